@@ -1,0 +1,121 @@
+package workflow
+
+import "time"
+
+// ContentRef points at a large text kept in a file of the project.
+type ContentRef struct {
+	// FilePath is relative to the project folder, with forward slashes.
+	FilePath string `json:"file_path"`
+	// Summary is the beginning of the text, at most 300 characters.
+	Summary string `json:"summary"`
+	// Size is in bytes.
+	Size        int64     `json:"size"`
+	SHA256      string    `json:"sha256,omitempty"`
+	LastUpdated time.Time `json:"last_updated"`
+	Extra       Extra     `json:"-"`
+}
+
+// SummaryLimit is the length of a summary in characters.
+const SummaryLimit = 300
+
+// Summarize returns the beginning of a text for a reference.
+func Summarize(text string) string {
+	n := 0
+	for i := range text {
+		if n == SummaryLimit {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}
+
+// Question is a clarifying question for the human.
+type Question struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	// Context says why the question matters.
+	Context string `json:"context,omitempty"`
+	Extra   Extra  `json:"-"`
+}
+
+// Verdict is what a review or QA run concludes.
+type Verdict string
+
+// The verdicts; the empty one means none was stated.
+const (
+	Pass         Verdict = "pass"
+	PassWithRisk Verdict = "pass_with_risk"
+	Fail         Verdict = "fail"
+)
+
+// Finding is one defect a review or QA run reports.
+type Finding struct {
+	ID string `json:"id"`
+	// Severity is critical, major or minor.
+	Severity string `json:"severity,omitempty"`
+	// File is a path, with a line where known.
+	File    string `json:"file,omitempty"`
+	Problem string `json:"problem"`
+	Fix     string `json:"fix,omitempty"`
+	// Status is empty or "open" while the finding stands, else fixed or withdrawn.
+	Status string `json:"status,omitempty"`
+	Extra  Extra  `json:"-"`
+}
+
+// Open reports whether the finding still stands.
+func (f Finding) Open() bool { return f.Status == "" || f.Status == "open" }
+
+// Criterion is QA's result for one acceptance criterion.
+type Criterion struct {
+	ID        string `json:"id"`
+	Criterion string `json:"criterion,omitempty"`
+	// Result is pass, fail or not_tested.
+	Result   string `json:"result"`
+	Evidence string `json:"evidence,omitempty"`
+	Extra    Extra  `json:"-"`
+}
+
+// Results of a criterion.
+const (
+	ResultPass      = "pass"
+	ResultFail      = "fail"
+	ResultNotTested = "not_tested"
+)
+
+// Resolution is dev's word on one finding.
+type Resolution struct {
+	ID    string `json:"id"`
+	How   string `json:"how,omitempty"`
+	Extra Extra  `json:"-"`
+}
+
+// SprintStatus says how far a sprint has come.
+type SprintStatus string
+
+// The sprint statuses.
+const (
+	SprintPending     SprintStatus = "pending"
+	SprintImplemented SprintStatus = "implemented"
+	SprintDone        SprintStatus = "done" // implemented, and QA let it through
+)
+
+// Sprint is one sprint of the plan.
+type Sprint struct {
+	Number int          `json:"number"`
+	Title  string       `json:"title"`
+	Status SprintStatus `json:"status"`
+	Extra  Extra        `json:"-"`
+}
+
+// Artifact records a saved deliverable.
+type Artifact struct {
+	// Path is relative to the project folder, with forward slashes.
+	Path    string    `json:"path"`
+	Size    int64     `json:"size"`
+	SHA256  string    `json:"sha256"`
+	SavedAt time.Time `json:"saved_at"`
+	// Stale is true after an earlier stage was reopened.
+	Stale bool  `json:"stale,omitempty"`
+	Extra Extra `json:"-"`
+}

@@ -1,0 +1,201 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/looplab/fsm"
+
+	"bmad-mcp/internal/fault"
+)
+
+// Event is the outcome of an action, fired on the state machine.
+type Event string
+
+// The events. EventStarted makes a session and is not in the table.
+const (
+	EventStarted          Event = "started"
+	EventQuestioned       Event = "questioned"
+	EventScoredBelow      Event = "scored_below"
+	EventScoredReady      Event = "scored_ready"
+	EventPlanned          Event = "planned"
+	EventDelivered        Event = "delivered"
+	EventFailed           Event = "failed"
+	EventAnswered         Event = "answered"
+	EventConfirmed        Event = "confirmed"
+	EventApproved         Event = "approved"
+	EventChangesRequested Event = "changes_requested"
+	EventSentBack         Event = "sent_back"
+	EventFinished         Event = "finished"
+	EventReopened         Event = "reopened"
+	EventCancelled        Event = "cancelled"
+)
+
+// move says where the current stage goes when an event has fired.
+type move string
+
+const (
+	stay   move = "same stage"
+	next   move = "next stage"
+	toDev  move = "back to dev"
+	jump   move = "earlier stage"
+	finish move = "end"
+)
+
+// rule is one row of the transition table.
+type rule struct {
+	event Event
+	from  []State
+	to    State
+	move  move
+}
+
+var working = []State{Generating, Refining}
+
+// table is the one transition table: every change of state is a row of it.
+var table = []rule{
+	{EventQuestioned, working, Clarifying, stay},
+	{EventScoredBelow, working, Refining, stay},
+	{EventScoredReady, working, AwaitingConfirmation, stay},
+	{EventPlanned, working, AwaitingApproval, stay},
+	{EventDelivered, working, Generating, next},
+	{EventFailed, working, AwaitingApproval, stay},
+	{EventAnswered, []State{Clarifying}, Refining, stay},
+	{EventConfirmed, []State{AwaitingConfirmation}, Generating, next},
+	{EventApproved, []State{AwaitingApproval}, Generating, next},
+	{EventChangesRequested, []State{AwaitingConfirmation, AwaitingApproval}, Refining, stay},
+	{EventSentBack, []State{AwaitingApproval}, Refining, toDev},
+	{EventFinished, []State{Generating, Refining, AwaitingConfirmation, AwaitingApproval}, Completed, finish},
+	{EventReopened, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval, Completed}, Refining, jump},
+	{EventCancelled, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval}, Cancelled, stay},
+}
+
+// Events lists the events of the table, in its order.
+func Events() []Event {
+	out := make([]Event, len(table))
+	for i, r := range table {
+		out[i] = r.event
+	}
+	return out
+}
+
+func ruleFor(e Event) (rule, bool) {
+	i := slices.IndexFunc(table, func(r rule) bool { return r.event == e })
+	if i < 0 {
+		return rule{}, false
+	}
+	return table[i], true
+}
+
+// nextState fires one event on a machine that lives for this one call: a machine
+// of this library that meets a cancelled context stays unusable, and a kept one
+// could drift from the stored state.
+func nextState(ctx context.Context, from State, e Event) (State, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	descs := make([]fsm.EventDesc, len(table))
+	for i, r := range table {
+		src := make([]string, len(r.from))
+		for j, s := range r.from {
+			src[j] = string(s)
+		}
+		descs[i] = fsm.EventDesc{Name: string(r.event), Src: src, Dst: string(r.to)}
+	}
+	m := fsm.NewFSM(string(from), descs, nil)
+	err := m.Event(context.WithoutCancel(ctx), string(e))
+	var same fsm.NoTransitionError
+	if err != nil && !errors.As(err, &same) {
+		return "", fault.New(fault.NotAllowed, "event %q cannot happen in state %q: %w", e, from, err)
+	}
+	return State(m.Current()), nil
+}
+
+// Firing is an event about to happen and what the history should say of it.
+type Firing struct {
+	Event  Event
+	Action Action
+	By     string
+	At     time.Time
+	// Stage is the target of EventReopened.
+	Stage StageID
+	// Note carries the optional facts of the history entry: score, verdict, path, feedback.
+	Note Transition
+}
+
+// Fire moves the session: state, stage, stage statuses and history together. An
+// event that the table does not have for the present state is refused and
+// changes nothing.
+func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
+	r, ok := ruleFor(f.Event)
+	if !ok {
+		return fmt.Errorf("workflow: unknown event %q", f.Event)
+	}
+	target := s.CurrentStage
+	switch r.move {
+	case next:
+		st, ok := w.Next(s.CurrentStage)
+		if !ok {
+			return fmt.Errorf("workflow: no stage after %q", s.CurrentStage)
+		}
+		target = st.ID
+	case finish:
+		if _, ok := w.Next(s.CurrentStage); ok {
+			return fmt.Errorf("workflow: %q is not the last stage", s.CurrentStage)
+		}
+	case toDev:
+		target = Dev
+	case jump:
+		target = f.Stage
+	}
+	if w.Index(target) < 0 {
+		return fmt.Errorf("workflow: unknown stage %q", target)
+	}
+	to, err := nextState(ctx, s.CurrentState, f.Event)
+	if err != nil {
+		return err
+	}
+
+	entry := f.Note
+	entry.At, entry.Action, entry.Event, entry.By = f.At, f.Action, f.Event, f.By
+	entry.From = s.Place()
+	switch r.move {
+	case next, finish:
+		s.Current().Status = Done
+	case toDev, jump:
+		w.rewind(s, target)
+	}
+	if r.move == toDev {
+		s.ReworkCount++
+	}
+	s.CurrentStage, s.CurrentState = target, to
+	if to.Active() {
+		s.Current().Status = InProgress
+	}
+	entry.To = s.Place()
+	s.History = append(s.History, entry)
+	s.UpdatedAt = f.At
+	return nil
+}
+
+// rewind sets the stages after target back to pending; their artifacts no longer
+// follow from what comes before them.
+func (w *Workflow) rewind(s *Session, target StageID) {
+	for i, st := range w.Stages {
+		r := s.Record(st.ID)
+		if i < w.Index(target) {
+			continue
+		}
+		r.Approved = false
+		if i > w.Index(target) {
+			r.Status = Pending
+			r.Questions, r.Feedback = nil, ""
+			if r.Artifact != nil {
+				r.Artifact.Stale = true
+			}
+		}
+	}
+}

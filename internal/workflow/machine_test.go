@@ -1,0 +1,253 @@
+package workflow_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (rerun with -update if meant)\n--- got\n%s--- want\n%s", name, got, want)
+	}
+}
+
+func TestGraphGolden(t *testing.T) {
+	golden(t, "graph.mmd", workflow.Graph())
+}
+
+// TestStateEventMatrix fires every event in every state; each cell of the golden
+// file says where it leads, or "-" for refused.
+func TestStateEventMatrix(t *testing.T) {
+	w := workflow.Default()
+	var b strings.Builder
+	for _, state := range workflow.States() {
+		for _, event := range workflow.Events() {
+			stage := workflow.Review
+			if event == workflow.EventFinished {
+				stage = workflow.QA
+			}
+			s := sessionAt(w, stage, state)
+			before := s.Place()
+			err := w.Fire(context.Background(), s, workflow.Firing{Event: event, Action: workflow.ActionSubmit, At: at, Stage: workflow.PO})
+			cell := "-"
+			switch {
+			case err == nil:
+				cell = s.Place()
+				last := s.History[len(s.History)-1]
+				if last.From != before || last.To != s.Place() || last.Event != event {
+					t.Errorf("%s %s: history says %+v", state, event, last)
+				}
+			case !fault.Is(err, fault.NotAllowed):
+				t.Errorf("%s %s: %v", state, event, err)
+			case s.Place() != before || len(s.History) != 1:
+				t.Errorf("%s %s: refused, yet changed to %s", state, event, s.Place())
+			}
+			fmt.Fprintf(&b, "%-22s %-18s %s\n", state, event, cell)
+		}
+	}
+	golden(t, "matrix.txt", b.String())
+}
+
+func sessionAt(w *workflow.Workflow, stage workflow.StageID, state workflow.State) *workflow.Session {
+	s := w.NewSession("id", "objective", "/p", "test", at)
+	for _, st := range w.Stages {
+		if st.ID == stage {
+			break
+		}
+		s.Record(st.ID).Status = workflow.Done
+	}
+	s.CurrentStage, s.CurrentState = stage, state
+	s.Current().Status = workflow.InProgress
+	return s
+}
+
+func TestFireRefusesCancelledContextAndStaysUsable(t *testing.T) {
+	w := workflow.Default()
+	s := w.NewSession("id", "o", "/p", "test", at)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := w.Fire(ctx, s, workflow.Firing{Event: workflow.EventScoredReady, At: at}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if s.CurrentState != workflow.Generating || len(s.History) != 1 {
+		t.Fatalf("a cancelled fire changed the session: %s", s.Place())
+	}
+	if err := w.Fire(context.Background(), s, workflow.Firing{Event: workflow.EventScoredReady, At: at}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSentBackRewindsReviewAndCountsRework(t *testing.T) {
+	w := workflow.Default()
+	s := sessionAt(w, workflow.QA, workflow.AwaitingApproval)
+	s.SetArtifact(w, workflow.Review, workflow.Artifact{Path: "r.md"})
+	s.SetArtifact(w, workflow.PO, workflow.Artifact{Path: "p.md"})
+	if !slices.Equal(s.Artifacts, []string{"p.md", "r.md"}) {
+		t.Errorf("artifacts %v", s.Artifacts)
+	}
+	if err := w.Fire(context.Background(), s, workflow.Firing{Event: workflow.EventSentBack, At: at}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Place() != "dev/refining" || s.ReworkCount != 1 {
+		t.Errorf("at %s with %d reworks", s.Place(), s.ReworkCount)
+	}
+	if s.Record(workflow.Review).Status != workflow.Pending || !s.Record(workflow.Review).Artifact.Stale {
+		t.Errorf("review is %+v", s.Record(workflow.Review))
+	}
+	if s.Record(workflow.PO).Status != workflow.Done || s.Record(workflow.PO).Artifact.Stale {
+		t.Error("po was touched")
+	}
+}
+
+func ptr(f float64) *float64 { return &f }
+
+func TestOutcome(t *testing.T) {
+	w := workflow.Default()
+	tests := []struct {
+		name  string
+		stage workflow.StageID
+		first bool
+		in    workflow.Reading
+		want  workflow.Event
+	}{
+		{"first with questions, low", workflow.PO, true, workflow.Reading{Claimed: ptr(70), Questions: true}, workflow.EventQuestioned},
+		{"first with questions, high", workflow.PO, true, workflow.Reading{Claimed: ptr(95), Questions: true}, workflow.EventQuestioned},
+		{"later with questions, high", workflow.PO, false, workflow.Reading{Claimed: ptr(95), Questions: true}, workflow.EventScoredReady},
+		{"later with questions, low", workflow.Architect, false, workflow.Reading{Claimed: ptr(89.9), Questions: true}, workflow.EventQuestioned},
+		{"gate exactly", workflow.Architect, true, workflow.Reading{Claimed: ptr(90)}, workflow.EventScoredReady},
+		{"just below", workflow.PO, false, workflow.Reading{Claimed: ptr(89.99)}, workflow.EventScoredBelow},
+		{"no claim", workflow.PO, false, workflow.Reading{}, workflow.EventScoredBelow},
+		{"sm", workflow.SM, true, workflow.Reading{Claimed: ptr(10)}, workflow.EventPlanned},
+		{"dev", workflow.Dev, true, workflow.Reading{}, workflow.EventDelivered},
+		{"review pass", workflow.Review, true, workflow.Reading{Verdict: workflow.Pass}, workflow.EventDelivered},
+		{"review risk", workflow.Review, true, workflow.Reading{Verdict: workflow.PassWithRisk}, workflow.EventDelivered},
+		{"review fail", workflow.Review, true, workflow.Reading{Verdict: workflow.Fail}, workflow.EventFailed},
+		{"review silent", workflow.Review, true, workflow.Reading{}, workflow.EventFailed},
+		{"qa pass", workflow.QA, true, workflow.Reading{Verdict: workflow.Pass}, workflow.EventFinished},
+		{"qa fail", workflow.QA, true, workflow.Reading{Verdict: workflow.Fail}, workflow.EventFailed},
+	}
+	for _, tt := range tests {
+		st, _ := w.Stage(tt.stage)
+		if got := w.Outcome(st, tt.first, tt.in); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestDecision(t *testing.T) {
+	w := workflow.Default()
+	tests := []struct {
+		stage workflow.StageID
+		state workflow.State
+		yes   bool
+		want  workflow.Event
+	}{
+		{workflow.PO, workflow.AwaitingConfirmation, true, workflow.EventConfirmed},
+		{workflow.PO, workflow.AwaitingConfirmation, false, workflow.EventChangesRequested},
+		{workflow.SM, workflow.AwaitingApproval, true, workflow.EventApproved},
+		{workflow.SM, workflow.AwaitingApproval, false, workflow.EventChangesRequested},
+		{workflow.Review, workflow.AwaitingApproval, true, workflow.EventApproved},
+		{workflow.Review, workflow.AwaitingApproval, false, workflow.EventSentBack},
+		{workflow.QA, workflow.AwaitingApproval, true, workflow.EventFinished},
+		{workflow.QA, workflow.AwaitingApproval, false, workflow.EventSentBack},
+	}
+	for _, tt := range tests {
+		st, _ := w.Stage(tt.stage)
+		if got := w.Decision(st, tt.state, tt.yes); got != tt.want {
+			t.Errorf("%s %s %v: got %s, want %s", tt.stage, tt.state, tt.yes, got, tt.want)
+		}
+	}
+}
+
+func TestEnginesFor(t *testing.T) {
+	w := workflow.Default()
+	for objective, want := range map[string]int{"build x": 1, "使用codex构建": 2, "Use Codex for x": 2} {
+		st, _ := w.Stage(workflow.PO)
+		if got := st.EnginesFor(objective); len(got) != want {
+			t.Errorf("%q: %v", objective, got)
+		}
+	}
+	st, _ := w.Stage(workflow.SM)
+	if got := st.EnginesFor("codex"); !slices.Equal(got, []workflow.Engine{workflow.Claude}) {
+		t.Errorf("sm: %v", got)
+	}
+}
+
+func TestUnknownKeysSurviveAtEveryLevel(t *testing.T) {
+	in := `{"session_id":"a","current_stage":"po","current_state":"generating","x_top":{"b":1,"a":[1.50,"<&>"]},
+	 "stages":{"po":{"status":"in_progress","draft":"inline","questions":[{"id":"q1","question":"?","weight":3}],
+	 "artifact":{"path":"p","note":"mine"},"final_result_ref":{"file_path":"f","lang":"zh"}}},
+	 "sprints":[{"number":1,"title":"t","owner":"me"}],
+	 "history":[{"event":"started","grant":{"k":true}}]}`
+	var s workflow.Session
+	if err := json.Unmarshal([]byte(in), &s); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"x_top":{"b":1,"a":[1.50,"\u003c\u0026\u003e"]}`, `"draft":"inline"`, `"weight":3`, `"note":"mine"`,
+		`"lang":"zh"`, `"owner":"me"`, `"grant":{"k":true}`,
+	} {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("%s is lost from\n%s", want, out)
+		}
+	}
+	var again workflow.Session
+	if err := json.Unmarshal(out, &again); err != nil {
+		t.Fatal(err)
+	}
+	out2, _ := json.Marshal(again)
+	if !bytes.Equal(out, out2) {
+		t.Error("a second round changes the bytes")
+	}
+}
+
+func TestSetSprintsKeepsStatusOfUnchangedOnes(t *testing.T) {
+	s := &workflow.Session{}
+	s.SetSprints([]workflow.Sprint{{Number: 1, Title: "a"}, {Number: 2, Title: "b"}})
+	s.MarkSprints([]int{1, 2}, workflow.SprintDone)
+	s.SetSprints([]workflow.Sprint{{Number: 1, Title: "a"}, {Number: 2, Title: "other"}, {Number: 3, Title: "c"}})
+	if !slices.Equal(s.OpenSprints(workflow.SprintPending), []int{2, 3}) || !slices.Equal(s.OpenSprints(workflow.SprintDone), []int{1}) {
+		t.Errorf("%+v", s.Sprints)
+	}
+}
+
+func TestSummarizeCountsCharacters(t *testing.T) {
+	if got := workflow.Summarize(strings.Repeat("界", 400)); len([]rune(got)) != workflow.SummaryLimit {
+		t.Errorf("%d characters", len([]rune(got)))
+	}
+	if got := workflow.Summarize("short"); got != "short" {
+		t.Errorf("%q", got)
+	}
+}

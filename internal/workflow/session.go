@@ -1,0 +1,197 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+)
+
+// FormatVersion is the version of the session format written by this build.
+// Version 0 is a file without the field.
+const FormatVersion = 1
+
+// Session is one run for one objective. Its JSON form is what stands on disk;
+// keys it does not know are kept in Extra and written back.
+type Session struct {
+	SessionID    string  `json:"session_id"`
+	TaskName     string  `json:"task_name"`
+	Cwd          string  `json:"cwd"`
+	Objective    string  `json:"objective"`
+	CurrentStage StageID `json:"current_stage"`
+	CurrentState State   `json:"current_state"`
+	// Stages has an entry for every stage of the workflow.
+	Stages map[StageID]*Record `json:"stages"`
+	// Artifacts are the paths of saved deliverables, relative to Cwd, in order of stages.
+	Artifacts []string `json:"artifacts"`
+	Sprints   []Sprint `json:"sprints,omitempty"`
+	// ReworkCount counts how often a review or QA run sent the work back to dev.
+	ReworkCount int       `json:"rework_count"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+	Version     int       `json:"version"`
+	// Revision grows by one with every write.
+	Revision int          `json:"revision"`
+	History  []Transition `json:"history"`
+	Extra    Extra        `json:"-"`
+}
+
+// Status of a stage within a session.
+type Status string
+
+// The stage statuses.
+const (
+	Pending    Status = "pending"
+	InProgress Status = "in_progress"
+	Done       Status = "completed"
+)
+
+// Record is what a session knows about one stage.
+type Record struct {
+	Status          Status      `json:"status"`
+	ClaudeResultRef *ContentRef `json:"claude_result_ref,omitempty"`
+	CodexResultRef  *ContentRef `json:"codex_result_ref,omitempty"`
+	// FinalResultRef is the document of the latest submission, read out of its envelope.
+	FinalResultRef *ContentRef `json:"final_result_ref,omitempty"`
+	// Score is the claimed score, or the estimate where none was claimed.
+	Score *float64 `json:"score,omitempty"`
+	// ClaimedScore is what the submission said of itself; only this one can reach a gate.
+	ClaimedScore   *float64 `json:"claimed_score,omitempty"`
+	EstimatedScore *float64 `json:"estimated_score,omitempty"`
+	// Verdict is the one that counts: fail where Objections contradict a stated pass.
+	Verdict    Verdict      `json:"verdict,omitempty"`
+	Objections []string     `json:"objections,omitempty"`
+	Findings   []Finding    `json:"findings,omitempty"`
+	Criteria   []Criterion  `json:"criteria,omitempty"`
+	Resolved   []Resolution `json:"resolved,omitempty"`
+	// Questions are the open ones; Answers holds every answer ever given, by question id.
+	Questions []Question        `json:"questions,omitempty"`
+	Asked     []Question        `json:"asked,omitempty"`
+	Answers   map[string]string `json:"answers,omitempty"`
+	Gaps      []string          `json:"gaps,omitempty"`
+	// Feedback is the human's latest word, for the next round.
+	Feedback string `json:"feedback,omitempty"`
+	// Scope lists the sprints of the latest dev submission.
+	Scope    []int `json:"scope,omitempty"`
+	Approved bool  `json:"approved"`
+	// Iteration counts the submissions of this stage.
+	Iteration int       `json:"iteration"`
+	Artifact  *Artifact `json:"artifact,omitempty"`
+	Extra     Extra     `json:"-"`
+}
+
+// Transition is one entry of a session's history.
+type Transition struct {
+	At     time.Time `json:"at"`
+	Action Action    `json:"action"`
+	Event  Event     `json:"event"`
+	// From and To are "stage/state"; From is empty for the start.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// By names the caller: the MCP client, or "terminal".
+	By        string   `json:"by"`
+	Iteration int      `json:"iteration,omitempty"`
+	Score     *float64 `json:"score,omitempty"`
+	Verdict   Verdict  `json:"verdict,omitempty"`
+	// Path is the document the transition was about, relative to the project.
+	Path     string `json:"path,omitempty"`
+	SHA256   string `json:"sha256,omitempty"`
+	Feedback string `json:"feedback,omitempty"`
+	Extra    Extra  `json:"-"`
+}
+
+// NewSession returns a session at the first stage, generating, with the start in its history.
+func (w *Workflow) NewSession(id, objective, cwd, by string, at time.Time) *Session {
+	s := &Session{
+		SessionID: id, Objective: objective, Cwd: cwd,
+		CurrentStage: w.First().ID, CurrentState: Generating,
+		Stages:    make(map[StageID]*Record, len(w.Stages)),
+		Artifacts: []string{},
+		CreatedAt: at, UpdatedAt: at, Version: FormatVersion, Revision: 1,
+	}
+	for _, st := range w.Stages {
+		s.Stages[st.ID] = &Record{Status: Pending}
+	}
+	s.Current().Status = InProgress
+	s.History = []Transition{{At: at, Action: ActionStart, Event: EventStarted, To: s.Place(), By: by}}
+	return s
+}
+
+// Record returns what is known of a stage, making an empty record for a stage
+// that the stored session did not have.
+func (s *Session) Record(id StageID) *Record {
+	if s.Stages == nil {
+		s.Stages = map[StageID]*Record{}
+	}
+	r := s.Stages[id]
+	if r == nil {
+		r = &Record{Status: Pending}
+		s.Stages[id] = r
+	}
+	return r
+}
+
+// Current returns the record of the current stage.
+func (s *Session) Current() *Record { return s.Record(s.CurrentStage) }
+
+// Place returns "stage/state", as the history writes it.
+func (s *Session) Place() string { return string(s.CurrentStage) + "/" + string(s.CurrentState) }
+
+// OpenSprints returns the numbers of the sprints with the given status.
+func (s *Session) OpenSprints(status SprintStatus) []int {
+	var out []int
+	for _, sp := range s.Sprints {
+		if sp.Status == status {
+			out = append(out, sp.Number)
+		}
+	}
+	return out
+}
+
+// SetSprints takes over the sprints of a new plan. A sprint that the old plan
+// had under the same number and title keeps its status.
+func (s *Session) SetSprints(plan []Sprint) {
+	for i := range plan {
+		plan[i].Status = SprintPending
+		for _, old := range s.Sprints {
+			if old.Number == plan[i].Number && old.Title == plan[i].Title {
+				plan[i].Status, plan[i].Extra = old.Status, old.Extra
+			}
+		}
+	}
+	s.Sprints = plan
+}
+
+// MarkSprints sets the status of the sprints with these numbers.
+func (s *Session) MarkSprints(numbers []int, status SprintStatus) {
+	for i := range s.Sprints {
+		if slices.Contains(numbers, s.Sprints[i].Number) {
+			s.Sprints[i].Status = status
+		}
+	}
+}
+
+// SetArtifact records a saved deliverable of a stage and lists its path once, in order of stages.
+func (s *Session) SetArtifact(w *Workflow, id StageID, a Artifact) {
+	r := s.Record(id)
+	if r.Artifact != nil {
+		a.Extra = r.Artifact.Extra
+	}
+	r.Artifact = &a
+	listed := s.Artifacts[:0:0]
+	for _, st := range w.Stages {
+		if saved := s.Record(st.ID).Artifact; saved != nil {
+			listed = append(listed, saved.Path)
+		}
+	}
+	for _, p := range s.Artifacts {
+		if !slices.Contains(listed, p) {
+			listed = append(listed, p)
+		}
+	}
+	s.Artifacts = listed
+}
+
+// KnowsQuestion reports whether id was ever asked in this stage.
+func (r *Record) KnowsQuestion(id string) bool {
+	same := func(q Question) bool { return q.ID == id }
+	return slices.ContainsFunc(r.Questions, same) || slices.ContainsFunc(r.Asked, same)
+}

@@ -1,0 +1,70 @@
+package workflow
+
+// State says where the current stage stands.
+type State string
+
+// The states. The last two end a session.
+const (
+	Generating           State = "generating"
+	Clarifying           State = "clarifying"
+	Refining             State = "refining"
+	AwaitingConfirmation State = "awaiting_confirmation"
+	AwaitingApproval     State = "awaiting_approval"
+	Completed            State = "completed"
+	Cancelled            State = "cancelled"
+)
+
+// States lists every state, in the order a stage meets them.
+func States() []State {
+	return []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval, Completed, Cancelled}
+}
+
+// Active reports whether a session in this state still has work or a decision ahead.
+func (s State) Active() bool { return s != Completed && s != Cancelled }
+
+// Gated reports whether the state waits for a human decision.
+func (s State) Gated() bool { return s == AwaitingConfirmation || s == AwaitingApproval }
+
+// Action is what a caller asks for.
+type Action string
+
+// The actions of the tool.
+const (
+	ActionStart   Action = "start"
+	ActionSubmit  Action = "submit"
+	ActionAnswer  Action = "answer"
+	ActionConfirm Action = "confirm"
+	ActionApprove Action = "approve"
+	ActionStatus  Action = "status"
+	ActionResume  Action = "resume"
+	ActionReopen  Action = "reopen"
+	ActionCancel  Action = "cancel"
+)
+
+// Actions lists every action.
+func Actions() []Action {
+	return []Action{
+		ActionStart, ActionSubmit, ActionAnswer, ActionConfirm, ActionApprove,
+		ActionStatus, ActionResume, ActionReopen, ActionCancel,
+	}
+}
+
+// Allowed lists the actions a session in state s accepts, the most useful first.
+// start is not among them: it makes a session and needs none.
+func (s State) Allowed() []Action {
+	switch s {
+	case Generating, Refining:
+		return []Action{ActionSubmit, ActionStatus, ActionResume, ActionReopen, ActionCancel}
+	case Clarifying:
+		return []Action{ActionAnswer, ActionStatus, ActionResume, ActionReopen, ActionCancel}
+	case AwaitingConfirmation:
+		return []Action{ActionConfirm, ActionStatus, ActionResume, ActionReopen, ActionCancel}
+	case AwaitingApproval:
+		return []Action{ActionApprove, ActionStatus, ActionResume, ActionReopen, ActionCancel}
+	case Completed:
+		return []Action{ActionStatus, ActionReopen}
+	case Cancelled:
+		return []Action{ActionStatus}
+	}
+	return []Action{ActionStatus}
+}

@@ -1,0 +1,172 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Extra holds the keys of a stored object that this build does not know, so
+// that a rewrite by an older or other program loses nothing.
+type Extra map[string]json.RawMessage
+
+var knownKeys sync.Map // reflect.Type → map[string]bool
+
+func keysOf(t reflect.Type) map[string]bool {
+	if m, ok := knownKeys.Load(t); ok {
+		return m.(map[string]bool)
+	}
+	m := map[string]bool{}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		m[name] = true
+	}
+	knownKeys.Store(t, m)
+	return m
+}
+
+// unmarshalKeeping decodes data into known, a pointer to a struct without
+// methods, and the keys that struct does not have into extra.
+func unmarshalKeeping(data []byte, known any, extra *Extra) error {
+	if err := json.Unmarshal(data, known); err != nil {
+		return err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	keys := keysOf(reflect.TypeOf(known).Elem())
+	for k := range all {
+		// encoding/json matches keys without regard to case; so must this.
+		if keys[k] || keys[strings.ToLower(k)] {
+			delete(all, k)
+		}
+	}
+	if len(all) > 0 {
+		*extra = all
+	}
+	return nil
+}
+
+// marshalKeeping encodes known, a struct without methods, followed by extra in key order.
+func marshalKeeping(known any, extra Extra) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(known); err != nil {
+		return nil, err
+	}
+	out := bytes.TrimRight(buf.Bytes(), "\n")
+	if len(extra) == 0 {
+		return out, nil
+	}
+	out = out[:len(out)-1] // the closing brace
+	for _, k := range slices.Sorted(maps.Keys(extra)) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(k)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), extra[k]...)
+	}
+	return append(out, '}'), nil
+}
+
+type (
+	plainSession    Session
+	plainRecord     Record
+	plainTransition Transition
+	plainContentRef ContentRef
+	plainQuestion   Question
+	plainFinding    Finding
+	plainCriterion  Criterion
+	plainResolution Resolution
+	plainSprint     Sprint
+	plainArtifact   Artifact
+)
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Session) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSession(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Session) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainSession)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Record) MarshalJSON() ([]byte, error) { return marshalKeeping(plainRecord(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Record) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainRecord)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Transition) MarshalJSON() ([]byte, error) { return marshalKeeping(plainTransition(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Transition) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainTransition)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v ContentRef) MarshalJSON() ([]byte, error) { return marshalKeeping(plainContentRef(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *ContentRef) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainContentRef)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Question) MarshalJSON() ([]byte, error) { return marshalKeeping(plainQuestion(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Question) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainQuestion)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Finding) MarshalJSON() ([]byte, error) { return marshalKeeping(plainFinding(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Finding) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainFinding)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Criterion) MarshalJSON() ([]byte, error) { return marshalKeeping(plainCriterion(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Criterion) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainCriterion)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Resolution) MarshalJSON() ([]byte, error) { return marshalKeeping(plainResolution(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Resolution) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainResolution)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Sprint) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSprint(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Sprint) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainSprint)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Artifact) MarshalJSON() ([]byte, error) { return marshalKeeping(plainArtifact(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Artifact) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainArtifact)(v), &v.Extra)
+}
