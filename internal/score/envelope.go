@@ -1,0 +1,313 @@
+package score
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kaptinlin/jsonrepair"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// envelope is the JSON object of a submission and where it stood in the text.
+type envelope struct {
+	object   map[string]any // nil when there is none
+	document string
+	// inText is true when the document is the text around an object that holds only facts about it.
+	inText     bool
+	start, end int
+	// defect says why an object that is plainly the envelope could not be read.
+	defect string
+}
+
+// documentKeys are the fields that hold a stage's document, the best first.
+var documentKeys = map[workflow.StageID][]string{
+	workflow.PO:        {"prd_updated", "prd_draft", "prd"},
+	workflow.Architect: {"architecture_updated", "architecture_draft", "architecture"},
+	workflow.SM:        {"sprint_plan", "sprint_plan_updated", "plan"},
+	workflow.Dev:       {"implementation", "implementation_report"},
+	workflow.Review:    {"review", "review_report"},
+	workflow.QA:        {"qa_report", "test_report"},
+}
+
+// genericKeys hold a document only in an object that is plainly an envelope:
+// API examples use the same words.
+var genericKeys = []string{"final_result", "document", "result", "draft", "content", "output", "markdown", "text"}
+
+var (
+	strongMeta = []string{"quality_score", "verdict", "ready_for_approval", "gaps"}
+	weakMeta   = []string{"questions", "findings", "criteria", "resolved", "files", "sprints", "score"}
+)
+
+// Limits that keep hostile text cheap.
+const (
+	maxCandidates = 200
+	maxRepairs    = 8
+	// An object with a document below tinyDocument bytes, inside a text of more
+	// than largeAround others, is taken for an example of the format.
+	tinyDocument, largeAround = 1000, 2000
+)
+
+// objectStart matches a line that can begin a JSON object, and an object inside
+// a line whose first field is one of ours.
+var objectStart = regexp.MustCompile(`(?m)^[ \t]*\{\s*["'}/\w]|\{\s*"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
+
+// findEnvelope returns the last envelope in the text; an object with a document
+// is preferred to one with only facts about it.
+func findEnvelope(stage workflow.StageID, text string) envelope {
+	var withDocument, factsOnly *envelope
+	defect := ""
+	repairs, past := 0, 0
+	starts := objectStart.FindAllStringIndex(text, -1)
+	if len(starts) > maxCandidates {
+		// The envelope begins the text or is the last object of it.
+		starts = slices.Concat(starts[:1], starts[len(starts)-maxCandidates+1:])
+	}
+	for _, loc := range starts {
+		start := loc[0] + strings.IndexByte(text[loc[0]:], '{')
+		if start < past {
+			continue
+		}
+		object, end := parseAt(stage, text, start, &repairs)
+		if object == nil {
+			defect = cmp.Or(defect, envelopeDefect(stage, text, start))
+			continue
+		}
+		past = end
+		if e, ok := asEnvelope(stage, text, object, start, end); ok {
+			if e.inText {
+				factsOnly = &e
+			} else {
+				withDocument = &e
+			}
+		}
+	}
+	switch {
+	case withDocument != nil:
+		if factsOnly != nil {
+			for k, v := range factsOnly.object {
+				if _, has := withDocument.object[k]; !has {
+					withDocument.object[k] = v
+				}
+			}
+		}
+		return *withDocument
+	case factsOnly != nil:
+		return *factsOnly
+	}
+	return envelope{defect: defect}
+}
+
+// parseAt reads the object that begins at start: strictly where it can, else
+// through the repair library.
+func parseAt(stage workflow.StageID, text string, start int, repairs *int) (object map[string]any, end int) {
+	ends := make([]int, 0, 2)
+	if e := balancedEnd(text, start); e > 0 {
+		if object := decode(text[start:e]); object != nil {
+			return object, e
+		}
+		ends = append(ends, e)
+	}
+	// Unescaped quotes derail the scan for the balanced end: the outermost end is the other guess.
+	if e := outerEnd(text, start); e > 0 && !slices.Contains(ends, e) {
+		ends = append(ends, e)
+	}
+	if !namesDocument(stage, text[start:min(len(text), start+4096)]) {
+		return nil, 0
+	}
+	for _, e := range ends {
+		if *repairs++; *repairs > maxRepairs {
+			return nil, 0
+		}
+		fixed, err := jsonrepair.Repair(text[start:e])
+		if err != nil {
+			continue
+		}
+		if object := decode(fixed); object != nil {
+			if _, ok := documentOf(stage, object); ok || hasAny(object, strongMeta) {
+				return object, e
+			}
+		}
+	}
+	return nil, 0
+}
+
+func decode(s string) map[string]any {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var object map[string]any
+	if dec.Decode(&object) != nil || dec.More() {
+		return nil
+	}
+	return unwrap(object)
+}
+
+// unwrap looks through an object that holds nothing but one other object.
+func unwrap(object map[string]any) map[string]any {
+	for range 3 {
+		if len(object) != 1 {
+			break
+		}
+		for k, v := range object {
+			inner, ok := v.(map[string]any)
+			if !ok || !slices.Contains(genericKeys, k) {
+				return object
+			}
+			object = inner
+		}
+	}
+	return object
+}
+
+// balancedEnd returns the index after the brace that closes the one at start, or 0.
+func balancedEnd(text string, start int) int {
+	depth, inString := 0, false
+	for i := start; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+var closingFence = regexp.MustCompile("(?m)\\}[ \\t]*\\r?\\n[ \\t]*(?:```|~~~)[ \\t]*$")
+
+// outerEnd returns the index after the last brace that ends the text or stands
+// before a closing fence, or 0.
+func outerEnd(text string, start int) int {
+	if trimmed := strings.TrimRight(text, " \t\r\n"); strings.HasSuffix(trimmed, "}") && len(trimmed) > start {
+		return len(trimmed)
+	}
+	locs := closingFence.FindAllStringIndex(text[start:], -1)
+	if len(locs) == 0 {
+		return 0
+	}
+	return start + locs[len(locs)-1][0] + 1
+}
+
+// namesDocument reports whether the text has the field name of a document or of a fact.
+func namesDocument(stage workflow.StageID, head string) bool {
+	for _, k := range slices.Concat(documentKeys[stage], genericKeys, strongMeta) {
+		if i := strings.Index(head, k); i > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// envelopeDefect says what is wrong with the object at start, if it stands where
+// an envelope stands and has an envelope's fields; "" if it does not.
+func envelopeDefect(stage workflow.StageID, text string, start int) string {
+	before := strings.TrimSpace(text[max(0, start-16):start])
+	if before != "" && !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(before), "json"), "```") {
+		return ""
+	}
+	head := text[start:min(len(text), start+200)]
+	if !slices.ContainsFunc(slices.Concat(documentKeys[stage], []string{"quality_score"}), func(k string) bool {
+		return strings.Contains(head, `"`+k+`"`)
+	}) {
+		return ""
+	}
+	if balancedEnd(text, start) == 0 && outerEnd(text, start) == 0 {
+		return "breaks off before its closing brace"
+	}
+	return "is not valid JSON"
+}
+
+// asEnvelope decides whether an object found in the text is the submission's
+// envelope or an example inside the document.
+func asEnvelope(stage workflow.StageID, text string, object map[string]any, start, end int) (envelope, bool) {
+	e := envelope{object: object, start: start, end: end}
+	around := len(text) - (end - start)
+	document, ok := documentOf(stage, object)
+	if ok {
+		small := len(document) < tinyDocument && around > largeAround
+		whole := (end-start)*2 >= len(text)
+		if (hasAny(object, strongMeta) || hasAny(object, weakMeta) || whole) && !small {
+			e.document = document
+			return e, true
+		}
+		return envelope{}, false
+	}
+	if !hasAny(object, []string{"quality_score", "verdict"}) && !(object["gaps"] != nil && object["questions"] != nil) {
+		return envelope{}, false
+	}
+	e.inText = true
+	e.document = without(text, start, end)
+	return e, true
+}
+
+// without returns the text around an object, and around the fence that holds it.
+func without(text string, start, end int) string {
+	before, after := strings.TrimRight(text[:start], " \t\r\n"), strings.TrimLeft(text[end:], " \t\r\n")
+	if i := strings.LastIndexByte(before, '\n') + 1; strings.HasPrefix(strings.TrimSpace(before[i:]), "```") && strings.HasPrefix(after, "```") {
+		before, after = before[:i], strings.TrimPrefix(after, "```")
+	}
+	return strings.TrimSpace(strings.TrimSpace(before) + "\n\n" + strings.TrimSpace(after))
+}
+
+// documentOf returns the document field of an object: the stage's own, else that
+// of another stage, else a generic one where facts stand beside it.
+func documentOf(stage workflow.StageID, object map[string]any) (string, bool) {
+	for _, k := range documentKeys[stage] {
+		if d, ok := asText(object[k]); ok {
+			return d, true
+		}
+	}
+	for _, st := range workflow.Default().Stages {
+		for _, k := range documentKeys[st.ID] {
+			// "review" or "plan" of another stage is too common a word to trust.
+			if st.ID != stage && strings.Contains(k, "_") {
+				if d, ok := asText(object[k]); ok {
+					return d, true
+				}
+			}
+		}
+	}
+	if !hasAny(object, strongMeta) && len(object) > 1 {
+		return "", false
+	}
+	for _, k := range genericKeys {
+		if d, ok := asText(object[k]); ok {
+			return d, true
+		}
+	}
+	return "", false
+}
+
+// asText returns a document given as a string, or as structured JSON, indented.
+func asText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		v = strings.TrimSpace(v)
+		return v, v != ""
+	case map[string]any, []any:
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if enc.Encode(v) != nil || buf.Len() <= 3 {
+			return "", false
+		}
+		return strings.TrimSpace(buf.String()), true
+	}
+	return "", false
+}
+
+func hasAny(object map[string]any, keys []string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return object[k] != nil })
+}

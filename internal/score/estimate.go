@@ -1,0 +1,100 @@
+package score
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// The estimate for a document that states no score: estimateBase, plus
+// estimatePoint for each section and quality present, never above EstimateMax.
+const (
+	estimateBase  = 60
+	estimatePoint = 5
+	// EstimateMax keeps an estimate below any sensible gate.
+	EstimateMax = 85
+)
+
+// trait is something a good document has.
+type trait struct {
+	// add tells the next round what to do.
+	add   string
+	words []string
+	match *regexp.Regexp
+}
+
+var (
+	figures = trait{
+		add:   "put figures on the goals: percentages, times in ms, counts",
+		match: regexp.MustCompile(`\d\s*%|[<>≤≥]\s*=?\s*\d|\d\s*ms\b`),
+	}
+	criteria = trait{add: "give every story testable acceptance criteria", words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}}
+)
+
+func section(name string, also ...string) trait {
+	return trait{add: fmt.Sprintf("add a section %q", name), words: append([]string{strings.ToLower(name)}, also...)}
+}
+
+var productTraits = []trait{
+	section("Executive Summary", "执行摘要", "概述"),
+	section("Business Goals", "business objectives", "业务目标", "商业目标"),
+	section("User Stories", "用户故事"),
+	section("Functional Requirements", "功能需求"),
+	section("Technical Requirements", "technical constraints", "技术需求", "技术要求", "技术约束"),
+	section("Success Metrics", "成功指标"),
+	figures,
+	criteria,
+}
+
+var architectureTraits = []trait{
+	section("Architecture Overview", "system overview", "high-level design", "架构概述", "系统概述", "总体架构", "系统架构"),
+	section("Components", "modules", "组件", "模块"),
+	section("Data Model", "data design", "schema", "数据模型", "数据设计"),
+	section("Technology Choices", "technology stack", "tech stack", "技术选型", "技术栈"),
+	section("Scalability", "capacity", "可扩展性", "扩展性"),
+	section("Security", "安全"),
+	figures,
+	{add: "trace each component to the requirements it meets (FR-…)", match: regexp.MustCompile(`(?i)\b(FR|US|NFR)-?\d|requirements? trac|需求追踪`)},
+}
+
+func traitsFor(stage workflow.StageID) []trait {
+	if stage == workflow.Architect {
+		return architectureTraits
+	}
+	return productTraits
+}
+
+func (t trait) in(lower string) bool {
+	for _, w := range t.words {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return t.match != nil && t.match.MatchString(lower)
+}
+
+// Estimate returns 60 to 85 for a document that states no score of its own.
+func Estimate(stage workflow.StageID, document string) float64 {
+	lower := strings.ToLower(document)
+	n := estimateBase
+	for _, t := range traitsFor(stage) {
+		if t.in(lower) {
+			n += estimatePoint
+		}
+	}
+	return float64(min(n, EstimateMax))
+}
+
+// Missing lists what the document lacks, and what each is worth in points of the estimate.
+func Missing(stage workflow.StageID, document string) []string {
+	lower := strings.ToLower(document)
+	var out []string
+	for _, t := range traitsFor(stage) {
+		if !t.in(lower) {
+			out = append(out, fmt.Sprintf("%s (+%d)", t.add, estimatePoint))
+		}
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package score_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"bmad-mcp/internal/score"
+	"bmad-mcp/internal/workflow"
+)
+
+func FuzzRead(f *testing.F) {
+	paths, _ := filepath.Glob("../../testdata/submissions/*/*")
+	for _, p := range paths {
+		if b, err := os.ReadFile(p); err == nil {
+			f.Add(string(b))
+		}
+	}
+	f.Add("```json\n{\"prd_draft\": \"a\nb\", \"quality_score\": \"95/100\",}\n```")
+	f.Add("| AC | Result |\n|---|---|\n| AC-1 | fail |\nStatus: pass")
+	f.Add("{\"a\":{\"prd_draft\":\"" + strings.Repeat("{", 50))
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, st := range workflow.Default().Stages {
+			a := score.Read(st.ID, text)
+			check(t, text, a)
+			check(t, text, score.Merge(a, score.Read(st.ID, strings.ToUpper(text))))
+		}
+	})
+}
+
+func check(t *testing.T, text string, a score.Assessment) {
+	t.Helper()
+	if a.Claimed != nil && (*a.Claimed < 0 || *a.Claimed > 100) {
+		t.Errorf("claimed %v", *a.Claimed)
+	}
+	if a.Estimated < 60 || a.Estimated > score.EstimateMax {
+		t.Errorf("estimated %v", a.Estimated)
+	}
+	if utf8.ValidString(text) && !utf8.ValidString(a.Document) {
+		t.Error("document is not UTF-8")
+	}
+	ids := map[string]bool{}
+	for _, q := range a.Questions {
+		if q.ID == "" || q.Question == "" || ids[q.ID] {
+			t.Errorf("question %+v", q)
+		}
+		ids[q.ID] = true
+	}
+	ids = map[string]bool{}
+	for _, x := range a.Findings {
+		if x.ID == "" || ids[x.ID] {
+			t.Errorf("finding %+v", x)
+		}
+		ids[x.ID] = true
+	}
+	switch a.Effective() {
+	case "", workflow.Pass, workflow.PassWithRisk, workflow.Fail:
+	default:
+		t.Errorf("verdict %q", a.Effective())
+	}
+}
+
+// TestHostileTextIsCheap reads texts that make naive scanners quadratic; it hangs if they do here.
+func TestHostileTextIsCheap(t *testing.T) {
+	for _, unit := range []string{"{\"a\n", "```json\n{\"prd_draft\": \"x\n", "Quality Score: ", "## Sprint 1: ", "|-|", "{", "\"", "Status: pass ", "- Q1: "} {
+		text := strings.Repeat(unit, 256<<10/len(unit))
+		check(t, "", score.Read(workflow.QA, text))
+		check(t, "", score.Read(workflow.PO, text))
+	}
+}

@@ -1,0 +1,169 @@
+package score
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// MaxQuestions bounds what one submission can ask; a person stops reading long before.
+const MaxQuestions = 20
+
+func readQuestions(object map[string]any) []workflow.Question {
+	var out []workflow.Question
+	for _, k := range []string{"questions", "clarification_questions"} {
+		list, _ := object[k].([]any)
+		for _, item := range list {
+			q := workflow.Question{}
+			switch item := item.(type) {
+			case string:
+				q.Question = item
+			case map[string]any:
+				q.ID = field(item, "id")
+				q.Question = field(item, "question", "text", "q")
+				q.Context = field(item, "context", "why", "reason")
+			}
+			if q.Question = strings.TrimSpace(q.Question); q.Question != "" {
+				out = append(out, q)
+			}
+		}
+	}
+	return withIDs(out)
+}
+
+var (
+	questionHeading = regexp.MustCompile(`(?i)^#{1,6}\s*\W*(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\W*$`)
+	anyHeading      = regexp.MustCompile(`^#{1,6}\s`)
+	listItem        = regexp.MustCompile(`^\s{0,3}(?:[-*+]|\d+[.)、])\s+(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
+)
+
+// markdownQuestions reads the list under a heading like "Clarifying questions".
+// "Open Questions" is left alone: it is an ordinary section of a finished document.
+func markdownQuestions(document string) []workflow.Question {
+	var out []workflow.Question
+	inside := false
+	for line := range strings.Lines(document) {
+		line = strings.TrimRight(line, "\r\n")
+		if anyHeading.MatchString(line) {
+			inside = questionHeading.MatchString(line)
+			continue
+		}
+		if m := listItem.FindStringSubmatch(line); inside && m != nil {
+			out = append(out, workflow.Question{ID: strings.ToLower(m[1]), Question: m[2]})
+		}
+	}
+	return withIDs(out)
+}
+
+// withIDs gives missing ids and replaces repeated ones, so that every answer has one question.
+func withIDs(questions []workflow.Question) []workflow.Question {
+	if len(questions) > MaxQuestions {
+		questions = questions[:MaxQuestions]
+	}
+	used := map[string]bool{}
+	for i := range questions {
+		id := clipRunes(strings.TrimSpace(questions[i].ID), 40)
+		if id == "" || used[id] {
+			id = ""
+		}
+		questions[i].ID = id
+		if id != "" {
+			used[id] = true
+		}
+	}
+	FreshIDs(questions, func(id string) bool { return used[id] })
+	return questions
+}
+
+// FreshIDs gives q1, q2, … to the questions that have no id, passing over those taken.
+func FreshIDs(questions []workflow.Question, taken func(id string) bool) {
+	n := 0
+	for i := range questions {
+		for questions[i].ID == "" {
+			n++
+			if id := fmt.Sprintf("q%d", n); !taken(id) {
+				questions[i].ID = id
+			}
+		}
+	}
+}
+
+// mergeQuestions appends the questions of b that a does not ask already; an id
+// that both use for different questions is given anew.
+func mergeQuestions(a, b []workflow.Question) []workflow.Question {
+	out := append([]workflow.Question{}, a...)
+	texts, ids := map[string]bool{}, map[string]bool{}
+	for _, q := range a {
+		texts[folded(q.Question)], ids[q.ID] = true, true
+	}
+	for _, q := range b {
+		if texts[folded(q.Question)] {
+			continue
+		}
+		if ids[q.ID] {
+			q.ID = ""
+		}
+		texts[folded(q.Question)] = true
+		out = append(out, q)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return withIDs(out)
+}
+
+// field returns the first of the keys that holds text or a number.
+func field(object map[string]any, keys ...string) string {
+	for _, k := range keys {
+		switch v := object[k].(type) {
+		case string:
+			if v = strings.TrimSpace(v); v != "" {
+				return v
+			}
+		case json.Number:
+			return v.String()
+		}
+	}
+	return ""
+}
+
+func stringList(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		switch item := item.(type) {
+		case string:
+			if item = strings.TrimSpace(item); item != "" {
+				out = append(out, item)
+			}
+		case map[string]any:
+			if s := field(item, "gap", "description", "text", "issue", "title"); s != "" {
+				out = append(out, s)
+			}
+		}
+	}
+	return mergeStrings(out, nil)
+}
+
+func intList(v any) []int {
+	list, _ := v.([]any)
+	var out []int
+	for _, item := range list {
+		if n, ok := item.(json.Number); ok {
+			if i, err := n.Int64(); err == nil {
+				out = append(out, int(i))
+			}
+		}
+	}
+	return out
+}
+
+func clipRunes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
