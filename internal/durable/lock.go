@@ -1,0 +1,134 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// LockTimeout bounds the wait for a lock when the caller's context does not.
+const LockTimeout = 10 * time.Second
+
+// lockPoll is how often a lock held by another process is tried again.
+const lockPoll = 5 * time.Millisecond
+
+// BusyError says that a lock was held by someone alive for the whole wait.
+type BusyError struct {
+	Name   string
+	Holder string
+}
+
+// Error names the lock and its holder.
+func (e *BusyError) Error() string {
+	if e.Holder == "" {
+		return fmt.Sprintf("lock %s is held by another caller", e.Name)
+	}
+	return fmt.Sprintf("lock %s is held by %s", e.Name, e.Holder)
+}
+
+// Lock is a held lock.
+type Lock struct {
+	file *flock.Flock
+	key  string
+}
+
+// Lock takes the lock file of that name, making it where it is missing. The file
+// is never removed or renamed: two processes must always meet on the same one.
+// The system releases the lock of a process that dies. The wait ends with ctx or
+// after LockTimeout, with a *BusyError.
+func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
+	ctx, cancel := context.WithTimeout(ctx, LockTimeout)
+	defer cancel()
+	full := d.Join(name)
+	// Within the process a channel queues fairly; the file lock alone would not
+	// keep out another goroutine on every system.
+	if err := local.acquire(ctx, full); err != nil {
+		return nil, d.busy(name, err)
+	}
+	// Opening through the root keeps a planted link from leading the lock out of the folder.
+	f, err := d.root.OpenFile(name, os.O_CREATE|os.O_RDWR, fileMode)
+	if err != nil {
+		local.release(full)
+		return nil, err
+	}
+	_ = f.Close()
+	fl := flock.New(full, flock.SetPermissions(fileMode))
+	ok, err := fl.TryLockContext(ctx, lockPoll)
+	if err != nil || !ok {
+		local.release(full)
+		return nil, d.busy(name, err)
+	}
+	// For the message of whoever waits in vain; it may fail without harm.
+	_ = d.root.WriteFile(name, fmt.Appendf(nil, "process %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339)), fileMode)
+	return &Lock{file: fl, key: full}, nil
+}
+
+func (d *Dir) busy(name string, err error) error {
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	holder, _ := d.root.ReadFile(name)
+	return &BusyError{Name: path.Base(name), Holder: strings.TrimSpace(string(holder))}
+}
+
+// Unlock releases the lock.
+func (l *Lock) Unlock() error {
+	err := l.file.Unlock()
+	local.release(l.key)
+	return err
+}
+
+// local holds the locks of this process, each a channel of one place, for as
+// long as somebody holds or awaits it.
+var local = &localLocks{slots: map[string]*slot{}}
+
+type localLocks struct {
+	mu    sync.Mutex
+	slots map[string]*slot
+}
+
+type slot struct {
+	place chan struct{}
+	users int
+}
+
+func (l *localLocks) acquire(ctx context.Context, key string) error {
+	l.mu.Lock()
+	s := l.slots[key]
+	if s == nil {
+		s = &slot{place: make(chan struct{}, 1)}
+		l.slots[key] = s
+	}
+	s.users++
+	l.mu.Unlock()
+	select {
+	case s.place <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		l.leave(key, s)
+		return ctx.Err()
+	}
+}
+
+func (l *localLocks) release(key string) {
+	l.mu.Lock()
+	s := l.slots[key]
+	l.mu.Unlock()
+	<-s.place
+	l.leave(key, s)
+}
+
+func (l *localLocks) leave(key string, s *slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.users--; s.users == 0 {
+		delete(l.slots, key)
+	}
+}
