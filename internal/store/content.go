@@ -1,0 +1,36 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// NewRef describes a text that is stored at path.
+func NewRef(path string, t Text) workflow.ContentRef {
+	sum := sha256.Sum256([]byte(t.Body))
+	return workflow.ContentRef{
+		FilePath: path, Summary: workflow.Summarize(t.Body), Size: int64(len(t.Body)),
+		SHA256: hex.EncodeToString(sum[:]), LastUpdated: t.At,
+	}
+}
+
+// ContentPath returns where a text belongs, relative to the project; n > 0 tells
+// apart texts of one kind and instant.
+func ContentPath(sessionID string, t Text, n int) string {
+	stamp := t.At.UTC().Format("20060102T150405.000Z")
+	if n > 0 {
+		stamp += fmt.Sprintf("-%d", n)
+	}
+	return fmt.Sprintf(".bmad-task/temp/%s/%s_%s_%s.md", sessionID, t.Stage, t.Kind, stamp)
+}
+
+// MissingContent is the error for a reference whose text is gone.
+func MissingContent(ref workflow.ContentRef, cause error) error {
+	e := fault.New(fault.Storage, "the file %q that the session refers to cannot be read", ref.FilePath)
+	e.Err = cause
+	return e.WithHint("restore the file, or reopen the stage and submit it again")
+}

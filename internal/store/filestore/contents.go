@@ -1,0 +1,57 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// Put stores texts durably, with one fsync of the folder for all of them.
+func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) ([]workflow.ContentRef, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	id, ok := parseID(sessionID)
+	if !ok {
+		return nil, fault.New(fault.InvalidArgument, "%q is no session id", sessionID)
+	}
+	folder := tempFolder + "/" + id
+	if err := s.dir.MkdirAll(folder); err != nil {
+		return nil, storage(err)
+	}
+	refs := make([]workflow.ContentRef, len(texts))
+	for i, t := range texts {
+		for n := 0; ; n++ {
+			name := store.ContentPath(id, t, n)
+			err := s.dir.Create(name, []byte(t.Body))
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			if err != nil {
+				return nil, storage(err)
+			}
+			refs[i] = store.NewRef(name, t)
+			break
+		}
+	}
+	if err := s.dir.Sync(folder); err != nil {
+		return nil, storage(err)
+	}
+	return refs, nil
+}
+
+// Read returns the text behind a reference.
+func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	data, err := s.dir.ReadFile(ref.FilePath)
+	if err != nil {
+		return "", store.MissingContent(ref, err)
+	}
+	return string(data), nil
+}

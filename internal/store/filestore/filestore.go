@@ -1,0 +1,282 @@
+// Package filestore keeps the sessions of a project as JSON files that people
+// can read with jq and mend with an editor:
+//
+//	.bmad-task/.gitignore               "*": run state is not for the repository
+//	.bmad-task/session-<id>.json        a session; its rename is the one commit point
+//	.bmad-task/names/<task name>        whose session has the name; its exclusive creation decides
+//	.bmad-task/locks/<id>.lock          the lock of a session, never removed
+//	.bmad-task/task-mapping.json        id → name, derived from the sessions
+//	.bmad-task/temp/<id>/…              the texts that sessions refer to
+//
+// Nothing is made before the first session is.
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// Paths relative to the project.
+const (
+	// Folder holds the state of all runs of a project.
+	Folder      = ".bmad-task"
+	ignoreFile  = Folder + "/.gitignore"
+	namesFolder = Folder + "/names"
+	locksFolder = Folder + "/locks"
+	tempFolder  = Folder + "/temp"
+)
+
+// Store keeps the sessions and contents of one project.
+type Store struct {
+	dir *durable.Dir
+}
+
+// New returns the store of the project in dir, which stays the caller's to close.
+func New(dir *durable.Dir) *Store { return &Store{dir: dir} }
+
+func sessionPath(id string) string { return Folder + "/session-" + id + ".json" }
+
+// parseID returns the canonical form of an id, so that a path is built from nothing else.
+func parseID(id string) (string, bool) {
+	u, err := uuid.Parse(id)
+	if err != nil || len(id) != 36 {
+		return "", false
+	}
+	return u.String(), true
+}
+
+// Create stores a new session under the first free task name.
+func (s *Store) Create(ctx context.Context, session *workflow.Session, names store.Names) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	id, ok := parseID(session.SessionID)
+	if !ok {
+		return fault.New(fault.InvalidArgument, "%q is no session id", session.SessionID)
+	}
+	if s.dir.Exists(sessionPath(id)) {
+		return fault.New(fault.Conflict, "session %q exists already", id)
+	}
+	if err := s.prepare(ctx); err != nil {
+		return storage(err)
+	}
+	name, err := s.reserve(id, names)
+	if err != nil {
+		return storage(err)
+	}
+	session.TaskName = name
+	data, err := store.Encode(session)
+	if err == nil {
+		err = s.dir.Replace(sessionPath(id), data)
+	}
+	if err != nil {
+		return storage(errors.Join(err, s.dir.Remove(namePath(name))))
+	}
+	// The mapping is derived: trouble with it must not fail a start that is stored.
+	_ = s.addToMapping(ctx, session)
+	return nil
+}
+
+// prepare makes the folders of the store. The names are taken from the sessions
+// where they are missing, as in a project that an older server has used.
+func (s *Store) prepare(ctx context.Context) error {
+	if s.dir.Exists(ignoreFile) && s.dir.Exists(namesFolder) && s.dir.Exists(locksFolder) {
+		return nil
+	}
+	for _, folder := range []string{Folder, locksFolder} {
+		if err := s.dir.MkdirAll(folder); err != nil {
+			return err
+		}
+	}
+	lock, err := s.dir.Lock(ctx, locksFolder+"/project.lock")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if !s.dir.Exists(ignoreFile) {
+		if err := s.dir.Replace(ignoreFile, []byte("*\n")); err != nil {
+			return err
+		}
+	}
+	if s.dir.Exists(namesFolder) {
+		return nil
+	}
+	sessions, _, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	// Under a name of its own first, so that the folder appears complete.
+	building := namesFolder + ".new"
+	if err := s.dir.MkdirAll(building); err != nil {
+		return err
+	}
+	for _, old := range sessions {
+		if plainName(old.TaskName) {
+			if err := s.dir.Create(building+"/"+old.TaskName, []byte(old.SessionID+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+	}
+	if err := s.dir.Sync(building); err != nil {
+		return err
+	}
+	return s.dir.Rename(building, namesFolder)
+}
+
+// Get returns a session by its id.
+func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	canonical, ok := parseID(id)
+	if !ok {
+		return nil, store.NotFound(id)
+	}
+	return s.read(canonical)
+}
+
+func (s *Store) read(id string) (*workflow.Session, error) {
+	name := sessionPath(id)
+	data, err := s.dir.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, store.NotFound(id)
+	}
+	if err != nil {
+		return nil, storage(err)
+	}
+	session, err := store.Decode(data, name)
+	if err != nil {
+		return nil, err
+	}
+	if session.SessionID != id {
+		return nil, fault.New(fault.Storage, "session file %s holds another session: %q", name, session.SessionID).
+			WithHint("rename the file to session-%s.json, or mend its session_id", session.SessionID)
+	}
+	return session, nil
+}
+
+// Find returns the id for an id or a task name.
+func (s *Store) Find(ctx context.Context, ref string) (string, error) {
+	if id, ok := parseID(ref); ok {
+		if s.dir.Exists(sessionPath(id)) {
+			return id, nil
+		}
+		return "", store.NotFound(ref)
+	}
+	if !plainName(ref) {
+		return "", store.NotFound(ref)
+	}
+	if data, err := s.dir.ReadFile(namePath(ref)); err == nil {
+		if id, ok := parseID(strings.TrimSpace(string(data))); ok && s.dir.Exists(sessionPath(id)) {
+			return id, nil
+		}
+	}
+	// Names can be missing or changed by hand; the sessions decide.
+	sessions, _, err := s.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, session := range sessions {
+		if session.TaskName == ref {
+			return session.SessionID, nil
+		}
+	}
+	return "", store.NotFound(ref)
+}
+
+// List returns every readable session, the oldest first, and what could not be read.
+func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, error) {
+	entries, err := s.dir.ReadDir(Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, storage(err)
+	}
+	var sessions []*workflow.Session
+	var bad []store.Broken
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		base, isSession := strings.CutPrefix(e.Name(), "session-")
+		base, isJSON := strings.CutSuffix(base, ".json")
+		if !isSession || !isJSON {
+			continue
+		}
+		session, err := s.Get(ctx, base)
+		if err != nil {
+			bad = append(bad, store.Broken{Path: path.Join(Folder, e.Name()), Err: err})
+			continue
+		}
+		sessions = append(sessions, session)
+	}
+	store.SortByAge(sessions)
+	return sessions, bad, nil
+}
+
+// Update changes a session under its lock.
+func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error) {
+	canonical, ok := parseID(id)
+	if !ok || !s.dir.Exists(sessionPath(canonical)) {
+		return nil, store.NotFound(id)
+	}
+	if err := s.dir.MkdirAll(locksFolder); err != nil {
+		return nil, storage(err)
+	}
+	lock, err := s.dir.Lock(ctx, locksFolder+"/"+canonical+".lock")
+	if err != nil {
+		return nil, storage(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	session, err := s.read(canonical)
+	if err != nil {
+		return nil, err
+	}
+	if err := change(session); err != nil {
+		return nil, err
+	}
+	session.Revision++
+	data, err := store.Encode(session)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.dir.Replace(sessionPath(canonical), data); err != nil {
+		return nil, storage(err)
+	}
+	if !s.dir.Exists(mappingFile) {
+		_ = s.rebuildMapping(ctx)
+	}
+	return session, nil
+}
+
+// storage gives an error of the disk its code, cause and remedy.
+func storage(err error) error {
+	var coded *fault.Error
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var busy *durable.BusyError
+	if errors.As(err, &busy) {
+		return fault.New(fault.Conflict, "the session is in use: %w", busy).
+			WithHint("wait for the other call to end, then repeat this one")
+	}
+	e := fault.New(fault.Storage, "nothing was changed: %w", err)
+	if errors.Is(err, fs.ErrPermission) {
+		return e.WithHint("make the project folder and its %s folder writable, then repeat the action", Folder)
+	}
+	return e.WithHint("check free space and permissions of the project folder, then repeat the action")
+}

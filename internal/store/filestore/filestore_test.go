@@ -1,0 +1,236 @@
+package filestore_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/store/storetest"
+	"bmad-mcp/internal/workflow"
+)
+
+func TestFilestore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) (storetest.Backend, func() storetest.Backend) {
+		path := t.TempDir()
+		reopen := func() storetest.Backend { return openStore(t, path) }
+		return reopen(), reopen
+	})
+}
+
+func openStore(t *testing.T, path string) *filestore.Store {
+	t.Helper()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	return filestore.New(dir)
+}
+
+var ctx = context.Background()
+
+func start(t *testing.T, s *filestore.Store, name string) *workflow.Session {
+	t.Helper()
+	session := workflow.Default().NewSession(uuid.NewString(), "build "+name, "/p", "test", time.Now().UTC())
+	if err := s.Create(ctx, session, storetest.Numbered(name)); err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+func mapping(t *testing.T, path string) map[string]map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path, ".bmad-task", "task-mapping.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]map[string]string
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	return m
+}
+
+func TestMappingListsEverySession(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	for n := range 5 {
+		session := start(t, s, "task")
+		m := mapping(t, path)
+		if len(m) != n+1 || m[session.SessionID]["task_name"] != session.TaskName || m[session.SessionID]["objective"] != session.Objective {
+			t.Fatalf("after %d: %v", n+1, m)
+		}
+	}
+}
+
+func TestMappingIsRebuiltWhenMissingOrBroken(t *testing.T) {
+	file := func(path string) string { return filepath.Join(path, ".bmad-task", "task-mapping.json") }
+	breaks := map[string]func(path string) error{
+		"missing":   func(path string) error { return os.Remove(file(path)) },
+		"empty":     func(path string) error { return os.WriteFile(file(path), nil, 0o600) },
+		"cut":       func(path string) error { return os.Truncate(file(path), 40) },
+		"nonsense":  func(path string) error { return os.WriteFile(file(path), []byte("{ not json }\n}\n"), 0o600) },
+		"other end": func(path string) error { return os.WriteFile(file(path), []byte(`{"a":{}}`), 0o600) },
+	}
+	for name, damage := range breaks {
+		t.Run(name, func(t *testing.T) {
+			path := t.TempDir()
+			s := openStore(t, path)
+			start(t, s, "one")
+			if err := damage(path); err != nil {
+				t.Fatal(err)
+			}
+			start(t, s, "two")
+			if m := mapping(t, path); len(m) != 2 {
+				t.Errorf("%v", m)
+			}
+		})
+	}
+	t.Run("by an update", func(t *testing.T) {
+		path := t.TempDir()
+		s := openStore(t, path)
+		session := start(t, s, "one")
+		if err := os.Remove(file(path)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Update(ctx, session.SessionID, func(*workflow.Session) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if m := mapping(t, path); len(m) != 1 {
+			t.Errorf("%v", m)
+		}
+	})
+}
+
+func TestEmptyMappingObjectGrows(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	start(t, s, "one")
+	if err := os.WriteFile(filepath.Join(path, ".bmad-task", "task-mapping.json"), []byte("{\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	two := start(t, s, "two")
+	if m := mapping(t, path); m[two.SessionID] == nil {
+		t.Errorf("%v", m)
+	}
+}
+
+func TestIgnoreFile(t *testing.T) {
+	path := t.TempDir()
+	start(t, openStore(t, path), "one")
+	if b, err := os.ReadFile(filepath.Join(path, ".bmad-task", ".gitignore")); err != nil || string(b) != "*\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+func TestReadingMakesNothing(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	_, _, _ = s.List(ctx)
+	_, _ = s.Get(ctx, uuid.NewString())
+	_, _ = s.Find(ctx, "name")
+	_, _ = s.Update(ctx, uuid.NewString(), func(*workflow.Session) error { return errors.New("no") })
+	if entries, _ := os.ReadDir(path); len(entries) != 0 {
+		t.Errorf("made %v", entries)
+	}
+}
+
+func TestBrokenSessionHidesNoOther(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	good, bad := start(t, s, "good"), start(t, s, "bad")
+	file := filepath.Join(path, ".bmad-task", "session-"+bad.SessionID+".json")
+	if err := os.WriteFile(file, []byte("{\n\"session_id\": oops"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, broken, err := s.List(ctx)
+	if err != nil || len(list) != 1 || list[0].SessionID != good.SessionID {
+		t.Errorf("%v, %v", list, err)
+	}
+	if len(broken) != 1 || !strings.Contains(broken[0].Err.Error(), "line 2") {
+		t.Errorf("%v", broken)
+	}
+	_, err = s.Update(ctx, bad.SessionID, func(*workflow.Session) error { t.Error("changed"); return nil })
+	if !fault.Is(err, fault.Storage) {
+		t.Errorf("got %v", err)
+	}
+	if b, _ := os.ReadFile(file); string(b) != "{\n\"session_id\": oops" {
+		t.Error("the broken file was written over")
+	}
+}
+
+func TestSessionWithoutVersionOpens(t *testing.T) {
+	path := t.TempDir()
+	id := uuid.NewString()
+	if err := os.MkdirAll(filepath.Join(path, ".bmad-task"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	old := `{"session_id":"` + id + `","task_name":"old-task","cwd":"/p","objective":"o","current_stage":"po","current_state":"generating",
+	"stages":{"po":{"status":"in_progress","draft":"inline"}},"artifacts":[],"created_at":"2025-10-01T10:00:00.000Z","updated_at":"2025-10-01T10:00:00.000Z"}`
+	if err := os.WriteFile(filepath.Join(path, ".bmad-task", "session-"+id+".json"), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	if found, err := s.Find(ctx, "old-task"); err != nil || found != id {
+		t.Errorf("%q, %v", found, err)
+	}
+	if fresh := start(t, s, "old-task"); fresh.TaskName != "old-task-1" {
+		t.Errorf("the name of the old session was given again: %q", fresh.TaskName)
+	}
+	got, err := s.Update(ctx, id, func(*workflow.Session) error { return nil })
+	if err != nil || got.Version != workflow.FormatVersion || string(got.Record(workflow.PO).Extra["draft"]) != `"inline"` {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFolderThatIsAFileOrALinkOut(t *testing.T) {
+	path := t.TempDir()
+	if err := os.WriteFile(filepath.Join(path, ".bmad-task"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := workflow.Default().NewSession(uuid.NewString(), "o", "/p", "t", time.Now())
+	if err := openStore(t, path).Create(ctx, session, storetest.Numbered("n")); !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), "is a file") {
+		t.Errorf("got %v", err)
+	}
+	path, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(path, ".bmad-task")); err != nil {
+		t.Skip(err)
+	}
+	if err := openStore(t, path).Create(ctx, session, storetest.Numbered("n")); !fault.Is(err, fault.Storage) {
+		t.Errorf("got %v", err)
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) != 0 {
+		t.Errorf("outside holds %v", entries)
+	}
+}
+
+func TestKnownProjects(t *testing.T) {
+	k := filestore.Known{Folder: filepath.Join(t.TempDir(), "state", "bmad-mcp")}
+	if got := k.List(); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	for _, p := range []string{"/a", "/b", "/a"} {
+		if err := k.Add(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(k.List(), " "); got != "/b /a" {
+		t.Errorf("%q", got)
+	}
+	if err := os.WriteFile(filepath.Join(k.Folder, "projects.json"), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Add(ctx, "/c"); err != nil || len(k.List()) != 1 {
+		t.Errorf("%v, %v", k.List(), err)
+	}
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// Mem keeps everything in memory, in the stored form. It is safe for concurrent use.
+type Mem struct {
+	mu       sync.Mutex
+	sessions map[string][]byte
+	names    map[string]string // task name → id
+
+	// contents has a lock of its own: a change under Update puts texts.
+	contentsMu sync.Mutex
+	contents   map[string]string // path → text
+}
+
+// NewMem returns an empty store.
+func NewMem() *Mem {
+	return &Mem{sessions: map[string][]byte{}, names: map[string]string{}, contents: map[string]string{}}
+}
+
+// Create stores a new session.
+func (m *Mem) Create(ctx context.Context, s *workflow.Session, names Names) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sessions[s.SessionID] != nil {
+		return fault.New(fault.Conflict, "session %q exists already", s.SessionID)
+	}
+	n := FirstFree(func(n int) bool {
+		name := names.Candidate(n)
+		return m.names[name] != "" || (names.Taken != nil && names.Taken(name))
+	})
+	s.TaskName = names.Candidate(n)
+	data, err := Encode(s)
+	if err != nil {
+		return err
+	}
+	m.sessions[s.SessionID], m.names[s.TaskName] = data, s.SessionID
+	return nil
+}
+
+// Get returns a session by its id.
+func (m *Mem) Get(ctx context.Context, id string) (*workflow.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.get(id)
+}
+
+func (m *Mem) get(id string) (*workflow.Session, error) {
+	data, ok := m.sessions[id]
+	if !ok {
+		return nil, NotFound(id)
+	}
+	return Decode(data, id)
+}
+
+// Find returns the id for an id or a task name.
+func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sessions[ref] != nil {
+		return ref, nil
+	}
+	if id := m.names[ref]; id != "" {
+		return id, nil
+	}
+	return "", NotFound(ref)
+}
+
+// List returns every session, the oldest first.
+func (m *Mem) List(ctx context.Context) ([]*workflow.Session, []Broken, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]*workflow.Session, 0, len(m.sessions))
+	var bad []Broken
+	for id := range m.sessions {
+		s, err := m.get(id)
+		if err != nil {
+			bad = append(bad, Broken{Path: id, Err: err})
+			continue
+		}
+		out = append(out, s)
+	}
+	SortByAge(out)
+	return out, bad, nil
+}
+
+// Update changes a session.
+func (m *Mem) Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, err := m.get(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := change(s); err != nil {
+		return nil, err
+	}
+	s.Revision++
+	data, err := Encode(s)
+	if err != nil {
+		return nil, err
+	}
+	m.sessions[id] = data
+	return s, nil
+}
+
+// Put stores texts.
+func (m *Mem) Put(ctx context.Context, sessionID string, texts []Text) ([]workflow.ContentRef, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.contentsMu.Lock()
+	defer m.contentsMu.Unlock()
+	refs := make([]workflow.ContentRef, len(texts))
+	for i, t := range texts {
+		n := 0
+		path := ContentPath(sessionID, t, n)
+		for {
+			if _, taken := m.contents[path]; !taken {
+				break
+			}
+			n++
+			path = ContentPath(sessionID, t, n)
+		}
+		m.contents[path] = t.Body
+		refs[i] = NewRef(path, t)
+	}
+	return refs, nil
+}
+
+// Read returns the text behind a reference.
+func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	m.contentsMu.Lock()
+	defer m.contentsMu.Unlock()
+	body, ok := m.contents[ref.FilePath]
+	if !ok {
+		return "", MissingContent(ref, nil)
+	}
+	return body, nil
+}
