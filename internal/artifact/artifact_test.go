@@ -1,0 +1,85 @@
+package artifact_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/durable"
+)
+
+const id = "1234abcd-0000-4000-8000-000000000000"
+
+func TestName(t *testing.T) {
+	long := "Build a user authentication system with single sign-on and audit"
+	tests := []struct {
+		objective string
+		n         int
+		want      string
+	}{
+		{"Build user authentication system", 0, "build-user-authentication-system"},
+		{"Build user authentication system", 2, "build-user-authentication-system-2"},
+		{long, 0, "build-a-user-authentication-system-with-single"},
+		{long, 1, "build-a-user-authentication-system-with-single-1"},
+		{long, 12345, "build-a-user-authentication-system-with-12345"},
+		{"构建用户系统", 0, "gou-jian-yong-hu-xi-tong"},
+		{"Ünïcödé café", 0, "unicode-cafe"},
+		{"Система входа", 0, "sistema-vkhoda"},
+		{"!!!", 0, "task-1234abcd"},
+		{"!!!", 1, "task-1234abcd-1"},
+		{"   ", 0, "task-1234abcd"},
+		{"-1", 0, "1"},
+		{"CON", 0, "con-task"},
+		{"nul", 3, "nul-task-3"},
+		{"com1", 0, "com1-task"},
+		{"../../etc/passwd", 0, "etc-passwd"},
+		{"under_score", 0, "under-score"},
+		{strings.Repeat("x", 80), 0, strings.Repeat("x", 50)},
+		{strings.Repeat("x", 80), 7, strings.Repeat("x", 48) + "-7"},
+		{"a\nb\x00c", 0, "a-b-c"},
+	}
+	for _, tt := range tests {
+		if got := artifact.Name(tt.objective, id, tt.n); got != tt.want {
+			t.Errorf("%q, %d: got %q, want %q", tt.objective, tt.n, got, tt.want)
+		}
+	}
+}
+
+func FuzzName(f *testing.F) {
+	for _, s := range []string{"Build x", "构建", "!!!", "CON", "🚀 launch", strings.Repeat("ab ", 60)} {
+		f.Add(s, uint16(3))
+	}
+	form := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	f.Fuzz(func(t *testing.T, objective string, n uint16) {
+		for _, i := range []int{0, int(n)} {
+			got := artifact.Name(objective, id, i)
+			if !form.MatchString(got) || len(got) > artifact.MaxName {
+				t.Errorf("%q, %d: %q", objective, i, got)
+			}
+		}
+	})
+}
+
+func TestSave(t *testing.T) {
+	path := t.TempDir()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	a, err := artifact.Save(dir, "my-task", "01-x.md", "# body", time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(path, ".claude", "specs", "my-task", "01-x.md"))
+	if err != nil || string(b) != "# body\n" || a.Size != 7 || a.Path != ".claude/specs/my-task/01-x.md" {
+		t.Errorf("%q, %+v, %v", b, a, err)
+	}
+	if _, err := artifact.Save(dir, "../../out", "x.md", "b", time.Unix(0, 0)); err == nil {
+		t.Error("saved outside the task's folder")
+	}
+}

@@ -1,0 +1,64 @@
+package artifact
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gosimple/slug"
+)
+
+// MaxName is the length of a task name, its number included, in bytes (all ASCII).
+const MaxName = 50
+
+// windowsReserved are names Windows gives to devices, with any extension:
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+var windowsReserved = map[string]bool{
+	"con": true, "prn": true, "aux": true, "nul": true,
+	"com0": true, "com1": true, "com2": true, "com3": true, "com4": true,
+	"com5": true, "com6": true, "com7": true, "com8": true, "com9": true,
+	"lpt0": true, "lpt1": true, "lpt2": true, "lpt3": true, "lpt4": true,
+	"lpt5": true, "lpt6": true, "lpt7": true, "lpt8": true, "lpt9": true,
+}
+
+// Name returns the n-th choice, from 0, of a task name for an objective: a
+// lower-case ASCII slug, other scripts transliterated, then the same with -1, -2, …
+// An objective without letters or digits gives task-<first 8 of the id>.
+func Name(objective, sessionID string, n int) string {
+	base := Slug(objective)
+	if base == "" {
+		base = "task-" + sessionID[:min(8, len(sessionID))]
+	}
+	if n == 0 {
+		return base
+	}
+	number := fmt.Sprintf("-%d", n)
+	return cut(base, MaxName-len(number)) + number
+}
+
+// Slug returns the slug of an objective, or "".
+func Slug(objective string) string {
+	// The beginning names the task; transliterating all of a long text would be waste.
+	if r := []rune(objective); len(r) > 4*MaxName {
+		objective = string(r[:4*MaxName])
+	}
+	s := cut(strings.ReplaceAll(slug.Make(objective), "_", "-"), MaxName)
+	if windowsReserved[s] {
+		s += "-task"
+	}
+	return s
+}
+
+// cut shortens a slug at a word, or inside one that is alone longer than the limit.
+func cut(s string, limit int) string {
+	s = strings.Trim(s, "-")
+	if len(s) <= limit {
+		return s
+	}
+	head := s[:limit]
+	if s[limit] != '-' {
+		if i := strings.LastIndexByte(head, '-'); i > 0 {
+			head = head[:i]
+		}
+	}
+	return strings.Trim(head, "-")
+}
