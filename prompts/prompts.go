@@ -1,0 +1,129 @@
+// Package prompts holds the role prompts, one Markdown file a stage, and reads
+// the project's own in their place.
+//
+// A prompt file has front matter (stage, title) and a body. The section "Later
+// rounds" of the body is what a refinement gets; the whole body is what a stage
+// begins with. {{gate_score}} stands for the score that the stage's gate asks for.
+package prompts
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+//go:embed *.md
+var builtin embed.FS
+
+// MaxSize is the largest prompt file read, in bytes: a reply that carries it
+// must stay below what hosts show.
+const MaxSize = 12 << 10
+
+// laterHeading begins the section that a refinement gets.
+const laterHeading = "## Later rounds"
+
+// Prompt is a role prompt.
+type Prompt struct {
+	Stage workflow.StageID
+	Title string
+	body  string
+	later string
+}
+
+// Full returns the whole prompt.
+func (p Prompt) Full(gateScore float64) string { return fill(p.body, gateScore) }
+
+// Later returns the part for a refinement.
+func (p Prompt) Later(gateScore float64) string { return fill(p.later, gateScore) }
+
+func fill(s string, gateScore float64) string {
+	return strings.ReplaceAll(s, "{{gate_score}}", strconv.FormatFloat(gateScore, 'f', -1, 64))
+}
+
+// Load returns the prompt of a stage: from override if that is not nil and has
+// a file of the name <stage>.md, else the built-in one.
+func Load(override fs.FS, stage workflow.StageID) (Prompt, error) {
+	name := string(stage) + ".md"
+	base, err := read(builtin, name, stage)
+	if err != nil || override == nil {
+		return base, err
+	}
+	own, err := read(override, name, stage)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return base, nil
+	case err != nil:
+		return Prompt{}, err
+	}
+	if own.later == "" {
+		own.later = base.later
+	}
+	return own, nil
+}
+
+func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return Prompt{}, err
+		}
+		return Prompt{}, fault.New(fault.Storage, "the prompt file %s cannot be read: %w", name, err).
+			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
+	}
+	if info.Size() > MaxSize {
+		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s has %d bytes; at most %d fit into a reply", name, info.Size(), MaxSize).
+			WithHint("shorten it, or keep the details in a file that the prompt refers to")
+	}
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return Prompt{}, fault.New(fault.Storage, "the prompt file %s cannot be read: %w", name, err).
+			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
+	}
+	p, err := parse(string(data), stage)
+	if err != nil {
+		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s: %w", name, err).
+			WithHint("front matter is optional: a block between two lines of --- with stage and title")
+	}
+	return p, nil
+}
+
+func parse(text string, stage workflow.StageID) (Prompt, error) {
+	p := Prompt{Stage: stage}
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
+		head, body, ok := strings.Cut(rest, "\n---\n")
+		if !ok {
+			return p, errors.New("the front matter has no closing line ---")
+		}
+		var front struct {
+			Stage string `yaml:"stage"`
+			Title string `yaml:"title"`
+		}
+		if err := yaml.Unmarshal([]byte(head), &front); err != nil {
+			return p, err
+		}
+		if front.Stage != "" && front.Stage != string(stage) {
+			return p, fmt.Errorf("it is for stage %q, by its front matter, not %q", front.Stage, stage)
+		}
+		p.Title, text = front.Title, body
+	}
+	p.body = strings.TrimSpace(text)
+	if p.body == "" {
+		return p, errors.New("it is empty")
+	}
+	if _, later, ok := strings.Cut(p.body, "\n"+laterHeading+"\n"); ok {
+		if i := strings.Index(later, "\n## "); i >= 0 {
+			later = later[:i]
+		}
+		p.later = strings.TrimSpace(later)
+	}
+	return p, nil
+}

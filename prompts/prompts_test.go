@@ -1,0 +1,124 @@
+package prompts_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/score"
+	"bmad-mcp/internal/workflow"
+	"bmad-mcp/prompts"
+)
+
+func load(t *testing.T, id workflow.StageID) prompts.Prompt {
+	t.Helper()
+	p, err := prompts.Load(nil, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestBuiltinPromptsAreShortAndComplete(t *testing.T) {
+	for _, st := range workflow.Default().Stages {
+		p := load(t, st.ID)
+		full := p.Full(st.GateScore)
+		if n := len(strings.Fields(full)); n > 1500 || n < 200 {
+			t.Errorf("%s: %d words", st.ID, n)
+		}
+		if strings.Contains(full, "{{") || strings.Contains(p.Later(90), "{{") {
+			t.Errorf("%s: a placeholder is left", st.ID)
+		}
+		if len(p.Later(90)) < 100 || len(p.Later(90)) > 1500 {
+			t.Errorf("%s: the later part has %d bytes", st.ID, len(p.Later(90)))
+		}
+		if st.Gate == workflow.GateScore && !strings.Contains(full, "The gate is 90.") {
+			t.Errorf("%s: does not name its gate", st.ID)
+		}
+	}
+}
+
+var jsonFence = regexp.MustCompile("(?s)```json\n(.*?)\n```")
+
+// TestExamplesParse submits the very examples the prompts give.
+func TestExamplesParse(t *testing.T) {
+	for _, st := range workflow.Default().Stages {
+		examples := jsonFence.FindAllStringSubmatch(load(t, st.ID).Full(90), -1)
+		if len(examples) != 2 {
+			t.Fatalf("%s: %d examples, want one for the first and one for a later round", st.ID, len(examples))
+		}
+		for i, m := range examples {
+			a := score.Read(st.ID, m[1])
+			if !strings.HasPrefix(a.Document, "# ") || a.Defect != "" {
+				t.Errorf("%s, example %d: document %q, defect %q", st.ID, i, a.Document, a.Defect)
+			}
+			switch st.ID {
+			case workflow.PO, workflow.Architect:
+				if a.Claimed == nil || (i == 0) != (len(a.Questions) > 0 && len(a.Gaps) > 0) {
+					t.Errorf("%s, example %d: %+v", st.ID, i, a)
+				}
+				if (*a.Claimed >= 90) != (i == 1) {
+					t.Errorf("%s, example %d scores %v", st.ID, i, *a.Claimed)
+				}
+			case workflow.Dev:
+				if len(a.Scope) != 2 || (i == 1) != (len(a.Resolved) == 1) {
+					t.Errorf("%s, example %d: %+v", st.ID, i, a)
+				}
+			case workflow.Review:
+				want := []workflow.Verdict{workflow.Fail, workflow.Pass}[i]
+				if a.Effective() != want || len(a.Findings) == 0 || a.Findings[0].ID != "R1" || a.Findings[0].Open() != (i == 0) {
+					t.Errorf("%s, example %d: %+v", st.ID, i, a)
+				}
+			case workflow.QA:
+				want := []workflow.Verdict{workflow.Fail, workflow.Pass}[i]
+				if a.Effective() != want || len(a.Criteria) == 0 || len(a.Findings) != 1 {
+					t.Errorf("%s, example %d: %+v", st.ID, i, a)
+				}
+			}
+		}
+	}
+}
+
+func TestSprintExampleParses(t *testing.T) {
+	full := load(t, workflow.SM).Full(90)
+	_, example, ok := strings.Cut(full, "```markdown\n")
+	if !ok {
+		t.Fatal("no example")
+	}
+	example, _, _ = strings.Cut(example, "\n```")
+	if got := score.ReadSprints(example); len(got) != 2 || got[0].Title != "Sign in by email link" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestOverride(t *testing.T) {
+	fsys := fstest.MapFS{
+		"po.md":        {Data: []byte("---\nstage: po\ntitle: Ours\n---\nAsk for {{gate_score}}.\n")},
+		"architect.md": {Data: []byte("No front matter.\n\n## Later rounds\n\nAgain.\n\n## Then\nmore")},
+		"sm.md":        {Data: []byte("---\nstage: dev\n---\nwrong")},
+		"dev.md":       {Data: []byte("  \n")},
+		"review.md":    {Data: []byte("---\nstage: review\nnever closed")},
+		"qa.md":        {Data: []byte(strings.Repeat("x", prompts.MaxSize+1))},
+	}
+	po, err := prompts.Load(fsys, workflow.PO)
+	if err != nil || po.Full(77.5) != "Ask for 77.5." || po.Title != "Ours" {
+		t.Errorf("%+v, %v", po, err)
+	}
+	if po.Later(90) != load(t, workflow.PO).Later(90) {
+		t.Error("a prompt without the section does not fall back to the built-in one")
+	}
+	arch, err := prompts.Load(fsys, workflow.Architect)
+	if err != nil || arch.Later(90) != "Again." {
+		t.Errorf("%q, %v", arch.Later(90), err)
+	}
+	for _, id := range []workflow.StageID{workflow.SM, workflow.Dev, workflow.Review, workflow.QA} {
+		if _, err := prompts.Load(fsys, id); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if p, err := prompts.Load(fstest.MapFS{}, workflow.PO); err != nil || p.Title != "Product Owner" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
