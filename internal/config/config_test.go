@@ -1,0 +1,121 @@
+package config_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+func load(t *testing.T, project, user string, environ ...string) (config.Config, error) {
+	t.Helper()
+	root, home := t.TempDir(), t.TempDir()
+	write := func(path, text string) {
+		if text == "" {
+			return
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(root, config.ProjectFile), project)
+	write(filepath.Join(home, config.UserFile), user)
+	if err := os.Mkdir(filepath.Join(root, "own"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := durable.OpenDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	return config.Source{UserFolder: home, Environ: environ}.Load(dir)
+}
+
+func gate(c config.Config, id workflow.StageID) float64 {
+	st, _ := c.Workflow.Stage(id)
+	return st.GateScore
+}
+
+func TestPrecedence(t *testing.T) {
+	c, err := load(t, "stages:\n  po:\n    gate_score: 85.5\n  dev: {engines: [claude]}\nprompts: own\n",
+		"log_level: debug\nstages:\n  po: {gate_score: 70}\n  architect: {gate_score: 80, engines: [codex, claude]}\n",
+		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_MAX_SUBMISSION_BYTES=2048", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATE=strict", "OTHER=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gate(c, workflow.PO) != 85.5 || gate(c, workflow.Architect) != 95 {
+		t.Errorf("gates %v, %v", gate(c, workflow.PO), gate(c, workflow.Architect))
+	}
+	if c.LogLevel != slog.LevelDebug || c.MaxSubmission != 2048 || filepath.Base(c.Prompts) != "own" {
+		t.Errorf("%+v", c)
+	}
+	for id, want := range map[workflow.StageID]string{workflow.Dev: "[claude]", workflow.Architect: "[codex claude]", workflow.QA: "[claude codex]", workflow.PO: "[claude codex]"} {
+		st, _ := c.Workflow.Stage(id)
+		if got := fmt.Sprint(st.EnginesFor("with codex")); got != want {
+			t.Errorf("%s: %s, want %s", id, got, want)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	for _, project := range []string{"", "# nothing\n", "stages:\n  po: {}\n"} {
+		c, err := load(t, project, "")
+		if err != nil || gate(c, workflow.PO) != 90 || c.MaxSubmission != 5<<20 || c.LogLevel != slog.LevelWarn {
+			t.Errorf("%q: %+v, %v", project, c, err)
+		}
+	}
+}
+
+func TestErrorsNamePlaceAndChoices(t *testing.T) {
+	tests := []struct{ project, user, env, want string }{
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: log_level, max_submission_bytes, prompts, stages"},
+		{project: "log_level: warn\nstages:\n  po:\n    gate: 90\n", want: "line 4: unknown key \"gate\"; valid keys of a stage: engines, gate_score"},
+		{project: "stages:\n  boss: {gate_score: 1}", want: "line 2: unknown stage \"boss\"; valid stages: po, architect, sm, dev, review, qa"},
+		{project: "stages:\n  po: {gate_score: 101}", want: "line 2: stages.po.gate_score \"101\" is not a number from 0 to 100"},
+		{project: "stages:\n  po: {gate_score: .nan}", want: "not a number from 0 to 100"},
+		{project: "stages:\n  sm: {gate_score: 90}", want: "stage \"sm\" has no score gate"},
+		{project: "stages:\n  po: {engines: [gemini]}", want: "\"gemini\" is not one of claude, codex"},
+		{project: "stages:\n  po: {engines: []}", want: "names no engine"},
+		{project: "stages:\n  po: 90", want: "line 2: a block of key: value lines"},
+		{project: "stages: 90", want: "line 1: a block of key: value lines"},
+		{project: "- a\n- b", want: "line 1: a block"},
+		{project: "log_level: loud", want: "log_level \"loud\" is not one of debug, info, warn, error"},
+		{project: "log_level: [warn, info]", want: "takes one value, not 2"},
+		{project: "log_level:\n  deep: 1", want: "log_level \"\" is not one of"},
+		{project: "max_submission_bytes: lots", want: "is not a whole number"},
+		{project: "prompts: nowhere", want: "is not an existing folder"},
+		{project: "a: [1", want: "line 1"},
+		{project: "log_level: warn\n\tb: 1", want: "line 2"},
+		{user: "log_level: loud", want: "config.yaml, line 1: log_level"},
+		{env: "BMAD_PO_GATE_SCORE=high", want: "environment variable BMAD_PO_GATE_SCORE: stages.po.gate_score \"high\""},
+		{env: "BMAD_PO_GATESCORE=90", want: "environment variable BMAD_PO_GATESCORE: unknown key \"gatescore\""},
+		{env: "BMAD_LOG_LEVEL=loud", want: "environment variable BMAD_LOG_LEVEL"},
+		{project: "log_level: warn # " + strings.Repeat("x", 70000), want: "at most 65536 are read"},
+	}
+	for _, tt := range tests {
+		_, err := load(t, tt.project, tt.user, tt.env)
+		if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q%q%q: got %v, want %q", tt.project, tt.user, tt.env, err, tt.want)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add("stages:\n  po: {gate_score: 85, engines: [claude]}\nlog_level: info\n")
+	f.Add("a: &x [*x]\nb: *x")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) < 2000 {
+			_, _ = load(t, text, "")
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"bmad-mcp/internal/fault"
+)
+
+// eachSetting calls set for every leaf of a YAML file, with its dotted key. An
+// error of set comes back with the file and line of the key.
+func eachSetting(name string, data []byte, set func(key string, values []string) error) error {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return invalid(name, lineOf(err), errors.New(strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	if doc.Kind == 0 || len(doc.Content) == 0 {
+		return nil
+	}
+	return walk(name, "", doc.Content[0], set)
+}
+
+func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) error {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && prefix == "" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return invalid(name, n.Line, errors.New("a block of key: value lines is due here"))
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		path := prefix + key.Value
+		// stages.<stage> are the only blocks; everything else is a leaf.
+		if path == "stages" || prefix == "stages." {
+			if err := walk(name, path+".", value, set); err != nil {
+				return err
+			}
+			continue
+		}
+		values, err := leaf(value)
+		if err == nil {
+			err = set(path, values)
+		}
+		if err != nil {
+			return invalid(name, key.Line, err)
+		}
+	}
+	return nil
+}
+
+func leaf(n *yaml.Node) ([]string, error) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return []string{n.Value}, nil
+	case yaml.SequenceNode:
+		var out []string
+		for _, item := range n.Content {
+			if item.Kind != yaml.ScalarNode {
+				return nil, errors.New("a list of plain values is due here")
+			}
+			out = append(out, item.Value)
+		}
+		return out, nil
+	}
+	// A block under an unknown key: let set say which keys there are.
+	return []string{""}, nil
+}
+
+func invalid(name string, line int, err error) error {
+	return fault.New(fault.InvalidArgument, "%s, line %d: %w", name, max(line, 1), err).
+		WithHint("correct that line; nothing was changed")
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+)`)
+
+func lineOf(err error) int {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 1
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
