@@ -77,17 +77,23 @@ func severity(s string) string {
 	}
 }
 
+var (
+	statusFixed     = regexp.MustCompile(`^(?:fixed|resolved|closed|done|verified|mended|已修复|已解决)`)
+	statusWithdrawn = regexp.MustCompile(`^(?:withdrawn|invalid|won'?t[ -]?fix|not a (?:bug|defect)|撤回)`)
+)
+
+// findingStatus reads words such as "Fixed, verified"; anything else given is open.
 func findingStatus(s string) string {
-	switch strings.ToLower(strings.Trim(s, "*_ `✅")) {
-	case "fixed", "resolved", "closed", "done", "verified", "已修复", "已解决":
-		return "fixed"
-	case "withdrawn", "invalid", "wontfix", "won't fix":
-		return "withdrawn"
-	case "":
+	s = strings.ToLower(strings.TrimLeft(s, " *_`✅☑✔\ufe0f"))
+	switch {
+	case s == "":
 		return ""
-	default:
-		return "open"
+	case statusFixed.MatchString(s):
+		return "fixed"
+	case statusWithdrawn.MatchString(s):
+		return "withdrawn"
 	}
+	return "open"
 }
 
 func readCriteria(v any) []workflow.Criterion {
@@ -200,7 +206,7 @@ func (t mdTable) findings() []workflow.Finding {
 		out = append(out, workflow.Finding{
 			ID:       t.cell(row, t.column("id", "finding id", "#", "编号")),
 			Severity: severity(row[sev]),
-			File:     t.cell(row, t.column("file", "location", "文件")),
+			File:     t.cell(row, t.column("file", "location", "place", "where", "文件", "位置")),
 			Problem:  t.cell(row, t.column("problem", "finding", "issue", "description", "问题")),
 			Fix:      t.cell(row, t.column("fix", "recommendation", "suggestion", "修复", "建议")),
 			Status:   findingStatus(t.cell(row, t.column("status", "state", "状态"))),

@@ -306,6 +306,10 @@ func TestFindingsAndCriteria(t *testing.T) {
 	if len(b.Findings) != 1 || b.Findings[0].File != "x.go:1" || b.Findings[0].Severity != "major" {
 		t.Errorf("got %+v", b.Findings)
 	}
+	d := score.Read(workflow.Review, "Status: Pass with risk\n\n| Id | Severity | Place | Problem | State |\n|--|--|--|--|--|\n| R1 | Critical | `a.go:1` | p | Fixed, verified |\n| R2 | Major | b | p | ✅ resolved |\n| R3 | Minor | c | p | Accepted for this release |\n| R4 | Minor | d | p | Won't fix |")
+	if got := []string{d.Findings[0].Status, d.Findings[1].Status, d.Findings[2].Status, d.Findings[3].Status}; !slices.Equal(got, []string{"fixed", "fixed", "open", "withdrawn"}) || d.Effective() != workflow.PassWithRisk || d.Findings[0].File != "a.go:1" {
+		t.Errorf("got %+v, %q", d.Findings, d.Objections)
+	}
 	c := score.Read(workflow.QA, `{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","criterion":"c","result":"pass","evidence":"e"},{"result":"skipped"}]}`)
 	if len(c.Criteria) != 2 || c.Criteria[1].Result != workflow.ResultNotTested || c.Criteria[1].ID != "row 2" {
 		t.Errorf("got %+v", c.Criteria)
