@@ -1,0 +1,247 @@
+// Package engine holds the use cases of bmad-mcp, one file an action. It owns the
+// clock, the ids and the transactions; the faces turn what they receive into a
+// [Request], call [Engine.Do], and show the [Reply] or the *fault.Error.
+//
+// A [Project] is one folder with its sessions, texts, artifacts and settings. It
+// is opened anew for every call, so that several processes can serve it at once.
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// Backend keeps the sessions and texts of one project.
+type Backend interface {
+	store.Sessions
+	store.Contents
+}
+
+// KnownProjects remembers where sessions were started.
+type KnownProjects interface {
+	List() []string
+	Add(ctx context.Context, project string) error
+}
+
+// Options are what an Engine needs from outside.
+type Options struct {
+	// Backend returns the store of an open project folder.
+	Backend func(dir *durable.Dir) Backend
+	// Known may be nil: sessions are then found only where the caller looks.
+	Known KnownProjects
+	// Settings is where configuration comes from.
+	Settings config.Source
+	// Now and NewID default to the system's clock and random UUIDs.
+	Now   func() time.Time
+	NewID func() string
+	Log   *slog.Logger
+}
+
+// Engine runs actions. It is safe for concurrent use and keeps no state of its own.
+type Engine struct {
+	backend  func(dir *durable.Dir) Backend
+	known    KnownProjects
+	settings config.Source
+	now      func() time.Time
+	newID    func() string
+	log      *slog.Logger
+}
+
+// New returns an engine.
+func New(o Options) *Engine {
+	e := &Engine{backend: o.Backend, known: o.Known, settings: o.Settings, now: o.Now, newID: o.NewID, log: o.Log}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.newID == nil {
+		e.newID = uuid.NewString
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	return e
+}
+
+// time returns the instant an action happens, in the precision that is stored.
+func (e *Engine) time() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
+
+// Do runs one action. An error is always a *fault.Error, except the context's
+// own when the caller gave up; nothing was changed then.
+func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
+	reply, err := e.do(ctx, req)
+	switch {
+	case err == nil:
+		fit(reply)
+		return reply, nil
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	}
+	return nil, fault.From(err)
+}
+
+func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
+	if err := req.validate(); err != nil {
+		return nil, err
+	}
+	if req.Action == workflow.ActionStart {
+		return e.start(ctx, req)
+	}
+	p, id, err := e.locate(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if id == "" { // only status goes without a session
+		return e.list(ctx, p)
+	}
+	r := run{Engine: e, project: p, id: id, req: req}
+	reply, err := r.act(ctx)
+	if err != nil {
+		return nil, r.explain(ctx, err)
+	}
+	return reply, nil
+}
+
+// run is one action on one session.
+type run struct {
+	*Engine
+	project *Project
+	id      string
+	req     Request
+}
+
+func (r run) act(ctx context.Context) (*Reply, error) {
+	switch r.req.Action {
+	case workflow.ActionSubmit:
+		return r.submit(ctx)
+	case workflow.ActionAnswer:
+		return r.answer(ctx)
+	case workflow.ActionConfirm:
+		return r.confirm(ctx)
+	case workflow.ActionApprove:
+		return r.approve(ctx)
+	case workflow.ActionStatus:
+		return r.status(ctx)
+	case workflow.ActionResume:
+		return r.resume(ctx)
+	case workflow.ActionReopen:
+		return r.reopen(ctx)
+	case workflow.ActionCancel:
+		return r.cancel(ctx)
+	}
+	return nil, unknownAction(string(r.req.Action))
+}
+
+// change runs apply on the session in one transaction. check decides on what the
+// caller saw; when another call changed the session in between, this one has
+// lost and is told so.
+func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, apply func(*workflow.Session) error) (*workflow.Session, error) {
+	before, err := r.project.backend.Get(ctx, r.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.admit(before); err != nil {
+		return nil, err
+	}
+	if prepare != nil {
+		if err := prepare(before); err != nil {
+			return nil, err
+		}
+	}
+	return r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
+		if s.Revision != before.Revision {
+			return fault.New(fault.Conflict, "another call changed the session while this one was under way: it now stands at %s", s.Place()).
+				WithHint("call status, then decide again")
+		}
+		return apply(s)
+	})
+}
+
+// admit refuses an action that the session's stage or state does not allow.
+func (r run) admit(s *workflow.Session) error {
+	if r.req.Action == workflow.ActionReopen {
+		// Its stage is where to go, not where the session stands.
+	} else if want := workflow.StageID(r.req.Stage); want != "" && want != s.CurrentStage {
+		return fault.New(fault.WrongStage, "the session stands at stage %q, not %q", s.CurrentStage, want).
+			WithHint("%s", nextMove(s))
+	}
+	for _, a := range s.CurrentState.Allowed() {
+		if a == r.req.Action {
+			return nil
+		}
+	}
+	code := fault.NotAllowed
+	if s.CurrentState.Gated() {
+		code = fault.GatePending
+	}
+	return fault.New(code, "%q is not possible while the session stands at %s", r.req.Action, s.Place()).
+		WithHint("%s", nextMove(s))
+}
+
+// nextMove says what a session waits for.
+func nextMove(s *workflow.Session) string {
+	switch s.CurrentState {
+	case workflow.Generating, workflow.Refining:
+		return "generate the document for stage " + string(s.CurrentStage) + " and submit it"
+	case workflow.Clarifying:
+		return "show the open questions to the human and call answer with their words"
+	case workflow.AwaitingConfirmation:
+		return "the human decides: call confirm with confirmed true or false once they have said so"
+	case workflow.AwaitingApproval:
+		return "the human decides: call approve with approved true or false once they have said so"
+	case workflow.Completed:
+		return "the workflow is complete; reopen a stage to change something, or start a new session"
+	}
+	return "the session is cancelled; start a new one"
+}
+
+// explain adds the session and its allowed actions to an error.
+func (r run) explain(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	f := fault.From(err)
+	f.SessionID = r.id
+	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
+		f.Allowed = actionNames(s.CurrentState.Allowed())
+	}
+	return f
+}
+
+func actionNames(actions []workflow.Action) []string {
+	out := make([]string, len(actions))
+	for i, a := range actions {
+		out[i] = string(a)
+	}
+	return out
+}
+
+// fire moves the session by one event of this action.
+func (r run) fire(ctx context.Context, s *workflow.Session, event workflow.Event, note workflow.Transition) error {
+	return r.project.cfg.Workflow.Fire(ctx, s, workflow.Firing{
+		Event: event, Action: r.req.Action, By: r.req.By, At: r.time(),
+		Stage: workflow.StageID(r.req.Stage), Note: note,
+	})
+}
+
+// stage returns the definition of the session's current stage.
+func (r run) stage(s *workflow.Session) workflow.Stage {
+	st, _ := r.project.cfg.Workflow.Stage(s.CurrentStage)
+	return st
+}
+
+func unknownAction(name string) error {
+	return fault.New(fault.InvalidArgument, "unknown action %q", name).
+		WithHint("use one of: %s", strings.Join(actionNames(workflow.Actions()), ", "))
+}

@@ -1,0 +1,303 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/workflow"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var ctx = context.Background()
+
+// bench is an engine on a project folder, with a clock and ids that repeat.
+type bench struct {
+	t       testing.TB
+	dir     string
+	engine  *engine.Engine
+	clock   time.Time
+	ids     int
+	session string
+	bytes   int
+	most    int
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	b := &bench{t: t, dir: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b.engine = engine.New(engine.Options{
+		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Known:    filestore.Known{Folder: filepath.Join(t.TempDir(), "state")},
+		Settings: config.Source{},
+		Now: func() time.Time {
+			b.clock = b.clock.Add(time.Second)
+			return b.clock
+		},
+		NewID: func() string {
+			b.ids++
+			return fmt.Sprintf("%08d-0000-4000-8000-000000000000", b.ids)
+		},
+	})
+	return b
+}
+
+func (b *bench) try(req engine.Request) (*engine.Reply, error) {
+	b.t.Helper()
+	if req.Cwd == "" && req.Places == nil {
+		req.Cwd = b.dir
+	}
+	if req.SessionID == "" && req.Action != workflow.ActionStart {
+		req.SessionID = b.session
+	}
+	req.By = "test"
+	reply, err := b.engine.Do(ctx, req)
+	if reply != nil {
+		data, encErr := reply.Encode()
+		if encErr != nil {
+			b.t.Fatal(encErr)
+		}
+		b.bytes += len(data)
+		b.most = max(b.most, len(data))
+		if reply.SessionID != "" && req.Action == workflow.ActionStart {
+			b.session = reply.SessionID
+		}
+	}
+	return reply, err
+}
+
+func (b *bench) do(req engine.Request) *engine.Reply {
+	b.t.Helper()
+	reply, err := b.try(req)
+	if err != nil {
+		b.t.Fatalf("%s: %v", req.Action, err)
+	}
+	return reply
+}
+
+// at does an action and checks where the session stands after it.
+func (b *bench) at(place string, req engine.Request) *engine.Reply {
+	b.t.Helper()
+	reply := b.do(req)
+	if got := string(reply.Stage) + "/" + string(reply.State); got != place {
+		b.t.Fatalf("%s leads to %s, want %s\n%s", req.Action, got, place, reply.UserMessage)
+	}
+	return reply
+}
+
+func start(objective string) engine.Request {
+	return engine.Request{Action: workflow.ActionStart, Objective: objective}
+}
+
+func submit(stage workflow.StageID, text string) engine.Request {
+	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []engine.Result{{Engine: workflow.Claude, Text: text}}}
+}
+
+func confirm(yes bool) engine.Request {
+	return engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes}
+}
+
+func approve(yes bool, feedback string) engine.Request {
+	return engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: feedback}
+}
+
+func sample(t testing.TB, run, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "submissions", run, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// to brings a fresh session to a stage and state.
+func (b *bench) to(stage workflow.StageID, state workflow.State) {
+	b.t.Helper()
+	b.do(start("build a thing"))
+	steps := []struct {
+		stage workflow.StageID
+		state workflow.State
+		do    func()
+	}{
+		{workflow.PO, workflow.Generating, func() {
+			b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`))
+		}},
+		{workflow.PO, workflow.Clarifying, func() {
+			b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+		}},
+		{workflow.PO, workflow.Refining, func() { b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`)) }},
+		{workflow.PO, workflow.AwaitingConfirmation, func() { b.do(confirm(true)) }},
+		{workflow.Architect, workflow.Generating, func() { b.do(submit(workflow.Architect, `{"architecture_draft":"# A","quality_score":95}`)) }},
+		{workflow.Architect, workflow.AwaitingConfirmation, func() { b.do(confirm(true)) }},
+		{workflow.SM, workflow.Generating, func() { b.do(submit(workflow.SM, "# S\n## Sprint 1: one\n## Sprint 2: two")) }},
+		{workflow.SM, workflow.AwaitingApproval, func() { b.do(approve(true, "")) }},
+		{workflow.Dev, workflow.Generating, func() { b.do(submit(workflow.Dev, "# D")) }},
+		{workflow.Review, workflow.Generating, func() { b.do(submit(workflow.Review, "# R\nStatus: fail")) }},
+		{workflow.Review, workflow.AwaitingApproval, func() { b.do(approve(false, "mend it")) }},
+		{workflow.Dev, workflow.Refining, func() {
+			b.do(submit(workflow.Dev, "# D"))
+			b.do(submit(workflow.Review, "# R\nStatus: pass"))
+		}},
+		{workflow.QA, workflow.Generating, func() { b.do(submit(workflow.QA, "# Q\nStatus: pass")) }},
+		{workflow.QA, workflow.Completed, func() {}},
+	}
+	for _, step := range steps {
+		if step.stage == stage && step.state == state {
+			return
+		}
+		step.do()
+	}
+	b.t.Fatalf("no way to %s/%s", stage, state)
+}
+
+// snapshot returns everything below the project folder.
+func (b *bench) snapshot() string {
+	b.t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		fmt.Fprintln(&out, path)
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			out.Write(data)
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out.String()
+}
+
+func (b *bench) stored() *workflow.Session {
+	b.t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var s workflow.Session
+	if err := json.Unmarshal(data, &s); err != nil {
+		b.t.Fatal(err)
+	}
+	return &s
+}
+
+func (b *bench) artifact(task, name string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.dir, ".claude", "specs", task, name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestStateActionMatrix tries every action in every state: it moves as the golden
+// file says, or is refused with the allowed actions and without a change on disk.
+func TestStateActionMatrix(t *testing.T) {
+	places := []struct {
+		stage workflow.StageID
+		state workflow.State
+	}{
+		{workflow.PO, workflow.Generating},
+		{workflow.PO, workflow.Clarifying},
+		{workflow.PO, workflow.Refining},
+		{workflow.PO, workflow.AwaitingConfirmation},
+		{workflow.SM, workflow.AwaitingApproval},
+		{workflow.Review, workflow.AwaitingApproval},
+		{workflow.QA, workflow.Completed},
+		{workflow.PO, workflow.Cancelled},
+	}
+	requests := func(stage workflow.StageID) []struct {
+		name string
+		req  engine.Request
+	} {
+		yes, no := true, false
+		return []struct {
+			name string
+			req  engine.Request
+		}{
+			{"start", start("another thing")},
+			{"submit", submit(stage, `{"prd_draft":"# P","quality_score":95,"verdict":"pass"}`)},
+			{"answer", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}}},
+			{"confirm", engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes}},
+			{"confirm no", engine.Request{Action: workflow.ActionConfirm, Confirmed: &no, Feedback: "more"}},
+			{"approve", engine.Request{Action: workflow.ActionApprove, Approved: &yes}},
+			{"approve no", engine.Request{Action: workflow.ActionApprove, Approved: &no, Feedback: "more"}},
+			{"status", engine.Request{Action: workflow.ActionStatus}},
+			{"resume", engine.Request{Action: workflow.ActionResume}},
+			{"reopen po", engine.Request{Action: workflow.ActionReopen, Stage: "po"}},
+			{"cancel", engine.Request{Action: workflow.ActionCancel}},
+		}
+	}
+	var out strings.Builder
+	for _, place := range places {
+		for _, action := range requests(place.stage) {
+			b := newBench(t)
+			if place.state == workflow.Cancelled {
+				b.to(workflow.PO, workflow.Generating)
+				b.do(engine.Request{Action: workflow.ActionCancel})
+			} else {
+				b.to(place.stage, place.state)
+			}
+			before := b.snapshot()
+			reply, err := b.try(action.req)
+			cell := ""
+			if err != nil {
+				var f *fault.Error
+				if !errors.As(err, &f) {
+					t.Fatalf("%s: %v is no fault", action.name, err)
+				}
+				cell = string(f.Code) + " [" + strings.Join(f.Allowed, " ") + "]"
+				if after := b.snapshot(); after != before {
+					t.Errorf("%s/%s %s: refused, yet the disk changed", place.stage, place.state, action.name)
+				}
+				if f.Hint == "" || len(f.Allowed) == 0 || f.SessionID != b.session {
+					t.Errorf("%s/%s %s: %+v", place.stage, place.state, action.name, f)
+				}
+			} else {
+				cell = string(reply.Stage) + "/" + string(reply.State)
+			}
+			fmt.Fprintf(&out, "%-28s %-11s %s\n", string(place.stage)+"/"+string(place.state), action.name, cell)
+		}
+	}
+	golden(t, "matrix.txt", out.String())
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (rerun with -update if meant)\n--- got\n%s", name, got)
+	}
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// Encode returns the compact JSON of a reply, as it goes to the host.
+func (r *Reply) Encode() ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}
+
+// fit brings a reply under MaxReply. Ordinary replies are far below; models and
+// people sometimes write a page into a question. What is shortened stands in full
+// in the session file, which the reply names.
+func fit(r *Reply) {
+	for _, limit := range []struct{ items, text int }{{20, 400}, {10, 200}, {5, 120}, {3, 60}} {
+		data, err := r.Encode()
+		if err != nil || len(data) <= MaxReply {
+			return
+		}
+		r.shorten(limit.items, limit.text)
+	}
+}
+
+// shorten keeps at most items of each list and text bytes of each of their texts.
+func (r *Reply) shorten(items, text int) {
+	cut := func(s string) string { return clip(s, text) }
+	r.Questions = first(r.Questions, items, func(q *workflow.Question) { q.Question, q.Context = cut(q.Question), cut(q.Context); q.Extra = nil })
+	r.Findings = first(r.Findings, items, func(f *workflow.Finding) {
+		f.Problem, f.Fix, f.File, f.Extra = cut(f.Problem), cut(f.Fix), cut(f.File), nil
+	})
+	r.Gaps = first(r.Gaps, items, func(s *string) { *s = cut(*s) })
+	r.Objections = first(r.Objections, items, func(s *string) { *s = cut(*s) })
+	r.Unreadable = first(r.Unreadable, items, func(s *string) { *s = cut(*s) })
+	r.Sprints = first(r.Sprints, 2*items, func(s *workflow.Sprint) { s.Title, s.Extra = cut(s.Title), nil })
+	r.Sessions = first(r.Sessions, 2*items, func(s *SessionView) { s.Objective = cut(s.Objective) })
+	if c := r.Context; c != nil {
+		c.Answers = first(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
+		c.Documents = first(c.Documents, items, func(d *Document) { d.Summary = cut(d.Summary) })
+		c.Objective, c.Feedback = clip(c.Objective, 4*text), clip(c.Feedback, 4*text)
+	}
+	if r.SessionID != "" {
+		r.SessionFile = ".bmad-task/session-" + r.SessionID + ".json"
+	}
+	if r.Draft != nil {
+		r.Draft.Summary = cut(r.Draft.Summary)
+	}
+	if answers, ok := r.NextCall["answers"].(map[string]string); ok && len(answers) > items {
+		r.NextCall["answers"] = "an object of question id and text"
+	}
+	r.UserMessage = clip(r.UserMessage, 12*text)
+	if len(r.UserMessage) >= 12*text-3 && r.SessionFile != "" {
+		r.UserMessage += fmt.Sprintf("\n\n(shortened; all of it is in `%s`)", r.SessionFile)
+	}
+}
+
+// first returns a changed copy of at most n items: the originals belong to the session.
+func first[T any](list []T, n int, change func(*T)) []T {
+	out := append([]T(nil), list[:min(n, len(list))]...)
+	for i := range out {
+		change(&out[i])
+	}
+	return out
+}

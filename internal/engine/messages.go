@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// manyReworks is the rework from which on the human is offered a way out of the loop.
+const manyReworks = 3
+
+// Pipeline draws the stages: ✓ done, ● current, ↻ in rework or refinement, ✗ cancelled here.
+func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
+	parts := make([]string, len(w.Stages))
+	for i, st := range w.Stages {
+		mark := ""
+		switch {
+		case st.ID == s.CurrentStage && s.CurrentState == workflow.Cancelled:
+			mark = " ✗"
+		case s.Record(st.ID).Status == workflow.Done:
+			mark = " ✓"
+		case st.ID == s.CurrentStage && s.CurrentState == workflow.Refining:
+			mark = " ↻"
+		case st.ID == s.CurrentStage:
+			mark = " ●"
+		}
+		parts[i] = st.Label + mark
+	}
+	return strings.Join(parts, " → ")
+}
+
+// headline says which task this is and where it stands.
+func (r run) headline(s *workflow.Session) string {
+	w := r.project.cfg.Workflow
+	place := fmt.Sprintf("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), r.stage(s).Role)
+	switch s.CurrentState {
+	case workflow.Completed:
+		place = "complete"
+	case workflow.Cancelled:
+		place = "cancelled"
+	}
+	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, place, Pipeline(w, s))
+}
+
+func points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// standing says how the stage's document was scored.
+func (r run) standing(s *workflow.Session) string {
+	rec, st := s.Current(), r.stage(s)
+	switch {
+	case rec.Score == nil:
+		return ""
+	case rec.ClaimedScore == nil:
+		return fmt.Sprintf("No score was stated; our estimate is %s of 100 and the gate asks for a stated %s.", points(*rec.Score), points(st.GateScore))
+	default:
+		return fmt.Sprintf("Score %s of 100 by the assistant's own count; the gate is %s.", points(*rec.Score), points(st.GateScore))
+	}
+}
+
+// message says where the session stands and what the human can do now.
+func (r run) message(s *workflow.Session) string {
+	st, rec := r.stage(s), s.Current()
+	artifact := r.artifactPath(s, st)
+	draft := ""
+	if rec.FinalResultRef != nil {
+		draft = rec.FinalResultRef.FilePath
+	}
+	switch s.CurrentState {
+	case workflow.Generating:
+		if st.ID == workflow.Dev {
+			return r.devMessage(s)
+		}
+		return fmt.Sprintf("The %s now %s. Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description)
+	case workflow.Refining:
+		return r.refiningMessage(s, st, rec)
+	case workflow.Clarifying:
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\nDraft: `%s`\n\nThe %s asks:\n", r.standing(s), draft, st.Role)
+		for _, q := range rec.Questions {
+			fmt.Fprintf(&b, "- **%s** %s", q.ID, q.Question)
+			if q.Context != "" {
+				fmt.Fprintf(&b, " _(%s)_", q.Context)
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("\n**You can now** answer in your own words; leave out what you do not know.")
+		return b.String()
+	case workflow.AwaitingConfirmation:
+		return fmt.Sprintf("%s\nDraft: `%s`%s\n\n**You can now** read it and\n- say **confirm**: it is saved as `%s` and the next stage begins\n- or say what to change: it goes into another round",
+			r.standing(s), draft, list("Known gaps:", rec.Gaps), artifact)
+	case workflow.AwaitingApproval:
+		return r.approvalMessage(s, st, rec, draft, artifact)
+	case workflow.Completed:
+		return r.completedMessage(s)
+	case workflow.Cancelled:
+		return "This run is cancelled. What was saved stays in `" + taskFolder(s) + "`.\n\n**You can now** start a new one."
+	}
+	return ""
+}
+
+func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record) string {
+	var b strings.Builder
+	if standing := r.standing(s); standing != "" && st.Gate == workflow.GateScore {
+		b.WriteString(standing + "\n")
+	}
+	fmt.Fprintf(&b, "Round %d of the %s: the %s works in what was said.", rec.Iteration+1, st.DocumentName, st.Role)
+	if rec.Feedback != "" {
+		b.WriteString("\nYour feedback: " + clip(rec.Feedback, 300))
+	}
+	if last := len(s.History) - 1; last >= 0 && s.History[last].Event == workflow.EventScoredBelow {
+		b.WriteString(list("To close:", rec.Gaps))
+	}
+	if st.ID == workflow.Dev && s.ReworkCount > 0 {
+		fmt.Fprintf(&b, "\nRework %d.", s.ReworkCount)
+		if s.ReworkCount >= manyReworks {
+			b.WriteString(" The work has come back " + strconv.Itoa(s.ReworkCount) + " times. **You can also** say **cancel**, or accept the risk when it comes up again, instead of another round.")
+		}
+	}
+	b.WriteString("\n\nNothing is needed from you now.")
+	return b.String()
+}
+
+func (r run) devMessage(s *workflow.Session) string {
+	if len(s.Sprints) == 0 {
+		return "The plan has no numbered sprints, so it is built as one piece.\n\n**You can now** say **start development**, or say what to build first."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "The plan has %s:\n", count(len(s.Sprints), "sprint"))
+	for _, sp := range s.Sprints {
+		fmt.Fprintf(&b, "- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status)
+	}
+	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", s.Sprints[0].Number)
+	return b.String()
+}
+
+func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
+	var b strings.Builder
+	if st.Gate != workflow.GateVerdict {
+		fmt.Fprintf(&b, "The %s is ready: `%s`", st.DocumentName, draft)
+		for _, sp := range s.Sprints {
+			fmt.Fprintf(&b, "\n- Sprint %d: %s", sp.Number, sp.Title)
+		}
+		if len(s.Sprints) == 0 {
+			b.WriteString("\nIt has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
+		}
+		fmt.Fprintf(&b, "\n\n**You can now** read it and\n- say **approve**: it is saved as `%s` and development can begin\n- or say what to change", artifact)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "The %s **failed** the work. Report: `%s`", st.Role, draft)
+	b.WriteString(list("The report contradicts itself:", rec.Objections))
+	var open []string
+	for _, f := range openFindings(rec.Findings) {
+		open = append(open, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s", f.ID, f.Severity, f.File, f.Problem)))
+	}
+	for _, c := range rec.Criteria {
+		if c.Result == workflow.ResultFail {
+			open = append(open, fmt.Sprintf("%s failed: %s", c.ID, c.Criterion))
+		}
+	}
+	b.WriteString(list("Open findings:", open))
+	b.WriteString("\n\n")
+	back := "say **send it back**: the developer gets these findings"
+	risk := fmt.Sprintf("say **accept the risk**: it goes on as it is, and `%s` records that", artifact)
+	if s.ReworkCount >= manyReworks-1 {
+		fmt.Fprintf(&b, "Sending it back would be rework %d. The loop may not end by itself.\n\n**You can now**\n- %s\n- or say **cancel**\n- or %s", s.ReworkCount+1, risk, back)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "**You can now**\n- %s\n- or %s", back, risk)
+	return b.String()
+}
+
+func (r run) completedMessage(s *workflow.Session) string {
+	var b strings.Builder
+	b.WriteString("All stages are done. The documents:\n")
+	for _, p := range s.Artifacts {
+		fmt.Fprintf(&b, "- `%s`\n", p)
+	}
+	if s.ReworkCount > 0 {
+		fmt.Fprintf(&b, "The work went back to the developer %s.\n", count(s.ReworkCount, "time"))
+	}
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		fmt.Fprintf(&b, "\nNot built yet: sprint %s.\n\n**You can now** reopen dev to go on with them.", joinInts(open))
+		return b.String()
+	}
+	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
+	return b.String()
+}
+
+// count says "1 sprint", "2 sprints".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+func joinInts(numbers []int) string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// list renders a titled list of at most ten lines, or nothing.
+func list(title string, items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n" + title)
+	for i, item := range items {
+		if i == 10 {
+			fmt.Fprintf(&b, "\n- … and %d more", len(items)-i)
+			break
+		}
+		b.WriteString("\n- " + clip(item, 300))
+	}
+	return b.String()
+}

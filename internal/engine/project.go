@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+	"bmad-mcp/prompts"
+)
+
+// Project is one open project folder.
+type Project struct {
+	dir     *durable.Dir
+	backend Backend
+	cfg     config.Config
+}
+
+func (p *Project) close() { _ = p.dir.Close() }
+
+// open opens an existing folder; it makes nothing.
+func (e *Engine) open(cwd string) (*Project, error) {
+	if !filepath.IsAbs(cwd) {
+		return nil, fault.New(fault.InvalidArgument, "cwd %q is not an absolute path", cwd).
+			WithHint("pass the absolute path of the project folder")
+	}
+	cwd = filepath.Clean(cwd)
+	info, err := os.Stat(cwd)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.New(fault.InvalidArgument, "cwd %q does not exist", cwd).
+			WithHint("pass the path of an existing project folder; it is not made for you")
+	case err != nil:
+		return nil, fault.New(fault.Storage, "cwd %q cannot be read: %w", cwd, err).WithHint("check its permissions")
+	case !info.IsDir():
+		return nil, fault.New(fault.InvalidArgument, "cwd %q is not a folder", cwd).
+			WithHint("pass the path of the project folder")
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return nil, fault.New(fault.Storage, "cwd %q cannot be opened: %w", cwd, err).WithHint("check its permissions")
+	}
+	cfg, err := e.settings.Load(dir)
+	if err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	return &Project{dir: dir, backend: e.backend(dir), cfg: cfg}, nil
+}
+
+// prompt returns a stage's role prompt, the project's own if it has one.
+func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
+	inside, err := filepath.Rel(p.dir.Path(), p.cfg.Prompts)
+	if err == nil && filepath.IsLocal(inside) {
+		// Read through the project, so that a link in it cannot put other files into a reply.
+		sub, err := fs.Sub(p.dir.FS(), filepath.ToSlash(inside))
+		if err != nil {
+			return prompts.Prompt{}, err
+		}
+		return prompts.Load(sub, id)
+	}
+	own, err := durable.OpenDir(p.cfg.Prompts)
+	if err != nil {
+		return prompts.Load(nil, id)
+	}
+	defer func() { _ = own.Close() }()
+	return prompts.Load(own.FS(), id)
+}
+
+// home returns the project a call without cwd is for: the first place that exists.
+func (e *Engine) home(req Request) (*Project, error) {
+	if req.Cwd != "" {
+		return e.open(req.Cwd)
+	}
+	for _, place := range req.Places {
+		if info, err := os.Stat(place); err == nil && info.IsDir() && filepath.IsAbs(place) {
+			return e.open(place)
+		}
+	}
+	return nil, fault.New(fault.InvalidArgument, "it is not clear which project this is for").
+		WithHint("pass cwd: the absolute path of the project folder")
+}
+
+// locate opens the project of the session that a call is for. The id is empty
+// when the call names none, the project has not exactly one active, and the
+// action can do without.
+func (e *Engine) locate(ctx context.Context, req Request) (*Project, string, error) {
+	if req.SessionID == "" {
+		return e.locateOnly(ctx, req)
+	}
+	if req.Cwd != "" {
+		p, err := e.open(req.Cwd)
+		if err != nil {
+			return nil, "", err
+		}
+		id, err := p.backend.Find(ctx, req.SessionID)
+		if err != nil {
+			p.close()
+			return nil, "", err
+		}
+		return p, id, nil
+	}
+	if p, id, err := e.search(ctx, req.Places, req.SessionID, false); p != nil || err != nil {
+		return p, id, err
+	}
+	if e.known != nil {
+		if p, id, err := e.search(ctx, e.known.List(), req.SessionID, true); p != nil || err != nil {
+			return p, id, err
+		}
+	}
+	return nil, "", fault.New(fault.NotFound, "no session has the id or task name %q", req.SessionID).
+		WithHint("call status without session_id to list the sessions of this project, or pass the cwd of its project")
+}
+
+// search looks for a session in several folders. Where only one may have it, a
+// second one is an error.
+func (e *Engine) search(ctx context.Context, places []string, ref string, only bool) (*Project, string, error) {
+	var found *Project
+	var foundID string
+	for i, place := range places {
+		if slices.Contains(places[:i], place) || !filepath.IsAbs(place) {
+			continue
+		}
+		p, id := e.lookIn(ctx, place, ref)
+		switch {
+		case p == nil:
+			continue
+		case found == nil:
+			found, foundID = p, id
+		case foundID == id: // the same folder under another path
+			p.close()
+		default:
+			first, second := found.dir.Path(), p.dir.Path()
+			p.close()
+			found.close()
+			return nil, "", fault.New(fault.Conflict, "the task %q exists in several projects: %s and %s", ref, first, second).
+				WithHint("pass cwd, or the session id")
+		}
+		if !only {
+			break
+		}
+	}
+	return found, foundID, nil
+}
+
+// lookIn returns the project in a folder if it has the session. What cannot be
+// opened is passed over: it is not where the caller pointed.
+func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string) {
+	dir, err := durable.OpenDir(place)
+	if err != nil {
+		return nil, ""
+	}
+	id, err := e.backend(dir).Find(ctx, ref)
+	_ = dir.Close()
+	if err != nil {
+		return nil, ""
+	}
+	p, err := e.open(place)
+	if err != nil {
+		e.log.Warn("a project that has the session cannot be opened", "project", place, "error", err)
+		return nil, ""
+	}
+	return p, id
+}
+
+// locateOnly finds the only active session of the caller's project.
+func (e *Engine) locateOnly(ctx context.Context, req Request) (*Project, string, error) {
+	p, err := e.home(req)
+	if err != nil {
+		return nil, "", err
+	}
+	sessions, _, err := p.backend.List(ctx)
+	if err != nil {
+		p.close()
+		return nil, "", err
+	}
+	var active []*workflow.Session
+	for _, s := range sessions {
+		if s.CurrentState.Active() {
+			active = append(active, s)
+		}
+	}
+	switch {
+	case len(active) == 1:
+		return p, active[0].SessionID, nil
+	case req.Action == workflow.ActionStatus:
+		return p, "", nil
+	case len(active) == 0 && len(sessions) == 1:
+		// The action will be refused or not by the state of the only session there is.
+		return p, sessions[0].SessionID, nil
+	}
+	path := p.dir.Path()
+	p.close()
+	if len(active) == 0 {
+		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
+			WithHint("start one, or pass session_id to reopen a completed one")
+	}
+	names := make([]string, 0, len(active))
+	for _, s := range active {
+		names = append(names, s.TaskName)
+	}
+	more := ""
+	if len(names) > 10 {
+		names, more = names[len(names)-10:], ", …"
+	}
+	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, len(active)).
+		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
+}

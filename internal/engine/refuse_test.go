@@ -1,0 +1,221 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// TestBadInput checks that each mistake is named, with a way out, and changes nothing.
+func TestBadInput(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret.md")
+	if err := os.WriteFile(outside, []byte("# secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := func(p string) engine.Request {
+		return engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Path: p}}}
+	}
+	both := submit(workflow.PO, "# x")
+	both.Results[0].Path = "x.md"
+	sprints := submit(workflow.PO, "# x")
+	sprints.Sprints = []int{1}
+	tests := []struct {
+		name string
+		req  engine.Request
+		code fault.Code
+		want string
+	}{
+		{"unknown action", engine.Request{Action: "finish"}, fault.InvalidArgument, `unknown action "finish"`},
+		{"no action", engine.Request{}, fault.InvalidArgument, `unknown action ""`},
+		{"unknown stage", submit("boss", "# x"), fault.InvalidArgument, `unknown stage "boss"`},
+		{"no stage", submit("", "# x"), fault.InvalidArgument, "submit needs a stage"},
+		{"stage out of order", submit(workflow.QA, "# x"), fault.WrongStage, `stands at stage "po", not "qa"`},
+		{"empty objective", start("  \n"), fault.InvalidArgument, "start needs an objective"},
+		{"long objective", start(strings.Repeat("x", 5000)), fault.InvalidArgument, "5000 bytes; at most 4000"},
+		{"objective not UTF-8", start("a\xffb"), fault.InvalidArgument, "objective is not valid UTF-8"},
+		{"relative cwd", engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: "some/where"}, fault.InvalidArgument, "is not an absolute path"},
+		{"missing cwd", engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: outside + "-not"}, fault.InvalidArgument, "does not exist"},
+		{"cwd is a file", engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: outside}, fault.InvalidArgument, "is not a folder"},
+		{"no place", engine.Request{Action: workflow.ActionStart, Objective: "x", Places: []string{"", "relative", "/not/there"}}, fault.InvalidArgument, "not clear which project"},
+		{"unknown session", engine.Request{Action: workflow.ActionStatus, SessionID: "99999999-0000-4000-8000-000000000000"}, fault.NotFound, "no session has"},
+		{"session id is a path", engine.Request{Action: workflow.ActionStatus, SessionID: "../../etc/passwd"}, fault.NotFound, "no session has"},
+		{"session id is long", engine.Request{Action: workflow.ActionStatus, SessionID: strings.Repeat("a", 300)}, fault.InvalidArgument, "session_id has 300 bytes"},
+		{"no result", engine.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit needs a result"},
+		{"empty submission", submit(workflow.PO, " \n\t"), fault.InvalidArgument, "claude_result is empty"},
+		{"empty document", submit(workflow.PO, `{"prd_draft":"","quality_score":99}`), fault.InvalidArgument, "holds no document"},
+		{"cut off", submit(workflow.PO, `{"quality_score": 99, "prd_draft": "# x`), fault.InvalidArgument, "breaks off before its closing brace"},
+		{"not UTF-8", submit(workflow.PO, "# x \xff\xfe"), fault.InvalidArgument, "claude_result is not valid UTF-8"},
+		{"too large", submit(workflow.PO, strings.Repeat("x", 5<<20+1)), fault.InvalidArgument, "5242881 bytes; at most 5242880"},
+		{"50 MB", submit(workflow.PO, strings.Repeat("x", 50<<20)), fault.InvalidArgument, "at most 5242880"},
+		{"text and path", both, fault.InvalidArgument, "are both given"},
+		{"path outside", path("../secret.md"), fault.InvalidArgument, "is not inside the project"},
+		{"absolute path outside", path(outside), fault.InvalidArgument, "is not inside the project"},
+		{"path missing", path("none.md"), fault.NotFound, `"none.md" does not exist`},
+		{"path is a folder", path("folder"), fault.InvalidArgument, "is not a regular file"},
+		{"path is the project", path("."), fault.InvalidArgument, "is not a regular file"},
+		{"path is a link", path("link.md"), fault.InvalidArgument, "leads through the symbolic link link.md"},
+		{"path through a link", path("linked/secret.md"), fault.InvalidArgument, "leads through the symbolic link linked"},
+		{"path not UTF-8", path("latin1.md"), fault.InvalidArgument, "claude_result_path is not valid UTF-8"},
+		{"path empty file", path("empty.md"), fault.InvalidArgument, "claude_result_path is empty"},
+		{"path too large", path("large.md"), fault.InvalidArgument, "at most 5242880"},
+		{"sprints at po", sprints, fault.InvalidArgument, `sprints go with stage "dev"`},
+		{"answer without answers", engine.Request{Action: workflow.ActionAnswer}, fault.InvalidArgument, "answer needs answers"},
+		{"approve without a decision", engine.Request{Action: workflow.ActionApprove}, fault.InvalidArgument, "approve needs approved"},
+		{"long feedback", engine.Request{Action: workflow.ActionCancel, Feedback: strings.Repeat("x", 9000)}, fault.InvalidArgument, "feedback has 9000 bytes"},
+		{"reopen ahead", engine.Request{Action: workflow.ActionReopen, Stage: "dev"}, fault.WrongStage, `stage "dev" is not before`},
+		{"reopen here", engine.Request{Action: workflow.ActionReopen, Stage: "po"}, fault.WrongStage, "is not before"},
+	}
+	b := newBench(t)
+	b.do(start("x"))
+	for name, data := range map[string]string{"latin1.md": "caf\xe9", "empty.md": "", "large.md": strings.Repeat("x", 5<<20+1)} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(b.dir, "folder"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(b.dir, "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Dir(outside), filepath.Join(b.dir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	before := b.snapshot()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := b.try(tt.req)
+			if !fault.Is(err, tt.code) || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v, want %s: …%s…", err, tt.code, tt.want)
+			}
+			if fault.From(err).Hint == "" {
+				t.Error("no hint")
+			}
+			if b.snapshot() != before {
+				t.Error("the disk changed")
+			}
+		})
+	}
+}
+
+func TestAnswersToUnknownQuestions(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.Clarifying)
+	for want, answers := range map[string]map[string]string{
+		`no open question "q9"`: {"q1": "a", "q9": "b"},
+		"all answers are empty": {"q1": " "},
+		"not valid UTF-8":       {"q1": "\xff"},
+	} {
+		before := b.snapshot()
+		_, err := b.try(engine.Request{Action: workflow.ActionAnswer, Answers: answers})
+		if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || b.snapshot() != before {
+			t.Errorf("%v: %v", answers, err)
+		}
+	}
+}
+
+func TestVerdictIsDue(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Review, workflow.Generating)
+	for _, text := range []string{"ALL TESTS FAIL", "# Looks good to me", `{"review":"fine"}`} {
+		if _, err := b.try(submit(workflow.Review, text)); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "no verdict") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	r := b.at("review/awaiting_approval", submit(workflow.Review, "Status: pass\n\nALL TESTS FAIL"))
+	if len(r.Objections) != 1 || !strings.Contains(r.UserMessage, "contradicts itself") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestUnknownSprint(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Dev, workflow.Generating)
+	req := submit(workflow.Dev, "# D")
+	req.Sprints = []int{1, 7}
+	if _, err := b.try(req); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "no sprint 7") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDraftChangedAfterScoringIsNotSaved(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	draft := filepath.Join(b.dir, b.stored().Record(workflow.PO).FinalResultRef.FilePath)
+	if err := os.WriteFile(draft, []byte("# other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := b.snapshot()
+	if _, err := b.try(confirm(true)); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "changed after it was scored") || b.snapshot() != before {
+		t.Errorf("got %v", err)
+	}
+	b.at("po/refining", confirm(false))
+}
+
+func TestBrokenConfigurationNamesTheLine(t *testing.T) {
+	b := newBench(t)
+	if err := os.MkdirAll(filepath.Join(b.dir, ".claude"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, ".claude", "bmad-task.yaml"), []byte("\ngates: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := b.snapshot()
+	if _, err := b.try(start("x")); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "bmad-task.yaml, line 2") || b.snapshot() != before {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadOnlyProject(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root writes anywhere")
+	}
+	b := newBench(t)
+	if err := os.Chmod(b.dir, 0o500); err != nil { //nolint:gosec // the point of the test
+		t.Fatal(err)
+	}
+	if _, err := b.try(start("x")); !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "writable") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhichSession(t *testing.T) {
+	b := newBench(t)
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "no session yet") || r.PendingUserActions[0] != "start" {
+		t.Errorf("%+v", r)
+	}
+	one := b.do(start("first"))
+	b.session = ""
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.SessionID != one.SessionID || len(r.Stages) != 6 {
+		t.Errorf("the only active session is not found: %+v", r)
+	}
+	two := b.do(start("second"))
+	b.session = ""
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); len(r.Sessions) != 2 || r.Sessions[0].TaskName != "second" {
+		t.Errorf("%+v", r)
+	}
+	if _, err := b.try(engine.Request{Action: workflow.ActionCancel}); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "first, second") {
+		t.Errorf("got %v", err)
+	}
+	if r := b.do(engine.Request{Action: workflow.ActionCancel, SessionID: "second"}); r.SessionID != two.SessionID {
+		t.Errorf("%+v", r)
+	}
+	// From another folder, by the list of known projects.
+	elsewhere := t.TempDir()
+	if r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: one.SessionID, Places: []string{elsewhere}}); r.Cwd != b.dir {
+		t.Errorf("found in %q", r.Cwd)
+	}
+	other := t.TempDir()
+	b.do(engine.Request{Action: workflow.ActionStart, Objective: "first", Cwd: other})
+	if _, err := b.try(engine.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{elsewhere}}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a name in two projects: %v", err)
+	}
+	if r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{other}}); r.Cwd != other {
+		t.Errorf("found in %q", r.Cwd)
+	}
+}

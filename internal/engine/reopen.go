@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// reopen takes the session back to an earlier stage. What follows from that
+// stage is marked stale and kept.
+func (r run) reopen(ctx context.Context) (*Reply, error) {
+	target := workflow.StageID(r.req.Stage)
+	s, err := r.change(ctx, func(s *workflow.Session) error {
+		w := r.project.cfg.Workflow
+		if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
+			return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", target, s.CurrentStage).
+				WithHint("reopen an earlier stage; to change the current document, %s", nextMove(s))
+		}
+		return nil
+	}, func(s *workflow.Session) error {
+		feedback := strings.TrimSpace(r.req.Feedback)
+		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback}); err != nil {
+			return err
+		}
+		rec := s.Current()
+		rec.Feedback, rec.Questions = feedback, nil
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var stale []string
+	for _, st := range r.project.cfg.Workflow.Stages {
+		if a := s.Record(st.ID).Artifact; a != nil && a.Stale {
+			stale = append(stale, "`"+a.Path+"`")
+		}
+	}
+	said := fmt.Sprintf("Reopened %s.", target)
+	if len(stale) > 0 {
+		said += " Out of date until their stages are done again: " + strings.Join(stale, ", ") + "."
+	}
+	return r.reply(ctx, s, short, said+"\n\n"+r.message(s))
+}

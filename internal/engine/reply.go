@@ -1,0 +1,113 @@
+package engine
+
+import "bmad-mcp/internal/workflow"
+
+// MaxReply is the size, in bytes of JSON, that no reply exceeds.
+const MaxReply = 14000
+
+// The values of Reply.InteractionType.
+const (
+	AwaitingGeneration   = "awaiting_generation"
+	AwaitingRegeneration = "awaiting_regeneration"
+	UserDecision         = "user_decision"
+	WorkflowCompleted    = "workflow_completed"
+)
+
+// Reply is what an action answers. Its JSON form is the tool's contract: keys are
+// added, never changed or removed.
+type Reply struct {
+	SessionID string `json:"session_id,omitempty"`
+	TaskName  string `json:"task_name,omitempty"`
+	// Cwd is the project folder; every path in the reply is relative to it.
+	Cwd string `json:"cwd"`
+	// Stage and State stand under two names each; both hold the same value.
+	Stage        workflow.StageID `json:"stage,omitempty"`
+	CurrentStage workflow.StageID `json:"current_stage,omitempty"`
+	State        workflow.State   `json:"state,omitempty"`
+	CurrentState workflow.State   `json:"current_state,omitempty"`
+
+	// RequiresUserConfirmation is true when the assistant must wait for the human.
+	RequiresUserConfirmation bool   `json:"requires_user_confirmation"`
+	InteractionType          string `json:"interaction_type"`
+	// UserMessage is Markdown to show to the human.
+	UserMessage        string   `json:"user_message"`
+	PendingUserActions []string `json:"pending_user_actions"`
+	// NextCall is the call that continues, with "…" where text is due.
+	NextCall map[string]any `json:"next_call,omitempty"`
+
+	StageDescription string            `json:"stage_description,omitempty"`
+	RolePrompt       string            `json:"role_prompt,omitempty"`
+	Engines          []workflow.Engine `json:"engines,omitempty"`
+	Context          *Context          `json:"context,omitempty"`
+
+	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is what the gate asks for.
+	Score           *float64 `json:"score,omitempty"`
+	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
+	GateScore       *float64 `json:"gate_score,omitempty"`
+
+	Verdict    workflow.Verdict    `json:"verdict,omitempty"`
+	Objections []string            `json:"objections,omitempty"`
+	Findings   []workflow.Finding  `json:"findings,omitempty"`
+	Questions  []workflow.Question `json:"questions,omitempty"`
+	Gaps       []string            `json:"gaps,omitempty"`
+	Draft      *Document           `json:"draft,omitempty"`
+	Artifact   string              `json:"artifact_path,omitempty"`
+	Sprints    []workflow.Sprint   `json:"sprints,omitempty"`
+	Rework     int                 `json:"rework_count,omitempty"`
+	Iteration  int                 `json:"iteration,omitempty"`
+	Stages     []StageView         `json:"stages,omitempty"`
+	Artifacts  []workflow.Artifact `json:"artifacts,omitempty"`
+	Sessions   []SessionView       `json:"sessions,omitempty"`
+	Unreadable []string            `json:"unreadable_sessions,omitempty"`
+	Allowed    []string            `json:"allowed_actions,omitempty"`
+	// SessionFile is where everything that was shortened here stands in full.
+	SessionFile string `json:"session_file,omitempty"`
+	Revision    int    `json:"revision,omitempty"`
+}
+
+// Context is what a stage works from.
+type Context struct {
+	Objective string     `json:"objective,omitempty"`
+	Documents []Document `json:"documents,omitempty"`
+	Answers   []Answer   `json:"user_answers,omitempty"`
+	Feedback  string     `json:"feedback,omitempty"`
+}
+
+// Document refers to a text in the project; the host reads the file.
+type Document struct {
+	Stage   workflow.StageID `json:"stage"`
+	Path    string           `json:"path"`
+	Summary string           `json:"summary,omitempty"`
+	Size    int64            `json:"size"`
+	SHA256  string           `json:"sha256,omitempty"`
+	// Stale is true when an earlier stage was reopened since.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// Answer is a question with the human's answer; an empty one was left open.
+type Answer struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+// StageView is a stage in a status reply.
+type StageView struct {
+	Stage     workflow.StageID `json:"stage"`
+	Status    workflow.Status  `json:"status"`
+	Iteration int              `json:"iteration,omitempty"`
+	Score     *float64         `json:"score,omitempty"`
+	Verdict   workflow.Verdict `json:"verdict,omitempty"`
+	Artifact  string           `json:"artifact,omitempty"`
+	Stale     bool             `json:"stale,omitempty"`
+}
+
+// SessionView is a session in a list.
+type SessionView struct {
+	SessionID string           `json:"session_id"`
+	TaskName  string           `json:"task_name"`
+	Stage     workflow.StageID `json:"stage"`
+	State     workflow.State   `json:"state"`
+	Objective string           `json:"objective"`
+	UpdatedAt string           `json:"updated_at"`
+}

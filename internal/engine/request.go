@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// Limits of texts that people and models type, in bytes. They keep a reply that
+// repeats them below what hosts show.
+const (
+	MaxObjective = 4000
+	MaxFeedback  = 8000
+	MaxAnswer    = 8000
+)
+
+// Request is one call, from any face. Unused fields are zero.
+type Request struct {
+	Action workflow.Action
+	// SessionID is an id or a task name; empty means the project's only active session.
+	SessionID string
+	// Cwd is the project folder, absolute; empty means the first of Places that fits.
+	Cwd string
+	// Places are the folders to look in, the likeliest first, when Cwd is empty.
+	Places []string
+	// By names the caller in the history.
+	By string
+
+	Objective string
+	// Stage is where the caller believes the session stands; for reopen, where to go.
+	Stage   string
+	Results []Result
+	// Sprints are the numbers a dev submission covers; nil means all that are open.
+	Sprints []int
+	Answers map[string]string
+	// Confirmed and Approved are nil when not given.
+	Confirmed *bool
+	Approved  *bool
+	Feedback  string
+}
+
+// Result is what one engine hands in: a text, or the path of a file in the project that holds it.
+type Result struct {
+	Engine workflow.Engine
+	Text   string
+	Path   string
+}
+
+// validate checks everything that needs no session.
+func (q *Request) validate() error {
+	if !slices.Contains(workflow.Actions(), q.Action) {
+		return unknownAction(string(q.Action))
+	}
+	if q.By == "" {
+		q.By = "unknown"
+	}
+	if q.Stage != "" {
+		if _, ok := workflow.Default().Stage(workflow.StageID(q.Stage)); !ok {
+			return fault.New(fault.InvalidArgument, "unknown stage %q", q.Stage).
+				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+		}
+	}
+	for _, t := range []struct {
+		name, text string
+		limit      int
+	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}} {
+		if err := checkText(t.name, t.text, t.limit); err != nil {
+			return err
+		}
+	}
+	switch q.Action {
+	case workflow.ActionStart:
+		if strings.TrimSpace(q.Objective) == "" {
+			return fault.New(fault.InvalidArgument, "start needs an objective").
+				WithHint("say in one or two sentences what is to be built")
+		}
+	case workflow.ActionSubmit, workflow.ActionReopen:
+		if q.Stage == "" {
+			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
+				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+		}
+	case workflow.ActionAnswer:
+		if len(q.Answers) == 0 {
+			return fault.New(fault.InvalidArgument, "answer needs answers").
+				WithHint(`pass answers as an object of question id and text, such as {"q1": "…"}`)
+		}
+	case workflow.ActionApprove:
+		if q.Approved == nil {
+			return fault.New(fault.InvalidArgument, "approve needs approved: true or false").
+				WithHint("ask the human; true goes on, false sends it back with their feedback")
+		}
+	}
+	return nil
+}
+
+func checkText(name, text string, limit int) error {
+	if len(text) > limit {
+		return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", name, len(text), limit).
+			WithHint("shorten it, or put the details into a file of the project and name the file")
+	}
+	if !utf8.ValidString(text) {
+		return fault.New(fault.InvalidArgument, "%s is not valid UTF-8", name).WithHint("send the text as UTF-8")
+	}
+	if strings.ContainsRune(text, 0) {
+		return fault.New(fault.InvalidArgument, "%s contains a NUL character", name).WithHint("remove it")
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"context"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// resume gives the current stage's whole briefing again and changes nothing.
+func (r run) resume(ctx context.Context) (*Reply, error) {
+	s, err := r.project.backend.Get(ctx, r.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.admit(s); err != nil {
+		return nil, err
+	}
+	out, err := r.reply(ctx, s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
+	if out != nil {
+		out.SessionFile = sessionFile(s)
+	}
+	if out != nil && s.CurrentState == workflow.Refining {
+		out.RolePrompt = refinement(r.stage(s), s.Current(), out.RolePrompt)
+	}
+	return out, err
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// start makes a session at the first stage.
+func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
+	p, err := e.home(req)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	// Before anything is made: a broken prompt file would leave a session without its briefing.
+	if _, err := p.prompt(p.cfg.Workflow.First().ID); err != nil {
+		return nil, err
+	}
+	id := e.newID()
+	s := p.cfg.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.dir.Path(), req.By, e.time())
+	names := store.Names{
+		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },
+		// Documents of an earlier run whose sessions are gone must not be written over.
+		Taken: func(name string) bool { return p.dir.Exists(artifact.TaskFolder(name)) },
+	}
+	if err := p.backend.Create(ctx, s, names); err != nil {
+		return nil, err
+	}
+	if e.known != nil {
+		// A help for finding the session from elsewhere; the session itself is stored.
+		if err := e.known.Add(ctx, p.dir.Path()); err != nil {
+			e.log.Warn("the list of known projects was not updated", "error", err)
+		}
+	}
+	r := run{Engine: e, project: p, id: id, req: req}
+	message := fmt.Sprintf("Started. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
+		sessionFile(s), taskFolder(s), r.message(s))
+	out, err := r.reply(ctx, s, whole, message)
+	if out != nil {
+		out.SessionFile = sessionFile(s)
+	}
+	return out, err
+}
+
+func taskFolder(s *workflow.Session) string { return artifact.TaskFolder(s.TaskName) + "/" }
+
+// artifactPath returns where a stage's artifact is or will be, relative to the project.
+func (r run) artifactPath(s *workflow.Session, st workflow.Stage) string {
+	if st.Artifact == "" {
+		return ""
+	}
+	return artifact.Path(s.TaskName, st.Artifact)
+}

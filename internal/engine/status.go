@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// status describes a session and changes nothing.
+func (r run) status(ctx context.Context) (*Reply, error) {
+	s, err := r.project.backend.Get(ctx, r.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.admit(s); err != nil {
+		return nil, err
+	}
+	out, err := r.reply(ctx, s, light, r.message(s))
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range r.project.cfg.Workflow.Stages {
+		rec := s.Record(st.ID)
+		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
+		if rec.Artifact != nil {
+			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
+		}
+		out.Stages = append(out.Stages, view)
+	}
+	out.SessionFile = sessionFile(s)
+	out.Allowed = actionNames(s.CurrentState.Allowed())
+	return out, nil
+}
+
+// listed is how many sessions a list shows, the ones changed last.
+const listed = 20
+
+// list describes the sessions of a project that has not exactly one active.
+func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
+	sessions, broken, err := p.backend.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Reply{Cwd: p.dir.Path(), InteractionType: UserDecision, PendingUserActions: []string{"choose_session", "start"}}
+	for _, b := range broken {
+		out.Unreadable = append(out.Unreadable, b.Err.Error())
+	}
+	if len(sessions) == 0 {
+		out.PendingUserActions = []string{"start"}
+		out.UserMessage = "This project has no session yet.\n\n**You can now** say what you want to build."
+	} else {
+		active := 0
+		for _, s := range sessions {
+			if s.CurrentState.Active() {
+				active++
+			}
+		}
+		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
+		slices.SortStableFunc(sessions, func(a, b *workflow.Session) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+		for _, s := range sessions[:min(listed, len(sessions))] {
+			out.Sessions = append(out.Sessions, SessionView{
+				SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
+				Objective: clip(s.Objective, 200), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
+			})
+			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
+		}
+		if rest := len(sessions) - listed; rest > 0 {
+			out.UserMessage += fmt.Sprintf("\n- … and %d older", rest)
+		}
+		out.UserMessage += "\n\n**You can now** name one to go on with, or say what else to build."
+	}
+	if n := len(broken); n > 0 {
+		out.UserMessage += "\n\n" + count(n, "session file") + " cannot be read and stayed as found."
+	}
+	return out, nil
+}
+
+// Sessions returns every readable session of a project, the oldest first, and
+// an error text for each that is not.
+func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []*workflow.Session, unreadable []string, cwd string, err error) {
+	p, err := e.home(req)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer p.close()
+	sessions, broken, err := p.backend.List(ctx)
+	for _, b := range broken {
+		unreadable = append(unreadable, b.Err.Error())
+	}
+	return sessions, unreadable, p.dir.Path(), err
+}
+
+// Session returns one session in full, and its project folder.
+func (e *Engine) Session(ctx context.Context, req Request) (s *workflow.Session, cwd string, err error) {
+	req.Action = workflow.ActionResume // for its need of one session; nothing is done but find it
+	p, id, err := e.locate(ctx, req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer p.close()
+	s, err = p.backend.Get(ctx, id)
+	return s, p.dir.Path(), err
+}

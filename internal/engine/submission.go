@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/score"
+	"bmad-mcp/internal/workflow"
+)
+
+// submission is what was handed in for a stage, read.
+type submission struct {
+	texts      map[workflow.Engine]string
+	assessment score.Assessment
+}
+
+// readSubmission loads and assesses the results of a call, before any lock is taken.
+func (r run) readSubmission(st workflow.Stage) (*submission, error) {
+	sub := &submission{texts: map[workflow.Engine]string{}}
+	first := true
+	for _, engine := range workflow.Engines() {
+		for _, result := range r.req.Results {
+			if result.Engine != engine {
+				continue
+			}
+			text, err := r.load(result)
+			if err != nil {
+				return nil, err
+			}
+			if _, twice := sub.texts[engine]; twice {
+				return nil, fault.New(fault.InvalidArgument, "%s_result and %s_result_path are both given", engine, engine).
+					WithHint("pass the text or the path, not both")
+			}
+			sub.texts[engine] = text
+			a := score.Read(st.ID, text)
+			if a.Defect != "" {
+				return nil, fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
+					WithHint("submit the whole object again with quotes and newlines escaped inside strings, or submit plain Markdown; a long text is safest written to a file and passed as %s_result_path", engine)
+			}
+			if a.Document == "" {
+				return nil, fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
+					WithHint("submit the document for stage %q in the form its role_prompt gives", st.ID)
+			}
+			if first {
+				sub.assessment, first = a, false
+			} else {
+				sub.assessment = score.Merge(sub.assessment, a)
+			}
+		}
+	}
+	if first {
+		return nil, fault.New(fault.InvalidArgument, "submit needs a result").
+			WithHint("pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
+	}
+	if st.Gate == workflow.GateVerdict && sub.assessment.Verdict == "" {
+		return nil, fault.New(fault.InvalidArgument, "the submission states no verdict").
+			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)
+	}
+	return sub, nil
+}
+
+// load returns the text of one result.
+func (r run) load(result Result) (string, error) {
+	name := string(result.Engine) + "_result"
+	text := result.Text
+	if result.Path != "" {
+		if result.Text != "" {
+			return "", fault.New(fault.InvalidArgument, "%s and %s_path are both given", name, name).
+				WithHint("pass the text or the path, not both")
+		}
+		name += "_path"
+		var err error
+		if text, err = r.loadFile(name, result.Path); err != nil {
+			return "", err
+		}
+	}
+	if limit := r.project.cfg.MaxSubmission; int64(len(text)) > limit {
+		return "", tooLarge(name, int64(len(text)), limit)
+	}
+	if err := checkText(name, text, len(text)); err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", fault.New(fault.InvalidArgument, "%s is empty", name).
+			WithHint("submit the document itself; nothing was changed")
+	}
+	return text, nil
+}
+
+func tooLarge(name string, size, limit int64) error {
+	return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", name, size, limit).
+		WithHint("shorten the document, or raise max_submission_bytes in %s", ".claude/bmad-task.yaml")
+}
+
+// loadFile reads a submission from a regular file of the project that no symbolic link leads to.
+func (r run) loadFile(name, given string) (string, error) {
+	outside := func() error {
+		return fault.New(fault.InvalidArgument, "%s %q is not inside the project %s", name, given, r.project.dir.Path()).
+			WithHint("write the document to a file inside the project and pass its path")
+	}
+	local := filepath.Clean(given)
+	if filepath.IsAbs(local) {
+		rel, err := filepath.Rel(r.project.dir.Path(), local)
+		if err != nil {
+			return "", outside()
+		}
+		local = rel
+	}
+	if !filepath.IsLocal(local) {
+		return "", outside()
+	}
+	local = filepath.ToSlash(local)
+	var parts []string
+	for dir := local; dir != "."; dir = path.Dir(dir) {
+		parts = append(parts, dir)
+	}
+	slices.Reverse(parts)
+	var info fs.FileInfo
+	for _, part := range parts {
+		var err error
+		info, err = r.project.dir.Lstat(part)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", fault.New(fault.NotFound, "%s %q does not exist", name, given).
+				WithHint("paths are relative to the project folder %s", r.project.dir.Path())
+		case err != nil:
+			return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
+		case info.Mode()&fs.ModeSymlink != 0:
+			return "", fault.New(fault.InvalidArgument, "%s %q leads through the symbolic link %s", name, given, part).
+				WithHint("pass the path of the file itself")
+		}
+	}
+	if info == nil || !info.Mode().IsRegular() {
+		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file", name, given).
+			WithHint("pass the path of the document")
+	}
+	limit := r.project.cfg.MaxSubmission
+	if info.Size() > limit {
+		return "", tooLarge(name, info.Size(), limit)
+	}
+	f, err := r.project.dir.Open(local)
+	if err != nil {
+		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
+	}
+	return string(data), nil
+}

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/score"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// submit scores a document and moves the session by what comes of it.
+func (r run) submit(ctx context.Context) (*Reply, error) {
+	var sub *submission
+	var scope []int
+	from := workflow.Stage{}
+	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
+		from = r.stage(s)
+		if r.req.Sprints != nil && from.ID != workflow.Dev {
+			return fault.New(fault.InvalidArgument, "sprints go with stage \"dev\", not %q", from.ID).
+				WithHint("leave sprints out")
+		}
+		if sub, err = r.readSubmission(from); err != nil {
+			return err
+		}
+		scope, err = r.scope(s, sub.assessment.Scope)
+		return err
+	}, func(s *workflow.Session) error {
+		return r.take(ctx, s, from, sub, scope)
+	})
+	if err != nil {
+		return nil, err
+	}
+	said := r.outcome(s, from, sub)
+	out, err := r.reply(ctx, s, depthFor(s, from), said+r.message(s))
+	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
+		out.Artifact = rec.Artifact.Path
+	}
+	return out, err
+}
+
+// depthFor is the whole briefing where a stage begins, the short one for another round.
+func depthFor(s *workflow.Session, from workflow.Stage) depth {
+	switch {
+	case s.CurrentState == workflow.Generating && s.CurrentStage != from.ID && (s.ReworkCount == 0 || s.Current().Iteration == 0):
+		return whole
+	case s.CurrentState == workflow.Generating:
+		return short // the reviewer has had the whole prompt before the rework
+	case s.CurrentState == workflow.Refining:
+		return short
+	}
+	return light
+}
+
+// take records a submission in the session and fires its outcome.
+func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission, scope []int) error {
+	rec, a := s.Current(), sub.assessment
+	if err := r.keep(ctx, s, rec, sub); err != nil {
+		return err
+	}
+	first := rec.Iteration == 0
+	rec.Iteration++
+	estimated, score := a.Estimated, a.Score()
+	rec.ClaimedScore, rec.EstimatedScore, rec.Score = a.Claimed, nil, nil
+	if st.Gate == workflow.GateScore || a.Claimed != nil {
+		rec.EstimatedScore, rec.Score = &estimated, &score
+	}
+	rec.Verdict, rec.Objections = a.Effective(), a.Objections
+	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
+	rec.Questions = freshQuestions(rec, a.Questions)
+	rec.Feedback = ""
+
+	event := r.project.cfg.Workflow.Outcome(st, first, workflow.Reading{
+		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict,
+	})
+	rec.Gaps = gapsFor(st, a, event)
+	if event != workflow.EventQuestioned {
+		// Not put to the human in this round, and not lost either.
+		for _, q := range rec.Questions {
+			rec.Gaps = append(rec.Gaps, "open question: "+q.Question)
+		}
+		rec.Questions = nil
+	}
+	switch st.ID {
+	case workflow.SM:
+		s.SetSprints(a.Sprints)
+	case workflow.Dev:
+		rec.Scope = scope
+		s.MarkSprints(scope, workflow.SprintImplemented)
+	}
+	if event == workflow.EventDelivered || event == workflow.EventFinished {
+		if err := r.saveArtifact(ctx, s, st); err != nil {
+			return err
+		}
+	}
+	return r.fire(ctx, s, event, workflow.Transition{
+		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict,
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
+	})
+}
+
+// keep stores the texts of a submission: what each engine handed in, and the
+// document read out of it. A text that is nothing but the document is stored once.
+func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record, sub *submission) error {
+	at := r.time()
+	document := sub.assessment.Document + "\n"
+	texts := []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document, At: at}}
+	index := map[workflow.Engine]int{}
+	for _, engine := range workflow.Engines() {
+		text, given := sub.texts[engine]
+		switch {
+		case !given:
+		case strings.TrimSpace(text) == sub.assessment.Document:
+			index[engine] = 0
+		default:
+			index[engine] = len(texts)
+			texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: string(engine) + "_result", Body: text, At: at})
+		}
+	}
+	refs, err := r.project.backend.Put(ctx, s.SessionID, texts)
+	if err != nil {
+		return err
+	}
+	ref := func(engine workflow.Engine) *workflow.ContentRef {
+		if i, given := index[engine]; given {
+			return &refs[i]
+		}
+		return nil
+	}
+	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[0], ref(workflow.Claude), ref(workflow.Codex)
+	return nil
+}
+
+// freshQuestions gives a new id to a question that would take the id of an
+// earlier one, so that answers of all rounds stay apart.
+func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
+	out := slices.Clone(asked)
+	for i := range out {
+		if rec.KnowsQuestion(out[i].ID) {
+			out[i].ID = ""
+		}
+	}
+	score.FreshIDs(out, func(id string) bool {
+		return rec.KnowsQuestion(id) || slices.ContainsFunc(out, func(q workflow.Question) bool { return q.ID == id })
+	})
+	return out
+}
+
+// gapsFor lists what the next round should close: the submission's own gaps and,
+// below the gate, what we find missing and what it is worth.
+func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []string {
+	gaps := slices.Clone(a.Gaps)
+	if st.Gate != workflow.GateScore || event == workflow.EventScoredReady {
+		return gaps
+	}
+	if a.Claimed == nil {
+		gaps = append(gaps, fmt.Sprintf(`state "quality_score": without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
+	}
+	return append(gaps, score.Missing(st.ID, a.Document)...)
+}
+
+// scope returns the sprints a dev submission covers: those of the call, else
+// those the submission names, else all that are open.
+func (r run) scope(s *workflow.Session, named []int) ([]int, error) {
+	if s.CurrentStage != workflow.Dev {
+		return nil, nil
+	}
+	known := sprintNumbers(s.Sprints)
+	if r.req.Sprints != nil {
+		if len(r.req.Sprints) == 0 {
+			return nil, fault.New(fault.InvalidArgument, "sprints is empty").WithHint("leave it out for all open sprints, or name some of: %s", joinInts(known))
+		}
+		for _, n := range r.req.Sprints {
+			if !slices.Contains(known, n) {
+				return nil, fault.New(fault.InvalidArgument, "the plan has no sprint %d", n).
+					WithHint("its sprints are: %s", joinInts(known))
+			}
+		}
+		return sorted(r.req.Sprints), nil
+	}
+	named = slices.DeleteFunc(slices.Clone(named), func(n int) bool { return !slices.Contains(known, n) })
+	if len(named) > 0 {
+		return sorted(named), nil
+	}
+	return r.defaultScope(s), nil
+}
+
+// defaultScope is what "start development" means: the sprints in rework, else
+// those not built yet, else all.
+func (r run) defaultScope(s *workflow.Session) []int {
+	if again := s.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
+		return again
+	}
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		return open
+	}
+	return sprintNumbers(s.Sprints)
+}
+
+func sorted(numbers []int) []int {
+	out := slices.Clone(numbers)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// saveArtifact saves the current stage's document as its deliverable.
+func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage) error {
+	rec := s.Current()
+	if st.ID == workflow.QA {
+		s.MarkSprints(s.OpenSprints(workflow.SprintImplemented), workflow.SprintDone)
+	}
+	if st.Artifact == "" {
+		return nil
+	}
+	if rec.FinalResultRef == nil {
+		return fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
+			WithHint("reopen the stage and submit it again")
+	}
+	body, err := r.project.backend.Read(ctx, *rec.FinalResultRef)
+	if err != nil {
+		return err
+	}
+	if st.ID == workflow.Review {
+		// What was reviewed belongs to the review: the report itself is run state otherwise.
+		if ref := s.Record(workflow.Dev).FinalResultRef; ref != nil {
+			report, err := r.project.backend.Read(ctx, *ref)
+			if err != nil {
+				return err
+			}
+			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n" + report
+		}
+	}
+	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, r.time())
+	if err != nil {
+		return err
+	}
+	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved)
+	return nil
+}
+
+// outcome says what a submission led to, before the message of where it stands now.
+func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission) string {
+	rec := s.Record(from.ID)
+	if from.ID == s.CurrentStage && s.CurrentState != workflow.Completed {
+		return ""
+	}
+	var b strings.Builder
+	switch from.Gate {
+	case workflow.GateVerdict:
+		word := map[workflow.Verdict]string{workflow.Pass: "passed", workflow.PassWithRisk: "passed with risk"}[rec.Verdict]
+		fmt.Fprintf(&b, "The %s **%s** the work; saved as `%s`.", from.Role, word, r.artifactPath(s, from))
+		if open := openFindings(rec.Findings); len(open) > 0 {
+			fmt.Fprintf(&b, " Still open: %s.", count(len(open), "finding"))
+		}
+	default:
+		fmt.Fprintf(&b, "The %s is in", from.DocumentName)
+		if len(rec.Scope) > 0 {
+			fmt.Fprintf(&b, " for sprint %s", joinInts(rec.Scope))
+		}
+		fmt.Fprintf(&b, ": `%s`.", rec.FinalResultRef.FilePath)
+		if n := len(sub.assessment.Resolved); n > 0 {
+			fmt.Fprintf(&b, " It reports %s resolved.", count(n, "finding"))
+		}
+	}
+	b.WriteString("\n\n")
+	return b.String()
+}

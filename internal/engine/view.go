@@ -1,0 +1,256 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// depth says how much of a briefing a reply carries.
+type depth int
+
+const (
+	light depth = iota // where the session stands
+	short              // and what a refinement needs
+	whole              // and the whole role prompt
+)
+
+// reply describes the session as it stands, with message told to the human.
+func (r run) reply(ctx context.Context, s *workflow.Session, d depth, message string) (*Reply, error) {
+	st, rec := r.stage(s), s.Current()
+	out := &Reply{
+		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: r.project.dir.Path(),
+		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
+		State: s.CurrentState, CurrentState: s.CurrentState,
+		Iteration:        rec.Iteration,
+		Rework:           s.ReworkCount,
+		Revision:         s.Revision,
+		UserMessage:      r.headline(s) + "\n\n" + message,
+	}
+	r.interaction(s, st, out)
+	r.scores(s, st, out)
+	if s.CurrentState == workflow.Clarifying {
+		out.Questions = rec.Questions
+	}
+	if s.CurrentState.Active() {
+		// While generating, there is one only where an earlier stage was reopened.
+		out.Draft = r.document(s, st, rec.FinalResultRef)
+		if out.Draft != nil && !s.CurrentState.Gated() {
+			out.Draft.SHA256 = ""
+		}
+	}
+	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
+		out.Gaps = rec.Gaps
+	}
+	if d != short {
+		out.StageDescription = st.Description
+	}
+	if s.CurrentStage == workflow.Dev || s.CurrentState == workflow.AwaitingApproval || d == light {
+		out.Sprints = s.Sprints
+	}
+	if s.CurrentState.Active() && d > light {
+		return out, r.brief(s, st, d, out)
+	}
+	return out, nil
+}
+
+// interaction says who is to act, and how the next call looks.
+func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
+	call := map[string]any{"session_id": s.SessionID}
+	switch s.CurrentState {
+	case workflow.Generating, workflow.Refining:
+		out.InteractionType = AwaitingGeneration
+		out.PendingUserActions = []string{"generate_then_submit"}
+		if s.CurrentState == workflow.Refining {
+			out.InteractionType = AwaitingRegeneration
+			out.PendingUserActions = []string{"regenerate_then_submit"}
+		} else if st.ID == workflow.Dev {
+			out.RequiresUserConfirmation = true
+			out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
+		}
+		call["action"], call["stage"] = workflow.ActionSubmit, st.ID
+		for _, e := range st.EnginesFor(s.Objective) {
+			call[string(e)+"_result"] = "…"
+		}
+		if numbers := sprintNumbers(s.Sprints); st.ID == workflow.Dev && len(numbers) > 0 {
+			call["sprints"] = r.defaultScope(s)
+		}
+	case workflow.Clarifying:
+		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
+		out.PendingUserActions = []string{"answer_questions"}
+		answers := map[string]string{}
+		for _, q := range s.Current().Questions {
+			answers[q.ID] = "…"
+		}
+		call["action"], call["answers"] = workflow.ActionAnswer, answers
+	case workflow.AwaitingConfirmation:
+		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
+		out.PendingUserActions = []string{"confirm", "reject"}
+		call["action"], call["stage"], call["confirmed"] = workflow.ActionConfirm, st.ID, "true or false: the human decides"
+	case workflow.AwaitingApproval:
+		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
+		out.PendingUserActions = []string{"approve", "reject"}
+		if st.Gate == workflow.GateVerdict {
+			out.PendingUserActions = []string{"accept_risk", "send_back_to_dev"}
+			if s.ReworkCount >= manyReworks-1 {
+				out.PendingUserActions = []string{"accept_risk", "cancel", "send_back_to_dev"}
+			}
+		}
+		call["action"], call["stage"], call["approved"] = workflow.ActionApprove, st.ID, "true or false: the human decides"
+	default:
+		out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
+		return
+	}
+	out.NextCall = call
+}
+
+func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
+	rec := s.Current()
+	if st.Gate == workflow.GateScore {
+		gate := st.GateScore
+		out.GateScore = &gate
+	}
+	if s.CurrentState == workflow.Generating {
+		return // what there is speaks of an earlier round
+	}
+	if st.Gate == workflow.GateScore {
+		out.Score = rec.Score
+		out.ScoreIsEstimate = rec.Score != nil && rec.ClaimedScore == nil
+	}
+	if st.Gate == workflow.GateVerdict {
+		out.Verdict, out.Objections = rec.Verdict, rec.Objections
+		if s.CurrentState == workflow.AwaitingApproval {
+			out.Findings = brief(openFindings(rec.Findings)) // the report has all of it
+		}
+	}
+}
+
+// brief adds what the current stage works from.
+func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) error {
+	prompt, err := r.project.prompt(st.ID)
+	if err != nil {
+		return err
+	}
+	rec := s.Current()
+	out.Engines = st.EnginesFor(s.Objective)
+	c := &Context{Documents: r.earlier(s, st), Feedback: rec.Feedback}
+	for _, q := range rec.Asked {
+		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID]}
+		if d == short { // the conversation has them
+			a.Question, a.Answer = clip(a.Question, 100), clip(a.Answer, 240)
+		}
+		c.Answers = append(c.Answers, a)
+	}
+	if st.Gate == workflow.GateVerdict && rec.Iteration > 0 {
+		out.Findings = rec.Findings // each is to be taken up again
+		if d == short {
+			out.Findings = brief(rec.Findings)
+		}
+	}
+	if st.ID == workflow.Dev && rec.Iteration > 0 {
+		for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
+			out.Findings = append(out.Findings, openFindings(s.Record(id).Findings)...)
+			for _, criterion := range s.Record(id).Criteria {
+				if criterion.Result == workflow.ResultFail {
+					out.Findings = append(out.Findings, workflow.Finding{
+						ID: criterion.ID, Severity: "critical", Problem: "criterion failed: " + criterion.Criterion + " " + criterion.Evidence,
+					})
+				}
+			}
+		}
+	}
+	if d == whole {
+		if r.req.Action == workflow.ActionStart || r.req.Action == workflow.ActionResume {
+			c.Objective = s.Objective // later stages have it in the first document
+		}
+		out.RolePrompt = prompt.Full(st.GateScore)
+	} else {
+		out.RolePrompt = refinement(st, rec, prompt.Later(st.GateScore))
+	}
+	out.Context = c
+	return nil
+}
+
+// refinement is the short prompt of a later round: what changes, and the form.
+func refinement(st workflow.Stage, rec *workflow.Record, later string) string {
+	return "You are still the " + st.Role + ". This is round " + strconv.Itoa(rec.Iteration+1) + " of the " + st.DocumentName +
+		"; your last version is at draft.path. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
+}
+
+// earlier lists the documents of the stages before st: the artifact where one is
+// saved, else the last submission.
+func (r run) earlier(s *workflow.Session, st workflow.Stage) []Document {
+	var out []Document
+	for _, before := range r.project.cfg.Workflow.Stages {
+		if before.ID == st.ID {
+			break
+		}
+		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
+			// The host reads the file; the hash is for decisions.
+			doc.Summary, doc.SHA256 = clip(doc.Summary, 60), ""
+			out = append(out, *doc)
+		}
+	}
+	return out
+}
+
+// document refers to a stage's saved artifact, or to its submission where that is newer or the only one.
+func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.ContentRef) *Document {
+	if ref == nil {
+		return nil
+	}
+	rec := s.Record(st.ID)
+	doc := &Document{Stage: st.ID, Path: ref.FilePath, Summary: clip(ref.Summary, 120), Size: ref.Size, SHA256: ref.SHA256}
+	if a := rec.Artifact; a != nil && rec.Status == workflow.Done {
+		doc.Path, doc.Size, doc.SHA256, doc.Stale = a.Path, a.Size, a.SHA256, a.Stale
+		if info, err := r.project.dir.Stat(a.Path); err == nil {
+			doc.Size = info.Size() // people edit artifacts
+		} else if errors.Is(err, fs.ErrNotExist) {
+			doc.Path, doc.Size = ref.FilePath, ref.Size
+		}
+	}
+	return doc
+}
+
+func sessionFile(s *workflow.Session) string { return ".bmad-task/session-" + s.SessionID + ".json" }
+
+// brief keeps of each finding what tells it from the others.
+func brief(findings []workflow.Finding) []workflow.Finding {
+	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = clip(f.Problem, 120), "" })
+}
+
+func openFindings(all []workflow.Finding) []workflow.Finding {
+	var out []workflow.Finding
+	for _, f := range all {
+		if f.Open() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func sprintNumbers(sprints []workflow.Sprint) []int {
+	out := make([]int, len(sprints))
+	for i, s := range sprints {
+		out[i] = s.Number
+	}
+	return out
+}
+
+// clip shortens a text to n bytes at a character, marking the cut.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	end := 0
+	for i := range s {
+		if i > n-3 {
+			break
+		}
+		end = i
+	}
+	return s[:end] + "…"
+}
