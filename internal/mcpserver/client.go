@@ -1,0 +1,88 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Client talks to a server that runs as a child process, over its stdio.
+type Client struct {
+	c *client.Client
+}
+
+// Launch says which server a Client starts.
+type Launch struct {
+	// Command is the server's binary, Args its arguments.
+	Command string
+	Args    []string
+	// Dir is its working folder, Env what is added to our environment.
+	Dir string
+	Env []string
+	// Stderr receives what it logs; nil drops it.
+	Stderr io.Writer
+	// Protocol pins a revision, such as "2025-11-25"; empty takes the newest both know.
+	Protocol string
+}
+
+// Connect starts a server and shakes hands with it. ctx bounds the handshake;
+// the server lives until Close.
+func Connect(ctx context.Context, l Launch) (*Client, error) {
+	if l.Stderr == nil {
+		l.Stderr = io.Discard
+	}
+	t := transport.NewStdioWithOptions(l.Command, l.Env, l.Args,
+		transport.WithCommandFunc(func(ctx context.Context, command string, env, args []string) (*exec.Cmd, error) {
+			cmd := exec.CommandContext(ctx, command, args...)
+			cmd.Dir = l.Dir
+			cmd.Env = append(os.Environ(), env...)
+			return cmd, nil
+		}),
+		transport.WithCommandStderrWriter(l.Stderr))
+	c := client.NewClient(t, client.WithProtocolVersion(l.Protocol))
+	// Not ctx: its end would kill the server.
+	if err := c.Start(context.WithoutCancel(ctx)); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", l.Command, err)
+	}
+	var req mcp.InitializeRequest
+	req.Params.ClientInfo = mcp.Implementation{Name: "bmad-mcp-demo", Version: "1"}
+	if _, err := c.Initialize(ctx, req); err != nil {
+		return nil, errors.Join(fmt.Errorf("shaking hands with %s: %w", l.Command, err), c.Close())
+	}
+	if l.Protocol != "" && c.ProtocolVersion() != l.Protocol {
+		return nil, errors.Join(fmt.Errorf("%s speaks protocol %s, not %s", l.Command, c.ProtocolVersion(), l.Protocol), c.Close())
+	}
+	return &Client{c: c}, nil
+}
+
+// Protocol returns the protocol revision in use.
+func (c *Client) Protocol() string { return c.c.ProtocolVersion() }
+
+// Call calls a tool and returns the text of its result. refused is true for a
+// result with isError.
+func (c *Client) Call(ctx context.Context, tool string, arguments any) (text string, refused bool, err error) {
+	var req mcp.CallToolRequest
+	req.Params.Name, req.Params.Arguments = tool, arguments
+	res, err := c.c.CallTool(ctx, req)
+	if err != nil {
+		return "", false, err
+	}
+	if len(res.Content) != 1 || res.StructuredContent != nil {
+		return "", false, fmt.Errorf("the result has %d blocks, want one text", len(res.Content))
+	}
+	block, ok := mcp.AsTextContent(res.Content[0])
+	if !ok {
+		return "", false, errors.New("the result is no text")
+	}
+	return block.Text, res.IsError, nil
+}
+
+// Close ends the server.
+func (c *Client) Close() error { return c.c.Close() }

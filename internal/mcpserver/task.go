@@ -1,0 +1,110 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+)
+
+var (
+	//go:embed task_description.md
+	taskDescription string
+	//go:embed task_schema.json
+	taskSchema []byte
+)
+
+// TaskTool is the name of the workflow tool.
+const TaskTool = "bmad-task"
+
+func taskTool() mcp.Tool {
+	tool := mcp.NewToolWithRawSchema(TaskTool, strings.TrimSpace(taskDescription), taskSchema)
+	tool.Title = "BMAD workflow"
+	tool.Annotations = mcp.ToolAnnotation{
+		Title:           "BMAD workflow",
+		ReadOnlyHint:    mcp.ToBoolPtr(false),
+		DestructiveHint: mcp.ToBoolPtr(false),
+		IdempotentHint:  mcp.ToBoolPtr(false),
+		OpenWorldHint:   mcp.ToBoolPtr(false),
+	}
+	// Claude Code otherwise shows the model only the tool's name.
+	tool.Meta = mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true})
+	return tool
+}
+
+func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	req, err := decodeTask(rawArguments(call))
+	if err != nil {
+		return failure(err), nil
+	}
+	req.By = caller(ctx)
+	ask, err := s.place(ctx, call, &req)
+	if ask != nil {
+		return ask, nil
+	}
+	if err != nil {
+		return failure(err), nil
+	}
+	reply, err := s.engine.Do(ctx, req)
+	if err != nil {
+		s.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
+		return failure(err), nil
+	}
+	s.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
+	return success(reply), nil
+}
+
+func rawArguments(call mcp.CallToolRequest) []byte {
+	if raw, ok := call.GetRawArguments().(json.RawMessage); ok {
+		return raw
+	}
+	data, err := json.Marshal(call.Params.Arguments)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func success(reply *engine.Reply) *mcp.CallToolResult {
+	data, err := reply.Encode()
+	if err != nil {
+		return failure(err)
+	}
+	return mcp.NewToolResultText(string(data))
+}
+
+// Failure is the JSON of a refused action.
+type Failure struct {
+	Status    string     `json:"status"` // always "failed"
+	Code      fault.Code `json:"code"`
+	Error     string     `json:"error"`
+	Hint      string     `json:"hint"`
+	Allowed   []string   `json:"allowed_actions"`
+	SessionID string     `json:"session_id,omitempty"`
+}
+
+// NewFailure describes an error.
+func NewFailure(err error) Failure {
+	f := fault.From(err)
+	out := Failure{Status: "failed", Code: f.Code, Error: f.Message, Hint: f.Hint, Allowed: f.Allowed, SessionID: f.SessionID}
+	if out.Allowed == nil {
+		out.Allowed = []string{}
+	}
+	return out
+}
+
+func failure(err error) *mcp.CallToolResult {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if encErr := enc.Encode(NewFailure(err)); encErr != nil {
+		return mcp.NewToolResultError(err.Error())
+	}
+	return mcp.NewToolResultError(strings.TrimSpace(buf.String()))
+}
