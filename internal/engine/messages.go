@@ -105,7 +105,7 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	if standing := r.standing(s); standing != "" && st.Gate == workflow.GateScore {
 		b.WriteString(standing + "\n")
 	}
-	fmt.Fprintf(&b, "Round %d of the %s: the %s works in what was said.", rec.Iteration+1, st.DocumentName, st.Role)
+	fmt.Fprintf(&b, "Round %d: the %s now revises the %s.", rec.Iteration+1, st.Role, st.DocumentName)
 	if rec.Feedback != "" {
 		b.WriteString("\nYour feedback: " + clip(rec.Feedback, 300))
 	}
@@ -181,7 +181,7 @@ func (r run) completedMessage(s *workflow.Session) string {
 		fmt.Fprintf(&b, "The work went back to the developer %s.\n", count(s.ReworkCount, "time"))
 	}
 	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
-		fmt.Fprintf(&b, "\nNot built yet: sprint %s.\n\n**You can now** reopen dev to go on with them.", joinInts(open))
+		fmt.Fprintf(&b, "\nNot built yet: %s.\n\n**You can now** reopen dev to go on with them.", sprintList(open))
 		return b.String()
 	}
 	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
@@ -194,6 +194,14 @@ func count(n int, noun string) string {
 		noun += "s"
 	}
 	return strconv.Itoa(n) + " " + noun
+}
+
+// sprintList says "sprint 2", "sprints 2, 3".
+func sprintList(numbers []int) string {
+	if len(numbers) == 1 {
+		return "sprint " + joinInts(numbers)
+	}
+	return "sprints " + joinInts(numbers)
 }
 
 func joinInts(numbers []int) string {

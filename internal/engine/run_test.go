@@ -164,6 +164,9 @@ func TestThirdReworkOffersAWayOut(t *testing.T) {
 		}
 	}
 	b.at("qa/generating", approve(true, "we ship it"))
+	if doc := b.artifact("build-a-thing", "04-dev-reviewed.md"); !strings.HasPrefix(doc, "> **Risk accepted** on 2026-01-02") || !strings.Contains(doc, "we ship it") {
+		t.Errorf("the document does not say so: %.200q", doc)
+	}
 	last := b.stored().History[len(b.stored().History)-1]
 	if last.Feedback != "we ship it" || last.Verdict != workflow.Fail {
 		t.Errorf("the accepted risk is not recorded: %+v", last)

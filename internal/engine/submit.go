@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
@@ -234,12 +235,24 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n" + report
 		}
 	}
+	if rec.Verdict == workflow.Fail {
+		body = riskNote(st, r.req, r.time()) + body
+	}
 	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, r.time())
 	if err != nil {
 		return err
 	}
 	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved)
 	return nil
+}
+
+// riskNote heads a document whose stage failed the work that the human let through.
+func riskNote(st workflow.Stage, req Request, at time.Time) string {
+	note := fmt.Sprintf("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", at.Format("2006-01-02 15:04 MST"), st.Role)
+	if words := strings.Join(strings.Fields(req.Feedback), " "); words != "" {
+		note += " Their words: “" + words + "”"
+	}
+	return note + "\n\n"
 }
 
 // outcome says what a submission led to, before the message of where it stands now.
@@ -259,7 +272,7 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission) 
 	default:
 		fmt.Fprintf(&b, "The %s is in", from.DocumentName)
 		if len(rec.Scope) > 0 {
-			fmt.Fprintf(&b, " for sprint %s", joinInts(rec.Scope))
+			fmt.Fprintf(&b, " for %s", sprintList(rec.Scope))
 		}
 		fmt.Fprintf(&b, ": `%s`.", rec.FinalResultRef.FilePath)
 		if n := len(sub.assessment.Resolved); n > 0 {

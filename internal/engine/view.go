@@ -25,10 +25,10 @@ func (r run) reply(ctx context.Context, s *workflow.Session, d depth, message st
 		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: r.project.dir.Path(),
 		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
 		State: s.CurrentState, CurrentState: s.CurrentState,
-		Iteration:        rec.Iteration,
-		Rework:           s.ReworkCount,
-		Revision:         s.Revision,
-		UserMessage:      r.headline(s) + "\n\n" + message,
+		Iteration:   rec.Iteration,
+		Rework:      s.ReworkCount,
+		Revision:    s.Revision,
+		UserMessage: r.headline(s) + "\n\n" + message,
 	}
 	r.interaction(s, st, out)
 	r.scores(s, st, out)

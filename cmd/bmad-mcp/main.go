@@ -1,0 +1,13 @@
+// Command bmad-mcp leads an AI coding assistant and its human from an idea to
+// reviewed, tested code. Without arguments it is an MCP server on stdio.
+package main
+
+import (
+	"os"
+
+	"bmad-mcp/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

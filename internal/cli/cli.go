@@ -1,0 +1,193 @@
+// Package cli is the terminal face: one file a subcommand. Without a subcommand
+// it serves MCP on stdio. Every subcommand drives the same engine as the server.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store/filestore"
+)
+
+// The exit codes, part of the contract with scripts.
+const (
+	exitOK         = 0
+	exitStorage    = 1
+	exitUsage      = 2
+	exitNotFound   = 3
+	exitConflict   = 4
+	exitNotAllowed = 5
+	exitGate       = 6
+)
+
+const exitHelp = `Exit codes:
+  0  done
+  1  the disk refused, or something unexpected happened
+  2  the call is malformed
+  3  no such session, task or file
+  4  another call got there first, or the call is ambiguous
+  5  the session's stage or state does not allow it
+  6  a human decision is due first`
+
+// app is what the subcommands share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	log      *slog.Logger
+	engine   *engine.Engine
+
+	cwd    string // --cwd
+	asJSON bool   // --json
+}
+
+// Main runs the program and returns its exit code.
+func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+	// A client that closes our output must not kill us half way through an action.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	a := &app{in: in, out: out, err: errOut}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return exitOK
+	}
+	return a.fail(err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bmad-mcp",
+		Short: "Lead an AI coding assistant and its human from an idea to reviewed, tested code",
+		Long: `bmad-mcp leads an AI coding assistant and the human beside it through six stages:
+PO → Architect → SM → Dev → Review → QA. It keeps each run in .bmad-task/ of the
+project, hands out role prompts, scores what is submitted, and holds the gates
+until the human decides. It calls no model.
+
+Without a subcommand it is an MCP server on stdio, as hosts start it.
+New here? Run: bmad-mcp demo
+
+` + exitHelp,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return a.setUp()
+		},
+		RunE: a.serve,
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fault.New(fault.InvalidArgument, "%w", err).WithHint("see %s --help", cmd.CommandPath())
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
+	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
+	root.AddCommand(a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
+	return root
+}
+
+// setUp makes the engine. A configuration that cannot be read does not keep the
+// program from starting: each action reports it.
+func (a *app) setUp() error {
+	settings := config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
+	level := slog.LevelWarn
+	if c, err := settings.Load(nil); err == nil {
+		level = c.LogLevel
+	}
+	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+	known := filestore.Known{}
+	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
+		known.Folder = filepath.Join(state, "bmad-mcp")
+	}
+	a.engine = engine.New(engine.Options{
+		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Known:    known,
+		Settings: settings,
+		Log:      a.log,
+	})
+	return nil
+}
+
+// userFolder returns a folder of the user by the XDG base directory rules: the
+// variable if it is an absolute path, else the default below the home folder.
+func userFolder(variable, below string) string {
+	if v := os.Getenv(variable); filepath.IsAbs(v) {
+		return v
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, filepath.FromSlash(below))
+}
+
+// project returns the folder a command is for: --cwd, else the nearest folder
+// upwards that has sessions, else the working folder.
+func (a *app) project() (string, error) {
+	if a.cwd != "" {
+		return filepath.Abs(a.cwd)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(filepath.Join(dir, filestore.Folder)); err == nil && info.IsDir() {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return here, nil
+		}
+	}
+}
+
+// fail reports an error and returns its exit code.
+func (a *app) fail(err error) int {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		// cobra's own: unknown commands, wrong numbers of arguments.
+		f = fault.New(fault.InvalidArgument, "%w", err).WithHint("see bmad-mcp --help")
+	}
+	if a.asJSON {
+		a.printFailure(f)
+	} else {
+		fmt.Fprintf(a.err, "bmad-mcp: %s\n", f.Message)
+		if f.Hint != "" {
+			fmt.Fprintf(a.err, "  what to do: %s\n", f.Hint)
+		}
+		if len(f.Allowed) > 0 {
+			fmt.Fprintf(a.err, "  possible now: %s\n", joinWords(f.Allowed))
+		}
+	}
+	switch f.Code {
+	case fault.InvalidArgument:
+		return exitUsage
+	case fault.NotFound:
+		return exitNotFound
+	case fault.Conflict:
+		return exitConflict
+	case fault.WrongStage, fault.NotAllowed:
+		return exitNotAllowed
+	case fault.GatePending:
+		return exitGate
+	}
+	return exitStorage
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/mcpserver"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+// demoStep is one call of the demo, with what led to it.
+type demoStep struct {
+	// said is what the human said; did is what the assistant did of its own.
+	said, did string
+	// file is the sample that is written into the project and submitted by its path.
+	file string
+	args map[string]any
+}
+
+const demoObjective = "Build a to-do list for the terminal"
+
+func demoSteps() []demoStep {
+	submit := func(stage, file string) map[string]any {
+		return map[string]any{"action": "submit", "stage": stage, "claude_result_path": "drafts/" + file}
+	}
+	return []demoStep{
+		{said: "Use bmad-task to build a to-do list for the terminal.", args: map[string]any{"action": "start", "objective": demoObjective}},
+		{did: "writes the requirements", file: "po-1.md", args: submit("po", "po-1.md")},
+		{said: "Just me, one laptop. Overdue ones should stand out.", args: map[string]any{"action": "answer", "answers": map[string]any{"q1": "Just me, on one laptop", "q2": "Overdue ones should stand out"}}},
+		{did: "works the answers in", file: "po-2.md", args: submit("po", "po-2.md")},
+		{said: "Confirm.", args: map[string]any{"action": "confirm"}},
+		{did: "designs the system", file: "architect-1.md", args: submit("architect", "architect-1.md")},
+		{said: "Good, confirm.", args: map[string]any{"action": "confirm"}},
+		{did: "plans the sprints", file: "sm-1.md", args: submit("sm", "sm-1.md")},
+		{said: "Approve.", args: map[string]any{"action": "approve", "approved": true}},
+		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md")},
+		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md")},
+		{said: "Send it back.", args: map[string]any{"action": "approve", "approved": false, "feedback": "Lost tasks are not acceptable."}},
+		{did: "mends what the review found", file: "dev-2.md", args: submit("dev", "dev-2.md")},
+		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md")},
+		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md")},
+	}
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Run all six stages in a temporary folder, through a real MCP client",
+		Long: `Run all six stages on sample documents in a temporary folder: the program starts
+itself as an MCP server, talks to it over stdio as a host would, and shows each
+step. The folder stays for you to look at. Nothing else is touched.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
+	}
+}
+
+func (a *app) demo(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "bmad-demo-")
+	if err != nil {
+		return fault.From(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fault.From(err)
+	}
+	// The list of known projects goes into the folder too; the person's own settings stay out.
+	state := filepath.Join(dir, ".state")
+	env := []string{"XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") {
+			env = append(env, name+"=") // an empty one sets nothing
+		}
+	}
+	client, err := mcpserver.Connect(ctx, mcpserver.Launch{Command: self, Dir: dir, Env: env})
+	if err != nil {
+		return fault.From(err)
+	}
+	defer func() { _ = client.Close() }()
+	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋.\n", dir, client.Protocol())
+	for _, step := range demoSteps() {
+		if err := a.demoStep(ctx, client, dir, step); err != nil {
+			return err
+		}
+	}
+	return a.demoEnd(dir)
+}
+
+func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) error {
+	fmt.Fprintln(a.out)
+	if step.said != "" {
+		fmt.Fprintf(a.out, "🧑 %s\n", step.said)
+	}
+	if step.did != "" {
+		fmt.Fprintf(a.out, "🤖 %s\n", step.did)
+	}
+	if step.file != "" {
+		data, err := demoFiles.ReadFile("demo/" + step.file)
+		if err != nil {
+			return fault.From(err)
+		}
+		drafts := filepath.Join(dir, "drafts")
+		if err := os.MkdirAll(drafts, 0o750); err != nil {
+			return fault.From(err)
+		}
+		if err := os.WriteFile(filepath.Join(drafts, step.file), data, 0o600); err != nil {
+			return fault.From(err)
+		}
+	}
+	call, err := json.Marshal(step.args)
+	if err != nil {
+		return fault.From(err)
+	}
+	fmt.Fprintf(a.out, "🤖 %s %s\n", mcpserver.TaskTool, call)
+	text, refused, err := client.Call(ctx, mcpserver.TaskTool, step.args)
+	if err != nil {
+		return fault.From(err)
+	}
+	if refused {
+		return fault.New(fault.Conflict, "the server refused a step of the demo: %s", text)
+	}
+	var reply engine.Reply
+	if err := json.Unmarshal([]byte(text), &reply); err != nil {
+		return fault.From(err)
+	}
+	fmt.Fprintf(a.out, "📋 %s\n", strings.ReplaceAll(plain(reply.UserMessage), "\n", "\n   "))
+	return nil
+}
+
+func (a *app) demoEnd(dir string) error {
+	fmt.Fprintf(a.out, "\nThe files, all yours to look at:\n")
+	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
+		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		if err != nil {
+			return fault.From(err)
+		}
+		for _, p := range paths {
+			fmt.Fprintln(a.out, "  "+p)
+		}
+	}
+	fmt.Fprintln(a.out, "\nNext:")
+	if _, err := exec.LookPath("bmad-mcp"); err != nil {
+		fmt.Fprintln(a.out, "  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
+	}
+	fmt.Fprintf(a.out, "  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"\n", dir)
+	return nil
+}

@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) graphCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "graph",
+		Short: "Print the state diagram of a stage, as mermaid",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(a.out, workflow.Graph())
+			return err
+		},
+	}
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/mcpserver"
+	"bmad-mcp/internal/workflow"
+)
+
+// printReply prints a reply: as the tool gives it, or as text for people.
+func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	fmt.Fprintln(a.out, plain(r.UserMessage))
+	for _, s := range r.Stages {
+		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
+		if s.Score != nil {
+			line += fmt.Sprintf(", score %g", *s.Score)
+		}
+		if s.Verdict != "" {
+			line += ", " + string(s.Verdict)
+		}
+		if s.Artifact != "" {
+			line += ", " + s.Artifact
+		}
+		if s.Stale {
+			line += " (out of date)"
+		}
+		fmt.Fprintln(a.out, line)
+	}
+	for _, u := range r.Unreadable {
+		fmt.Fprintln(a.out, "unreadable:", u)
+	}
+	if withPrompt && r.RolePrompt != "" {
+		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
+	}
+	if next := nextCommands(r); next != "" {
+		fmt.Fprintf(a.out, "\nFrom the terminal:\n%s", next)
+	}
+	return nil
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (a *app) printFailure(f *fault.Error) {
+	// Where it cannot be written there is nowhere to say so.
+	_ = a.printJSON(mcpserver.NewFailure(f))
+}
+
+// plain takes the emphasis out of Markdown that is for chat windows.
+func plain(markdown string) string {
+	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
+}
+
+// nextCommands says what a person at the terminal can run now.
+func nextCommands(r *engine.Reply) string {
+	task := r.TaskName
+	lines := map[workflow.State][]string{
+		workflow.Generating:           {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
+		workflow.Refining:             {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
+		workflow.Clarifying:           {"answer " + task + " " + answerHints(r.Questions)},
+		workflow.AwaitingConfirmation: {"confirm " + task, `confirm ` + task + ` --confirmed=false --feedback "what to change"`},
+		workflow.AwaitingApproval:     {"approve " + task, `approve ` + task + ` --approved=false --feedback "what to change"`},
+	}[r.State]
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString("  bmad-mcp task " + l + "\n")
+	}
+	return b.String()
+}
+
+func answerHints(questions []workflow.Question) string {
+	hints := make([]string, len(questions))
+	for i, q := range questions {
+		hints[i] = q.ID + `="…"`
+	}
+	return strings.Join(hints, " ")
+}
+
+func joinWords(words []string) string { return strings.Join(words, ", ") }

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/mcpserver"
+)
+
+// serve is the server on stdio.
+func (a *app) serve(cmd *cobra.Command, _ []string) error {
+	s := mcpserver.New(a.engine, mcpserver.Options{Version: version(), Places: serverPlaces(), Log: a.log})
+	// Only the protocol goes to stdout.
+	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")
+	if f, ok := a.in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			fmt.Fprintln(a.err, "It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo")
+		}
+	}
+	return s.ServeStdio(cmd.Context(), a.in, a.out)
+}
+
+// serverPlaces returns where the server runs. Hosts that open no project start
+// servers in / or the home folder; neither is one.
+func serverPlaces() mcpserver.Places {
+	p := mcpserver.Places{Project: os.Getenv("CLAUDE_PROJECT_DIR")}
+	here, err := os.Getwd()
+	if err != nil {
+		return p
+	}
+	home, _ := os.UserHomeDir()
+	if here != filepath.Dir(here) && here != filepath.Clean(home) {
+		p.Folder = here
+	}
+	return p
+}

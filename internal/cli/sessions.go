@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+// sessionRow is a session in the JSON of `sessions`.
+type sessionRow struct {
+	SessionID string           `json:"session_id"`
+	TaskName  string           `json:"task_name"`
+	Stage     workflow.StageID `json:"stage"`
+	State     workflow.State   `json:"state"`
+	Objective string           `json:"objective"`
+	CreatedAt time.Time        `json:"created_at"`
+	UpdatedAt time.Time        `json:"updated_at"`
+}
+
+func (a *app) sessionsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sessions",
+		Short: "List the sessions of the project, the oldest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := a.project()
+			if err != nil {
+				return err
+			}
+			sessions, unreadable, cwd, err := a.engine.Sessions(cmd.Context(), engine.Request{Cwd: dir})
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printSessionsJSON(cwd, sessions, unreadable)
+			}
+			if len(sessions)+len(unreadable) == 0 {
+				fmt.Fprintf(a.out, "%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"\n", cwd)
+				return nil
+			}
+			t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "TASK\tSTAGE\tSTATE\tCHANGED\tID")
+			for _, s := range sessions {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.TaskName, s.CurrentStage, s.CurrentState, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.SessionID)
+			}
+			if err := t.Flush(); err != nil {
+				return err
+			}
+			for _, u := range unreadable {
+				fmt.Fprintln(a.out, "unreadable:", u)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) printSessionsJSON(cwd string, sessions []*workflow.Session, unreadable []string) error {
+	rows := make([]sessionRow, len(sessions))
+	for i, s := range sessions {
+		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt}
+	}
+	if unreadable == nil {
+		unreadable = []string{}
+	}
+	return a.printJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [TASK]",
+		Short: "Print a session: scores, gaps, questions, artifacts and history",
+		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + exitHelp,
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := a.project()
+			if err != nil {
+				return err
+			}
+			req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
+			if a.cwd != "" {
+				req.Cwd = dir
+			}
+			s, cwd, err := a.engine.Session(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(s)
+			}
+			return printSession(a.out, s, cwd)
+		},
+	}
+}
+
+func printSession(out io.Writer, s *workflow.Session, cwd string) error {
+	w := workflow.Default()
+	fmt.Fprintf(out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.Pipeline(w, s))
+	fmt.Fprintf(out, "Objective  %s\nProject    %s\nSession    .bmad-task/session-%s.json\nStarted    %s\nChanged    %s\n", s.Objective, cwd, s.SessionID,
+		s.CreatedAt.Local().Format("2006-01-02 15:04:05"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05"))
+	if s.ReworkCount > 0 {
+		fmt.Fprintf(out, "Reworks    %d\n", s.ReworkCount)
+	}
+
+	fmt.Fprintln(out, "\nStages")
+	t := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+	for _, st := range w.Stages {
+		r := s.Record(st.ID)
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", st.Label, r.Status, scoreText(r), artifactText(r))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, st := range w.Stages {
+		printRecord(out, st, s.Record(st.ID))
+	}
+	if len(s.Sprints) > 0 {
+		fmt.Fprintln(out, "\nSprints")
+		for _, sp := range s.Sprints {
+			fmt.Fprintf(out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+		}
+	}
+	fmt.Fprintln(out, "\nHistory")
+	h := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+	for _, e := range s.History {
+		note := ""
+		if e.Score != nil {
+			note = fmt.Sprintf("score %g", *e.Score)
+		}
+		if e.Verdict != "" {
+			note = string(e.Verdict)
+		}
+		if e.Feedback != "" {
+			note += " “" + e.Feedback + "”"
+		}
+		fmt.Fprintf(h, "  %s\t%s\t%s → %s\tby %s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Event, e.From, e.To, e.By, note)
+	}
+	return h.Flush()
+}
+
+func scoreText(r *workflow.Record) string {
+	switch {
+	case r.Verdict != "":
+		return string(r.Verdict)
+	case r.Score == nil:
+		return "–"
+	case r.ClaimedScore == nil:
+		return fmt.Sprintf("%g (estimate)", *r.Score)
+	}
+	return fmt.Sprintf("%g", *r.Score)
+}
+
+func artifactText(r *workflow.Record) string {
+	switch {
+	case r.Artifact == nil:
+		return ""
+	case r.Artifact.Stale:
+		return r.Artifact.Path + " (out of date)"
+	}
+	return r.Artifact.Path
+}
+
+// printRecord prints what is open in a stage, and what was asked in it.
+func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
+	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
+	if len(r.Gaps) > 0 {
+		heading("gaps")
+		for _, g := range r.Gaps {
+			fmt.Fprintf(out, "  - %s\n", g)
+		}
+	}
+	if len(r.Questions)+len(r.Asked) > 0 {
+		heading("questions")
+		for _, q := range r.Asked {
+			answer := r.Answers[q.ID]
+			if answer == "" {
+				answer = "(left open)"
+			}
+			fmt.Fprintf(out, "  %s  %s\n      → %s\n", q.ID, q.Question, answer)
+		}
+		for _, q := range r.Questions {
+			fmt.Fprintf(out, "  %s  %s\n      (waits for an answer)\n", q.ID, q.Question)
+		}
+	}
+	if len(r.Findings) > 0 {
+		heading("findings")
+		for _, f := range r.Findings {
+			state := "open"
+			if !f.Open() {
+				state = f.Status
+			}
+			fmt.Fprintf(out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+		}
+	}
+	var failed []workflow.Criterion
+	for _, c := range r.Criteria {
+		if c.Result != workflow.ResultPass {
+			failed = append(failed, c)
+		}
+	}
+	if len(r.Criteria) > 0 {
+		heading(fmt.Sprintf("%d of %d criteria pass", len(r.Criteria)-len(failed), len(r.Criteria)))
+		for _, c := range failed {
+			fmt.Fprintf(out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
+		}
+	}
+}
