@@ -76,7 +76,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	c := Default(project)
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(name) //nolint:gosec // the person's own configuration folder
 		if err := c.file(name, data, err, filepath.Dir(name)); err != nil {
 			return c, err
 		}

@@ -190,7 +190,7 @@ func TestLockOfADeadProcessIsFree(t *testing.T) {
 		select {}
 	}
 	d, path := open(t)
-	child := exec.Command(os.Args[0], "-test.run", t.Name()) //nolint:gosec // the test binary itself
+	child := exec.Command(os.Args[0], "-test.run", t.Name())
 	child.Env = append(os.Environ(), "DURABLE_TEST_HOLD="+path)
 	if err := child.Start(); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (r run) answer(ctx context.Context) (*Reply, error) {
 	if left > 0 {
 		said += fmt.Sprintf(", %d left open", left)
 	}
-	return r.reply(ctx, s, short, said+".\n\n"+r.message(s))
+	return r.reply(s, short, said+".\n\n"+r.message(s))
 }
 
 func (r run) checkAnswers(s *workflow.Session) error {

@@ -15,5 +15,5 @@ func (r run) cancel(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(ctx, s, light, r.message(s))
+	return r.reply(s, light, r.message(s))
 }

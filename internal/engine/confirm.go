@@ -53,7 +53,7 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 		return nil, err
 	}
 	if !yes {
-		return r.reply(ctx, s, short, r.message(s))
+		return r.reply(s, short, r.message(s))
 	}
 	rec := s.Record(from.ID)
 	said := ""
@@ -63,7 +63,7 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 	if from.Gate == workflow.GateVerdict {
 		said = "The risk is accepted and recorded. " + said
 	}
-	out, err := r.reply(ctx, s, depthFor(s, from), said+"\n\n"+r.message(s))
+	out, err := r.reply(s, depthFor(s, from), said+"\n\n"+r.message(s))
 	if out != nil && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}

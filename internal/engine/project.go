@@ -128,8 +128,13 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 		if slices.Contains(places[:i], place) || !filepath.IsAbs(place) {
 			continue
 		}
-		p, id := e.lookIn(ctx, place, ref)
+		p, id, err := e.lookIn(ctx, place, ref)
 		switch {
+		case err != nil:
+			if found != nil {
+				found.close()
+			}
+			return nil, "", err
 		case p == nil:
 			continue
 		case found == nil:
@@ -150,24 +155,21 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 	return found, foundID, nil
 }
 
-// lookIn returns the project in a folder if it has the session. What cannot be
-// opened is passed over: it is not where the caller pointed.
-func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string) {
+// lookIn returns the project in a folder if it has the session. A folder that
+// cannot be searched is passed over, but not one that has the session and cannot
+// be opened, for its configuration say.
+func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
 	dir, err := durable.OpenDir(place)
 	if err != nil {
-		return nil, ""
+		return nil, "", nil
 	}
 	id, err := e.backend(dir).Find(ctx, ref)
 	_ = dir.Close()
 	if err != nil {
-		return nil, ""
+		return nil, "", ctx.Err()
 	}
 	p, err := e.open(place)
-	if err != nil {
-		e.log.Warn("a project that has the session cannot be opened", "project", place, "error", err)
-		return nil, ""
-	}
-	return p, id
+	return p, id, err
 }
 
 // locateOnly finds the only active session of the caller's project.

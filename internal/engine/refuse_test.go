@@ -176,7 +176,7 @@ func TestReadOnlyProject(t *testing.T) {
 		t.Skip("root writes anywhere")
 	}
 	b := newBench(t)
-	if err := os.Chmod(b.dir, 0o500); err != nil { //nolint:gosec // the point of the test
+	if err := os.Chmod(b.dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.try(start("x")); !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "writable") {

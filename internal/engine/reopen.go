@@ -42,5 +42,5 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 	if len(stale) > 0 {
 		said += " Out of date until their stages are done again: " + strings.Join(stale, ", ") + "."
 	}
-	return r.reply(ctx, s, short, said+"\n\n"+r.message(s))
+	return r.reply(s, short, said+"\n\n"+r.message(s))
 }

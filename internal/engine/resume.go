@@ -15,7 +15,7 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 	if err := r.admit(s); err != nil {
 		return nil, err
 	}
-	out, err := r.reply(ctx, s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
+	out, err := r.reply(s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
 	if out != nil {
 		out.SessionFile = sessionFile(s)
 	}

@@ -18,7 +18,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	if err := r.admit(s); err != nil {
 		return nil, err
 	}
-	out, err := r.reply(ctx, s, light, r.message(s))
+	out, err := r.reply(s, light, r.message(s))
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	said := r.outcome(s, from, sub)
-	out, err := r.reply(ctx, s, depthFor(s, from), said+r.message(s))
+	out, err := r.reply(s, depthFor(s, from), said+r.message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}
@@ -264,8 +264,8 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission) 
 	var b strings.Builder
 	switch from.Gate {
 	case workflow.GateVerdict:
-		word := map[workflow.Verdict]string{workflow.Pass: "passed", workflow.PassWithRisk: "passed with risk"}[rec.Verdict]
-		fmt.Fprintf(&b, "The %s **%s** the work; saved as `%s`.", from.Role, word, r.artifactPath(s, from))
+		word := map[workflow.Verdict]string{workflow.Pass: "passed", workflow.PassWithRisk: "passed, with risk,"}[rec.Verdict]
+		fmt.Fprintf(&b, "The work **%s** the %s; saved as `%s`.", word, from.Role, r.artifactPath(s, from))
 		if open := openFindings(rec.Findings); len(open) > 0 {
 			fmt.Fprintf(&b, " Still open: %s.", count(len(open), "finding"))
 		}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -19,7 +18,7 @@ const (
 )
 
 // reply describes the session as it stands, with message told to the human.
-func (r run) reply(ctx context.Context, s *workflow.Session, d depth, message string) (*Reply, error) {
+func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error) {
 	st, rec := r.stage(s), s.Current()
 	out := &Reply{
 		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: r.project.dir.Path(),

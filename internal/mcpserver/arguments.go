@@ -51,7 +51,7 @@ func decodeTask(raw []byte) (engine.Request, error) {
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil && len(bytes.TrimSpace(raw)) > 0 {
-		return q, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", kind(raw)).
+		return q, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", strings.TrimSuffix(kind(raw), " with other values")).
 			WithHint(`call with an object such as {"action": "status"}`)
 	}
 	names := make([]string, len(taskArguments))

@@ -40,7 +40,7 @@ func Connect(ctx context.Context, l Launch) (*Client, error) {
 	}
 	t := transport.NewStdioWithOptions(l.Command, l.Env, l.Args,
 		transport.WithCommandFunc(func(ctx context.Context, command string, env, args []string) (*exec.Cmd, error) {
-			cmd := exec.CommandContext(ctx, command, args...)
+			cmd := exec.CommandContext(ctx, command, args...) //nolint:gosec // the caller names the server
 			cmd.Dir = l.Dir
 			cmd.Env = append(os.Environ(), env...)
 			return cmd, nil

@@ -23,16 +23,16 @@ const (
 // place fills in where to look for a call without cwd: the host's project, the
 // client's roots, the server's folder. A non-nil result is the question for the
 // roots, to be returned to the client, which then repeats the call.
-func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) (*mcp.CallToolResult, error) {
+func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
 	if req.Cwd != "" {
-		return nil, nil
+		return nil
 	}
 	if s.places.Project != "" {
 		req.Places = append(req.Places, s.places.Project)
 	} else {
 		roots, ask := clientRoots(ctx, call)
 		if ask != nil {
-			return ask, nil
+			return ask
 		}
 		// Several roots say where sessions may be, but not where to start one.
 		if len(roots) == 1 || req.SessionID != "" {
@@ -42,7 +42,7 @@ func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engin
 	if s.places.Folder != "" {
 		req.Places = append(req.Places, s.places.Folder)
 	}
-	return nil, nil
+	return nil
 }
 
 // clientRoots returns the folders the client works in, or the question for them.

@@ -44,12 +44,8 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 		return failure(err), nil
 	}
 	req.By = caller(ctx)
-	ask, err := s.place(ctx, call, &req)
-	if ask != nil {
+	if ask := s.place(ctx, call, &req); ask != nil {
 		return ask, nil
-	}
-	if err != nil {
-		return failure(err), nil
 	}
 	reply, err := s.engine.Do(ctx, req)
 	if err != nil {

@@ -243,7 +243,8 @@ func asEnvelope(stage workflow.StageID, text string, object map[string]any, star
 		}
 		return envelope{}, false
 	}
-	if !hasAny(object, []string{"quality_score", "verdict"}) && !(object["gaps"] != nil && object["questions"] != nil) {
+	lists := object["gaps"] != nil && object["questions"] != nil
+	if !lists && !hasAny(object, []string{"quality_score", "verdict"}) {
 		return envelope{}, false
 	}
 	e.inText = true

@@ -64,7 +64,7 @@ var (
 // Classify reads a stated verdict such as "PASS ✅", "Pass with risk" or
 // "不通过"; it returns "" for anything else, a list of the choices included.
 func Classify(value string) workflow.Verdict {
-	v := strings.ToLower(strings.TrimLeft(value, " \t*_`\"'|[(:：✅❌⚠️🟢🔴🟡\ufe0f>-"))
+	v := strings.ToLower(strings.TrimLeft(value, " \t*_`\"'|[(:：✅❌⚠🟢🔴🟡\ufe0f>-"))
 	switch {
 	case choice.MatchString(v):
 		return ""

@@ -1,0 +1,131 @@
+// Package internal_test keeps the import arrows of the project true.
+package internal_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "bmad-mcp/"
+
+// may lists, for each package, the packages of the project its code may import.
+// A package that is not listed may not exist.
+var may = map[string][]string{
+	"cmd/bmad-mcp":             {"internal/cli"},
+	"internal/cli":             {"internal/mcpserver", "internal/engine", "internal/config", "internal/workflow", "internal/store/filestore", "internal/fault", "internal/durable"},
+	"internal/mcpserver":       {"internal/engine", "internal/workflow", "internal/fault"},
+	"internal/engine":          {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "prompts", "internal/fault", "internal/durable"},
+	"internal/config":          {"internal/workflow", "internal/fault", "internal/durable"},
+	"internal/store":           {"internal/workflow", "internal/fault"},
+	"internal/store/filestore": {"internal/store", "internal/workflow", "internal/fault", "internal/durable"},
+	"internal/store/storetest": {"internal/store", "internal/workflow", "internal/fault"},
+	"internal/artifact":        {"internal/workflow", "internal/fault", "internal/durable"},
+	"internal/score":           {"internal/workflow"},
+	"internal/workflow":        {"internal/fault"},
+	"internal/fault":           {},
+	"internal/durable":         {},
+	"internal":                 {},
+	"prompts":                  {"internal/workflow", "internal/fault"},
+}
+
+// only lists libraries with the packages that alone may import them.
+var only = map[string][]string{
+	"github.com/mark3labs/mcp-go":     {"internal/mcpserver"},
+	"github.com/looplab/fsm":          {"internal/workflow"},
+	"github.com/gosimple/slug":        {"internal/artifact"},
+	"github.com/google/uuid":          {"internal/engine", "internal/store/filestore", "internal/store/storetest"},
+	"github.com/gofrs/flock":          {"internal/durable"},
+	"github.com/kaptinlin/jsonrepair": {"internal/score"},
+	"go.yaml.in/yaml/v3":              {"internal/config", "prompts"},
+	"github.com/spf13/cobra":          {"internal/cli"},
+	"github.com/rogpeppe/go-internal": {},
+	"os/exec":                         {"internal/mcpserver", "internal/cli"},
+}
+
+// never lists packages that must stay free of effects.
+var never = map[string][]string{
+	"internal/workflow": {"os", "net", "net/http", "io/fs", "path/filepath"},
+	"internal/score":    {"os", "net", "net/http", "io/fs", "path/filepath", "time"},
+}
+
+func TestImportArrows(t *testing.T) {
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		checkFile(t, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkFile(t *testing.T, path string) {
+	t.Helper()
+	pkg, err := filepath.Rel("..", filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg = filepath.ToSlash(pkg)
+	allowed, listed := may[pkg]
+	if !listed {
+		t.Errorf("%s: package %s is not in the import table", path, pkg)
+		return
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	isTest := strings.HasSuffix(path, "_test.go")
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ours, ok := strings.CutPrefix(name, module); ok {
+			// Tests may reach further down, for fixtures of the real thing.
+			if ours != pkg && !isTest && !slices.Contains(allowed, ours) {
+				t.Errorf("%s imports %s, which %s may not", path, ours, pkg)
+			}
+			continue
+		}
+		if isTest {
+			continue
+		}
+		for library, users := range only {
+			if (name == library || strings.HasPrefix(name, library+"/")) && !slices.Contains(users, pkg) {
+				t.Errorf("%s imports %s; only %v may", path, name, users)
+			}
+		}
+		if slices.Contains(never[pkg], name) {
+			t.Errorf("%s imports %s; %s must stay free of it", path, name, pkg)
+		}
+	}
+}
+
+// TestTopLevel keeps the folder list one that a newcomer can guess from.
+func TestTopLevel(t *testing.T) {
+	entries, err := filepath.Glob("../*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "bmad-mcp", "bmad-mcp.exe", "dist"}
+	for _, e := range entries {
+		if base := filepath.Base(e); base[0] != '.' && !slices.Contains(allowed, base) {
+			t.Errorf("%s does not belong at the top", filepath.Base(e))
+		}
+	}
+}

@@ -1,0 +1,372 @@
+package mcpserver_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/mcpserver"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// binary is the real program, built once for all tests of the package.
+var binary string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "bmad-mcp-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "bmad-mcp.exe")
+	build := exec.Command("go", "build", "-o", binary, "../../cmd/bmad-mcp")
+	build.Stderr = os.Stderr
+	code := 1
+	if err := build.Run(); err == nil {
+		code = m.Run()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// isolated is an environment in which only the given project is known.
+func isolated(t testing.TB, extra ...string) []string {
+	t.Helper()
+	state := t.TempDir()
+	env := []string{"HOME=" + state, "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH")}
+	return append(env, extra...)
+}
+
+func connect(t testing.TB, dir, protocol string) *mcpserver.Client {
+	t.Helper()
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t), Protocol: protocol})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+type object = map[string]any
+
+func call(t testing.TB, c *mcpserver.Client, args any) (object, bool) {
+	t.Helper()
+	text, refused, err := c.Call(context.Background(), mcpserver.TaskTool, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out object
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return out, refused
+}
+
+// TestRunInEveryProtocol takes the main road through all six stages in each
+// revision that hosts speak.
+func TestRunInEveryProtocol(t *testing.T) {
+	for _, protocol := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		t.Run(protocol, func(t *testing.T) {
+			dir := t.TempDir()
+			c := connect(t, dir, protocol)
+			steps := []struct {
+				args  object
+				place string
+			}{
+				{object{"action": "start", "objective": "登录服务"}, "po/generating"},
+				{object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# P","quality_score":70,"questions":["Who?"]}`}, "po/clarifying"},
+				{object{"action": "answer", "answers": object{"q1": "us"}}, "po/refining"},
+				{object{"action": "submit", "stage": "po", "claude_result": `{"prd_updated":"# P","quality_score":95}`}, "po/awaiting_confirmation"},
+				{object{"action": "confirm_save"}, "architect/generating"},
+				{object{"action": "submit", "stage": "architect", "codex_result": "# A\nQuality Score: 91/100"}, "architect/awaiting_confirmation"},
+				{object{"action": "confirm", "confirmed": true}, "sm/generating"},
+				{object{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"}, "sm/awaiting_approval"},
+				{object{"action": "approve", "approved": true}, "dev/generating"},
+				{object{"action": "submit", "stage": "dev", "codex_result": "# D", "sprints": []int{1}}, "review/generating"},
+				{object{"action": "submit", "stage": "review", "codex_result": "Status: pass"}, "qa/generating"},
+				{object{"action": "submit", "stage": "qa", "codex_result": "Status: pass"}, "qa/completed"},
+			}
+			id := ""
+			for _, step := range steps {
+				if id != "" {
+					step.args["session_id"] = id
+				}
+				reply, refused := call(t, c, step.args)
+				if got := fmt.Sprint(reply["stage"], "/", reply["state"]); refused || got != step.place {
+					t.Fatalf("%v: refused %v, at %s, want %s: %v", step.args["action"], refused, got, step.place, reply)
+				}
+				id = reply["session_id"].(string)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ".claude", "specs", "deng-lu-fu-wu", "05-qa-report.md")); err != nil {
+				t.Error(err)
+			}
+			data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "session-"+id+".json"))
+			if err != nil || !strings.Contains(string(data), `"by": "bmad-mcp-demo 1"`) {
+				t.Errorf("the history does not name the client: %v", err)
+			}
+		})
+	}
+}
+
+// rpc is a raw client: lines in, lines out.
+type rpc struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *bytes.Buffer
+}
+
+func raw(t *testing.T, dir string, env ...string) *rpc {
+	t.Helper()
+	cmd := exec.Command(binary)
+	cmd.Dir, cmd.Env = dir, isolated(t, env...)
+	stderr := &bytes.Buffer{}
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return &rpc{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), stderr: stderr}
+}
+
+func (r *rpc) send(line string) {
+	r.t.Helper()
+	if _, err := io.WriteString(r.in, line+"\n"); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rpc) line() string {
+	r.t.Helper()
+	line, err := r.out.ReadString('\n')
+	if err != nil {
+		r.t.Fatalf("%v, stderr: %s", err, r.stderr)
+	}
+	return strings.TrimSpace(line)
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"raw","version":"0"},"capabilities":{}}}`
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "testdata", "mcp", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (rerun with -update if meant)\n--- got\n%s\n--- want\n%s", name, got, want)
+	}
+}
+
+var variable = []struct {
+	re *regexp.Regexp
+	as string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<id>"},
+	{regexp.MustCompile(`\d{8}T\d{6}\.\d{3}Z(-\d+)?`), "<time>"},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`), "<time>"},
+	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
+}
+
+// TestTranscripts plays the requests of testdata/mcp/*.requests against the real
+// binary and compares what it answers, byte by byte but for ids and times.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "mcp", "*.requests"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".requests")
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "prd.md"), []byte("# P\nQuality Score: 95/100\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := raw(t, dir)
+			var out strings.Builder
+			for line := range strings.Lines(string(data)) {
+				line = strings.TrimSpace(line)
+				r.send(line)
+				fmt.Fprintf(&out, "C> %s\n", line)
+				if strings.Contains(line, `"id"`) || !strings.HasPrefix(line, "{") {
+					answer := strings.ReplaceAll(r.line(), dir, "<dir>")
+					for _, v := range variable {
+						answer = v.re.ReplaceAllString(answer, v.as)
+					}
+					fmt.Fprintf(&out, "S> %s\n", answer)
+				}
+			}
+			golden(t, name+".golden", out.String())
+		})
+	}
+}
+
+// TestEveryRequestIsAnsweredBeforeTheEnd closes the input right behind a burst of
+// calls, 200 times; the last line lacks its newline.
+func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	const calls, runs = 20, 200
+	var input strings.Builder
+	input.WriteString(hello)
+	for id := 2; id < 2+calls; id++ {
+		fmt.Fprintf(&input, "\n"+`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"status"}}}`, id)
+	}
+	env := isolated(t)
+	for run := range runs {
+		cmd := exec.Command(binary)
+		cmd.Dir, cmd.Env, cmd.Stdin = dir, env, strings.NewReader(input.String())
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("run %d: %v, %s", run, err, stderr.String())
+		}
+		answered := map[float64]bool{}
+		for line := range strings.Lines(string(out)) {
+			var m struct {
+				ID     float64         `json:"id"`
+				Result json.RawMessage `json:"result"`
+			}
+			if err := json.Unmarshal([]byte(line), &m); err != nil || m.Result == nil {
+				t.Fatalf("run %d: stdout carries %q", run, line)
+			}
+			answered[m.ID] = true
+		}
+		if len(answered) != calls+1 {
+			t.Fatalf("run %d: %d of %d requests answered", run, len(answered), calls+1)
+		}
+		if got := stderr.String(); got != "BMAD MCP Server running on stdio\n" {
+			t.Fatalf("stderr: %q", got)
+		}
+	}
+}
+
+func TestSignalsEndCleanly(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		r := raw(t, t.TempDir())
+		r.send(hello)
+		r.line()
+		if err := r.cmd.Process.Signal(sig); err != nil {
+			t.Skip(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- r.cmd.Wait() }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("%v: %v, %s", sig, err, r.stderr)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("%v: still running", sig)
+		}
+	}
+}
+
+// TestClosedStderrDoesNotKill closes the pipe that logs go to, as clients do first.
+func TestClosedStderrDoesNotKill(t *testing.T) {
+	cmd := exec.Command(binary)
+	cmd.Dir, cmd.Env = t.TempDir(), isolated(t, "BMAD_LOG_LEVEL=debug")
+	cmd.Stdin = strings.NewReader(hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"status"}}}`)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = read.Close()
+	cmd.Stderr = write
+	out, err := cmd.Output()
+	_ = write.Close()
+	if err != nil || strings.Count(string(out), "\n") != 2 {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
+func TestInvalidEncodingIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	r := raw(t, dir)
+	r.send(hello)
+	r.line()
+	for i, objective := range []string{"caf\xe9", `half \ud83d pair`, `\udc00`, `end \ud83d`} {
+		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"%s"}}}`, i+2, objective))
+		if got := r.line(); !strings.Contains(got, "not valid UTF-8") || !strings.Contains(got, `"isError":true`) {
+			t.Errorf("%q: %s", objective, got)
+		}
+	}
+	r.send(`{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"whole \ud83d\ude80 \\ud83d pair"}}}`)
+	if got := r.line(); strings.Contains(got, `"isError":true`) {
+		t.Errorf("a whole pair is refused: %s", got)
+	}
+}
+
+func TestClientRootsAreTheProject(t *testing.T) {
+	project := t.TempDir()
+	r := raw(t, string(filepath.Separator)) // where some hosts start servers
+	r.send(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"roots":{}}`, 1))
+	r.line()
+	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"x"}}}`)
+	ask := r.line()
+	if !strings.Contains(ask, `"method":"roots/list"`) {
+		t.Fatalf("not asked for roots: %s", ask)
+	}
+	r.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file://` + filepath.ToSlash(project) + `"}]}}`)
+	if got := r.line(); !strings.Contains(got, `po\",\"current_stage`) {
+		t.Errorf("got %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(project, ".bmad-task")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoPlaceAsksForCwd(t *testing.T) {
+	r := raw(t, string(filepath.Separator))
+	r.send(hello)
+	r.line()
+	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"x"}}}`)
+	if got := r.line(); !strings.Contains(got, "pass cwd") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestTextsFitTheHosts(t *testing.T) {
+	for _, name := range []string{"instructions.md", "task_description.md"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len([]rune(string(data))); n > mcpserver.TextLimit {
+			t.Errorf("%s has %d characters; hosts keep %d", name, n, mcpserver.TextLimit)
+		}
+	}
+}
