@@ -161,7 +161,7 @@ func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []stri
 	if a.Claimed == nil {
 		gaps = append(gaps, fmt.Sprintf(`state "quality_score": without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
 	}
-	return append(gaps, score.Missing(st.ID, a.Document)...)
+	return append(gaps, a.Missing...)
 }
 
 // scope returns the sprints a dev submission covers: those of the call, else

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -37,6 +38,17 @@ func claimedScore(e envelope, text string) *float64 {
 }
 
 func lastStated(text string) *float64 {
+	var last *float64
+	for line := range strings.Lines(text) {
+		// The pattern is dear, and most lines speak of other things.
+		if strings.Contains(line, "core") || strings.Contains(line, "CORE") || strings.Contains(line, "质量") {
+			last = cmp.Or(statedIn(line), last)
+		}
+	}
+	return last
+}
+
+func statedIn(text string) *float64 {
 	var last *float64
 	for _, m := range statedScore.FindAllStringSubmatchIndex(text, -1) {
 		// "9.5.1" or "90-95" is a version or a range.

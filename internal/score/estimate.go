@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -22,14 +23,11 @@ type trait struct {
 	// add tells the next round what to do.
 	add   string
 	words []string
-	match *regexp.Regexp
+	found func(lower string) bool
 }
 
 var (
-	figures = trait{
-		add:   "put figures on the goals: percentages, times in ms, counts",
-		match: regexp.MustCompile(`\d\s*%|[<>≤≥]\s*=?\s*\d|\d\s*ms\b`),
-	}
+	figures  = trait{add: "put figures on the goals: percentages, times in ms, counts", found: hasFigure}
 	criteria = trait{add: "give every story testable acceptance criteria", words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}}
 )
 
@@ -48,6 +46,9 @@ var productTraits = []trait{
 	criteria,
 }
 
+// traced matches the id of a requirement or story.
+var traced = regexp.MustCompile(`\b(?:fr|us|nfr)-?\d`)
+
 var architectureTraits = []trait{
 	section("Architecture Overview", "system overview", "high-level design", "架构概述", "系统概述", "总体架构", "系统架构"),
 	section("Components", "modules", "组件", "模块"),
@@ -56,7 +57,7 @@ var architectureTraits = []trait{
 	section("Scalability", "capacity", "可扩展性", "扩展性"),
 	section("Security", "安全"),
 	figures,
-	{add: "trace each component to the requirements it meets (FR-…)", match: regexp.MustCompile(`(?i)\b(FR|US|NFR)-?\d|requirements? trac|需求追踪`)},
+	{add: "trace each component to the requirements it meets (FR-…)", words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"}, found: traced.MatchString},
 }
 
 func traitsFor(stage workflow.StageID) []trait {
@@ -72,29 +73,46 @@ func (t trait) in(lower string) bool {
 			return true
 		}
 	}
-	return t.match != nil && t.match.MatchString(lower)
+	return t.found != nil && t.found(lower)
 }
 
-// Estimate returns 60 to 85 for a document that states no score of its own.
-func Estimate(stage workflow.StageID, document string) float64 {
+// Estimate returns 60 to 85 for a document that states no score of its own, and
+// lists what it lacks with what each is worth in points of the estimate.
+func Estimate(stage workflow.StageID, document string) (points float64, missing []string) {
 	lower := strings.ToLower(document)
 	n := estimateBase
 	for _, t := range traitsFor(stage) {
 		if t.in(lower) {
 			n += estimatePoint
+		} else {
+			missing = append(missing, fmt.Sprintf("%s (+%d)", t.add, estimatePoint))
 		}
 	}
-	return float64(min(n, EstimateMax))
+	return float64(min(n, EstimateMax)), missing
 }
 
-// Missing lists what the document lacks, and what each is worth in points of the estimate.
-func Missing(stage workflow.StageID, document string) []string {
-	lower := strings.ToLower(document)
-	var out []string
-	for _, t := range traitsFor(stage) {
-		if !t.in(lower) {
-			out = append(out, fmt.Sprintf("%s (+%d)", t.add, estimatePoint))
+// hasFigure reports whether a text has a percentage, a time in ms, or a bound
+// such as "<200" or "> 5".
+func hasFigure(s string) bool {
+	for i := range len(s) {
+		rest := s[i:]
+		switch {
+		case s[i] >= '0' && s[i] <= '9':
+			rest = strings.TrimLeft(rest[1:], " ")
+			if strings.HasPrefix(rest, "%") || strings.HasPrefix(rest, "ms") && !letterAt(rest, 2) {
+				return true
+			}
+		case strings.HasPrefix(rest, "<"), strings.HasPrefix(rest, ">"), strings.HasPrefix(rest, "≤"), strings.HasPrefix(rest, "≥"):
+			_, width := utf8.DecodeRuneInString(rest)
+			rest = strings.TrimLeft(rest[width:], " =")
+			if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+				return true
+			}
 		}
 	}
-	return out
+	return false
+}
+
+func letterAt(s string, i int) bool {
+	return i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] == '_')
 }

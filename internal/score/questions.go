@@ -36,7 +36,6 @@ func readQuestions(object map[string]any) []workflow.Question {
 
 var (
 	questionHeading = regexp.MustCompile(`(?i)^#{1,6}\s*\W*(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\W*$`)
-	anyHeading      = regexp.MustCompile(`^#{1,6}\s`)
 	listItem        = regexp.MustCompile(`^\s{0,3}(?:[-*+]|\d+[.)、])\s+(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
 )
 
@@ -47,7 +46,7 @@ func markdownQuestions(document string) []workflow.Question {
 	inside := false
 	for line := range strings.Lines(document) {
 		line = strings.TrimRight(line, "\r\n")
-		if anyHeading.MatchString(line) {
+		if strings.HasPrefix(line, "#") {
 			inside = questionHeading.MatchString(line)
 			continue
 		}

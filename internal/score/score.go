@@ -21,8 +21,9 @@ type Assessment struct {
 	Claimed *float64
 	// Estimated is 60 to 85, by which sections are present. It never opens a gate.
 	Estimated float64
-	// Gaps are what the submission says is missing. See [Missing] for what we find missing.
+	// Gaps are what the submission says is missing; Missing is what we find so.
 	Gaps      []string
+	Missing   []string
 	Questions []workflow.Question
 	// Verdict is the stated one; Objections are facts in the submission that contradict a pass.
 	Verdict    workflow.Verdict
@@ -66,7 +67,7 @@ func Read(stage workflow.StageID, text string) Assessment {
 		a.Document = env.document
 	}
 	a.Claimed = claimedScore(env, text)
-	a.Estimated = Estimate(stage, a.Document)
+	a.Estimated, a.Missing = Estimate(stage, a.Document)
 	a.Gaps = stringList(env.object["gaps"])
 	a.Questions = readQuestions(env.object)
 	if len(a.Questions) == 0 && env.object["questions"] == nil {

@@ -161,21 +161,21 @@ func TestEstimate(t *testing.T) {
 		{"Executive Summary and Business Goals", 70},
 		{"latency 20%", 65},
 		{"latency <100 ms", 65},
-		{"users > 500", 65},
+		{"users > 500", 65}, {"at least ≥ 3", 65}, {"<= 20", 65}, {"5 ms", 65}, {"5 msx", 60}, {"a -> b", 60}, {"3 of 4", 60},
 		{"Acceptance Criteria", 65},
 		{all, 85},
 		{all + " acceptance criteria 99.9%", 85},
 		{"执行摘要 业务目标 验收标准", 75},
 	}
 	for _, tt := range tests {
-		if got := score.Estimate(workflow.PO, tt.text); got != tt.want {
+		if got, _ := score.Estimate(workflow.PO, tt.text); got != tt.want {
 			t.Errorf("%q: got %v, want %v", tt.text, got, tt.want)
 		}
 	}
 }
 
 func TestMissingNamesWhatAndWorth(t *testing.T) {
-	got := score.Missing(workflow.PO, "Executive Summary, Business Goals, User Stories, Functional Requirements, 20%")
+	_, got := score.Estimate(workflow.PO, "Executive Summary, Business Goals, User Stories, Functional Requirements, 20%")
 	want := []string{
 		`add a section "Technical Requirements" (+5)`, `add a section "Success Metrics" (+5)`,
 		"give every story testable acceptance criteria (+5)",

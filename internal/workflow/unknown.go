@@ -32,6 +32,11 @@ func keysOf(t reflect.Type) map[string]bool {
 // unmarshalKeeping decodes data into known, a pointer to a struct without
 // methods, and the keys that struct does not have into extra.
 func unmarshalKeeping(data []byte, known any, extra *Extra) error {
+	strict := json.NewDecoder(bytes.NewReader(data))
+	strict.DisallowUnknownFields()
+	if strict.Decode(known) == nil {
+		return nil // the ordinary case: nothing unknown
+	}
 	if err := json.Unmarshal(data, known); err != nil {
 		return err
 	}

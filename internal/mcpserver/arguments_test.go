@@ -1,0 +1,57 @@
+package mcpserver
+
+import (
+	"slices"
+	"testing"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+func TestDecodeTask(t *testing.T) {
+	q, err := decodeTask([]byte(`{"action":"submit","stage":"dev","session_id":null,"claude_result":"a","codex_result_path":"b","sprints":[2,1],"cwd":"/p"}`))
+	if err != nil || q.Stage != "dev" || q.Cwd != "/p" || !slices.Equal(q.Sprints, []int{2, 1}) || len(q.Results) != 2 ||
+		q.Results[0].Text != "a" || q.Results[1].Path != "b" || q.Results[1].Engine != workflow.Codex {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if q, err = decodeTask([]byte(`{"action":"confirm_save","confirmed":false,"feedback":"f"}`)); err != nil || q.Action != workflow.ActionConfirm || *q.Confirmed {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
+func TestHalfSurrogate(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`"plain"`:         false,
+		`"\ud83d\ude80"`:  false,
+		`"\\ud83d"`:       false,
+		`"\n\t\"\\"`:      false,
+		`"\u00e9"`:        false,
+		`"\ud83d"`:        true,
+		`"\ud83dx"`:       true,
+		`"\ud83d\n"`:      true,
+		`"\ude80"`:        true,
+		`"\ud83d\ud83d"`:  true,
+		`"\ud83d\\ude80"`: true,
+		`\ud83d`:          true,
+		`"\u`:             false,
+	} {
+		if got := halfSurrogate([]byte(raw)); got != want {
+			t.Errorf("%s: %v", raw, got)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"action":"submit","stage":"po","claude_result":"x","sprints":[1]}`))
+	f.Add([]byte(`{"action":"answer","answers":{"q1":"a"}}`))
+	f.Add([]byte("{\"action\":\"start\",\"objective\":\"\xff\\ud83d\"}"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		q, err := decodeTask(raw)
+		if err != nil && (!fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "") {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if err == nil && q.Action == "" {
+			t.Errorf("%q is taken without an action", raw)
+		}
+	})
+}
