@@ -1,0 +1,200 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// TestRandomActions throws random actions at a session and checks after each what
+// must always hold: the stored session is readable and refers to nothing that is
+// missing, a refused action changed nothing, and no gate opened but by its decision.
+func TestRandomActions(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 7))
+			b := newBench(t)
+			b.do(start("build a thing"))
+			for range 60 {
+				before := b.snapshot()
+				req := randomRequest(random, b.stored())
+				_, err := b.try(req)
+				var f *fault.Error
+				switch {
+				case err != nil && !errors.As(err, &f):
+					t.Fatalf("%+v: %v is no fault", req, err)
+				case err != nil && b.snapshot() != before:
+					t.Fatalf("%+v: refused (%v), yet the disk changed", req, err)
+				}
+				checkStored(t, b)
+			}
+		})
+	}
+}
+
+func randomRequest(random *rand.Rand, s *workflow.Session) engine.Request {
+	stage := s.CurrentStage
+	stages := workflow.Default().IDs()
+	if random.IntN(5) == 0 {
+		stage = workflow.StageID(stages[random.IntN(len(stages))])
+	}
+	texts := []string{
+		`{"prd_draft":"# P","quality_score":95,"verdict":"pass"}`,
+		`{"prd_draft":"# P","quality_score":40,"questions":["Who?",{"id":"q1","question":"When?"}],"verdict":"fail"}`,
+		"# Plan\n## Sprint 1: a\n## Sprint 2: b\nStatus: pass\nQuality Score: 92/100",
+		"# Work\nStatus: fail\n\n| ID | Severity | Problem |\n|---|---|---|\n| R1 | major | p |",
+		"Status: pass\nQuality Score: 95/100\nALL TESTS FAIL", "", "{\"prd_draft\": \"cut",
+	}
+	yes := random.IntN(3) > 0
+	answers := map[string]string{}
+	for _, q := range s.Current().Questions {
+		if random.IntN(3) > 0 {
+			answers[q.ID] = "an answer"
+		}
+	}
+	switch random.IntN(12) {
+	case 0, 1, 2, 3:
+		req := submit(stage, texts[random.IntN(len(texts))])
+		if random.IntN(4) == 0 {
+			req.Sprints = []int{1 + random.IntN(3)}
+		}
+		return req
+	case 4, 5:
+		return engine.Request{Action: workflow.ActionAnswer, Answers: answers}
+	case 6, 7:
+		return engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Feedback: "words"}
+	case 8, 9:
+		return engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "words"}
+	case 10:
+		return engine.Request{Action: workflow.ActionReopen, Stage: string(stage)}
+	}
+	return engine.Request{Action: []workflow.Action{workflow.ActionStatus, workflow.ActionResume}[random.IntN(2)]}
+}
+
+func checkStored(t *testing.T, b *bench) {
+	t.Helper()
+	s := b.stored()
+	exists := func(what, path string) {
+		if _, err := os.Stat(filepath.Join(b.dir, path)); err != nil {
+			t.Fatalf("%s refers to %s: %v", what, path, err)
+		}
+	}
+	for id, rec := range s.Stages {
+		for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
+			if ref != nil {
+				exists(string(id), ref.FilePath)
+			}
+		}
+		if rec.Artifact != nil {
+			exists(string(id), rec.Artifact.Path)
+			if !slices.Contains(s.Artifacts, rec.Artifact.Path) {
+				t.Fatalf("%s is not among the artifacts", rec.Artifact.Path)
+			}
+		}
+	}
+	allowed := map[string]workflow.Event{
+		"po": workflow.EventConfirmed, "architect": workflow.EventConfirmed, "sm": workflow.EventApproved, "dev": workflow.EventDelivered,
+	}
+	for i, e := range s.History {
+		if i > 0 && e.From != s.History[i-1].To {
+			t.Fatalf("history entry %d goes from %s, but the last went to %s", i, e.From, s.History[i-1].To)
+		}
+		from, _, _ := strings.Cut(e.From, "/")
+		to, _, _ := strings.Cut(e.To, "/")
+		w := workflow.Default()
+		forward := from != "" && w.Index(workflow.StageID(to)) > w.Index(workflow.StageID(from))
+		if want, gated := allowed[from]; forward && gated && e.Event != want {
+			t.Fatalf("%s → %s by %s", e.From, e.To, e.Event)
+		}
+		if forward && e.Event == workflow.EventDelivered && from == "review" && e.Verdict != workflow.Pass && e.Verdict != workflow.PassWithRisk {
+			t.Fatalf("review let %q through", e.Verdict)
+		}
+		if e.Event == workflow.EventConfirmed && (e.Score == nil || *e.Score < workflow.DefaultGateScore) {
+			t.Fatalf("a gate opened at %v", e.Score)
+		}
+	}
+	if last := s.History[len(s.History)-1]; last.To != s.Place() {
+		t.Fatalf("the session is at %s, its history at %s", s.Place(), last.To)
+	}
+}
+
+// TestRepliesStaySmall submits what is far too long everywhere and asks for every
+// reply there is.
+func TestRepliesStaySmall(t *testing.T) {
+	long := strings.Repeat("很长的句子 and more of it. ", 150)
+	var questions, gaps, findings, criteria, answers []string
+	for i := range 60 {
+		questions = append(questions, fmt.Sprintf(`{"id":"q%d","question":"%d %s","context":"%s"}`, i, i, long, long))
+		gaps = append(gaps, fmt.Sprintf("%q", fmt.Sprint(i, long)))
+		findings = append(findings, fmt.Sprintf(`{"id":"R%d","severity":"critical","file":"%s","problem":"%s","fix":"%s"}`, i, long, long, long))
+		criteria = append(criteria, fmt.Sprintf(`{"id":"AC-%d","criterion":"%s","result":"fail"}`, i, long))
+	}
+	var plan strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&plan, "## Sprint %d: %s\n", i, long)
+	}
+	b := newBench(t)
+	b.do(start(strings.Repeat("构", engine.MaxObjective/3)))
+	look := func() {
+		b.do(engine.Request{Action: workflow.ActionStatus})
+		b.do(engine.Request{Action: workflow.ActionResume})
+	}
+	first := b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"gaps":[`+strings.Join(gaps, ",")+`],"questions":[`+strings.Join(questions, ",")+`]}`))
+	look()
+	given := map[string]string{}
+	for _, q := range b.stored().Record(workflow.PO).Questions {
+		given[q.ID] = strings.Repeat("答", engine.MaxAnswer/3)
+		answers = append(answers, q.ID)
+	}
+	if len(first.Questions) == 0 || len(answers) == 0 {
+		t.Fatal("nothing was asked")
+	}
+	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: given})
+	look()
+	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95,"gaps":[`+strings.Join(gaps, ",")+`]}`))
+	look()
+	no := confirm(false)
+	no.Feedback = strings.Repeat("x", engine.MaxFeedback)
+	b.do(no)
+	look()
+	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`))
+	b.do(confirm(true))
+	b.do(submit(workflow.Architect, "Quality Score: 95"))
+	b.do(confirm(true))
+	b.do(submit(workflow.SM, plan.String()))
+	look()
+	b.do(approve(true, ""))
+	look()
+	b.do(submit(workflow.Dev, "# D"))
+	for _, stage := range []workflow.StageID{workflow.Review, workflow.QA} {
+		b.do(submit(stage, `{"content":"r","verdict":"fail","findings":[`+strings.Join(findings, ",")+`],"criteria":[`+strings.Join(criteria, ",")+`]}`))
+		look()
+		b.do(approve(false, strings.Repeat("y", engine.MaxFeedback)))
+		look()
+		b.do(submit(workflow.Dev, "# D"))
+		look()
+		b.do(submit(workflow.Review, "Status: pass"))
+		look()
+	}
+	for i := range 60 {
+		b.do(start(fmt.Sprint(i, strings.Repeat("another ", 400))))
+	}
+	b.session = ""
+	if _, err := b.try(engine.Request{Action: workflow.ActionCancel}); len(fault.From(err).Hint) > 1000 {
+		t.Errorf("the hint has %d bytes", len(fault.From(err).Hint))
+	}
+	b.do(engine.Request{Action: workflow.ActionStatus})
+	if b.most > engine.MaxReply {
+		t.Errorf("the largest reply has %d bytes, the limit is %d", b.most, engine.MaxReply)
+	}
+	t.Logf("the largest reply has %d bytes", b.most)
+}
