@@ -8,6 +8,8 @@ package artifact
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -25,22 +27,34 @@ func Path(task, file string) string { return Folder + "/" + task + "/" + file }
 // TaskFolder returns the folder of a task's artifacts, relative to the project.
 func TaskFolder(task string) string { return Folder + "/" + task }
 
-// Save writes an artifact durably, in place of an earlier one of the same name.
-func Save(project *durable.Dir, task, file, body string, at time.Time) (workflow.Artifact, error) {
+// Save writes an artifact durably, in place of the earlier one. What people have
+// made of that since it was saved is kept beside it, under the name that kept
+// returns; it is "" where nothing had to be.
+func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artifact, at time.Time) (saved workflow.Artifact, kept string, err error) {
 	if task == "" || task[0] == '.' || strings.ContainsAny(task, `/\`) {
-		return workflow.Artifact{}, fault.New(fault.Storage, "the session's task name %q is no folder name", task).
+		return saved, "", fault.New(fault.Storage, "the session's task name %q is no folder name", task).
 			WithHint("mend task_name in the session file")
 	}
 	if err := project.MkdirAll(TaskFolder(task)); err != nil {
-		return workflow.Artifact{}, err
+		return saved, "", err
 	}
 	if body != "" && body[len(body)-1] != '\n' {
 		body += "\n"
 	}
 	name := Path(task, file)
-	if err := project.Replace(name, []byte(body)); err != nil {
-		return workflow.Artifact{}, err
+	saved = workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: hash([]byte(body)), SavedAt: at}
+	if old, readErr := project.ReadFile(name); readErr == nil {
+		if sum := hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
+			kept = Path(task, strings.TrimSuffix(file, ".md")+".edited-"+at.UTC().Format("20060102T150405Z")+".md")
+			if err := project.Create(kept, old); err != nil && !errors.Is(err, fs.ErrExist) {
+				return saved, "", err
+			}
+		}
 	}
-	sum := sha256.Sum256([]byte(body))
-	return workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:]), SavedAt: at}, nil
+	return saved, kept, project.Replace(name, []byte(body))
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

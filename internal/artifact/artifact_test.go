@@ -71,15 +71,35 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = dir.Close() }()
-	a, err := artifact.Save(dir, "my-task", "01-x.md", "# body", time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
+	a, kept, err := artifact.Save(dir, "my-task", "01-x.md", "# body", nil, time.Unix(0, 0))
+	if err != nil || kept != "" {
+		t.Fatal(kept, err)
 	}
 	b, err := os.ReadFile(filepath.Join(path, ".claude", "specs", "my-task", "01-x.md"))
 	if err != nil || string(b) != "# body\n" || a.Size != 7 || a.Path != ".claude/specs/my-task/01-x.md" {
 		t.Errorf("%q, %+v, %v", b, a, err)
 	}
-	if _, err := artifact.Save(dir, "../../out", "x.md", "b", time.Unix(0, 0)); err == nil {
+	if _, _, err := artifact.Save(dir, "../../out", "x.md", "b", nil, time.Unix(0, 0)); err == nil {
 		t.Error("saved outside the task's folder")
+	}
+
+	// Saved again: over our own file without a trace, over an edited one with a copy.
+	b2, kept, err := artifact.Save(dir, "my-task", "01-x.md", "# second", &a, time.Unix(60, 0))
+	if err != nil || kept != "" {
+		t.Fatal(kept, err)
+	}
+	file := filepath.Join(path, ".claude", "specs", "my-task", "01-x.md")
+	if err := os.WriteFile(file, []byte("# edited by hand\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, kept, err = artifact.Save(dir, "my-task", "01-x.md", "# third", &b2, time.Unix(120, 0))
+	if err != nil || kept != ".claude/specs/my-task/01-x.edited-19700101T000200Z.md" {
+		t.Fatal(kept, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(path, filepath.FromSlash(kept))); err != nil || string(b) != "# edited by hand\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "# third\n" {
+		t.Errorf("%q, %v", b, err)
 	}
 }

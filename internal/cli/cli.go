@@ -31,6 +31,8 @@ const (
 	exitConflict   = 4
 	exitNotAllowed = 5
 	exitGate       = 6
+	// exitInterrupted is what shells make of SIGINT.
+	exitInterrupted = 130
 )
 
 const exitHelp = `Exit codes:
@@ -40,7 +42,8 @@ const exitHelp = `Exit codes:
   3  no such session, task or file
   4  another call got there first, or the call is ambiguous
   5  the session's stage or state does not allow it
-  6  a human decision is due first`
+  6  a human decision is due first
+  130  interrupted`
 
 // app is what the subcommands share.
 type app struct {
@@ -67,8 +70,12 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
-	if err == nil || errors.Is(err, context.Canceled) {
+	switch {
+	case err == nil:
 		return exitOK
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(errOut, "bmad-mcp: interrupted; nothing was changed")
+		return exitInterrupted
 	}
 	return a.fail(err)
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +22,11 @@ func (a *app) serve(cmd *cobra.Command, _ []string) error {
 			fmt.Fprintln(a.err, "It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo")
 		}
 	}
-	return s.ServeStdio(cmd.Context(), a.in, a.out)
+	err := s.ServeStdio(cmd.Context(), a.in, a.out)
+	if errors.Is(err, context.Canceled) {
+		return nil // hosts end a server by a signal
+	}
+	return err
 }
 
 // serverPlaces returns where the server runs. Hosts that open no project start

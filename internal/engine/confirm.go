@@ -19,14 +19,14 @@ func (r run) confirm(ctx context.Context) (*Reply, error) {
 // decide opens the gate, saving the document and going on in one step, or sends
 // the work back with the human's feedback.
 func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
-	from := workflow.Stage{}
+	from, kept := workflow.Stage{}, ""
 	s, err := r.change(ctx, func(s *workflow.Session) error {
 		from = r.stage(s)
 		if yes {
 			return r.unchanged(ctx, s)
 		}
 		return nil
-	}, func(s *workflow.Session) error {
+	}, func(s *workflow.Session) (err error) {
 		rec := s.Current()
 		note := workflow.Transition{
 			Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: strings.TrimSpace(r.req.Feedback),
@@ -36,7 +36,7 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 		}
 		event := r.project.cfg.Workflow.Decision(from, s.CurrentState, yes)
 		if yes {
-			if err := r.saveArtifact(ctx, s, from); err != nil {
+			if kept, err = r.saveArtifact(ctx, s, from); err != nil {
 				return err
 			}
 			rec.Approved = true
@@ -63,7 +63,7 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 	if from.Gate == workflow.GateVerdict {
 		said = "The risk is accepted and recorded. " + said
 	}
-	out, err := r.reply(s, depthFor(s, from), said+"\n\n"+r.message(s))
+	out, err := r.reply(s, depthFor(s, from), said+keptNote(kept)+"\n\n"+r.message(s))
 	if out != nil && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}

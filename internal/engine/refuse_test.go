@@ -171,19 +171,6 @@ func TestBrokenConfigurationNamesTheLine(t *testing.T) {
 	}
 }
 
-func TestReadOnlyProject(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root writes anywhere")
-	}
-	b := newBench(t)
-	if err := os.Chmod(b.dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.try(start("x")); !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "writable") {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestWhichSession(t *testing.T) {
 	b := newBench(t)
 	if r := b.do(engine.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "no session yet") || r.PendingUserActions[0] != "start" {

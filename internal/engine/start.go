@@ -7,7 +7,6 @@ import (
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
 )
 
 // start makes a session at the first stage.
@@ -45,14 +44,4 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		out.SessionFile = sessionFile(s)
 	}
 	return out, err
-}
-
-func taskFolder(s *workflow.Session) string { return artifact.TaskFolder(s.TaskName) + "/" }
-
-// artifactPath returns where a stage's artifact is or will be, relative to the project.
-func (r run) artifactPath(s *workflow.Session, st workflow.Stage) string {
-	if st.Artifact == "" {
-		return ""
-	}
-	return artifact.Path(s.TaskName, st.Artifact)
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/score"
 	"bmad-mcp/internal/store"
@@ -18,6 +16,7 @@ import (
 func (r run) submit(ctx context.Context) (*Reply, error) {
 	var sub *submission
 	var scope []int
+	var kept string
 	from := workflow.Stage{}
 	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
 		from = r.stage(s)
@@ -30,13 +29,14 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 		}
 		scope, err = r.scope(s, sub.assessment.Scope)
 		return err
-	}, func(s *workflow.Session) error {
-		return r.take(ctx, s, from, sub, scope)
+	}, func(s *workflow.Session) (err error) {
+		kept, err = r.take(ctx, s, from, sub, scope)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	said := r.outcome(s, from, sub)
+	said := r.outcome(s, from, sub, kept)
 	out, err := r.reply(s, depthFor(s, from), said+r.message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
@@ -57,11 +57,12 @@ func depthFor(s *workflow.Session, from workflow.Stage) depth {
 	return light
 }
 
-// take records a submission in the session and fires its outcome.
-func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission, scope []int) error {
+// take records a submission in the session and fires its outcome. It returns
+// where an edited artifact is kept that the outcome replaced.
+func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission, scope []int) (kept string, err error) {
 	rec, a := s.Current(), sub.assessment
 	if err := r.keep(ctx, s, rec, sub); err != nil {
-		return err
+		return "", err
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
@@ -94,11 +95,11 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 		s.MarkSprints(scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if err := r.saveArtifact(ctx, s, st); err != nil {
-			return err
+		if kept, err = r.saveArtifact(ctx, s, st); err != nil {
+			return "", err
 		}
 	}
-	return r.fire(ctx, s, event, workflow.Transition{
+	return kept, r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict,
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
 	})
@@ -164,99 +165,8 @@ func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []stri
 	return append(gaps, a.Missing...)
 }
 
-// scope returns the sprints a dev submission covers: those of the call, else
-// those the submission names, else all that are open.
-func (r run) scope(s *workflow.Session, named []int) ([]int, error) {
-	if s.CurrentStage != workflow.Dev {
-		return nil, nil
-	}
-	known := sprintNumbers(s.Sprints)
-	if r.req.Sprints != nil {
-		if len(r.req.Sprints) == 0 {
-			return nil, fault.New(fault.InvalidArgument, "sprints is empty").WithHint("leave it out for all open sprints, or name some of: %s", joinInts(known))
-		}
-		for _, n := range r.req.Sprints {
-			if !slices.Contains(known, n) {
-				return nil, fault.New(fault.InvalidArgument, "the plan has no sprint %d", n).
-					WithHint("its sprints are: %s", joinInts(known))
-			}
-		}
-		return sorted(r.req.Sprints), nil
-	}
-	named = slices.DeleteFunc(slices.Clone(named), func(n int) bool { return !slices.Contains(known, n) })
-	if len(named) > 0 {
-		return sorted(named), nil
-	}
-	return r.defaultScope(s), nil
-}
-
-// defaultScope is what "start development" means: the sprints in rework, else
-// those not built yet, else all.
-func (r run) defaultScope(s *workflow.Session) []int {
-	if again := s.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
-		return again
-	}
-	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
-		return open
-	}
-	return sprintNumbers(s.Sprints)
-}
-
-func sorted(numbers []int) []int {
-	out := slices.Clone(numbers)
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// saveArtifact saves the current stage's document as its deliverable.
-func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage) error {
-	rec := s.Current()
-	if st.ID == workflow.QA {
-		s.MarkSprints(s.OpenSprints(workflow.SprintImplemented), workflow.SprintDone)
-	}
-	if st.Artifact == "" {
-		return nil
-	}
-	if rec.FinalResultRef == nil {
-		return fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
-			WithHint("reopen the stage and submit it again")
-	}
-	body, err := r.project.backend.Read(ctx, *rec.FinalResultRef)
-	if err != nil {
-		return err
-	}
-	if st.ID == workflow.Review {
-		// What was reviewed belongs to the review: the report itself is run state otherwise.
-		if ref := s.Record(workflow.Dev).FinalResultRef; ref != nil {
-			report, err := r.project.backend.Read(ctx, *ref)
-			if err != nil {
-				return err
-			}
-			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n" + report
-		}
-	}
-	if rec.Verdict == workflow.Fail {
-		body = riskNote(st, r.req, r.time()) + body
-	}
-	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, r.time())
-	if err != nil {
-		return err
-	}
-	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved)
-	return nil
-}
-
-// riskNote heads a document whose stage failed the work that the human let through.
-func riskNote(st workflow.Stage, req Request, at time.Time) string {
-	note := fmt.Sprintf("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", at.Format("2006-01-02 15:04 MST"), st.Role)
-	if words := strings.Join(strings.Fields(req.Feedback), " "); words != "" {
-		note += " Their words: “" + words + "”"
-	}
-	return note + "\n\n"
-}
-
 // outcome says what a submission led to, before the message of where it stands now.
-func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission) string {
+func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission, kept string) string {
 	rec := s.Record(from.ID)
 	if from.ID == s.CurrentStage && s.CurrentState != workflow.Completed {
 		return ""
@@ -279,6 +189,5 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission) 
 			fmt.Fprintf(&b, " It reports %s resolved.", count(n, "finding"))
 		}
 	}
-	b.WriteString("\n\n")
-	return b.String()
+	return b.String() + keptNote(kept) + "\n\n"
 }

@@ -168,8 +168,11 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 	case toDev, jump:
 		w.rewind(s, target)
 	}
-	if r.move == toDev {
+	switch r.move {
+	case toDev:
 		s.ReworkCount++
+	case finish:
+		s.MarkSprints(s.OpenSprints(SprintImplemented), SprintDone)
 	}
 	s.CurrentStage, s.CurrentState = target, to
 	if to.Active() {

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// saveArtifact saves the current stage's document as its deliverable. It returns
+// where an earlier one that was edited since is kept.
+func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage) (kept string, err error) {
+	rec := s.Current()
+	if st.Artifact == "" {
+		return "", nil
+	}
+	if rec.FinalResultRef == nil {
+		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
+			WithHint("reopen the stage and submit it again")
+	}
+	body, err := r.project.backend.Read(ctx, *rec.FinalResultRef)
+	if err != nil {
+		return "", err
+	}
+	if st.ID == workflow.Review {
+		// What was reviewed belongs to the review: the report itself is run state otherwise.
+		if ref := s.Record(workflow.Dev).FinalResultRef; ref != nil {
+			report, err := r.project.backend.Read(ctx, *ref)
+			if err != nil {
+				return "", err
+			}
+			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n" + report
+		}
+	}
+	if rec.Verdict == workflow.Fail {
+		body = riskNote(st, r.req, r.time()) + body
+	}
+	saved, kept, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.time())
+	if err != nil {
+		return "", err
+	}
+	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved)
+	return kept, nil
+}
+
+// keptNote tells the human where their edited version of an artifact is.
+func keptNote(kept string) string {
+	if kept == "" {
+		return ""
+	}
+	return "\nYour edited version is kept as `" + kept + "`."
+}
+
+// riskNote heads a document whose stage failed the work that the human let through.
+func riskNote(st workflow.Stage, req Request, at time.Time) string {
+	note := fmt.Sprintf("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", at.Format("2006-01-02 15:04 MST"), st.Role)
+	if words := strings.Join(strings.Fields(req.Feedback), " "); words != "" {
+		note += " Their words: “" + words + "”"
+	}
+	return note + "\n\n"
+}
+
+func taskFolder(s *workflow.Session) string { return artifact.TaskFolder(s.TaskName) + "/" }
+
+// artifactPath returns where a stage's artifact is or will be, relative to the project.
+func (r run) artifactPath(s *workflow.Session, st workflow.Stage) string {
+	if st.Artifact == "" {
+		return ""
+	}
+	return artifact.Path(s.TaskName, st.Artifact)
+}
