@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -89,14 +90,17 @@ func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
 	}
 	p, err := parse(string(data), stage)
 	if err != nil {
-		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s: %w", name, err).
-			WithHint("front matter is optional: a block between two lines of --- with stage and title")
+		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s cannot be used: %w", name, err).
+			WithHint("mend it, or take it away to use the built-in prompt; nothing was changed")
 	}
 	return p, nil
 }
 
 func parse(text string, stage workflow.StageID) (Prompt, error) {
 	p := Prompt{Stage: stage}
+	if !utf8.ValidString(text) {
+		return p, errors.New("it is not valid UTF-8")
+	}
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
 		head, body, ok := strings.Cut(rest, "\n---\n")

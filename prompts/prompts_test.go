@@ -88,7 +88,7 @@ func TestSprintExampleParses(t *testing.T) {
 		t.Fatal("no example")
 	}
 	example, _, _ = strings.Cut(example, "\n```")
-	if got := score.ReadSprints(example); len(got) != 2 || got[0].Title != "Sign in by email link" {
+	if got, _ := score.ReadSprints(example); len(got) != 2 || got[0].Title != "Sign in by email link" {
 		t.Errorf("got %+v", got)
 	}
 }

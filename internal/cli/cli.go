@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -94,6 +96,7 @@ New here? Run: bmad-mcp demo
 
 ` + exitHelp,
 		Args:          cobra.NoArgs,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -102,7 +105,7 @@ New here? Run: bmad-mcp demo
 		RunE: a.serve,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fault.New(fault.InvalidArgument, "%w", err).WithHint("see %s --help", cmd.CommandPath())
+		return fault.New(fault.InvalidArgument, "%s", plainFlagError(err)).WithHint("see %s --help", cmd.CommandPath())
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
@@ -116,8 +119,12 @@ New here? Run: bmad-mcp demo
 func (a *app) setUp() error {
 	settings := config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
 	level := slog.LevelWarn
-	if c, err := settings.Load(nil); err == nil {
+	dir := a.openProject()
+	if c, err := settings.Load(dir); err == nil {
 		level = c.LogLevel
+	}
+	if dir != nil {
+		_ = dir.Close()
 	}
 	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
 	known := filestore.Known{}
@@ -131,6 +138,22 @@ func (a *app) setUp() error {
 		Log:      a.log,
 	})
 	return nil
+}
+
+// openProject opens the folder the program works for, or returns nil.
+func (a *app) openProject() *durable.Dir {
+	name := os.Getenv("CLAUDE_PROJECT_DIR")
+	if name == "" {
+		var err error
+		if name, err = a.project(); err != nil {
+			return nil
+		}
+	}
+	dir, err := durable.OpenDir(name)
+	if err != nil {
+		return nil
+	}
+	return dir
 }
 
 // userFolder returns a folder of the user by the XDG base directory rules: the
@@ -166,12 +189,25 @@ func (a *app) project() (string, error) {
 	}
 }
 
+// plainFlagError takes out what the flag library says of Go's parsers.
+func plainFlagError(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	return text
+}
+
 // fail reports an error and returns its exit code.
 func (a *app) fail(err error) int {
 	var f *fault.Error
-	if !errors.As(err, &f) {
+	var io *fs.PathError
+	switch {
+	case errors.As(err, &f):
+	case errors.Is(err, syscall.EPIPE):
+		return exitStorage // whoever read us has gone, as head does
+	case errors.As(err, &io):
+		f = fault.From(err)
+	default:
 		// cobra's own: unknown commands, wrong numbers of arguments.
-		f = fault.New(fault.InvalidArgument, "%w", err).WithHint("see bmad-mcp --help")
+		f = fault.New(fault.InvalidArgument, "%s", plainFlagError(err)).WithHint("see bmad-mcp --help")
 	}
 	if a.asJSON {
 		a.printFailure(f)

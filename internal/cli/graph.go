@@ -11,7 +11,7 @@ import (
 func (a *app) graphCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "graph",
-		Short: "Print the state diagram of a stage, as mermaid",
+		Short: "Print the state diagram, as mermaid",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(a.out, workflow.Graph())

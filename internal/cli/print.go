@@ -31,6 +31,9 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 		if s.Stale {
 			line += " (out of date)"
 		}
+		if s.Missing {
+			line += " (missing on disk)"
+		}
 		fmt.Fprintln(a.out, line)
 	}
 	for _, u := range r.Unreadable {
@@ -71,6 +74,9 @@ func nextCommands(r *engine.Reply) string {
 		workflow.AwaitingConfirmation: {"confirm " + task, `confirm ` + task + ` --confirmed=false --feedback "what to change"`},
 		workflow.AwaitingApproval:     {"approve " + task, `approve ` + task + ` --approved=false --feedback "what to change"`},
 	}[r.State]
+	if r.State == workflow.AwaitingApproval && r.Verdict != "" {
+		lines = []string{"approve " + task + " --approved=false        send it back to dev", "approve " + task + " --approved              accept the risk"}
+	}
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString("  bmad-mcp task " + l + "\n")

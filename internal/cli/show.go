@@ -17,16 +17,10 @@ func (a *app) showCommand() *cobra.Command {
 		Short: "Print a session: scores, gaps, questions, artifacts and history",
 		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + exitHelp,
 		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := a.project()
-			if err != nil {
-				return err
-			}
-			req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
-			if a.cwd != "" {
-				req.Cwd = dir
-			}
-			s, cwd, err := a.engine.Session(cmd.Context(), req)
+			s, cwd, err := a.session(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -36,6 +30,19 @@ func (a *app) showCommand() *cobra.Command {
 			return printSession(a.out, s, cwd)
 		},
 	}
+}
+
+// session returns the session that the arguments name, and its project.
+func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, string, error) {
+	dir, err := a.project()
+	if err != nil {
+		return nil, "", err
+	}
+	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
+	if a.cwd != "" {
+		req.Cwd = dir
+	}
+	return a.engine.Session(cmd.Context(), req)
 }
 
 func printSession(out io.Writer, s *workflow.Session, cwd string) error {

@@ -33,6 +33,8 @@ TASK is a session id or a task name; it may be left out when the project has
 exactly one active session. --json prints the tool's reply.
 
 ` + exitHelp,
+		Args: cobra.NoArgs, // so that a typo is an error and not the help
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	task.AddCommand(a.startCommand(), a.submitCommand(), a.answerCommand(), a.confirmCommand(), a.approveCommand(),
 		a.plainCommand(workflow.ActionStatus, "Show where a session stands, or list them"),
@@ -100,6 +102,8 @@ func (a *app) submitCommand() *cobra.Command {
 		Example: `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
   bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`,
 		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := engine.Request{Action: workflow.ActionSubmit, SessionID: taskName(args), Stage: f.stage, Sprints: f.sprints}
 			for _, r := range []struct {
@@ -132,6 +136,26 @@ func (a *app) submitCommand() *cobra.Command {
 	promptFlag(cmd, &f)
 	completeStages(cmd)
 	return cmd
+}
+
+// completeTasks completes the task names of the project in a shell.
+func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 || a.setUp() != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	dir, err := a.project()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	sessions, _, _, err := a.engine.Sessions(cmd.Context(), engine.Request{Cwd: dir})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, s := range sessions {
+		names = append(names, cobra.CompletionWithDesc(s.TaskName, string(s.CurrentStage)+", "+string(s.CurrentState)))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeStages(cmd *cobra.Command) {
@@ -197,6 +221,8 @@ func (a *app) confirmCommand() *cobra.Command {
 		Aliases: []string{"confirm_save"},
 		Short:   "Save the document and go on, or ask for another round",
 		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.act(cmd, engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Confirmed: &f.confirmed, Feedback: f.feedback}, f.withPrompt)
 		},
@@ -212,13 +238,35 @@ func (a *app) approveCommand() *cobra.Command {
 		Use:   "approve [TASK]",
 		Short: "Approve a sprint plan, or accept the risk of failed work; or send it back",
 		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback}, f.withPrompt)
+			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback}
+			if !cmd.Flags().Changed("approved") {
+				if err := a.explicitRisk(cmd, args); err != nil {
+					return err
+				}
+			}
+			return a.act(cmd, req, f.withPrompt)
 		},
 	}
 	cmd.Flags().BoolVar(&f.approved, "approved", true, "false sends it back")
 	decisionFlags(cmd, &f)
 	return cmd
+}
+
+// explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
+func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
+	s, _, err := a.session(cmd, args)
+	if err != nil {
+		return err
+	}
+	st, _ := workflow.Default().Stage(s.CurrentStage)
+	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
+		return fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", st.Role).
+			WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to dev")
+	}
+	return nil
 }
 
 func decisionFlags(cmd *cobra.Command, f *taskFlags) {
@@ -233,6 +281,8 @@ func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command 
 		Use:   string(action) + " [TASK]",
 		Short: short,
 		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.act(cmd, engine.Request{Action: action, SessionID: taskName(args)}, action == workflow.ActionResume)
 		},
@@ -245,6 +295,8 @@ func (a *app) reopenCommand() *cobra.Command {
 		Use:   "reopen [TASK] --stage STAGE",
 		Short: "Go back to an earlier stage",
 		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.act(cmd, engine.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback}, f.withPrompt)
 		},
@@ -262,6 +314,8 @@ func (a *app) cancelCommand() *cobra.Command {
 		Use:   "cancel [TASK]",
 		Short: "End a session for good; nothing is deleted",
 		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.act(cmd, engine.Request{Action: workflow.ActionCancel, SessionID: taskName(args), Feedback: f.feedback}, false)
 		},

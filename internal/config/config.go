@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
@@ -83,6 +84,10 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	}
 	if dir != nil {
 		data, err := dir.ReadFile(ProjectFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && dir.LeadsOut(".claude") {
+			return c, fault.New(fault.InvalidArgument, "the folder %s is a symbolic link that leads out of the project", dir.Join(".claude")).
+				WithHint("bmad-mcp stays inside the project: make .claude a folder of it")
+		}
 		if err := c.file(ProjectFile, data, err, project); err != nil {
 			return c, err
 		}
@@ -92,7 +97,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 
 func (c *Config) file(name string, data []byte, err error, base string) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
 	case err != nil:
 		return fault.New(fault.Storage, "the configuration %s cannot be read: %w", name, err).

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -16,7 +15,7 @@ import (
 func eachSetting(name string, data []byte, set func(key string, values []string) error) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return invalid(name, lineOf(err), errors.New(strings.TrimPrefix(err.Error(), "yaml: ")))
+		return invalid(name, lineOf(err), errors.New(yamlPlace.ReplaceAllString(err.Error(), "")))
 	}
 	if doc.Kind == 0 || len(doc.Content) == 0 {
 		return nil
@@ -74,6 +73,9 @@ func invalid(name string, line int, err error) error {
 	return fault.New(fault.InvalidArgument, "%s, line %d: %w", name, max(line, 1), err).
 		WithHint("correct that line; nothing was changed")
 }
+
+// yamlPlace is what the library puts before its words; the line is said once.
+var yamlPlace = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 

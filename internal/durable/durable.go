@@ -84,6 +84,16 @@ func (d *Dir) Exists(name string) bool {
 	return err == nil
 }
 
+// LeadsOut reports whether a name is a symbolic link that cannot be followed inside the folder.
+func (d *Dir) LeadsOut(name string) bool {
+	info, err := d.root.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	_, err = d.root.Stat(name)
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
 // ReadDir lists a subfolder, sorted by name.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.root.FS(), name) }
 

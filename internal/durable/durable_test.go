@@ -3,10 +3,12 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -181,17 +183,23 @@ func TestLockOfADeadProcessIsFree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Lock(context.Background(), "l"); err != nil {
+		held, err := d.Lock(context.Background(), "l")
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Create("held", nil); err != nil {
 			t.Fatal(err)
 		}
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // until killed
+		runtime.KeepAlive(held)              // or the collector closes its file, which unlocks it
+		return
 	}
 	d, path := open(t)
 	child := exec.Command(os.Args[0], "-test.run", t.Name())
 	child.Env = append(os.Environ(), "DURABLE_TEST_HOLD="+path)
+	if _, err := child.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +208,9 @@ func TestLockOfADeadProcessIsFree(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := d.Lock(ctx, "l"); err == nil {
+	if l, err := d.Lock(ctx, "l"); err == nil {
 		t.Error("two processes hold the lock")
+		_ = l.Unlock()
 	}
 	_ = child.Process.Kill()
 	_ = child.Wait()

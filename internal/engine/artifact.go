@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	if err != nil {
 		return "", err
 	}
+	body = withRows(body, rec)
 	if st.ID == workflow.Review {
 		// What was reviewed belongs to the review: the report itself is run state otherwise.
 		if ref := s.Record(workflow.Dev).FinalResultRef; ref != nil {
@@ -53,6 +55,37 @@ func keptNote(kept string) string {
 		return ""
 	}
 	return "\nYour edited version is kept as `" + kept + "`."
+}
+
+// withRows appends the findings and criteria that came beside the document and
+// are not in its text: the session file that has them is not in the repository.
+func withRows(body string, rec *workflow.Record) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(body, "\n") + "\n")
+	if slices.ContainsFunc(rec.Findings, func(f workflow.Finding) bool { return !strings.Contains(body, f.ID) }) {
+		b.WriteString("\n## Findings\n\n| Id | Severity | File | Problem | Fix | Status |\n|---|---|---|---|---|---|\n")
+		for _, f := range rec.Findings {
+			status := f.Status
+			if f.Open() {
+				status = "open"
+			}
+			b.WriteString(row(f.ID, f.Severity, f.File, f.Problem, f.Fix, status))
+		}
+	}
+	if slices.ContainsFunc(rec.Criteria, func(c workflow.Criterion) bool { return !strings.Contains(body, c.ID) }) {
+		b.WriteString("\n## Criteria\n\n| Id | Criterion | Result | Evidence |\n|---|---|---|---|\n")
+		for _, c := range rec.Criteria {
+			b.WriteString(row(c.ID, c.Criterion, c.Result, c.Evidence))
+		}
+	}
+	return b.String()
+}
+
+func row(cells ...string) string {
+	for i, c := range cells {
+		cells[i] = strings.ReplaceAll(strings.Join(strings.Fields(c), " "), "|", "\\|")
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
 // riskNote heads a document whose stage failed the work that the human let through.

@@ -154,6 +154,10 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	if err := r.admit(before); err != nil {
 		return nil, err
 	}
+	// A prompt that cannot be read would leave the next stage without its briefing.
+	if err := r.project.checkPrompts(); err != nil {
+		return nil, err
+	}
 	if prepare != nil {
 		if err := prepare(before); err != nil {
 			return nil, err
@@ -214,7 +218,7 @@ func (r run) explain(ctx context.Context, err error) error {
 	f := fault.From(err)
 	f.SessionID = r.id
 	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
-		f.Allowed = actionNames(s.CurrentState.Allowed())
+		f.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))
 	}
 	return f
 }

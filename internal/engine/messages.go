@@ -11,6 +11,9 @@ import (
 // manyReworks is the rework from which on the human is offered a way out of the loop.
 const manyReworks = 3
 
+// manyRounds is the number of submissions below the gate from which on the human is told so.
+const manyRounds = 5
+
 // Pipeline draws the stages: ✓ done, ● current, ↻ in rework or refinement, ✗ cancelled here.
 func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
 	parts := make([]string, len(w.Stages))
@@ -38,6 +41,9 @@ func (r run) headline(s *workflow.Session) string {
 	switch s.CurrentState {
 	case workflow.Completed:
 		place = "complete"
+		if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+			place += ", but for " + sprintList(open)
+		}
 	case workflow.Cancelled:
 		place = "cancelled"
 	}
@@ -95,7 +101,11 @@ func (r run) message(s *workflow.Session) string {
 	case workflow.Completed:
 		return r.completedMessage(s)
 	case workflow.Cancelled:
-		return "This run is cancelled. What was saved stays in `" + taskFolder(s) + "`.\n\n**You can now** start a new one."
+		saved := ""
+		if len(s.Artifacts) > 0 {
+			saved = " What was saved stays in `" + taskFolder(s) + "`."
+		}
+		return "This run is cancelled." + saved + "\n\n**You can now** start a new one."
 	}
 	return ""
 }
@@ -118,7 +128,14 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 			b.WriteString(" The work has come back " + strconv.Itoa(s.ReworkCount) + " times. **You can also** say **cancel**, or accept the risk when it comes up again, instead of another round.")
 		}
 	}
-	b.WriteString("\n\nNothing is needed from you now.")
+	switch {
+	case unexplained(s):
+		b.WriteString("\n\n**You can now** say what is to change: nothing was said yet.")
+	case rec.Iteration >= manyRounds && st.Gate == workflow.GateScore:
+		fmt.Fprintf(&b, "\n\n%d rounds have not reached the gate. **You can** say what to cut or to add, or **cancel**; otherwise it goes on.", rec.Iteration)
+	default:
+		b.WriteString("\n\nNothing is needed from you now.")
+	}
 	return b.String()
 }
 
@@ -145,6 +162,7 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 		if len(s.Sprints) == 0 {
 			b.WriteString("\nIt has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
 		}
+		b.WriteString(list("To look at:", rec.Gaps))
 		fmt.Fprintf(&b, "\n\n**You can now** read it and\n- say **approve**: it is saved as `%s` and development can begin\n- or say what to change", artifact)
 		return b.String()
 	}
@@ -152,11 +170,11 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	b.WriteString(list("The report contradicts itself:", rec.Objections))
 	var open []string
 	for _, f := range openFindings(rec.Findings) {
-		open = append(open, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s", f.ID, f.Severity, f.File, f.Problem)))
+		open = append(open, findingLine(f))
 	}
 	for _, c := range rec.Criteria {
 		if c.Result == workflow.ResultFail {
-			open = append(open, fmt.Sprintf("%s failed: %s", c.ID, c.Criterion))
+			open = append(open, strings.TrimSuffix(fmt.Sprintf("%s failed: %s", c.ID, c.Criterion), ": "))
 		}
 	}
 	b.WriteString(list("Open findings:", open))
@@ -171,17 +189,32 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	return b.String()
 }
 
+// findingLine is a finding in one line, without what it does not say.
+func findingLine(f workflow.Finding) string {
+	head := strings.Join(strings.Fields(f.ID+" "+f.Severity+" "+f.File), " ")
+	return strings.TrimSuffix(head+": "+f.Problem, ": ")
+}
+
 func (r run) completedMessage(s *workflow.Session) string {
 	var b strings.Builder
-	b.WriteString("All stages are done. The documents:\n")
+	open := s.OpenSprints(workflow.SprintPending)
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "What was in scope is done; %s not built yet. The documents:\n", sprintsAre(open))
+	} else {
+		b.WriteString("All stages are done. The documents:\n")
+	}
 	for _, p := range s.Artifacts {
-		fmt.Fprintf(&b, "- `%s`\n", p)
+		missing := ""
+		if !r.project.dir.Exists(p) {
+			missing = " — **missing on disk**"
+		}
+		fmt.Fprintf(&b, "- `%s`%s\n", p, missing)
 	}
 	if s.ReworkCount > 0 {
 		fmt.Fprintf(&b, "The work went back to the developer %s.\n", count(s.ReworkCount, "time"))
 	}
-	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
-		fmt.Fprintf(&b, "\nNot built yet: %s.\n\n**You can now** reopen dev to go on with them.", sprintList(open))
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "\n**You can now** reopen dev to go on with %s, or leave it at that.", sprintList(open))
 		return b.String()
 	}
 	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
@@ -194,6 +227,14 @@ func count(n int, noun string) string {
 		noun += "s"
 	}
 	return strconv.Itoa(n) + " " + noun
+}
+
+// sprintsAre says "sprint 2 is", "sprints 2, 3 are".
+func sprintsAre(numbers []int) string {
+	if len(numbers) == 1 {
+		return sprintList(numbers) + " is"
+	}
+	return sprintList(numbers) + " are"
 }
 
 // sprintList says "sprint 2", "sprints 2, 3".

@@ -74,6 +74,16 @@ func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
 	return prompts.Load(own.FS(), id)
 }
 
+// checkPrompts reports the first prompt file of the project that cannot be used.
+func (p *Project) checkPrompts() error {
+	for _, st := range p.cfg.Workflow.Stages {
+		if _, err := p.prompt(st.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // home returns the project a call without cwd is for: the first place that exists.
 func (e *Engine) home(req Request) (*Project, error) {
 	if req.Cwd != "" {
@@ -116,7 +126,7 @@ func (e *Engine) locate(ctx context.Context, req Request) (*Project, string, err
 		}
 	}
 	return nil, "", fault.New(fault.NotFound, "no session has the id or task name %q", req.SessionID).
-		WithHint("call status without session_id to list the sessions of this project, or pass the cwd of its project")
+		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp sessions); for another project pass its cwd")
 }
 
 // search looks for a session in several folders. Where only one may have it, a

@@ -100,6 +100,8 @@ type StageView struct {
 	Verdict   workflow.Verdict `json:"verdict,omitempty"`
 	Artifact  string           `json:"artifact,omitempty"`
 	Stale     bool             `json:"stale,omitempty"`
+	// Missing is true when the artifact was saved and is no longer there.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // SessionView is a session in a list.

@@ -137,7 +137,7 @@ func TestChineseRun(t *testing.T) {
 	b.at("review/generating", one)
 	b.at("qa/generating", submit(workflow.Review, sample(t, run, "05-review-first.md")))
 	done := b.at("qa/completed", submit(workflow.QA, sample(t, run, "06-qa.json")))
-	if !strings.Contains(done.UserMessage, "Not built yet: sprint 2") {
+	if !strings.Contains(done.UserMessage, "complete, but for sprint 2") || done.NextCall["stage"] != workflow.Dev {
 		t.Errorf("message:\n%s", done.UserMessage)
 	}
 	again := b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "now sprint 2"})

@@ -17,7 +17,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	defer p.close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
-	if _, err := p.prompt(p.cfg.Workflow.First().ID); err != nil {
+	if err := p.checkPrompts(); err != nil {
 		return nil, err
 	}
 	id := e.newID()

@@ -27,11 +27,12 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
+			view.Missing = !r.project.dir.Exists(rec.Artifact.Path)
 		}
 		out.Stages = append(out.Stages, view)
 	}
 	out.SessionFile = sessionFile(s)
-	out.Allowed = actionNames(s.CurrentState.Allowed())
+	out.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))
 	return out, nil
 }
 
@@ -70,7 +71,12 @@ func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
 		if rest := len(sessions) - listed; rest > 0 {
 			out.UserMessage += fmt.Sprintf("\n- … and %d older", rest)
 		}
-		out.UserMessage += "\n\n**You can now** name one to go on with, or say what else to build."
+		if active > 0 {
+			out.UserMessage += "\n\n**You can now** name one to go on with, or say what else to build."
+		} else {
+			out.PendingUserActions = []string{"start", "reopen"}
+			out.UserMessage += "\n\n**You can now** say what to build next, or name a completed one and the stage to reopen."
+		}
 	}
 	if n := len(broken); n > 0 {
 		out.UserMessage += "\n\n" + count(n, "session file") + " cannot be read and stayed as found."

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -41,7 +42,7 @@ func (r run) readSubmission(st workflow.Stage) (*submission, error) {
 			a := score.Read(st.ID, text)
 			if a.Defect != "" {
 				return nil, fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
-					WithHint("submit the whole object again with quotes and newlines escaped inside strings, or submit plain Markdown; a long text is safest written to a file and passed as %s_result_path", engine)
+					WithHint("submit the whole object again in the form of the role_prompt, with quotes and newlines escaped inside strings, or plain Markdown; a long text is safest written to a file and passed as %s_result_path", engine)
 			}
 			if a.Document == "" {
 				return nil, fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
@@ -59,7 +60,11 @@ func (r run) readSubmission(st workflow.Stage) (*submission, error) {
 			WithHint("pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 	}
 	if st.Gate == workflow.GateVerdict && sub.assessment.Verdict == "" {
-		return nil, fault.New(fault.InvalidArgument, "the submission states no verdict").
+		problem := "the submission states no verdict"
+		if stated := sub.assessment.StatedVerdict; stated != "" {
+			problem = fmt.Sprintf("the verdict %q is none of pass, pass_with_risk, fail", clip(stated, 80))
+		}
+		return nil, fault.New(fault.InvalidArgument, "%s", problem).
 			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)
 	}
 	return sub, nil

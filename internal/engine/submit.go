@@ -156,11 +156,14 @@ func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.
 // below the gate, what we find missing and what it is worth.
 func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []string {
 	gaps := slices.Clone(a.Gaps)
+	if event == workflow.EventPlanned {
+		return append(gaps, a.Missing...)
+	}
 	if st.Gate != workflow.GateScore || event == workflow.EventScoredReady {
 		return gaps
 	}
 	if a.Claimed == nil {
-		gaps = append(gaps, fmt.Sprintf(`state "quality_score": without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
+		gaps = append(gaps, fmt.Sprintf(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
 	}
 	return append(gaps, a.Missing...)
 }

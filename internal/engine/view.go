@@ -66,13 +66,17 @@ func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
 		if s.CurrentState == workflow.Refining {
 			out.InteractionType = AwaitingRegeneration
 			out.PendingUserActions = []string{"regenerate_then_submit"}
+			if unexplained(s) {
+				out.RequiresUserConfirmation = true
+				out.PendingUserActions = []string{"say_what_to_change"}
+			}
 		} else if st.ID == workflow.Dev {
 			out.RequiresUserConfirmation = true
 			out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
 		}
 		call["action"], call["stage"] = workflow.ActionSubmit, st.ID
 		for _, e := range st.EnginesFor(s.Objective) {
-			call[string(e)+"_result"] = "…"
+			call[string(e)+"_result_path"] = "…"
 		}
 		if numbers := sprintNumbers(s.Sprints); st.ID == workflow.Dev && len(numbers) > 0 {
 			call["sprints"] = r.defaultScope(s)
@@ -101,9 +105,20 @@ func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
 		call["action"], call["stage"], call["approved"] = workflow.ActionApprove, st.ID, "true or false: the human decides"
 	default:
 		out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
-		return
+		if s.CurrentState != workflow.Completed || len(s.OpenSprints(workflow.SprintPending)) == 0 {
+			return
+		}
+		out.PendingUserActions = []string{"reopen_dev"}
+		call["action"], call["stage"] = workflow.ActionReopen, workflow.Dev
 	}
 	out.NextCall = call
+}
+
+// unexplained reports whether the human has just asked for another round of a
+// document without saying what to change.
+func unexplained(s *workflow.Session) bool {
+	last := s.History[max(0, len(s.History)-1):]
+	return len(last) == 1 && last[0].Event == workflow.EventChangesRequested && last[0].Feedback == ""
 }
 
 func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {

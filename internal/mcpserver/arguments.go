@@ -67,7 +67,8 @@ func decodeTask(raw []byte) (engine.Request, error) {
 	// In a fixed order, so that the same mistake gives the same message.
 	for _, a := range taskArguments {
 		value, ok := given[a.name]
-		if !ok || string(bytes.TrimSpace(value)) == "null" {
+		// null counts as left out, but not where leaving out would be a decision.
+		if !ok || string(bytes.TrimSpace(value)) == "null" && a.name != "confirmed" && a.name != "approved" {
 			continue
 		}
 		if err := a.read(&q, value); err != nil {
@@ -123,7 +124,7 @@ func result(e workflow.Engine, field func(*engine.Result) *string) func(*engine.
 
 func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMessage) error {
 	return func(q *engine.Request, raw json.RawMessage) error {
-		if json.Unmarshal(raw, field(q)) != nil {
+		if json.Unmarshal(raw, field(q)) != nil || *field(q) == nil {
 			return fmt.Errorf("must be true or false, not %s", kind(raw))
 		}
 		return nil

@@ -19,6 +19,14 @@ func TestDecodeTask(t *testing.T) {
 	}
 }
 
+func TestNullIsNoDecision(t *testing.T) {
+	for _, raw := range []string{`{"action":"confirm","confirmed":null}`, `{"action":"approve","approved":null}`} {
+		if _, err := decodeTask([]byte(raw)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
 func TestHalfSurrogate(t *testing.T) {
 	for raw, want := range map[string]bool{
 		`"plain"`:         false,

@@ -184,6 +184,15 @@ func balancedEnd(text string, start int) int {
 	return 0
 }
 
+// onlyJSON reports whether a text is nothing but a JSON value, fenced or not.
+func onlyJSON(text string) bool {
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		_, rest, _ = strings.Cut(rest, "\n")
+		text = strings.TrimSuffix(strings.TrimSpace(rest), "```")
+	}
+	return text != "" && json.Valid([]byte(text))
+}
+
 var closingFence = regexp.MustCompile("(?m)\\}[ \\t]*\\r?\\n[ \\t]*(?:```|~~~)[ \\t]*$")
 
 // outerEnd returns the index after the last brace that ends the text or stands

@@ -28,9 +28,11 @@ type Assessment struct {
 	// Verdict is the stated one; Objections are facts in the submission that contradict a pass.
 	Verdict    workflow.Verdict
 	Objections []string
-	Findings   []workflow.Finding
-	Criteria   []workflow.Criterion
-	Resolved   []workflow.Resolution
+	// StatedVerdict is the "verdict" field as it stands, readable or not.
+	StatedVerdict string
+	Findings      []workflow.Finding
+	Criteria      []workflow.Criterion
+	Resolved      []workflow.Resolution
 	// Sprints are read from the headings of a sprint plan.
 	Sprints []workflow.Sprint
 	// Scope lists the sprint numbers that a dev submission says it covers.
@@ -63,6 +65,9 @@ func Read(stage workflow.StageID, text string) Assessment {
 	env := findEnvelope(stage, text)
 
 	a := Assessment{Document: text, Defect: env.defect}
+	if env.object == nil && a.Defect == "" && onlyJSON(text) {
+		a.Defect = "has no document in it: the field " + documentKeys[stage][len(documentKeys[stage])-1] + " or one of its variants is due"
+	}
 	if env.object != nil {
 		a.Document = env.document
 	}
@@ -74,7 +79,7 @@ func Read(stage workflow.StageID, text string) Assessment {
 		a.Questions = markdownQuestions(a.Document)
 	}
 	if stage == workflow.SM {
-		a.Sprints = ReadSprints(a.Document)
+		a.Sprints, a.Missing = ReadSprints(a.Document)
 	}
 	if stage == workflow.Dev {
 		a.Scope = intList(env.object["sprints"])

@@ -237,7 +237,11 @@ func TestSprints(t *testing.T) {
 	plan := "# Plan\n## Sprint 1: Ingest\ntext\n### Sprint 2 - Deliver **fast**\n" + tick + "\n## Sprint 9: example\n" + tick +
 		"\n## Sprint 3\n## Sprint 1: again\n## Sprint planning\n## 冲刺 4：监控\n## Sprint 5：标题\n**## Sprint 6: no**"
 	var got []string
-	for _, s := range score.Read(workflow.SM, plan).Sprints {
+	read := score.Read(workflow.SM, plan)
+	if len(read.Missing) != 1 || !strings.Contains(read.Missing[0], "Sprint 1 has two headings") {
+		t.Errorf("repeated: %q", read.Missing)
+	}
+	for _, s := range read.Sprints {
 		got = append(got, fmt.Sprintf("%d %s", s.Number, s.Title))
 	}
 	want := []string{"1 Ingest", "2 Deliver **fast", "3 Sprint 3", "4 监控", "5 标题"}

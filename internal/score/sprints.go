@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,9 +15,8 @@ var (
 )
 
 // ReadSprints reads the headings "## Sprint N: title" of a plan, in their order,
-// outside code fences. A number that comes twice counts once.
-func ReadSprints(document string) []workflow.Sprint {
-	var out []workflow.Sprint
+// outside code fences. A number that comes twice counts once; repeated says so.
+func ReadSprints(document string) (out []workflow.Sprint, repeated []string) {
 	seen := map[int]bool{}
 	fence := ""
 	for line := range strings.Lines(document) {
@@ -35,7 +35,11 @@ func ReadSprints(document string) []workflow.Sprint {
 			continue
 		}
 		n, err := strconv.Atoi(m[1])
-		if err != nil || seen[n] {
+		if err != nil {
+			continue
+		}
+		if seen[n] {
+			repeated = append(repeated, fmt.Sprintf("Sprint %d has two headings; only the first counts, so number the other anew", n))
 			continue
 		}
 		seen[n] = true
@@ -45,5 +49,5 @@ func ReadSprints(document string) []workflow.Sprint {
 		}
 		out = append(out, workflow.Sprint{Number: n, Title: clipRunes(title, 120), Status: workflow.SprintPending})
 	}
-	return out
+	return out, repeated
 }

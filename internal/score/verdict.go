@@ -23,7 +23,8 @@ func (a *Assessment) readVerdict(e envelope) {
 			a.Criteria = t.criteria()
 		}
 	}
-	a.Verdict = Classify(field(e.object, "verdict"))
+	a.StatedVerdict = field(e.object, "verdict")
+	a.Verdict = Classify(a.StatedVerdict)
 	if a.Verdict == "" {
 		a.Verdict = Classify(field(e.object, "status"))
 	}

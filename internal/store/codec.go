@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
@@ -29,6 +30,10 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 	var s workflow.Session
 	if err := json.Unmarshal(data, &s); err != nil {
 		line, col := position(data, err)
+		var typed *json.UnmarshalTypeError
+		if errors.As(err, &typed) {
+			err = fmt.Errorf("%q holds %s, which does not fit there", typed.Field, typed.Value)
+		}
 		return nil, fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %w", path, line, col, err).
 			WithHint("mend the file in an editor or take it out of the folder; it was left as it is")
 	}

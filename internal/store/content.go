@@ -32,5 +32,5 @@ func ContentPath(sessionID string, t Text, n int) string {
 func MissingContent(ref workflow.ContentRef, cause error) error {
 	e := fault.New(fault.Storage, "the file %q that the session refers to cannot be read", ref.FilePath)
 	e.Err = cause
-	return e.WithHint("restore the file, or reopen the stage and submit it again")
+	return e.WithHint("restore the file, or send the document back (confirm or approve with false) and submit it again")
 }

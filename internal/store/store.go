@@ -87,7 +87,7 @@ func FirstFree(taken func(n int) bool) int {
 // NotFound is the error for an id or name that no session has.
 func NotFound(ref string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
-		WithHint("call status without session_id to list the sessions, or start a new one")
+		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)")
 }
 
 // SortByAge sorts sessions by creation time, then id.

@@ -1,5 +1,7 @@
 package workflow
 
+import "slices"
+
 // State says where the current stage stands.
 type State string
 
@@ -47,6 +49,16 @@ func Actions() []Action {
 		ActionStart, ActionSubmit, ActionAnswer, ActionConfirm, ActionApprove,
 		ActionStatus, ActionResume, ActionReopen, ActionCancel,
 	}
+}
+
+// Allowed lists the actions a session accepts where it stands: those of its
+// state, but for a reopen where no earlier stage is.
+func (w *Workflow) Allowed(s *Session) []Action {
+	allowed := s.CurrentState.Allowed()
+	if s.CurrentState != Completed && s.CurrentStage == w.First().ID {
+		allowed = slices.DeleteFunc(allowed, func(a Action) bool { return a == ActionReopen })
+	}
+	return allowed
 }
 
 // Allowed lists the actions a session in state s accepts, the most useful first.

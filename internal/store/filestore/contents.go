@@ -21,7 +21,7 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 	}
 	folder := tempFolder + "/" + id
 	if err := s.dir.MkdirAll(folder); err != nil {
-		return nil, storage(err)
+		return nil, s.storage(err)
 	}
 	refs := make([]workflow.ContentRef, len(texts))
 	for i, t := range texts {
@@ -32,14 +32,14 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 				continue
 			}
 			if err != nil {
-				return nil, storage(err)
+				return nil, s.storage(err)
 			}
 			refs[i] = store.NewRef(name, t)
 			break
 		}
 	}
 	if err := s.dir.Sync(folder); err != nil {
-		return nil, storage(err)
+		return nil, s.storage(err)
 	}
 	return refs, nil
 }

@@ -68,11 +68,11 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
 	if err := s.prepare(ctx); err != nil {
-		return storage(err)
+		return s.storage(err)
 	}
 	name, err := s.reserve(id, names)
 	if err != nil {
-		return storage(err)
+		return s.storage(err)
 	}
 	session.TaskName = name
 	data, err := store.Encode(session)
@@ -80,7 +80,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		err = s.dir.Replace(sessionPath(id), data)
 	}
 	if err != nil {
-		return storage(errors.Join(err, s.dir.Remove(namePath(name))))
+		return s.storage(errors.Join(err, s.dir.Remove(namePath(name))))
 	}
 	// The mapping is derived: trouble with it must not fail a start that is stored.
 	_ = s.addToMapping(ctx, session)
@@ -152,7 +152,7 @@ func (s *Store) read(id string) (*workflow.Session, error) {
 		return nil, store.NotFound(id)
 	}
 	if err != nil {
-		return nil, storage(err)
+		return nil, s.storage(err)
 	}
 	session, err := store.Decode(data, name)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, storage(err)
+		return nil, nil, s.storage(err)
 	}
 	var sessions []*workflow.Session
 	var bad []store.Broken
@@ -215,6 +215,9 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 			continue
 		}
 		session, err := s.Get(ctx, base)
+		if _, ok := parseID(base); !ok {
+			err = fault.New(fault.Storage, "session file %s/%s has no session id in its name, so it is passed over", Folder, e.Name())
+		}
 		if err != nil {
 			bad = append(bad, store.Broken{Path: path.Join(Folder, e.Name()), Err: err})
 			continue
@@ -232,11 +235,11 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 		return nil, store.NotFound(id)
 	}
 	if err := s.dir.MkdirAll(locksFolder); err != nil {
-		return nil, storage(err)
+		return nil, s.storage(err)
 	}
 	lock, err := s.dir.Lock(ctx, locksFolder+"/"+canonical+".lock")
 	if err != nil {
-		return nil, storage(err)
+		return nil, s.storage(err)
 	}
 	defer func() { _ = lock.Unlock() }()
 	session, err := s.read(canonical)
@@ -252,7 +255,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 		return nil, err
 	}
 	if err := s.dir.Replace(sessionPath(canonical), data); err != nil {
-		return nil, storage(err)
+		return nil, s.storage(err)
 	}
 	if !s.dir.Exists(mappingFile) {
 		_ = s.rebuildMapping(ctx)
@@ -261,7 +264,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 }
 
 // storage gives an error of the disk its code, cause and remedy.
-func storage(err error) error {
+func (s *Store) storage(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) {
 		return err
@@ -274,7 +277,15 @@ func storage(err error) error {
 		return fault.New(fault.Conflict, "the session is in use: %w", busy).
 			WithHint("wait for the other call to end, then repeat this one")
 	}
-	e := fault.New(fault.Storage, "nothing was changed: %w", err)
+	if s.dir.LeadsOut(Folder) {
+		return fault.New(fault.Storage, "%s is a symbolic link that leads out of the project", s.dir.Join(Folder)).
+			WithHint("bmad-mcp stays inside the project: make it a folder of it")
+	}
+	if info, statErr := s.dir.Stat(Folder); statErr == nil && !info.IsDir() {
+		return fault.New(fault.Storage, "%s is a file, where the folder with the sessions is due", s.dir.Join(Folder)).
+			WithHint("move the file away, then repeat the action")
+	}
+	e := fault.New(fault.Storage, "the project cannot be read or written: %w", err)
 	if errors.Is(err, fs.ErrPermission) {
 		return e.WithHint("make the project folder and its %s folder writable, then repeat the action", Folder)
 	}
