@@ -8,6 +8,7 @@ package prompts
 
 import (
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,9 +25,9 @@ import (
 //go:embed *.md
 var builtin embed.FS
 
-// MaxSize is the largest prompt file read, in bytes: a reply that carries it
-// must stay below what hosts show.
-const MaxSize = 12 << 10
+// MaxSize is the largest prompt accepted, in bytes of JSON: a reply that carries
+// it must stay below what hosts show.
+const MaxSize = 9000
 
 // laterHeading begins the section that a refinement gets.
 const laterHeading = "## Later rounds"
@@ -80,8 +81,7 @@ func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
 			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
 	}
 	if info.Size() > MaxSize {
-		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s has %d bytes; at most %d fit into a reply", name, info.Size(), MaxSize).
-			WithHint("shorten it, or keep the details in a file that the prompt refers to")
+		return Prompt{}, tooLarge(name, info.Size())
 	}
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -93,7 +93,15 @@ func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
 		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s cannot be used: %w", name, err).
 			WithHint("mend it, or take it away to use the built-in prompt; nothing was changed")
 	}
+	if encoded, err := json.Marshal(p.body); err != nil || len(encoded) > MaxSize {
+		return Prompt{}, tooLarge(name, int64(len(encoded)))
+	}
 	return p, nil
+}
+
+func tooLarge(name string, size int64) error {
+	return fault.New(fault.InvalidArgument, "the prompt file %s takes %d bytes of a reply; at most %d fit", name, size, MaxSize).
+		WithHint("shorten it, or keep the details in a file that the prompt refers to")
 }
 
 func parse(text string, stage workflow.StageID) (Prompt, error) {

@@ -12,9 +12,15 @@ import (
 // "质量评分：95/100", "| Quality Score | 95 |" and `"quality_score": 92`. Groups:
 // the number, then the denominator if any.
 var statedScore = regexp.MustCompile(
-	`(?i)(?:quality[ \t_-]*score|质量评分|质量得分)[*_"'\x60 \t]*(?:[:：=|][*_"'\x60 \t]*|is[ \t]+)(-?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+))?`)
+	`(?i)(?:quality[ \t_-]*score|质量评分|质量得分)[*_"'\x60 \t]*(?:[(（][^)）\n]*[)）][*_ \t]*)?(?:[:：=|—–-]+[*_"'\x60 \t]*|is[ \t]+|为[ \t]*)(-?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+))?`)
 
-var scoreValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?\s*$`)
+// underHeading matches a score in the first line below its heading.
+var underHeading = regexp.MustCompile(`(?im)^#{1,6}[ \t]*(?:quality[ \t_-]*score|质量评分|质量得分)[*_ \t]*$\s*^[*_ \t]*(\d+(?:\.\d+)?)[ \t]*(?:/|／)[ \t]*(100)\b`)
+
+// otherScore is what makes a score one of another time or kind.
+var otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|old|initial|target|goal|gate|minimum|required?|needs?|at least|上次|之前|目标|门槛)[^.;。；|]{0,30}$`)
+
+var scoreValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?\s*(?:[(（].*)?$`)
 
 // claimedScore returns the last score the submission states of itself. What
 // stands around the document speaks about it and goes before what stands in it.
@@ -42,34 +48,42 @@ func lastStated(text string) *float64 {
 	for line := range strings.Lines(text) {
 		// The pattern is dear, and most lines speak of other things.
 		if strings.Contains(line, "core") || strings.Contains(line, "CORE") || strings.Contains(line, "质量") {
-			last = cmp.Or(statedIn(line), last)
+			last = cmp.Or(statedIn(narrow.Replace(line)), last)
+		}
+	}
+	if last == nil {
+		if m := underHeading.FindStringSubmatch(narrow.Replace(text)); m != nil {
+			last = toScore(m[1], m[2])
 		}
 	}
 	return last
 }
 
-func statedIn(text string) *float64 {
+// narrow writes full-width digits as ASCII ones.
+var narrow = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
+
+func statedIn(line string) *float64 {
 	var last *float64
-	for _, m := range statedScore.FindAllStringSubmatchIndex(text, -1) {
-		// "9.5.1" or "90-95" is a version or a range.
-		if tail := text[m[1]:]; tail != "" && m[4] < 0 && strings.ContainsRune(".-–~", []rune(tail)[0]) && startsDigit(tail) {
+	for _, m := range statedScore.FindAllStringSubmatchIndex(line, -1) {
+		if tail := line[m[1]:]; m[4] < 0 && notAScore.MatchString(tail[:min(len(tail), 16)]) {
+			continue
+		}
+		if before := line[max(0, m[0]-60):m[0]]; otherScore.MatchString(before) {
 			continue
 		}
 		denominator := ""
 		if m[4] >= 0 {
-			denominator = text[m[4]:m[5]]
+			denominator = line[m[4]:m[5]]
 		}
-		if s := toScore(text[m[2]:m[3]], denominator); s != nil {
+		if s := toScore(line[m[2]:m[3]], denominator); s != nil {
 			last = s
 		}
 	}
 	return last
 }
 
-func startsDigit(tail string) bool {
-	rest := strings.TrimLeft(tail, ".-–~ ")
-	return rest != "" && rest[0] >= '0' && rest[0] <= '9'
-}
+// notAScore matches what follows the first number of a version, a range, a sum or a minimum.
+var notAScore = regexp.MustCompile(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
 
 func objectScore(object map[string]any) *float64 {
 	for _, k := range []string{"quality_score", "qualityScore", "score"} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,9 +30,9 @@ var documentKeys = map[workflow.StageID][]string{
 	workflow.PO:        {"prd_updated", "prd_draft", "prd"},
 	workflow.Architect: {"architecture_updated", "architecture_draft", "architecture"},
 	workflow.SM:        {"sprint_plan", "sprint_plan_updated", "plan"},
-	workflow.Dev:       {"implementation", "implementation_report"},
-	workflow.Review:    {"review", "review_report"},
-	workflow.QA:        {"qa_report", "test_report"},
+	workflow.Dev:       {"implementation", "implementation_report", "implementation_summary", "report"},
+	workflow.Review:    {"review", "review_report", "report"},
+	workflow.QA:        {"qa_report", "test_report", "report"},
 }
 
 // genericKeys hold a document only in an object that is plainly an envelope:
@@ -46,7 +47,10 @@ var (
 // Limits that keep hostile text cheap.
 const (
 	maxCandidates = 200
-	maxRepairs    = 8
+	maxRepairs    = 3
+	// The repair library is quadratic on some texts (1.4 s at 100 kB of unescaped
+	// quotes) and recurses once a level.
+	maxRepairSize, maxRepairDepth = 128 << 10, 500
 	// An object with a document below tinyDocument bytes, inside a text of more
 	// than largeAround others, is taken for an example of the format.
 	tinyDocument, largeAround = 1000, 2000
@@ -54,7 +58,7 @@ const (
 
 // objectStart matches a line that can begin a JSON object, and an object inside
 // a line whose first field is one of ours.
-var objectStart = regexp.MustCompile(`(?m)^[ \t]*\{\s*["'}/\w]|\{\s*"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
+var objectStart = regexp.MustCompile(`(?m)^[ \t]*\{\s*["'“}/\w]|\{\s*"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
 // findEnvelope returns the last envelope in the text; an object with a document
 // is preferred to one with only facts about it.
@@ -120,6 +124,9 @@ func parseAt(stage workflow.StageID, text string, start int, repairs *int) (obje
 		return nil, 0
 	}
 	for _, e := range ends {
+		if e-start > maxRepairSize || tooDeep(text[start:e]) {
+			continue
+		}
 		if *repairs++; *repairs > maxRepairs {
 			return nil, 0
 		}
@@ -143,24 +150,91 @@ func decode(s string) map[string]any {
 	if dec.Decode(&object) != nil || dec.More() {
 		return nil
 	}
-	return unwrap(object)
+	return unwrap(canonical(object))
 }
 
-// unwrap looks through an object that holds nothing but one other object.
-func unwrap(object map[string]any) map[string]any {
-	for range 3 {
-		if len(object) != 1 {
-			break
-		}
-		for k, v := range object {
-			inner, ok := v.(map[string]any)
-			if !ok || !slices.Contains(genericKeys, k) {
-				return object
-			}
-			object = inner
+// known are all field names, by their form without case and separators.
+var known = func() map[string]string {
+	out := map[string]string{}
+	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "status"}}
+	for _, keys := range documentKeys {
+		lists = append(lists, keys)
+	}
+	for _, k := range slices.Concat(lists...) {
+		out[squeezed(k)] = k
+	}
+	return out
+}()
+
+func squeezed(key string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
+}
+
+// canonical renames fields such as "prdDraft" or "Verdict" to the names we read.
+func canonical(object map[string]any) map[string]any {
+	for _, k := range slices.Sorted(maps.Keys(object)) {
+		if name := known[squeezed(k)]; name != "" && name != k && object[name] == nil {
+			object[name] = object[k]
+			delete(object, k)
 		}
 	}
 	return object
+}
+
+// unwrap looks into an object that has none of our documents for the one object
+// in it that has: {"status": "ok", "result": {…}}. Fields of the outer one that
+// the inner lacks are taken along.
+func unwrap(object map[string]any) map[string]any {
+	for range 3 {
+		if hasDocument(object) || hasAny(object, []string{"quality_score", "verdict"}) {
+			break
+		}
+		var inner map[string]any
+		for _, k := range slices.Sorted(maps.Keys(object)) {
+			if o, ok := object[k].(map[string]any); ok {
+				if inner != nil {
+					return object
+				}
+				inner = canonical(o)
+			}
+		}
+		if inner == nil || !hasDocument(inner) && len(object) > 1 {
+			break
+		}
+		for k, v := range object {
+			if _, nested := v.(map[string]any); !nested && inner[k] == nil && k != "status" {
+				inner[k] = v
+			}
+		}
+		object = inner
+	}
+	return object
+}
+
+// hasDocument reports whether a document field of any stage is there.
+func hasDocument(object map[string]any) bool {
+	for _, keys := range documentKeys {
+		if hasAny(object, keys) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooDeep reports whether a text nests further than any document does.
+func tooDeep(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{', '[':
+			if depth++; depth > maxRepairDepth {
+				return true
+			}
+		case '}', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return false
 }
 
 // balancedEnd returns the index after the brace that closes the one at start, or 0.
@@ -237,14 +311,19 @@ func envelopeDefect(stage workflow.StageID, text string, start int) string {
 	return "is not valid JSON"
 }
 
+// heading matches a Markdown heading: what has one is a document, not prose
+// around an envelope.
+var heading = regexp.MustCompile(`(?m)^#{1,4} \S`)
+
 // asEnvelope decides whether an object found in the text is the submission's
 // envelope or an example inside the document.
 func asEnvelope(stage workflow.StageID, text string, object map[string]any, start, end int) (envelope, bool) {
 	e := envelope{object: object, start: start, end: end}
 	around := len(text) - (end - start)
+	inDocument := heading.MatchString(text[:start]) || heading.MatchString(text[end:])
 	document, ok := documentOf(stage, object)
 	if ok {
-		small := len(document) < tinyDocument && around > largeAround
+		small := len(document) < tinyDocument && around > largeAround || inDocument && len(document) < around
 		whole := (end-start)*2 >= len(text)
 		if (hasAny(object, strongMeta) || hasAny(object, weakMeta) || whole) && !small {
 			e.document = document
@@ -256,9 +335,19 @@ func asEnvelope(stage workflow.StageID, text string, object map[string]any, star
 	if !lists && !hasAny(object, []string{"quality_score", "verdict"}) {
 		return envelope{}, false
 	}
+	// Facts about a document stand before or behind it; in its midst they are an example.
+	if inDocument && !edge(text[:start]) && !edge(text[end:]) {
+		return envelope{}, false
+	}
 	e.inText = true
 	e.document = without(text, start, end)
 	return e, true
+}
+
+// edge reports whether nothing but a fence is left on one side of an object.
+func edge(side string) bool {
+	side = strings.ToLower(strings.TrimSpace(side))
+	return side == "" || side == "```" || side == "```json" || side == "~~~" || side == "~~~json"
 }
 
 // without returns the text around an object, and around the fence that holds it.
@@ -292,6 +381,11 @@ func documentOf(stage workflow.StageID, object map[string]any) (string, bool) {
 		return "", false
 	}
 	for _, k := range genericKeys {
+		if inner, ok := object[k].(map[string]any); ok {
+			if inner = canonical(inner); hasDocument(inner) {
+				return documentOf(stage, inner)
+			}
+		}
 		if d, ok := asText(object[k]); ok {
 			return d, true
 		}

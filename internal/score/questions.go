@@ -3,7 +3,10 @@ package score
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"bmad-mcp/internal/workflow"
@@ -16,6 +19,11 @@ func readQuestions(object map[string]any) []workflow.Question {
 	var out []workflow.Question
 	for _, k := range []string{"questions", "clarification_questions"} {
 		list, _ := object[k].([]any)
+		if byID, ok := object[k].(map[string]any); ok {
+			for _, id := range slices.Sorted(maps.Keys(byID)) {
+				list = append(list, map[string]any{"id": id, "question": byID[id]})
+			}
+		}
 		for _, item := range list {
 			q := workflow.Question{}
 			switch item := item.(type) {
@@ -35,8 +43,11 @@ func readQuestions(object map[string]any) []workflow.Question {
 }
 
 var (
-	questionHeading = regexp.MustCompile(`(?i)^#{1,6}\s*\W*(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\W*$`)
-	listItem        = regexp.MustCompile(`^\s{0,3}(?:[-*+]|\d+[.)、])\s+(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
+	questionHeading = regexp.MustCompile(`(?i)^#{1,6}\s*[^\w\p{Han}]*(?:\d+[.)、]?\s*)?(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\s*(?:[(（][^)）]*[)）])?\W*$`)
+	// An item as a heading or paragraph of its own: "### Q1: …", "**Q1:** …".
+	questionItem = regexp.MustCompile(`^(?:#{2,6}\s+)?\*{0,2}([qQ]\d+)\s*[:：.)]\*{0,2}\s*(.*\S)\s*$`)
+	noQuestion   = regexp.MustCompile(`(?i)^\W*(?:none|n/a|no questions?|nothing|无|没有)\W*$`)
+	listItem     = regexp.MustCompile(`^ ?(?:[-*+]\s+|\d+[.)]\s+|\d+、\s*)(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
 )
 
 // markdownQuestions reads the list under a heading like "Clarifying questions".
@@ -46,11 +57,15 @@ func markdownQuestions(document string) []workflow.Question {
 	inside := false
 	for line := range strings.Lines(document) {
 		line = strings.TrimRight(line, "\r\n")
-		if strings.HasPrefix(line, "#") {
+		m := questionItem.FindStringSubmatch(line)
+		if m == nil && strings.HasPrefix(line, "#") {
 			inside = questionHeading.MatchString(line)
 			continue
 		}
-		if m := listItem.FindStringSubmatch(line); inside && m != nil {
+		if m == nil {
+			m = listItem.FindStringSubmatch(line)
+		}
+		if inside && m != nil && !noQuestion.MatchString(m[2]) {
 			out = append(out, workflow.Question{ID: strings.ToLower(m[1]), Question: m[2]})
 		}
 	}
@@ -131,6 +146,9 @@ func field(object map[string]any, keys ...string) string {
 
 func stringList(v any) []string {
 	list, _ := v.([]any)
+	if one, ok := v.(string); ok {
+		list = []any{one}
+	}
 	var out []string
 	for _, item := range list {
 		switch item := item.(type) {
@@ -147,14 +165,27 @@ func stringList(v any) []string {
 	return mergeStrings(out, nil)
 }
 
+var digits = regexp.MustCompile(`\d{1,6}`)
+
+// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1", alone or listed.
 func intList(v any) []int {
-	list, _ := v.([]any)
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
 	var out []int
 	for _, item := range list {
-		if n, ok := item.(json.Number); ok {
-			if i, err := n.Int64(); err == nil {
-				out = append(out, int(i))
-			}
+		text := ""
+		switch item := item.(type) {
+		case json.Number:
+			text = item.String()
+		case string:
+			text = item
+		case map[string]any:
+			text = field(item, "number", "sprint", "id")
+		}
+		if n, err := strconv.Atoi(digits.FindString(text)); err == nil {
+			out = append(out, n)
 		}
 	}
 	return out

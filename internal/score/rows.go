@@ -2,21 +2,48 @@ package score
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"bmad-mcp/internal/workflow"
 )
 
-func objects(v any) []map[string]any {
-	list, _ := v.([]any)
+// objects returns the items of a list as objects. A list may also be grouped in
+// an object: {"critical": […]} or {"AC-1": "fail"}; groupKey is the field that
+// the group's name then fills.
+func objects(v any, groupKey string) []map[string]any {
 	var out []map[string]any
-	for _, item := range list {
+	add := func(item any, group string) {
+		o := map[string]any{}
 		switch item := item.(type) {
 		case map[string]any:
-			out = append(out, item)
-		case string:
-			out = append(out, map[string]any{"problem": item})
+			maps.Copy(o, item)
+		case string, bool:
+			o["problem"], o["result"] = item, item
+		default:
+			return
+		}
+		if _, has := o[groupKey]; group != "" && !has {
+			o[groupKey] = group
+		}
+		out = append(out, o)
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			add(item, "")
+		}
+	case map[string]any:
+		for _, group := range slices.Sorted(maps.Keys(v)) {
+			if list, ok := v[group].([]any); ok {
+				for _, item := range list {
+					add(item, group)
+				}
+			} else {
+				add(v[group], group)
+			}
 		}
 	}
 	return out
@@ -24,14 +51,14 @@ func objects(v any) []map[string]any {
 
 func readFindings(v any) []workflow.Finding {
 	var out []workflow.Finding
-	for _, o := range objects(v) {
+	for _, o := range objects(v, "severity") {
 		f := workflow.Finding{
 			ID:       field(o, "id"),
-			Severity: severity(field(o, "severity", "level")),
+			Severity: severity(field(o, "severity", "level", "priority")),
 			File:     field(o, "file", "location", "path"),
 			Problem:  field(o, "problem", "description", "issue", "title", "message", "finding"),
 			Fix:      field(o, "fix", "suggestion", "recommendation"),
-			Status:   findingStatus(field(o, "status")),
+			Status:   findingStatus(field(o, "status", "state")),
 		}
 		if line := field(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
 			f.File += ":" + line
@@ -47,10 +74,12 @@ func readFindings(v any) []workflow.Finding {
 func numbered(findings []workflow.Finding) []workflow.Finding {
 	used := map[string]bool{}
 	for i := range findings {
-		if used[findings[i].ID] {
-			findings[i].ID = ""
+		id := clipRunes(strings.TrimSpace(findings[i].ID), maxID)
+		if used[id] {
+			id = ""
 		}
-		used[findings[i].ID] = true
+		findings[i].ID = id
+		used[id] = true
 	}
 	n := 0
 	for i := range findings {
@@ -64,22 +93,54 @@ func numbered(findings []workflow.Finding) []workflow.Finding {
 	return findings
 }
 
-func severity(s string) string {
-	switch s = strings.ToLower(strings.Trim(s, "*_ `")); s {
-	case "critical", "blocker", "严重", "致命":
-		return "critical"
-	case "major", "high", "主要", "重要":
-		return "major"
-	case "":
-		return ""
-	default:
-		return "minor"
+// mergeFindings appends the findings of b that a does not have word for word.
+func mergeFindings(a, b []workflow.Finding) []workflow.Finding {
+	out := slices.Clone(a)
+	for _, f := range b {
+		if !slices.ContainsFunc(a, func(g workflow.Finding) bool { return g.Problem == f.Problem && g.File == f.File }) {
+			out = append(out, f)
+		}
 	}
+	return numbered(out)
+}
+
+// mergeCriteria joins the rows of two lists; of one id the worse result counts.
+func mergeCriteria(a, b []workflow.Criterion) []workflow.Criterion {
+	badness := map[string]int{workflow.ResultPass: 0, workflow.ResultNotTested: 1, workflow.ResultFail: 2}
+	out := slices.Clone(a)
+	for _, c := range b {
+		i := slices.IndexFunc(out, func(o workflow.Criterion) bool { return o.ID == c.ID })
+		switch {
+		case i < 0:
+			out = append(out, c)
+		case badness[c.Result] > badness[out[i].Result]:
+			out[i].Result = c.Result
+		}
+	}
+	return out
+}
+
+var (
+	severityCritical = regexp.MustCompile(`(?i)critical|blocker|\bp0\b|致命|严重`)
+	severityMajor    = regexp.MustCompile(`(?i)major|\bhigh\b|\bp1\b|主要|重要|^高`)
+)
+
+func severity(s string) string {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return ""
+	case severityCritical.MatchString(s):
+		return "critical"
+	case severityMajor.MatchString(s):
+		return "major"
+	}
+	return "minor"
 }
 
 var (
 	statusFixed     = regexp.MustCompile(`^(?:fixed|resolved|closed|done|verified|mended|已修复|已解决)`)
 	statusWithdrawn = regexp.MustCompile(`^(?:withdrawn|invalid|won'?t[ -]?fix|not a (?:bug|defect)|撤回)`)
+	statusNot       = regexp.MustCompile(`still|broken|reopen|not fixed|partly|partial|仍|未`)
 )
 
 // findingStatus reads words such as "Fixed, verified"; anything else given is open.
@@ -88,6 +149,8 @@ func findingStatus(s string) string {
 	switch {
 	case s == "":
 		return ""
+	case statusNot.MatchString(s):
+		return "open"
 	case statusFixed.MatchString(s):
 		return "fixed"
 	case statusWithdrawn.MatchString(s):
@@ -98,12 +161,15 @@ func findingStatus(s string) string {
 
 func readCriteria(v any) []workflow.Criterion {
 	var out []workflow.Criterion
-	for _, o := range objects(v) {
+	for _, o := range objects(v, "id") {
 		c := workflow.Criterion{
-			ID:        field(o, "id", "ac"),
-			Criterion: field(o, "criterion", "description", "problem"),
+			ID:        clipRunes(field(o, "id", "ac"), maxID),
+			Criterion: field(o, "criterion", "description", "title"),
 			Result:    result(field(o, "result", "status", "verdict")),
 			Evidence:  field(o, "evidence", "notes"),
+		}
+		if passed, ok := o["result"].(bool); ok {
+			c.Result = map[bool]string{true: workflow.ResultPass, false: workflow.ResultFail}[passed]
 		}
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("row %d", len(out)+1)
@@ -113,124 +179,31 @@ func readCriteria(v any) []workflow.Criterion {
 	return out
 }
 
+var (
+	resultFail = regexp.MustCompile(`(?i)❌|✗|✘|\bnot[ -]met\b|\bunmet\b|\bfalse\b|^no\b|未满足`)
+	resultPass = regexp.MustCompile(`(?i)✅|✔|☑|^met\b|^ok\b|^yes\b|^true\b|^满足`)
+)
+
 // result reads the outcome of one criterion; what is neither pass nor fail was not tested.
 func result(s string) string {
-	switch Classify(s) {
-	case workflow.Pass, workflow.PassWithRisk:
-		return workflow.ResultPass
-	case workflow.Fail:
+	s = strings.Trim(s, " \t*_`")
+	verdict := Classify(s)
+	switch {
+	case verdict == workflow.Fail, resultFail.MatchString(s):
 		return workflow.ResultFail
+	case verdict != "", resultPass.MatchString(s):
+		return workflow.ResultPass
 	}
 	return workflow.ResultNotTested
 }
 
 func readResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
-	for _, o := range objects(v) {
-		r := workflow.Resolution{ID: field(o, "id", "finding", "problem"), How: field(o, "how", "resolution", "fix")}
+	for _, o := range objects(v, "id") {
+		r := workflow.Resolution{ID: clipRunes(field(o, "id", "finding", "problem"), maxID), How: field(o, "how", "resolution", "fix")}
 		if r.ID != "" {
 			out = append(out, r)
 		}
-	}
-	return out
-}
-
-// mdTable is a Markdown table: lower-case header cells and rows of the same width.
-type mdTable struct {
-	header []string
-	rows   [][]string
-}
-
-var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
-
-func markdownTables(document string) []mdTable {
-	var out []mdTable
-	var previous string
-	open := false
-	for line := range strings.Lines(document) {
-		line = strings.TrimSpace(line)
-		switch {
-		case !strings.Contains(line, "|"):
-			open = false
-		case tableRule.MatchString(line) && strings.Contains(previous, "|"):
-			header := cells(previous)
-			for i := range header {
-				header[i] = strings.ToLower(header[i])
-			}
-			out, open = append(out, mdTable{header: header}), true
-		case open:
-			row, t := cells(line), &out[len(out)-1]
-			if len(row) == len(t.header) {
-				t.rows = append(t.rows, row)
-			}
-		}
-		previous = line
-	}
-	return out
-}
-
-func cells(line string) []string {
-	parts := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-	for i := range parts {
-		parts[i] = strings.Trim(strings.TrimSpace(parts[i]), "*_`")
-	}
-	return parts
-}
-
-// column returns the index of the first header that begins with one of the words, or -1.
-func (t mdTable) column(words ...string) int {
-	for i, h := range t.header {
-		for _, w := range words {
-			if strings.HasPrefix(h, w) {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-func (t mdTable) cell(row []string, col int) string {
-	if col < 0 {
-		return ""
-	}
-	return row[col]
-}
-
-func (t mdTable) findings() []workflow.Finding {
-	sev := t.column("severity", "严重")
-	if sev < 0 {
-		return nil
-	}
-	var out []workflow.Finding
-	for _, row := range t.rows {
-		out = append(out, workflow.Finding{
-			ID:       t.cell(row, t.column("id", "finding id", "#", "编号")),
-			Severity: severity(row[sev]),
-			File:     t.cell(row, t.column("file", "location", "place", "where", "文件", "位置")),
-			Problem:  t.cell(row, t.column("problem", "finding", "issue", "description", "问题")),
-			Fix:      t.cell(row, t.column("fix", "recommendation", "suggestion", "修复", "建议")),
-			Status:   findingStatus(t.cell(row, t.column("status", "state", "状态"))),
-		})
-	}
-	return numbered(out)
-}
-
-func (t mdTable) criteria() []workflow.Criterion {
-	id, res := t.column("ac", "id", "criterion id", "编号"), t.column("result", "status", "verdict", "结果", "状态")
-	if id < 0 || res < 0 || t.column("severity", "严重") >= 0 {
-		return nil
-	}
-	var out []workflow.Criterion
-	for _, row := range t.rows {
-		if !strings.HasPrefix(strings.ToUpper(row[id]), "AC") {
-			continue
-		}
-		out = append(out, workflow.Criterion{
-			ID:        row[id],
-			Criterion: t.cell(row, t.column("criterion", "description", "acceptance", "标准")),
-			Result:    result(row[res]),
-			Evidence:  t.cell(row, t.column("evidence", "notes", "证据")),
-		})
 	}
 	return out
 }

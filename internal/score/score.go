@@ -8,6 +8,9 @@
 package score
 
 import (
+	"cmp"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"bmad-mcp/internal/workflow"
@@ -61,7 +64,7 @@ func (a Assessment) Effective() workflow.Verdict {
 
 // Read reads a submission for a stage.
 func Read(stage workflow.StageID, text string) Assessment {
-	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	text = plainText(text)
 	env := findEnvelope(stage, text)
 
 	a := Assessment{Document: text, Defect: env.defect}
@@ -80,22 +83,100 @@ func Read(stage workflow.StageID, text string) Assessment {
 	}
 	if stage == workflow.SM {
 		a.Sprints, a.Missing = ReadSprints(a.Document)
+		if len(a.Sprints) == 0 {
+			a.Sprints = sprintObjects(env.object)
+		}
 	}
 	if stage == workflow.Dev {
 		a.Scope = intList(env.object["sprints"])
+		if given := env.object["sprints"]; given != nil && len(a.Scope) == 0 {
+			if list, ok := given.([]any); !ok || len(list) > 0 {
+				a.Defect = `names "sprints" that are no numbers`
+			}
+		}
 		a.Resolved = readResolved(env.object["resolved"])
 	}
 	if stage == workflow.Review || stage == workflow.QA {
 		a.readVerdict(env)
 	}
+	a.bound()
 	return a
+}
+
+// plainText takes off what a text is wrapped in: a byte order mark, JSON quotes
+// around the whole, or one Markdown fence around the whole.
+func plainText(text string) string {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if strings.HasPrefix(text, `"`) {
+		var inner string
+		if json.Unmarshal([]byte(text), &inner) == nil && strings.TrimSpace(inner) != "" {
+			text = strings.TrimSpace(inner)
+		}
+	}
+	for _, info := range []string{"```markdown", "```md"} {
+		rest, ok := strings.CutPrefix(text, info+"\n")
+		if body, closed := strings.CutSuffix(rest, "\n```"); ok && closed {
+			return strings.TrimSpace(body)
+		}
+	}
+	return text
+}
+
+// Limits of what is kept beside a document; all of it stands in the stored text.
+const (
+	maxItems = 200
+	maxText  = 2000 // characters
+	maxID    = 40   // characters
+)
+
+// bound cuts the lists and texts of an assessment to their limits.
+func (a *Assessment) bound() {
+	a.Gaps = a.Gaps[:min(len(a.Gaps), maxItems)]
+	for i := range a.Gaps {
+		a.Gaps[i] = clipRunes(a.Gaps[i], maxText)
+	}
+	for i := range a.Questions {
+		a.Questions[i].Question = clipRunes(a.Questions[i].Question, maxText)
+		a.Questions[i].Context = clipRunes(a.Questions[i].Context, maxText)
+	}
+	a.Findings = a.Findings[:min(len(a.Findings), maxItems)]
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		f.File, f.Problem, f.Fix = clipRunes(f.File, maxText), clipRunes(f.Problem, maxText), clipRunes(f.Fix, maxText)
+	}
+	// A failed row must not be cut off by passed ones.
+	slices.SortStableFunc(a.Criteria, func(x, y workflow.Criterion) int {
+		return cmp.Compare(failedFirst(x), failedFirst(y))
+	})
+	a.Criteria = a.Criteria[:min(len(a.Criteria), 5*maxItems)]
+	for i := range a.Criteria {
+		c := &a.Criteria[i]
+		c.Criterion, c.Evidence = clipRunes(c.Criterion, maxText), clipRunes(c.Evidence, maxText)
+	}
+	a.Resolved = a.Resolved[:min(len(a.Resolved), maxItems)]
+	for i := range a.Resolved {
+		a.Resolved[i].How = clipRunes(a.Resolved[i].How, maxText)
+	}
+	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
+}
+
+func failedFirst(c workflow.Criterion) int {
+	if c.Result == workflow.ResultFail {
+		return 0
+	}
+	return 1
 }
 
 // Merge joins the submissions of two engines: the higher score wins, at a tie
 // the first; questions and gaps of both are kept without repeats.
 func Merge(a, b Assessment) Assessment {
 	winner, other := a, b
-	if b.Score() > a.Score() {
+	if judged := rank[a.Effective()] + rank[b.Effective()]; judged > 0 {
+		// The report with the worse verdict is the one to act on.
+		if rank[b.Effective()] > rank[a.Effective()] {
+			winner, other = b, a
+		}
+	} else if b.Score() > a.Score() {
 		winner, other = b, a
 	}
 	winner.Gaps = mergeStrings(winner.Gaps, other.Gaps)
@@ -103,6 +184,8 @@ func Merge(a, b Assessment) Assessment {
 	// Bad news from either engine counts.
 	winner.Verdict = worse(winner.Verdict, other.Verdict)
 	winner.Objections = mergeStrings(winner.Objections, other.Objections)
+	winner.Findings = mergeFindings(winner.Findings, other.Findings)
+	winner.Criteria = mergeCriteria(winner.Criteria, other.Criteria)
 	return winner
 }
 
