@@ -64,6 +64,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal asks; with stop done, a second one ends the process.
+	context.AfterFunc(ctx, stop)
 
 	a := &app{in: in, out: out, err: errOut}
 	root := a.root()

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,13 +117,13 @@ func (a *app) submitCommand() *cobra.Command {
 					continue
 				}
 				if r.text == "-" {
-					data, err := io.ReadAll(a.in)
+					data, err := a.readAll(cmd.Context())
 					if err != nil {
-						return fault.New(fault.Storage, "standard input cannot be read: %w", err)
+						return err
 					}
 					r.text = string(data)
 				}
-				req.Results = append(req.Results, engine.Result{Engine: r.engine, Text: r.text, Path: r.path})
+				req.Results = append(req.Results, engine.Result{Engine: r.engine, Text: r.text, Path: fromHere(r.path)})
 			}
 			return a.act(cmd, req, f.withPrompt)
 		},
@@ -158,6 +160,44 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// fromHere makes a path that exists from the shell's folder absolute; any other
+// is left to be found from the project.
+func fromHere(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if _, err := os.Lstat(full); err != nil {
+		return path
+	}
+	return full
+}
+
+// readAll reads standard input until it ends or ctx does.
+func (a *app) readAll(ctx context.Context) ([]byte, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(a.in)
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, fault.New(fault.Storage, "standard input cannot be read: %w", r.err)
+		}
+		return r.data, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 func completeStages(cmd *cobra.Command) {
 	// The error is for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(workflow.Default().IDs(), cobra.ShellCompDirectiveNoFileComp))
@@ -184,7 +224,7 @@ func (a *app) answerCommand() *cobra.Command {
 				}
 			}
 			if f.answersFile != "" {
-				if err := a.readAnswers(f.answersFile, req.Answers); err != nil {
+				if err := a.readAnswers(cmd.Context(), f.answersFile, req.Answers); err != nil {
 					return err
 				}
 			}
@@ -196,11 +236,13 @@ func (a *app) answerCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) readAnswers(name string, into map[string]string) error {
+func (a *app) readAnswers(ctx context.Context, name string, into map[string]string) error {
 	var data []byte
 	var err error
 	if name == "-" {
-		data, err = io.ReadAll(a.in)
+		if data, err = a.readAll(ctx); err != nil {
+			return err
+		}
 	} else {
 		data, err = os.ReadFile(name) //nolint:gosec // the person at the terminal names it
 	}
@@ -224,7 +266,11 @@ func (a *app) confirmCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Confirmed: &f.confirmed, Feedback: f.feedback}, f.withPrompt)
+			req := engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback}
+			if cmd.Flags().Changed("confirmed") {
+				req.Confirmed = &f.confirmed
+			}
+			return a.act(cmd, req, f.withPrompt)
 		},
 	}
 	cmd.Flags().BoolVar(&f.confirmed, "confirmed", true, "false asks for another round")

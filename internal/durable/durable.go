@@ -28,7 +28,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
 )
 
 const (
@@ -196,9 +195,4 @@ func (d *Dir) Sync(name string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// IsTemp reports whether a base name is that of a temporary file of [Dir.Replace].
-func IsTemp(base string) bool {
-	return strings.HasPrefix(base, ".") && strings.Contains(base, tempMark)
 }

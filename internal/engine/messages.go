@@ -80,6 +80,9 @@ func (r run) message(s *workflow.Session) string {
 		}
 		return fmt.Sprintf("The %s now %s. Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description)
 	case workflow.Refining:
+		if continuing(s) {
+			return r.devMessage(s)
+		}
 		return r.refiningMessage(s, st, rec)
 	case workflow.Clarifying:
 		var b strings.Builder
@@ -246,11 +249,15 @@ func sprintList(numbers []int) string {
 }
 
 func joinInts(numbers []int) string {
+	more := ""
+	if len(numbers) > 30 {
+		numbers, more = numbers[:30], ", …"
+	}
 	parts := make([]string, len(numbers))
 	for i, n := range numbers {
 		parts[i] = strconv.Itoa(n)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, ", ") + more
 }
 
 // list renders a titled list of at most ten lines, or nothing.

@@ -33,7 +33,7 @@ func TestPromptOfTheNextStageIsCheckedBeforeTheGateOpens(t *testing.T) {
 func TestJSONWithoutADocumentIsNoSubmission(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
-	for _, text := range []string{"{}", "[]", "null", "42", `{"foo":1}`, "```json\n{\"foo\": 1}\n```", `"text"`} {
+	for _, text := range []string{"{}", "[]", "null", "42", `{"foo":1}`, "```json\n{\"foo\": 1}\n```"} {
 		if _, err := b.try(submit(workflow.PO, text)); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "has no document in it") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -122,5 +122,94 @@ func TestUnreadableVerdictIsNamed(t *testing.T) {
 	b.to(workflow.Review, workflow.Generating)
 	if _, err := b.try(submit(workflow.Review, `{"review":"r","verdict":"maybe"}`)); err == nil || !strings.Contains(err.Error(), `the verdict "maybe" is none of`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFeedbackWithoutADecisionOpensNoGate(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	if _, err := b.try(engine.Request{Action: workflow.ActionConfirm, Feedback: "No, please add offline mode first"}); !fault.Is(err, fault.InvalidArgument) {
+		t.Errorf("got %v", err)
+	}
+	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm})
+}
+
+func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Architect, workflow.Generating)
+	path := ".claude/specs/build-a-thing/01-product-requirements.md"
+	if r := b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); r.Draft.Path == path {
+		t.Errorf("an untouched artifact is the draft: %+v", r.Draft)
+	}
+	b.do(submit(workflow.PO, `{"prd_updated":"# new","quality_score":95}`))
+	b.do(confirm(true))
+	if err := os.WriteFile(filepath.Join(b.dir, filepath.FromSlash(path)), []byte("# mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); r.Draft.Path != path {
+		t.Errorf("draft %+v", r.Draft)
+	}
+}
+
+// TestSecondSprintBeginsLikeTheFirst reopens dev after a run that built one sprint of two.
+func TestSecondSprintBeginsLikeTheFirst(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Dev, workflow.Generating)
+	one := submit(workflow.Dev, "# D")
+	one.Sprints = []int{1}
+	b.do(one)
+	b.do(submit(workflow.Review, "Status: pass"))
+	b.at("qa/completed", submit(workflow.QA, "Status: pass"))
+	r := b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev"})
+	if !slices.Equal(r.PendingUserActions, []string{"specify_sprint_scope_then_generate"}) || !strings.Contains(r.RolePrompt, "# You are the Developer") ||
+		!strings.Contains(r.UserMessage, "Sprint 1: one — done") {
+		t.Errorf("%v\n%.100s\n%s", r.PendingUserActions, r.RolePrompt, r.UserMessage)
+	}
+	b.do(submit(workflow.Dev, "# D2"))
+	if s := b.stored(); !slices.Equal(s.Record(workflow.Dev).Scope, []int{2}) {
+		t.Errorf("scope %v", s.Record(workflow.Dev).Scope)
+	}
+}
+
+func TestStageAfterAReopenBeginsWithItsWholePrompt(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.QA, workflow.Generating) // through a rework
+	b.do(submit(workflow.QA, "Status: pass"))
+	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
+	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`))
+	if r := b.at("architect/generating", confirm(true)); !strings.Contains(r.RolePrompt, "# You are the System Architect") || r.StageDescription == "" {
+		t.Errorf("prompt %.80q", r.RolePrompt)
+	}
+}
+
+func TestAbsolutePathThroughAnotherNameOfTheProject(t *testing.T) {
+	b := newBench(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(b.dir, link); err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, "prd.md"), []byte("# P\nQuality Score: 95"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: link})
+	req := engine.Request{Action: workflow.ActionSubmit, Stage: "po", Cwd: link, Results: []engine.Result{{Engine: workflow.Claude, Path: filepath.Join(b.dir, "prd.md")}}}
+	b.at("po/awaiting_confirmation", req)
+}
+
+// TestRefusalsStaySmall repeats what is far too long in every place an error names.
+func TestRefusalsStaySmall(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Dev, workflow.Generating)
+	long := strings.Repeat("x", 50_000)
+	for _, req := range []engine.Request{
+		{Action: workflow.Action(long)},
+		{Action: workflow.ActionSubmit, Stage: long},
+		{Action: workflow.ActionSubmit, Stage: "dev", Results: []engine.Result{{Engine: workflow.Claude, Path: long}}},
+		{Action: workflow.ActionStatus, Cwd: "/" + long},
+	} {
+		_, err := b.try(req)
+		if !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%.60v", err)
+		}
 	}
 }

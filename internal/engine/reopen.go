@@ -42,5 +42,9 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 	if len(stale) > 0 {
 		said += " Out of date until their stages are done again: " + strings.Join(stale, ", ") + "."
 	}
-	return r.reply(s, short, said+"\n\n"+r.message(s))
+	d := short
+	if continuing(s) {
+		d = whole
+	}
+	return r.reply(s, d, said+"\n\n"+r.message(s))
 }

@@ -63,6 +63,11 @@ func (q *Request) validate() error {
 				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
 		}
 	}
+	for _, r := range q.Results {
+		if err := checkText(string(r.Engine)+"_result_path", r.Path, 4096); err != nil {
+			return err
+		}
+	}
 	for _, t := range []struct {
 		name, text string
 		limit      int
@@ -86,6 +91,12 @@ func (q *Request) validate() error {
 		if len(q.Answers) == 0 {
 			return fault.New(fault.InvalidArgument, "answer needs answers").
 				WithHint(`pass answers as an object of question id and text, such as {"q1": "…"}`)
+		}
+	case workflow.ActionConfirm:
+		// A "no, because …" without the no must not open the gate.
+		if q.Confirmed == nil && strings.TrimSpace(q.Feedback) != "" {
+			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
+				WithHint("true saves the document and goes on; false asks for another round with the feedback")
 		}
 	case workflow.ActionApprove:
 		if q.Approved == nil {

@@ -19,7 +19,7 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 	if out != nil {
 		out.SessionFile = sessionFile(s)
 	}
-	if out != nil && s.CurrentState == workflow.Refining {
+	if out != nil && s.CurrentState == workflow.Refining && !continuing(s) {
 		out.RolePrompt = refinement(r.stage(s), s.Current(), out.RolePrompt)
 	}
 	return out, err

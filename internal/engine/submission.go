@@ -103,6 +103,27 @@ func tooLarge(name string, size, limit int64) error {
 		WithHint("shorten the document, or raise max_submission_bytes in %s", ".claude/bmad-task.yaml")
 }
 
+// relative returns an absolute path as one from the project folder. The project
+// and the path may spell the same folder differently, as /tmp and /private/tmp do.
+func (r run) relative(path string) string {
+	rel, err := filepath.Rel(r.project.dir.Path(), path)
+	if err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	project, err := filepath.EvalSymlinks(r.project.dir.Path())
+	if err != nil {
+		return path
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path
+	}
+	if rel, err = filepath.Rel(project, filepath.Join(folder, filepath.Base(path))); err != nil {
+		return path
+	}
+	return rel
+}
+
 // loadFile reads a submission from a regular file of the project that no symbolic link leads to.
 func (r run) loadFile(name, given string) (string, error) {
 	outside := func() error {
@@ -111,11 +132,7 @@ func (r run) loadFile(name, given string) (string, error) {
 	}
 	local := filepath.Clean(given)
 	if filepath.IsAbs(local) {
-		rel, err := filepath.Rel(r.project.dir.Path(), local)
-		if err != nil {
-			return "", outside()
-		}
-		local = rel
+		local = r.relative(local)
 	}
 	if !filepath.IsLocal(local) {
 		return "", outside()

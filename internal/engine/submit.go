@@ -47,10 +47,10 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 // depthFor is the whole briefing where a stage begins, the short one for another round.
 func depthFor(s *workflow.Session, from workflow.Stage) depth {
 	switch {
-	case s.CurrentState == workflow.Generating && s.CurrentStage != from.ID && (s.ReworkCount == 0 || s.Current().Iteration == 0):
-		return whole
-	case s.CurrentState == workflow.Generating:
+	case s.CurrentState == workflow.Generating && from.ID == workflow.Dev && s.ReworkCount > 0 && s.Current().Iteration > 0:
 		return short // the reviewer has had the whole prompt before the rework
+	case s.CurrentState == workflow.Generating:
+		return whole
 	case s.CurrentState == workflow.Refining:
 		return short
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -63,7 +65,7 @@ func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
 	case workflow.Generating, workflow.Refining:
 		out.InteractionType = AwaitingGeneration
 		out.PendingUserActions = []string{"generate_then_submit"}
-		if s.CurrentState == workflow.Refining {
+		if s.CurrentState == workflow.Refining && !continuing(s) {
 			out.InteractionType = AwaitingRegeneration
 			out.PendingUserActions = []string{"regenerate_then_submit"}
 			if unexplained(s) {
@@ -79,7 +81,9 @@ func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
 			call[string(e)+"_result_path"] = "…"
 		}
 		if numbers := sprintNumbers(s.Sprints); st.ID == workflow.Dev && len(numbers) > 0 {
-			call["sprints"] = r.defaultScope(s)
+			if scope := r.defaultScope(s); len(scope) <= listed {
+				call["sprints"] = scope
+			}
 		}
 	case workflow.Clarifying:
 		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
@@ -112,6 +116,13 @@ func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
 		call["action"], call["stage"] = workflow.ActionReopen, workflow.Dev
 	}
 	out.NextCall = call
+}
+
+// continuing reports whether dev was reopened to build sprints that are still open.
+func continuing(s *workflow.Session) bool {
+	last := s.History[max(0, len(s.History)-1):]
+	return s.CurrentStage == workflow.Dev && len(last) == 1 && last[0].Event == workflow.EventReopened &&
+		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
 }
 
 // unexplained reports whether the human has just asked for another round of a
@@ -164,7 +175,7 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 			out.Findings = brief(rec.Findings)
 		}
 	}
-	if st.ID == workflow.Dev && rec.Iteration > 0 {
+	if st.ID == workflow.Dev && rec.Iteration > 0 && !continuing(s) {
 		for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
 			out.Findings = append(out.Findings, openFindings(s.Record(id).Findings)...)
 			for _, criterion := range s.Record(id).Criteria {
@@ -218,7 +229,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	}
 	rec := s.Record(st.ID)
 	doc := &Document{Stage: st.ID, Path: ref.FilePath, Summary: clip(ref.Summary, 120), Size: ref.Size, SHA256: ref.SHA256}
-	if a := rec.Artifact; a != nil && rec.Status == workflow.Done {
+	if a := rec.Artifact; a != nil && (rec.Status == workflow.Done || r.edited(a)) {
 		doc.Path, doc.Size, doc.SHA256, doc.Stale = a.Path, a.Size, a.SHA256, a.Stale
 		if info, err := r.project.dir.Stat(a.Path); err == nil {
 			doc.Size = info.Size() // people edit artifacts
@@ -230,6 +241,17 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 }
 
 func sessionFile(s *workflow.Session) string { return ".bmad-task/session-" + s.SessionID + ".json" }
+
+// edited reports whether people have changed an artifact since it was saved: then
+// it, and not the submission it came from, is what another round starts from.
+func (r run) edited(a *workflow.Artifact) bool {
+	data, err := r.project.dir.ReadFile(a.Path)
+	if err != nil {
+		return false
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]) != a.SHA256
+}
 
 // brief keeps of each finding what tells it from the others.
 func brief(findings []workflow.Finding) []workflow.Finding {

@@ -33,11 +33,6 @@ const (
 	Storage Code = "storage"
 )
 
-// Codes lists every code, for help texts and tests.
-func Codes() []Code {
-	return []Code{InvalidArgument, NotFound, Conflict, WrongStage, NotAllowed, GatePending, Storage}
-}
-
 // Error is a refused action. Nothing was changed on disk when it is returned.
 type Error struct {
 	Code    Code

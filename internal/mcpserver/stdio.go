@@ -117,7 +117,7 @@ func (g *gate) Write(p []byte) (int, error) {
 }
 
 func (g *gate) wait(done func() bool) {
-	var timeout <-chan time.Time
+	var timeout <-chan time.Time // from the last answer on
 	for {
 		g.mu.Lock()
 		ok, changed := done(), g.changed
@@ -130,6 +130,7 @@ func (g *gate) wait(done func() bool) {
 		}
 		select {
 		case <-changed:
+			timeout = nil
 		case <-timeout:
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -87,12 +88,24 @@ type Failure struct {
 
 // NewFailure describes an error.
 func NewFailure(err error) Failure {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		err = fault.New(fault.Conflict, "the call was given up before it was done: %w", err).WithHint("nothing was changed; repeat the call")
+	}
 	f := fault.From(err)
-	out := Failure{Status: "failed", Code: f.Code, Error: f.Message, Hint: f.Hint, Allowed: f.Allowed, SessionID: f.SessionID}
+	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID}
 	if out.Allowed == nil {
 		out.Allowed = []string{}
 	}
 	return out
+}
+
+// clip bounds a text that may repeat what the caller sent.
+func clip(s string) string {
+	const limit = 2000
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 func failure(err error) *mcp.CallToolResult {

@@ -257,8 +257,8 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	if err := s.dir.Replace(sessionPath(canonical), data); err != nil {
 		return nil, s.storage(err)
 	}
-	if !s.dir.Exists(mappingFile) {
-		_ = s.rebuildMapping(ctx)
+	if _, _, ok := s.mappingTail(); !ok {
+		_ = s.rebuildMapping(ctx) // derived: trouble with it must not fail an update that is stored
 	}
 	return session, nil
 }

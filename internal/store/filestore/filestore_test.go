@@ -100,7 +100,7 @@ func TestMappingIsRebuiltWhenMissingOrBroken(t *testing.T) {
 		path := t.TempDir()
 		s := openStore(t, path)
 		session := start(t, s, "one")
-		if err := os.Remove(file(path)); err != nil {
+		if err := os.WriteFile(file(path), []byte("{broken"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Update(ctx, session.SessionID, func(*workflow.Session) error { return nil }); err != nil {

@@ -21,7 +21,7 @@ type Known struct {
 const (
 	knownFile = "projects.json"
 	knownLock = "projects.lock"
-	// maxKnown bounds the list; the projects used longest ago fall out.
+	// maxKnown bounds the list; the projects added longest ago fall out.
 	maxKnown = 1000
 )
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"time"
 
 	"bmad-mcp/internal/workflow"
@@ -105,8 +103,8 @@ func (s *Store) rebuildMapping(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	if _, err := s.dir.Stat(mappingFile); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if _, _, ok := s.mappingTail(); ok {
+		return nil // another process was faster
 	}
 	return s.writeMapping(ctx)
 }
