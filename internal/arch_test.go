@@ -31,6 +31,7 @@ var may = map[string][]string{
 	"internal/fault":           {},
 	"internal/durable":         {},
 	"internal":                 {},
+	"internal/golden":          {},
 	"prompts":                  {"internal/workflow", "internal/fault"},
 }
 

@@ -96,7 +96,7 @@ func scoreText(r *workflow.Record) string {
 		return string(r.Verdict)
 	case r.Score == nil:
 		return "–"
-	case r.ClaimedScore == nil:
+	case r.ClaimedScore == nil && r.EstimatedScore != nil:
 		return fmt.Sprintf("%g (estimate)", *r.Score)
 	}
 	return fmt.Sprintf("%g", *r.Score)

@@ -21,7 +21,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	}
 	if rec.FinalResultRef == nil {
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
-			WithHint("reopen the stage and submit it again")
+			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
 	body, err := r.project.backend.Read(ctx, *rec.FinalResultRef)
 	if err != nil {

@@ -143,9 +143,9 @@ func (r run) act(ctx context.Context) (*Reply, error) {
 	return nil, unknownAction(string(r.req.Action))
 }
 
-// change runs apply on the session in one transaction. check decides on what the
-// caller saw; when another call changed the session in between, this one has
-// lost and is told so.
+// change runs apply on the session in one transaction. prepare, which may be nil,
+// does before it what needs no lock, on the session as the caller saw it; when
+// another call changed the session in between, this one has lost and is told so.
 func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, apply func(*workflow.Session) error) (*workflow.Session, error) {
 	before, err := r.project.backend.Get(ctx, r.id)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,11 +16,10 @@ import (
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/golden"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/workflow"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var ctx = context.Background()
 
@@ -279,25 +277,5 @@ func TestStateActionMatrix(t *testing.T) {
 			fmt.Fprintf(&out, "%-28s %-11s %s\n", string(place.stage)+"/"+string(place.state), action.name, cell)
 		}
 	}
-	golden(t, "matrix.txt", out.String())
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (rerun with -update if meant)\n--- got\n%s", name, got)
-	}
+	golden.Check(t, "testdata/matrix.txt", out.String())
 }

@@ -58,6 +58,8 @@ func (r run) standing(s *workflow.Session) string {
 	switch {
 	case rec.Score == nil:
 		return ""
+	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
+		return fmt.Sprintf("Score %s of 100; the gate is %s.", points(*rec.Score), points(st.GateScore))
 	case rec.ClaimedScore == nil:
 		return fmt.Sprintf("No score was stated; our estimate is %s of 100 and the gate asks for a stated %s.", points(*rec.Score), points(st.GateScore))
 	default:
@@ -69,9 +71,9 @@ func (r run) standing(s *workflow.Session) string {
 func (r run) message(s *workflow.Session) string {
 	st, rec := r.stage(s), s.Current()
 	artifact := r.artifactPath(s, st)
-	draft := ""
+	draft := "" // sessions of older servers can have none
 	if rec.FinalResultRef != nil {
-		draft = rec.FinalResultRef.FilePath
+		draft = "`" + rec.FinalResultRef.FilePath + "`"
 	}
 	switch s.CurrentState {
 	case workflow.Generating:
@@ -86,7 +88,11 @@ func (r run) message(s *workflow.Session) string {
 		return r.refiningMessage(s, st, rec)
 	case workflow.Clarifying:
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s\nDraft: `%s`\n\nThe %s asks:\n", r.standing(s), draft, st.Role)
+		b.WriteString(r.standing(s))
+		if draft != "" {
+			b.WriteString("\nDraft: " + draft)
+		}
+		fmt.Fprintf(&b, "\n\nThe %s asks:\n", st.Role)
 		for _, q := range rec.Questions {
 			fmt.Fprintf(&b, "- **%s** %s", q.ID, q.Question)
 			if q.Context != "" {
@@ -97,7 +103,7 @@ func (r run) message(s *workflow.Session) string {
 		b.WriteString("\n**You can now** answer in your own words; leave out what you do not know.")
 		return b.String()
 	case workflow.AwaitingConfirmation:
-		return fmt.Sprintf("%s\nDraft: `%s`%s\n\n**You can now** read it and\n- say **confirm**: it is saved as `%s` and the next stage begins\n- or say what to change: it goes into another round",
+		return fmt.Sprintf("%s\nDraft: %s%s\n\n**You can now** read it and\n- say **confirm**: it is saved as `%s` and the next stage begins\n- or say what to change: it goes into another round",
 			r.standing(s), draft, list("Known gaps:", rec.Gaps), artifact)
 	case workflow.AwaitingApproval:
 		return r.approvalMessage(s, st, rec, draft, artifact)
@@ -158,7 +164,7 @@ func (r run) devMessage(s *workflow.Session) string {
 func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
 	var b strings.Builder
 	if st.Gate != workflow.GateVerdict {
-		fmt.Fprintf(&b, "The %s is ready: `%s`", st.DocumentName, draft)
+		fmt.Fprintf(&b, "The %s is ready: %s", st.DocumentName, draft)
 		for _, sp := range s.Sprints {
 			fmt.Fprintf(&b, "\n- Sprint %d: %s", sp.Number, sp.Title)
 		}
@@ -169,7 +175,7 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 		fmt.Fprintf(&b, "\n\n**You can now** read it and\n- say **approve**: it is saved as `%s` and development can begin\n- or say what to change", artifact)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "The %s **failed** the work. Report: `%s`", st.Role, draft)
+	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
 	b.WriteString(list("The report contradicts itself:", rec.Objections))
 	var open []string
 	for _, f := range openFindings(rec.Findings) {

@@ -143,7 +143,7 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 	}
 	if st.Gate == workflow.GateScore {
 		out.Score = rec.Score
-		out.ScoreIsEstimate = rec.Score != nil && rec.ClaimedScore == nil
+		out.ScoreIsEstimate = rec.EstimatedScore != nil && rec.ClaimedScore == nil
 	}
 	if st.Gate == workflow.GateVerdict {
 		out.Verdict, out.Objections = rec.Verdict, rec.Objections

@@ -17,10 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"bmad-mcp/internal/golden"
 	"bmad-mcp/internal/mcpserver"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // binary is the real program, built once for all tests of the package.
 var binary string
@@ -170,23 +169,6 @@ func (r *rpc) line() string {
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"raw","version":"0"},"capabilities":{}}}`
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("..", "..", "testdata", "mcp", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (rerun with -update if meant)\n--- got\n%s\n--- want\n%s", name, got, want)
-	}
-}
-
 var variable = []struct {
 	re *regexp.Regexp
 	as string
@@ -229,7 +211,7 @@ func TestTranscripts(t *testing.T) {
 					fmt.Fprintf(&out, "S> %s\n", answer)
 				}
 			}
-			golden(t, name+".golden", out.String())
+			golden.Check(t, filepath.Join("..", "..", "testdata", "mcp", name+".golden"), out.String())
 		})
 	}
 }

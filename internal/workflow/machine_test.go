@@ -5,42 +5,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/golden"
 	"bmad-mcp/internal/workflow"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (rerun with -update if meant)\n--- got\n%s--- want\n%s", name, got, want)
-	}
-}
-
 func TestGraphGolden(t *testing.T) {
-	golden(t, "graph.mmd", workflow.Graph())
+	golden.Check(t, "testdata/graph.mmd", workflow.Graph())
 }
 
 // TestStateEventMatrix fires every event in every state; each cell of the golden
@@ -73,7 +52,7 @@ func TestStateEventMatrix(t *testing.T) {
 			fmt.Fprintf(&b, "%-22s %-18s %s\n", state, event, cell)
 		}
 	}
-	golden(t, "matrix.txt", b.String())
+	golden.Check(t, "testdata/matrix.txt", b.String())
 }
 
 func sessionAt(w *workflow.Workflow, stage workflow.StageID, state workflow.State) *workflow.Session {
