@@ -38,6 +38,7 @@ func TestName(t *testing.T) {
 		{"com1", 0, "com1-task"},
 		{"../../etc/passwd", 0, "etc-passwd"},
 		{"under_score", 0, "under-score"},
+		{"0_ 0", 0, "0-0"},
 		{strings.Repeat("x", 80), 0, strings.Repeat("x", 50)},
 		{strings.Repeat("x", 80), 7, strings.Repeat("x", 48) + "-7"},
 		{"a\nb\x00c", 0, "a-b-c"},

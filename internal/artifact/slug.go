@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/gosimple/slug"
@@ -9,6 +10,9 @@ import (
 
 // MaxName is the length of a task name, its number included, in bytes (all ASCII).
 const MaxName = 50
+
+// hyphens are what the library leaves between words, which may be several.
+var hyphens = regexp.MustCompile(`[-_]+`)
 
 // windowsReserved are names Windows gives to devices, with any extension:
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
@@ -41,7 +45,7 @@ func Slug(objective string) string {
 	if r := []rune(objective); len(r) > 4*MaxName {
 		objective = string(r[:4*MaxName])
 	}
-	s := cut(strings.ReplaceAll(slug.Make(objective), "_", "-"), MaxName)
+	s := cut(hyphens.ReplaceAllString(slug.Make(objective), "-"), MaxName)
 	if windowsReserved[s] {
 		s += "-task"
 	}
