@@ -1,10 +1,8 @@
 package score
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,25 +22,6 @@ type envelope struct {
 	// defect says why an object that is plainly the envelope could not be read.
 	defect string
 }
-
-// documentKeys are the fields that hold a stage's document, the best first.
-var documentKeys = map[workflow.StageID][]string{
-	workflow.PO:        {"prd_updated", "prd_draft", "prd"},
-	workflow.Architect: {"architecture_updated", "architecture_draft", "architecture"},
-	workflow.SM:        {"sprint_plan", "sprint_plan_updated", "plan"},
-	workflow.Dev:       {"implementation", "implementation_report", "implementation_summary", "report"},
-	workflow.Review:    {"review", "review_report", "report"},
-	workflow.QA:        {"qa_report", "test_report", "report"},
-}
-
-// genericKeys hold a document only in an object that is plainly an envelope:
-// API examples use the same words.
-var genericKeys = []string{"final_result", "document", "result", "draft", "content", "output", "markdown", "text"}
-
-var (
-	strongMeta = []string{"quality_score", "verdict", "ready_for_approval", "gaps"}
-	weakMeta   = []string{"questions", "findings", "criteria", "resolved", "files", "sprints", "score"}
-)
 
 // Limits that keep hostile text cheap.
 const (
@@ -151,74 +130,6 @@ func decode(s string) map[string]any {
 		return nil
 	}
 	return unwrap(canonical(object))
-}
-
-// known are all field names, by their form without case and separators.
-var known = func() map[string]string {
-	out := map[string]string{}
-	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "status"}}
-	for _, keys := range documentKeys {
-		lists = append(lists, keys)
-	}
-	for _, k := range slices.Concat(lists...) {
-		out[squeezed(k)] = k
-	}
-	return out
-}()
-
-func squeezed(key string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
-}
-
-// canonical renames fields such as "prdDraft" or "Verdict" to the names we read.
-func canonical(object map[string]any) map[string]any {
-	for _, k := range slices.Sorted(maps.Keys(object)) {
-		if name := known[squeezed(k)]; name != "" && name != k && object[name] == nil {
-			object[name] = object[k]
-			delete(object, k)
-		}
-	}
-	return object
-}
-
-// unwrap looks into an object that has none of our documents for the one object
-// in it that has: {"status": "ok", "result": {…}}. Fields of the outer one that
-// the inner lacks are taken along.
-func unwrap(object map[string]any) map[string]any {
-	for range 3 {
-		if hasDocument(object) || hasAny(object, []string{"quality_score", "verdict"}) {
-			break
-		}
-		var inner map[string]any
-		for _, k := range slices.Sorted(maps.Keys(object)) {
-			if o, ok := object[k].(map[string]any); ok {
-				if inner != nil {
-					return object
-				}
-				inner = canonical(o)
-			}
-		}
-		if inner == nil || !hasDocument(inner) && len(object) > 1 {
-			break
-		}
-		for k, v := range object {
-			if _, nested := v.(map[string]any); !nested && inner[k] == nil && k != "status" {
-				inner[k] = v
-			}
-		}
-		object = inner
-	}
-	return object
-}
-
-// hasDocument reports whether a document field of any stage is there.
-func hasDocument(object map[string]any) bool {
-	for _, keys := range documentKeys {
-		if hasAny(object, keys) {
-			return true
-		}
-	}
-	return false
 }
 
 // tooDeep reports whether a text nests further than any document does.
@@ -357,61 +268,4 @@ func without(text string, start, end int) string {
 		before, after = before[:i], strings.TrimPrefix(after, "```")
 	}
 	return strings.TrimSpace(strings.TrimSpace(before) + "\n\n" + strings.TrimSpace(after))
-}
-
-// documentOf returns the document field of an object: the stage's own, else that
-// of another stage, else a generic one where facts stand beside it.
-func documentOf(stage workflow.StageID, object map[string]any) (string, bool) {
-	for _, k := range documentKeys[stage] {
-		if d, ok := asText(object[k]); ok {
-			return d, true
-		}
-	}
-	for _, st := range workflow.Default().Stages {
-		for _, k := range documentKeys[st.ID] {
-			// "review" or "plan" of another stage is too common a word to trust.
-			if st.ID != stage && strings.Contains(k, "_") {
-				if d, ok := asText(object[k]); ok {
-					return d, true
-				}
-			}
-		}
-	}
-	if !hasAny(object, strongMeta) && len(object) > 1 {
-		return "", false
-	}
-	for _, k := range genericKeys {
-		if inner, ok := object[k].(map[string]any); ok {
-			if inner = canonical(inner); hasDocument(inner) {
-				return documentOf(stage, inner)
-			}
-		}
-		if d, ok := asText(object[k]); ok {
-			return d, true
-		}
-	}
-	return "", false
-}
-
-// asText returns a document given as a string, or as structured JSON, indented.
-func asText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		v = strings.TrimSpace(v)
-		return v, v != ""
-	case map[string]any, []any:
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if enc.Encode(v) != nil || buf.Len() <= 3 {
-			return "", false
-		}
-		return strings.TrimSpace(buf.String()), true
-	}
-	return "", false
-}
-
-func hasAny(object map[string]any, keys []string) bool {
-	return slices.ContainsFunc(keys, func(k string) bool { return object[k] != nil })
 }
