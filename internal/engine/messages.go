@@ -128,7 +128,7 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	if rec.Feedback != "" {
 		b.WriteString("\nYour feedback: " + clip(rec.Feedback, 300))
 	}
-	if last := len(s.History) - 1; last >= 0 && s.History[last].Event == workflow.EventScoredBelow {
+	if s.Last().Event == workflow.EventScoredBelow {
 		b.WriteString(list("To close:", rec.Gaps))
 	}
 	if st.ID == workflow.Dev && s.ReworkCount > 0 {

@@ -31,7 +31,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 		Revision:    s.Revision,
 		UserMessage: r.headline(s) + "\n\n" + message,
 	}
-	r.interaction(s, st, out)
+	r.interact(s, st, out)
 	r.scores(s, st, out)
 	if s.CurrentState == workflow.Clarifying {
 		out.Questions = rec.Questions
@@ -56,80 +56,6 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 		return out, r.brief(s, st, d, out)
 	}
 	return out, nil
-}
-
-// interaction says who is to act, and how the next call looks.
-func (r run) interaction(s *workflow.Session, st workflow.Stage, out *Reply) {
-	call := map[string]any{"session_id": s.SessionID}
-	switch s.CurrentState {
-	case workflow.Generating, workflow.Refining:
-		out.InteractionType = AwaitingGeneration
-		out.PendingUserActions = []string{"generate_then_submit"}
-		if s.CurrentState == workflow.Refining && !continuing(s) {
-			out.InteractionType = AwaitingRegeneration
-			out.PendingUserActions = []string{"regenerate_then_submit"}
-			if unexplained(s) {
-				out.RequiresUserConfirmation = true
-				out.PendingUserActions = []string{"say_what_to_change"}
-			}
-		} else if st.ID == workflow.Dev {
-			out.RequiresUserConfirmation = true
-			out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
-		}
-		call["action"], call["stage"] = workflow.ActionSubmit, st.ID
-		for _, e := range st.EnginesFor(s.Objective) {
-			call[string(e)+"_result_path"] = "…"
-		}
-		if numbers := sprintNumbers(s.Sprints); st.ID == workflow.Dev && len(numbers) > 0 {
-			if scope := r.defaultScope(s); len(scope) <= listed {
-				call["sprints"] = scope
-			}
-		}
-	case workflow.Clarifying:
-		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
-		out.PendingUserActions = []string{"answer_questions"}
-		answers := map[string]string{}
-		for _, q := range s.Current().Questions {
-			answers[q.ID] = "…"
-		}
-		call["action"], call["answers"] = workflow.ActionAnswer, answers
-	case workflow.AwaitingConfirmation:
-		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
-		out.PendingUserActions = []string{"confirm", "reject"}
-		call["action"], call["stage"], call["confirmed"] = workflow.ActionConfirm, st.ID, "true or false: the human decides"
-	case workflow.AwaitingApproval:
-		out.RequiresUserConfirmation, out.InteractionType = true, UserDecision
-		out.PendingUserActions = []string{"approve", "reject"}
-		if st.Gate == workflow.GateVerdict {
-			out.PendingUserActions = []string{"accept_risk", "send_back_to_dev"}
-			if s.ReworkCount >= manyReworks-1 {
-				out.PendingUserActions = []string{"accept_risk", "cancel", "send_back_to_dev"}
-			}
-		}
-		call["action"], call["stage"], call["approved"] = workflow.ActionApprove, st.ID, "true or false: the human decides"
-	default:
-		out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
-		if s.CurrentState != workflow.Completed || len(s.OpenSprints(workflow.SprintPending)) == 0 {
-			return
-		}
-		out.PendingUserActions = []string{"reopen_dev"}
-		call["action"], call["stage"] = workflow.ActionReopen, workflow.Dev
-	}
-	out.NextCall = call
-}
-
-// continuing reports whether dev was reopened to build sprints that are still open.
-func continuing(s *workflow.Session) bool {
-	last := s.History[max(0, len(s.History)-1):]
-	return s.CurrentStage == workflow.Dev && len(last) == 1 && last[0].Event == workflow.EventReopened &&
-		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
-}
-
-// unexplained reports whether the human has just asked for another round of a
-// document without saying what to change.
-func unexplained(s *workflow.Session) bool {
-	last := s.History[max(0, len(s.History)-1):]
-	return len(last) == 1 && last[0].Event == workflow.EventChangesRequested && last[0].Feedback == ""
 }
 
 func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {

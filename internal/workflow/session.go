@@ -135,6 +135,14 @@ func (s *Session) Current() *Record { return s.Record(s.CurrentStage) }
 // Place returns "stage/state", as the history writes it.
 func (s *Session) Place() string { return string(s.CurrentStage) + "/" + string(s.CurrentState) }
 
+// Last returns the newest entry of the history; the zero entry where there is none.
+func (s *Session) Last() Transition {
+	if len(s.History) == 0 {
+		return Transition{}
+	}
+	return s.History[len(s.History)-1]
+}
+
 // OpenSprints returns the numbers of the sprints with the given status.
 func (s *Session) OpenSprints(status SprintStatus) []int {
 	var out []int
