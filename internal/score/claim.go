@@ -15,12 +15,12 @@ var statedScore = regexp.MustCompile(
 	`(?i)(?:quality[ \t_-]*score|质量评分|质量得分)[*_"'\x60 \t]*(?:[(（][^)）\n]*[)）][*_ \t]*)?(?:[:：=|—–-]+[*_"'\x60 \t]*|is[ \t]+|为[ \t]*)(-?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+))?`)
 
 // underHeading matches a score in the first line below its heading.
-var underHeading = regexp.MustCompile(`(?im)^#{1,6}[ \t]*(?:quality[ \t_-]*score|质量评分|质量得分)[*_ \t]*$\s*^[*_ \t]*(\d+(?:\.\d+)?)[ \t]*(?:/|／)[ \t]*(100)\b`)
+var underHeading = regexp.MustCompile(`(?im)^#{1,6}[ \t]*(?:\d+[.)]?[ \t]*)?(?:quality[ \t_-]*score|质量评分|质量得分)[*_ \t]*$\s*^[*_ \t]*(\d+(?:\.\d+)?)[ \t]*(?:/|／)[ \t]*(100)\b`)
 
 // otherScore is what makes a score one of another time or kind.
-var otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|old|initial|target|goal|gate|minimum|required?|needs?|at least|上次|之前|目标|门槛)[^.;。；|]{0,30}$`)
+var otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|上次|之前|目标|门槛)[^.;。；|]{0,30}$`)
 
-var scoreValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?\s*(?:[(（].*)?$`)
+var scoreValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?\s*(?:points?|分)?\s*(?:[(（].*)?$`)
 
 // claimedScore returns the last score the submission states of itself. What
 // stands around the document speaks about it and goes before what stands in it.
@@ -71,6 +71,10 @@ func statedIn(line string) *float64 {
 		if before := line[max(0, m[0]-60):m[0]]; otherScore.MatchString(before) {
 			continue
 		}
+		if came := cameTo.FindStringSubmatch(line[m[1]:]); came != nil {
+			last = cmp.Or(toScore(came[1], ""), last)
+			continue
+		}
 		denominator := ""
 		if m[4] >= 0 {
 			denominator = line[m[4]:m[5]]
@@ -82,12 +86,19 @@ func statedIn(line string) *float64 {
 	return last
 }
 
+// cameTo matches what follows the first of two scores: "78 → 92", "| 78 | 92 |".
+var cameTo = regexp.MustCompile(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(?:→|->|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
+
 // notAScore matches what follows the first number of a version, a range, a sum or a minimum.
 var notAScore = regexp.MustCompile(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
 
 func objectScore(object map[string]any) *float64 {
 	for _, k := range []string{"quality_score", "qualityScore", "score"} {
-		switch v := object[k].(type) {
+		value := object[k]
+		if inner, ok := value.(map[string]any); ok {
+			value = field(inner, "total", "score", "value", "overall")
+		}
+		switch v := value.(type) {
 		case json.Number:
 			if s := toScore(v.String(), ""); s != nil {
 				return s

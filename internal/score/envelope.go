@@ -71,6 +71,7 @@ func findEnvelope(stage workflow.StageID, text string) envelope {
 	}
 	switch {
 	case withDocument != nil:
+		withDocument.document = unfenced(withDocument.document)
 		if factsOnly != nil {
 			for k, v := range factsOnly.object {
 				if _, has := withDocument.object[k]; !has {
@@ -207,6 +208,9 @@ func namesDocument(stage workflow.StageID, head string) bool {
 // an envelope stands and has an envelope's fields; "" if it does not.
 func envelopeDefect(stage workflow.StageID, text string, start int) string {
 	before := strings.TrimSpace(text[max(0, start-16):start])
+	if heading.MatchString(text[:start]) {
+		return "" // an example in a document
+	}
 	if before != "" && !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(before), "json"), "```") {
 		return ""
 	}
@@ -234,7 +238,7 @@ func asEnvelope(stage workflow.StageID, text string, object map[string]any, star
 	inDocument := heading.MatchString(text[:start]) || heading.MatchString(text[end:])
 	document, ok := documentOf(stage, object)
 	if ok {
-		small := len(document) < tinyDocument && around > largeAround || inDocument && len(document) < around
+		small := len(document) < tinyDocument && (around > largeAround || inDocument && len(document) < around)
 		whole := (end-start)*2 >= len(text)
 		if (hasAny(object, strongMeta) || hasAny(object, weakMeta) || whole) && !small {
 			e.document = document
@@ -242,12 +246,9 @@ func asEnvelope(stage workflow.StageID, text string, object map[string]any, star
 		}
 		return envelope{}, false
 	}
-	lists := object["gaps"] != nil && object["questions"] != nil
-	if !lists && !hasAny(object, []string{"quality_score", "verdict"}) {
-		return envelope{}, false
-	}
-	// Facts about a document stand before or behind it; in its midst they are an example.
-	if inDocument && !edge(text[:start]) && !edge(text[end:]) {
+	// Facts about a document stand before or behind it; where it goes on with
+	// another heading they are an example in its midst.
+	if !hasAny(object, factKeys[stage]) || heading.MatchString(text[end:]) && !edge(text[:start]) {
 		return envelope{}, false
 	}
 	e.inText = true

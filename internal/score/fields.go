@@ -29,10 +29,20 @@ var (
 	weakMeta   = []string{"questions", "findings", "criteria", "resolved", "files", "sprints", "score"}
 )
 
+// factKeys are the fields by which an object without a document speaks about the one around it.
+var factKeys = map[workflow.StageID][]string{
+	workflow.PO:        {"quality_score", "questions"},
+	workflow.Architect: {"quality_score", "questions"},
+	workflow.SM:        {"sprints"},
+	workflow.Dev:       {"sprints", "resolved"},
+	workflow.Review:    {"verdict", "findings"},
+	workflow.QA:        {"verdict", "criteria", "findings"},
+}
+
 // known are all field names, by their form without case and separators.
 var known = func() map[string]string {
 	out := map[string]string{}
-	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "status"}}
+	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "clarifying_questions", "open_questions", "status"}}
 	for _, keys := range documentKeys {
 		lists = append(lists, keys)
 	}

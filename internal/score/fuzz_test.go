@@ -65,7 +65,7 @@ func check(t *testing.T, text string, a score.Assessment) {
 // TestHostileTextIsCheap reads texts that make naive scanners quadratic; it hangs if they do here.
 func TestHostileTextIsCheap(t *testing.T) {
 	for _, unit := range []string{"{\"a\n", "```json\n{\"prd_draft\": \"x\n", "Quality Score: ", "## Sprint 1: ", "|-|", "{", "\"", "Status: pass ", "- Q1: "} {
-		text := strings.Repeat(unit, 256<<10/len(unit))
+		text := strings.Repeat(unit, 128<<10/len(unit))
 		check(t, "", score.Read(workflow.QA, text))
 		check(t, "", score.Read(workflow.PO, text))
 	}

@@ -33,7 +33,7 @@ func TestNoFailIsReadAsPass(t *testing.T) {
 		{"Status: Approve after fixes", workflow.Fail},
 		{"Status: Passed with failures in AC-3", workflow.Fail},
 		{"Status: Passed with 3 failing tests", workflow.Fail},
-		{"Final Status: Not ready to ship\n\nStatus: pass", workflow.Fail},
+		{"Final Status: Not ready to ship\n\nStatus: pass", ""},
 		{"Final Status: to be decided\n\nStatus: pass", ""},
 		{`{"qa_report":"# R\n\nStatus: FAIL","verdict":"pass"}`, workflow.Fail},
 		{"Verdict: pass_with_risk or fail? I say fail.", workflow.Fail},
@@ -174,13 +174,14 @@ func TestSprintHeadingsAsPeopleWriteThem(t *testing.T) {
 }
 
 func TestScopeAsModelsWriteIt(t *testing.T) {
-	for raw, want := range map[string][]int{`["1"]`: {1}, `["Sprint 1", "sprint 3"]`: {1, 3}, `1`: {1}, `[1.0]`: {1}, `[{"number": 2}]`: {2}, `[]`: nil} {
+	for raw, want := range map[string][]int{`["1"]`: {1}, `["Sprint 1", "sprint 3"]`: {1, 3}, `1`: {1}, `[1.0]`: {1}, `[{"number": 2}]`: {2}, `[]`: nil,
+		`"1, 2"`: {1, 2}, `"1-3"`: {1, 2, 3}, `["1-2", 4]`: {1, 2, 4}, `"Sprint 1 and Sprint 2"`: {1, 2}, `"all"`: nil, `["all of them"]`: nil, `""`: nil, `{"1":"done","2":"done"}`: {1, 2}, `[{"name":"Sprint 2"}]`: {2}} {
 		a := score.Read(workflow.Dev, `{"implementation":"d","sprints":`+raw+`}`)
 		if !slices.Equal(a.Scope, want) || a.Defect != "" {
 			t.Errorf("%s: %v, %q", raw, a.Scope, a.Defect)
 		}
 	}
-	if a := score.Read(workflow.Dev, `{"implementation":"d","sprints":["all of them"]}`); a.Defect == "" {
+	if a := score.Read(workflow.Dev, `{"implementation":"d","sprints":["the first"]}`); a.Defect == "" {
 		t.Error("a scope that cannot be read is passed over")
 	}
 }

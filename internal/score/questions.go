@@ -17,7 +17,7 @@ const MaxQuestions = 20
 
 func readQuestions(object map[string]any) []workflow.Question {
 	var out []workflow.Question
-	for _, k := range []string{"questions", "clarification_questions"} {
+	for _, k := range []string{"questions", "clarification_questions", "clarifying_questions", "open_questions"} {
 		list, _ := object[k].([]any)
 		if byID, ok := object[k].(map[string]any); ok {
 			for _, id := range slices.Sorted(maps.Keys(byID)) {
@@ -34,7 +34,7 @@ func readQuestions(object map[string]any) []workflow.Question {
 				q.Question = field(item, "question", "text", "q")
 				q.Context = field(item, "context", "why", "reason")
 			}
-			if q.Question = strings.TrimSpace(q.Question); q.Question != "" {
+			if q.Question = strings.TrimSpace(q.Question); q.Question != "" && !noQuestion.MatchString(q.Question) {
 				out = append(out, q)
 			}
 		}
@@ -165,30 +165,66 @@ func stringList(v any) []string {
 	return mergeStrings(out, nil)
 }
 
-var digits = regexp.MustCompile(`\d{1,6}`)
+var (
+	numberOrRange = regexp.MustCompile(`(\d{1,4})(?:\.0)?(?:\s*[-–~]\s*(\d{1,4}))?`)
+	everything    = regexp.MustCompile(`(?i)^\W*(?:all\b.*|全部)?$`)
+)
 
-// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1", alone or listed.
+// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3",
+// alone, listed, or as the keys of an object.
 func intList(v any) []int {
-	list, ok := v.([]any)
-	if !ok {
-		list = []any{v}
-	}
-	var out []int
-	for _, item := range list {
-		text := ""
+	var texts []string
+	add := func(item any) {
 		switch item := item.(type) {
 		case json.Number:
-			text = item.String()
+			texts = append(texts, item.String())
 		case string:
-			text = item
+			texts = append(texts, item)
 		case map[string]any:
-			text = field(item, "number", "sprint", "id")
+			texts = append(texts, field(item, "number", "sprint", "id", "name", "title"))
 		}
-		if n, err := strconv.Atoi(digits.FindString(text)); err == nil {
-			out = append(out, n)
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			add(item)
+		}
+	case map[string]any:
+		texts = slices.Sorted(maps.Keys(v))
+	default:
+		add(v)
+	}
+	var out []int
+	for _, text := range texts {
+		for _, m := range numberOrRange.FindAllStringSubmatch(text, -1) {
+			first, _ := strconv.Atoi(m[1])
+			last := first
+			if m[2] != "" {
+				last, _ = strconv.Atoi(m[2])
+			}
+			for n := first; n <= last && len(out) < maxItems; n++ {
+				out = append(out, n)
+			}
 		}
 	}
 	return out
+}
+
+// anyScope reports whether a scope names no sprint in particular: it is left
+// out, empty, or "all".
+func anyScope(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return everything.MatchString(v)
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool {
+			text, ok := item.(string)
+			return !ok || !everything.MatchString(text)
+		})
+	}
+	return false
 }
 
 func clipRunes(s string, n int) string {

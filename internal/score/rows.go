@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -63,12 +64,15 @@ func readFindings(v any) []workflow.Finding {
 		if line := field(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
 			f.File += ":" + line
 		}
-		if f.Problem != "" || f.ID != "" {
+		if (f.Problem != "" || f.ID != "") && !noFinding.MatchString(f.Problem) {
 			out = append(out, f)
 		}
 	}
 	return numbered(out)
 }
+
+// noFinding matches what stands in a row to say that there is none.
+var noFinding = regexp.MustCompile(`(?i)^[^\p{L}\d]*(?:none|n/a|no\b.*findings?|nothing|无|没有|\d+)[^\p{L}\d]*$|^[\s–—-]+$`)
 
 // numbered gives missing finding ids and replaces repeated ones.
 func numbered(findings []workflow.Finding) []workflow.Finding {
@@ -122,6 +126,7 @@ func mergeCriteria(a, b []workflow.Criterion) []workflow.Criterion {
 
 var (
 	severityCritical = regexp.MustCompile(`(?i)critical|blocker|\bp0\b|致命|严重`)
+	severityMinor    = regexp.MustCompile(`(?i)^[^\p{L}]*(?:minor|low|trivial|info|non-?\s?critical|not critical|轻微|低|不严重)`)
 	severityMajor    = regexp.MustCompile(`(?i)major|\bhigh\b|\bp1\b|主要|重要|^高`)
 )
 
@@ -129,6 +134,8 @@ func severity(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":
 		return ""
+	case severityMinor.MatchString(s):
+		return "minor"
 	case severityCritical.MatchString(s):
 		return "critical"
 	case severityMajor.MatchString(s):
@@ -138,14 +145,16 @@ func severity(s string) string {
 }
 
 var (
-	statusFixed     = regexp.MustCompile(`^(?:fixed|resolved|closed|done|verified|mended|已修复|已解决)`)
-	statusWithdrawn = regexp.MustCompile(`^(?:withdrawn|invalid|won'?t[ -]?fix|not a (?:bug|defect)|撤回)`)
-	statusNot       = regexp.MustCompile(`still|broken|reopen|not fixed|partly|partial|仍|未`)
+	statusFixed     = regexp.MustCompile(`^(?:(?:confirmed|now|fix)[ ,]+)?(?:fixed|resolved|closed|done|verified|mended|addressed|已修复|已解决|已关闭|已验证|已修正)`)
+	statusWithdrawn = regexp.MustCompile(`^(?:withdrawn|invalid|won'?t[ -]?fix|not a (?:bug|defect)|not reproducible|false positive|duplicate|撤回)`)
+	statusNot       = regexp.MustCompile(`\bstill\b|\breopened\b|not (?:fixed|resolved)|part(?:ly|ially) (?:fixed|resolved|done)|仍|未(?:修复|解决)`)
+	inBrackets      = regexp.MustCompile(`[(（][^)）]*[)）]`)
 )
 
 // findingStatus reads words such as "Fixed, verified"; anything else given is open.
 func findingStatus(s string) string {
-	s = strings.ToLower(strings.TrimLeft(s, " *_`✅☑✔\ufe0f"))
+	s = inBrackets.ReplaceAllString(strings.TrimPrefix(strings.ToLower(s), "[x]"), "")
+	s = strings.TrimLeftFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 	switch {
 	case s == "":
 		return ""
@@ -180,21 +189,26 @@ func readCriteria(v any) []workflow.Criterion {
 }
 
 var (
-	resultFail = regexp.MustCompile(`(?i)❌|✗|✘|\bnot[ -]met\b|\bunmet\b|\bfalse\b|^no\b|未满足`)
-	resultPass = regexp.MustCompile(`(?i)✅|✔|☑|^met\b|^ok\b|^yes\b|^true\b|^满足`)
+	resultFail = regexp.MustCompile(`(?i)^(?:❌|✗|✘|not[ -]met\b|unmet\b|false\b|no$|未满足)`)
+	resultPass = regexp.MustCompile(`(?i)^(?:✅|✔|☑|met\b|ok\b|yes\b|true\b|no defects\b|满足)`)
 )
 
 // result reads the outcome of one criterion; what is neither pass nor fail was not tested.
 func result(s string) string {
-	s = strings.Trim(s, " \t*_`")
-	verdict := Classify(s)
+	s = strings.Trim(lastPart(s), " \t*_`")
 	switch {
-	case verdict == workflow.Fail, resultFail.MatchString(s):
+	case resultFail.MatchString(s):
 		return workflow.ResultFail
-	case verdict != "", resultPass.MatchString(s):
+	case resultPass.MatchString(s):
 		return workflow.ResultPass
 	}
-	return workflow.ResultNotTested
+	switch Classify(s) {
+	case workflow.Fail:
+		return workflow.ResultFail
+	case "":
+		return workflow.ResultNotTested
+	}
+	return workflow.ResultPass
 }
 
 func readResolved(v any) []workflow.Resolution {

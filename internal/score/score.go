@@ -10,6 +10,7 @@ package score
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,10 +90,8 @@ func Read(stage workflow.StageID, text string) Assessment {
 	}
 	if stage == workflow.Dev {
 		a.Scope = intList(env.object["sprints"])
-		if given := env.object["sprints"]; given != nil && len(a.Scope) == 0 {
-			if list, ok := given.([]any); !ok || len(list) > 0 {
-				a.Defect = `names "sprints" that are no numbers`
-			}
+		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
+			a.Defect = `names "sprints" that are no numbers`
 		}
 		a.Resolved = readResolved(env.object["resolved"])
 	}
@@ -106,20 +105,49 @@ func Read(stage workflow.StageID, text string) Assessment {
 // plainText takes off what a text is wrapped in: a byte order mark, JSON quotes
 // around the whole, or one Markdown fence around the whole.
 func plainText(text string) string {
-	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	text = strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"))
 	if strings.HasPrefix(text, `"`) {
 		var inner string
 		if json.Unmarshal([]byte(text), &inner) == nil && strings.TrimSpace(inner) != "" {
 			text = strings.TrimSpace(inner)
 		}
 	}
-	for _, info := range []string{"```markdown", "```md"} {
-		rest, ok := strings.CutPrefix(text, info+"\n")
-		if body, closed := strings.CutSuffix(rest, "\n```"); ok && closed {
-			return strings.TrimSpace(body)
-		}
+	return unfenced(text)
+}
+
+var markdownFence = regexp.MustCompile("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
+
+// unfenced takes off one Markdown fence around a whole document.
+func unfenced(text string) string {
+	m := markdownFence.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
+		return strings.TrimSpace(body)
 	}
 	return text
+}
+
+// withoutFences returns a text without its code blocks, which are quoted and not said.
+func withoutFences(text string) string {
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(text) {
+		m := fenceLine.FindStringSubmatch(line)
+		switch {
+		case m != nil && fence == "":
+			fence = m[1]
+		case m != nil && strings.HasPrefix(m[1], fence):
+			fence = ""
+		case fence == "":
+			b.WriteString(line)
+		}
+	}
+	if fence != "" {
+		return text // never closed
+	}
+	return b.String()
 }
 
 // Limits of what is kept beside a document; all of it stands in the stored text.

@@ -12,9 +12,10 @@ import (
 
 var (
 	// "## Sprint 1: title", and as people vary it: an emoji before, "(2 weeks)" after the number, no colon, 第1个冲刺.
-	sprintHeading = regexp.MustCompile(`(?i)^#{1,4}\s*[^\w\p{Han}]*(?:(?:sprint|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))\s*[*_]*\s*(?:[(（][^)）]*[)）])?\s*[*_]*(?:(?:[:：\-–—]+|\.\s|\s)\s*(.*?))?\s*#*\s*$`)
+	sprintHeading = regexp.MustCompile(`(?i)^(#{1,4})\s*[^\w\p{Han}]*(?:\d+(?:\.\d+)*\.?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))\s*[*_]*\s*(?:[(（][^)）]*[)）])?\s*[*_]*(?:(?:[:：\-–—]+|\.\s|\s)\s*(.*?))?\s*#*\s*$`)
 	fenceLine     = regexp.MustCompile("^\\s{0,3}(```+|~~~+)")
-	fenceLines    = regexp.MustCompile("(?m)^ {0,3}(?:```+|~~~+)")
+	// "Sprint 1–2 at a glance" is about several.
+	sprintRange = regexp.MustCompile(`(?i)(?:sprint|冲刺|迭代)\s*#?\s*\d+\s*[–-]\s*\d`)
 )
 
 var hanDigits = []string{"一", "二", "三", "四", "五", "六", "七", "八", "九", "十"}
@@ -28,7 +29,7 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 		list, _ := v.([]any)
 		for _, item := range list {
 			o, ok := item.(map[string]any)
-			numbers := intList(field(o, "number", "sprint", "id"))
+			numbers := intList(field(o, "number", "sprint", "id", "name", "title"))
 			if !ok || len(numbers) == 0 || slices.ContainsFunc(out, func(s workflow.Sprint) bool { return s.Number == numbers[0] }) {
 				continue
 			}
@@ -45,36 +46,34 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 // ReadSprints reads the headings "## Sprint N: title" of a plan, in their order,
 // outside code fences. A number that comes twice counts once; repeated says so.
 func ReadSprints(document string) (out []workflow.Sprint, repeated []string) {
-	seen := map[int]bool{}
-	fence := ""
-	// A fence that is never closed hides nothing.
-	unclosed := len(fenceLines.FindAllString(document, -1))%2 == 1
+	if out, repeated = readSprints(withoutFences(document)); len(out) == 0 {
+		// The whole plan may stand in a fence, with words around it.
+		out, repeated = readSprints(document)
+	}
+	return out, repeated
+}
+
+func readSprints(document string) (out []workflow.Sprint, repeated []string) {
+	seen := map[int]string{} // the heading mark each number was met under
 	for line := range strings.Lines(document) {
 		line = strings.TrimRight(line, " \t\r\n")
-		if m := fenceLine.FindStringSubmatch(line); m != nil && !unclosed {
-			switch {
-			case fence == "":
-				fence = m[1]
-			case strings.HasPrefix(m[1], fence):
-				fence = ""
-			}
-			continue
-		}
 		m := sprintHeading.FindStringSubmatch(line)
-		if fence != "" || m == nil {
+		if m == nil || sprintRange.MatchString(line) {
 			continue
 		}
-		number := m[1] + m[2]
+		number := m[2] + m[3]
 		n, err := strconv.Atoi(number)
 		if err != nil {
 			n = slices.Index(hanDigits, number) + 1
 		}
-		if seen[n] {
+		if mark := seen[n]; mark != "" && mark != m[1] {
+			continue // "### Sprint 1 definition of done" belongs to "## Sprint 1"
+		} else if mark != "" {
 			repeated = append(repeated, fmt.Sprintf("Sprint %d has two headings; only the first counts, so number the other anew", n))
 			continue
 		}
-		seen[n] = true
-		title := strings.Trim(m[3], "*_ :：-–—")
+		seen[n] = m[1]
+		title := strings.Trim(m[4], "*_ :：-–—·|→")
 		if title == "" {
 			title = fmt.Sprintf("Sprint %d", n)
 		}

@@ -79,20 +79,21 @@ func (t mdTable) cell(row []string, col int) string {
 func (t mdTable) findings() []workflow.Finding {
 	sev := t.column("severity", "级别", "严重程度", "严重性", "严重")
 	problem := t.column("problem", "finding", "findings", "issue", "description", "defect", "summary", "title", "问题", "描述")
-	if sev < 0 || problem < 0 {
+	id, file := t.column("id", "finding id", "no", "#", "编号"), t.column("file", "location", "place", "where", "文件", "位置")
+	if sev < 0 || problem < 0 || id < 0 && file < 0 {
 		return nil
 	}
 	var out []workflow.Finding
 	for _, row := range t.rows {
 		f := workflow.Finding{
-			ID:       t.cell(row, t.column("id", "finding id", "no", "#", "编号")),
+			ID:       t.cell(row, id),
 			Severity: severity(row[sev]),
-			File:     t.cell(row, t.column("file", "location", "place", "where", "文件", "位置")),
+			File:     t.cell(row, file),
 			Problem:  t.cell(row, problem),
 			Fix:      t.cell(row, t.column("fix", "recommendation", "suggestion", "修复", "建议")),
-			Status:   findingStatus(t.cell(row, t.column("status", "state", "状态"))),
+			Status:   findingStatus(t.cell(row, t.column("status", "state", "resolution", "now", "verified", "状态"))),
 		}
-		if f.Problem != "" {
+		if f.Problem != "" && !noFinding.MatchString(f.Problem) {
 			out = append(out, f)
 		}
 	}
@@ -104,7 +105,13 @@ var criterionID = regexp.MustCompile(`(?i)^AC[-_ .]?\d[\w.-]*`)
 // criteria reads a table in which a column begins with the ids of acceptance
 // criteria (AC-1.1) and another holds results.
 func (t mdTable) criteria() []workflow.Criterion {
-	res := t.column("result", "status", "verdict", "outcome", "met", "pass/fail", "结果", "状态", "结论")
+	// Of several rounds the last column counts.
+	res := -1
+	for i := range t.header {
+		if (mdTable{header: t.header[i : i+1]}).column("result", "status", "verdict", "outcome", "met", "pass/fail", "结果", "状态", "结论") == 0 {
+			res = i
+		}
+	}
 	if res < 0 || t.column("severity", "严重") >= 0 {
 		return nil
 	}

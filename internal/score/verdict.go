@@ -3,7 +3,6 @@ package score
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"bmad-mcp/internal/workflow"
@@ -13,7 +12,9 @@ import (
 // goes before the words of the text, and contradicting words become an objection:
 // a gate held too long costs a question, one opened wrongly costs trust.
 func (a *Assessment) readVerdict(e envelope) {
+	listed := false
 	for _, k := range []string{"findings", "issues", "defects"} {
+		listed = listed || e.object[k] != nil
 		a.Findings = mergeFindings(a.Findings, readFindings(e.object[k]))
 	}
 	a.Criteria = readCriteria(e.object["criteria"])
@@ -22,68 +23,115 @@ func (a *Assessment) readVerdict(e envelope) {
 		inText = append(inText, t.findings()...)
 		a.Criteria = mergeCriteria(a.Criteria, t.criteria())
 	}
-	if len(a.Findings) == 0 {
+	if !listed { // a list beside the report is the list, an empty one too
 		a.Findings = numbered(inText)
 	}
+	words := withoutFences(a.Document)
 	a.StatedVerdict = verdictField(e.object)
 	a.Verdict = Classify(a.StatedVerdict)
-	inWords := statedVerdict(a.Document)
 	if a.StatedVerdict == "" {
-		a.Verdict = inWords
+		a.Verdict = statedVerdict(words)
 	}
-	a.Objections = objections(*a, inWords)
+	a.Objections = objections(*a, lastStatedVerdict(words))
 }
 
 func verdictField(object map[string]any) string {
-	for _, k := range []string{"verdict", "status"} {
-		if inner, ok := object[k].(map[string]any); ok {
-			if v := field(inner, "verdict", "status", "result"); v != "" {
-				return v
-			}
-		}
-		if v := field(object, k); v != "" {
-			return v
-		}
+	if inner, ok := object["verdict"].(map[string]any); ok {
+		return field(inner, "verdict", "status", "result")
+	}
+	if v := field(object, "verdict"); v != "" {
+		return v
+	}
+	// "status" may be about anything, so it counts where it is a verdict.
+	if v := field(object, "status"); Classify(v) != "" {
+		return v
 	}
 	return ""
 }
 
-const wholeWords = `(?:(?:overall|final|review|qa)[ \t]+(?:status|result|verdict)|verdict|\p{Han}{0,6}结论|总体状态|最终状态)`
-
-var (
-	wholeVerdict = regexp.MustCompile(`(?im)^[^\w\p{Han}\n]*` + wholeWords + `[*_"'\x60 \t]*[:：|](.+)$`)
-	// A heading with the verdict in the first line below it.
-	verdictHeading = regexp.MustCompile(`(?im)^#{1,6}[^\w\p{Han}\n]*(?:\d+[.)]?[ \t]*)?` + wholeWords + `[*_ \t]*$\s*^(.+)$`)
-	statusHeading  = regexp.MustCompile(`(?im)^#{1,6}[^\w\p{Han}\n]*(?:status|状态)[*_ \t]*$\s*^(.+)$`)
-	statusLine     = regexp.MustCompile(`(?im)^[^\w\p{Han}\n]*(?:status|状态)[*_"'\x60 \t]*[:：|](.+)$`)
+const (
+	wholeWords  = `(?:(?:overall|final|review|qa)[ \t]+(?:status|result|verdict)|verdict|\p{Han}{0,6}(?:结论|结果)|总体状态|最终状态)`
+	statusWords = `(?:status|\p{Han}{0,4}状态)`
+	// A statement begins its line, but for list marks and emphasis; its value
+	// follows on the line, or is the next one.
+	lineHead  = `(?im)^[^\w\p{Han}\n>]*`
+	lineValue = `[*_"'\x60 \t]*(?:[:：|][*_ \t]*\n+|[:：|]|[ \t][—–-][ \t])(.+)$`
+	// A heading has its value in the first line below it.
+	titleHead  = `(?im)^#{1,6}[^\w\p{Han}\n]*(?:\d+[.)]?[ \t]*|[一二三四五六七八九十]+、[ \t]*)?`
+	titleValue = `[*_ \t]*$\s*^(.+)$`
 )
 
-// statedVerdict reads the verdict from the words of a report. Statements about
-// the whole ("Verdict:", "Overall status:") go before plain "Status:" lines, of
-// either kind the worst counts. A whole statement that cannot be read leaves the
-// report without a verdict.
+var (
+	wholeVerdict   = regexp.MustCompile(lineHead + wholeWords + lineValue)
+	verdictHeading = regexp.MustCompile(titleHead + wholeWords + titleValue)
+	statusLine     = regexp.MustCompile(lineHead + statusWords + lineValue)
+	statusHeading  = regexp.MustCompile(titleHead + statusWords + titleValue)
+	// A count or a table header speaks of the whole, but is no verdict.
+	noVerdict = regexp.MustCompile(`^[*_ \t]*\d|\|[ \t]*$`)
+)
+
+// statedVerdict reads the verdict from the words of a report that has no field
+// for it. Statements about the whole ("Verdict:", "Overall status:") go before
+// plain "Status:" lines, of either kind the worst counts. A whole statement that
+// cannot be read leaves the report without a verdict.
 func statedVerdict(text string) workflow.Verdict {
 	for _, kind := range []struct{ line, heading *regexp.Regexp }{{wholeVerdict, verdictHeading}, {statusLine, statusHeading}} {
-		lines := kind.line.FindAllStringSubmatch(text, -1)
-		verdict := workflow.Verdict("")
+		verdict, unread := workflow.Verdict(""), false
+		for _, m := range kind.line.FindAllStringSubmatch(text, -1) {
+			v := Classify(m[1])
+			verdict = worse(verdict, v)
+			unread = unread || v == "" && !noVerdict.MatchString(m[1])
+		}
 		// Below a heading prose is as usual as a verdict, so only a verdict counts.
-		for _, m := range slices.Concat(lines, kind.heading.FindAllStringSubmatch(text, -1)) {
+		for _, m := range kind.heading.FindAllStringSubmatch(text, -1) {
 			verdict = worse(verdict, Classify(m[1]))
 		}
-		if verdict != "" || len(lines) > 0 {
+		if verdict != "" || unread {
 			return verdict
 		}
 	}
 	return ""
 }
 
+// lastStatedVerdict reads the last statement that is a verdict, about the whole if
+// there is one: what a report says beside a verdict field may tell of earlier
+// rounds first.
+func lastStatedVerdict(text string) workflow.Verdict {
+	for _, kind := range [][]*regexp.Regexp{{wholeVerdict, verdictHeading}, {statusLine, statusHeading}} {
+		verdict, at := workflow.Verdict(""), -1
+		for _, re := range kind {
+			for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+				if v := Classify(text[m[2]:m[3]]); v != "" && m[0] > at {
+					verdict, at = v, m[0]
+				}
+			}
+		}
+		if verdict != "" {
+			return verdict
+		}
+	}
+	return ""
+}
+
+// lastPart returns what a value came to: the right side of an arrow, the last cell of a row.
+func lastPart(value string) string {
+	for _, sep := range []string{"→", "->", "|"} {
+		parts := strings.Split(strings.TrimRight(value, " \t|*_"), sep)
+		value = parts[len(parts)-1]
+	}
+	return value
+}
+
 var (
 	verdictFail = regexp.MustCompile(`^(?:fail(?:s|ed|ing|ure)?\b|reject(?:ed)?\b|not[ _-](?:pass(?:ed)?|approved|accepted|ready|met)\b|did not pass\b|blocked\b|needs?[ _-](?:rework|changes|work)\b|request(?:ed)?[ _-]changes\b|changes[ _-]requested\b|不通过|未通过|不合格|失败|驳回)`)
-	verdictRisk = regexp.MustCompile(`^(?:(?:pass(?:ed)?|approved?)[ _-]+with[ _-]+(?:minor[ _-]+|some[ _-]+|known[ _-]+|\d+[ _-]+)?(?:risks?|concerns?|reservations?|issues?|comments?|changes?)\b|conditional(?:ly)?[ _-](?:pass(?:ed)?|approved?)\b|有风险通过|带风险通过|有条件通过|风险通过)`)
-	verdictPass = regexp.MustCompile(`^(?:pass(?:es|ed)?\b|approved?\b|accept(?:ed)?\b|通过|合格)`)
-	// What follows a word of passing can take it back, or make it another sentence.
-	passNot  = regexp.MustCompile(`^[\s,:：;(（-]*(?:rates?\b|ratio\b|率|requires?\b|means?\b|criteria\b)`)
-	passOnly = regexp.MustCompile(`^[\s,:：;(（-]*(?:after|once|if|when|only|subject|unless|pending|provided|with\b.*\bfail|but\b.*\bfail|or\s+fail)`)
+	verdictRisk = regexp.MustCompile(`^(?:(?:pass(?:ed)?|approved?)[ _-]*\(?with[ _-]*(?:minor[ _-]+|some[ _-]+|known[ _-]+|residual[ _-]+|\d+[ _-]+)?(?:risks?|concerns?|reservations?|issues?|comments?|changes?)\b|conditional(?:ly)?[ _-](?:pass(?:ed)?|approved?)\b|有风险通过|带风险通过|有条件通过|风险通过|通过[(（]有风险)`)
+	verdictPass = regexp.MustCompile(`^(?:pass(?:es|ed)?\b|approved?\b|accept(?:ed)?\b|(?:已|全部|审查|测试|评审)?通过|合格)`)
+	// What follows a word can take it back, or make it another sentence.
+	failNot  = regexp.MustCompile(`^[\s:：(]*(?:0\b|none\b|no\b|with \d{3}\b|无)`)
+	failWord = regexp.MustCompile(`^[*_"'\x60)\]]*\s*(?:$|[^\w\s]|\d|because\b|due\b|on\b|with\b)`)
+	passNot  = regexp.MustCompile(`^[\s,:：;(（-]*(?:rates?\b|ratio\b|率|requires?\b|means?\b)`)
+	passOnly = regexp.MustCompile(`^[\s,:：;(（-]*(?:once|if|when|only|subject|unless|pending|provided|with\s+(?:[1-9]\d*\s+|some\s+|known\s+)?fail|but\b.*\bfail|or\s+fail)`)
+	orFail   = regexp.MustCompile(`^\s*or\s+fail`)
 	// The choices of a form, not a choice among them.
 	choice = regexp.MustCompile(`^(?:pass|fail)[a-z_ ]*[\s*_\x60"\]]*[|/／]\s*[*_\x60"\[]*(?:pass|fail)|^(?:通过|不通过)\s*[|/／]`)
 )
@@ -91,30 +139,37 @@ var (
 // Classify reads a stated verdict such as "PASS ✅", "Pass with risk" or
 // "不通过"; it returns "" for anything else, a list of the choices included.
 func Classify(value string) workflow.Verdict {
-	v := strings.ToLower(strings.TrimLeft(value, " \t*_`\"'|[(:：✅❌⚠🟢🔴🟡✔✗✘\ufe0f>-"))
-	switch {
-	case choice.MatchString(v):
+	v := strings.ToLower(strings.TrimSpace(strings.TrimLeft(value, " \t*_`\"'|[(:：✅❌⚠🟢🔴🟡✔✗✘\ufe0f>-")))
+	if choice.MatchString(v) {
 		return ""
-	case verdictFail.MatchString(v):
+	}
+	if came := lastPart(v); came != v {
+		return Classify(came)
+	}
+	if loc := verdictFail.FindStringIndex(v); loc != nil {
+		if rest := v[loc[1]:]; failNot.MatchString(rest) || !failWord.MatchString(rest) {
+			return ""
+		}
 		return workflow.Fail
 	}
-	for _, kind := range []struct {
-		re *regexp.Regexp
-		is workflow.Verdict
-	}{{verdictRisk, workflow.PassWithRisk}, {verdictPass, workflow.Pass}} {
-		loc := kind.re.FindStringIndex(v)
-		if loc == nil {
-			continue
-		}
-		switch rest := v[loc[1]:]; {
-		case passNot.MatchString(rest):
-			return ""
-		case passOnly.MatchString(rest):
+	if loc := verdictRisk.FindStringIndex(v); loc != nil {
+		if orFail.MatchString(v[loc[1]:]) {
 			return workflow.Fail
 		}
-		return kind.is
+		return workflow.PassWithRisk
 	}
-	return ""
+	loc := verdictPass.FindStringIndex(v)
+	if loc == nil {
+		return ""
+	}
+	rest := v[loc[1]:]
+	switch {
+	case passNot.MatchString(rest):
+		return ""
+	case passOnly.MatchString(rest), v[:loc[1]] == "approve" && strings.HasPrefix(rest, " after"):
+		return workflow.Fail
+	}
+	return workflow.Pass
 }
 
 // worse returns the less favourable of two verdicts; none is better than any.
@@ -127,7 +182,7 @@ func worse(a, b workflow.Verdict) workflow.Verdict {
 
 var rank = map[workflow.Verdict]int{workflow.Pass: 1, workflow.PassWithRisk: 2, workflow.Fail: 3}
 
-var allTestsFail = regexp.MustCompile(`(?im)^[^\w\n]*all(?: \d+)? tests? (?:are |have )?(?:fail(?:s|ed|ing)?)\b`)
+var allTestsFail = regexp.MustCompile(`(?im)^[^\w\n]*all(?: \d+)? tests? (?:are |have )?fail(?:s|ed|ing)?[^\w\n]*$`)
 
 // objections lists what in the submission contradicts a pass.
 func objections(a Assessment, inWords workflow.Verdict) []string {
