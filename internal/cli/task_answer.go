@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) answerCommand() *cobra.Command {
+	var f taskFlags
+	cmd := &cobra.Command{
+		Use:   "answer [TASK] [ID=TEXT…]",
+		Short: "Answer the open questions",
+		Example: `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
+  bmad-mcp task answer my-task --answers answers.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{}}
+			for i, arg := range args {
+				id, text, ok := strings.Cut(arg, "=")
+				switch {
+				case ok:
+					req.Answers[id] = text
+				case i == 0:
+					req.SessionID = arg
+				default:
+					return fault.New(fault.InvalidArgument, "%q is no answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
+				}
+			}
+			if f.answersFile != "" {
+				if err := a.readAnswers(cmd.Context(), f.answersFile, req.Answers); err != nil {
+					return err
+				}
+			}
+			return a.act(cmd, req, f.withPrompt)
+		},
+	}
+	cmd.Flags().StringVar(&f.answersFile, "answers", "", `a JSON file of {"id": "text"}, or - for standard input`)
+	promptFlag(cmd, &f)
+	return cmd
+}
+
+func (a *app) readAnswers(ctx context.Context, name string, into map[string]string) error {
+	var data []byte
+	var err error
+	if name == "-" {
+		if data, err = a.readAll(ctx); err != nil {
+			return err
+		}
+	} else {
+		data, err = os.ReadFile(name) //nolint:gosec // the person at the terminal names it
+	}
+	if err != nil {
+		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)
+	}
+	if err := json.Unmarshal(data, &into); err != nil {
+		return fault.New(fault.InvalidArgument, "the answers in %s are no JSON object of texts: %w", name, err).
+			WithHint(`write {"q1": "text", "q2": "text"}`)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) cancelCommand() *cobra.Command {
+	var f taskFlags
+	cmd := &cobra.Command{
+		Use:   "cancel [TASK]",
+		Short: "End a session for good; nothing is deleted",
+		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.act(cmd, engine.Request{Action: workflow.ActionCancel, SessionID: taskName(args), Feedback: f.feedback}, false)
+		},
+	}
+	cmd.Flags().StringVar(&f.feedback, "feedback", "", "why")
+	return cmd
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) confirmCommand() *cobra.Command {
+	var f taskFlags
+	cmd := &cobra.Command{
+		Use:     "confirm [TASK]",
+		Aliases: []string{"confirm_save"},
+		Short:   "Save the document and go on, or ask for another round",
+		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback}
+			if cmd.Flags().Changed("confirmed") {
+				req.Confirmed = &f.confirmed
+			}
+			return a.act(cmd, req, f.withPrompt)
+		},
+	}
+	cmd.Flags().BoolVar(&f.confirmed, "confirmed", true, "false asks for another round")
+	decisionFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	var f taskFlags
+	cmd := &cobra.Command{
+		Use:   "approve [TASK]",
+		Short: "Approve a sprint plan, or accept the risk of failed work; or send it back",
+		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback}
+			if !cmd.Flags().Changed("approved") {
+				if err := a.explicitRisk(cmd, args); err != nil {
+					return err
+				}
+			}
+			return a.act(cmd, req, f.withPrompt)
+		},
+	}
+	cmd.Flags().BoolVar(&f.approved, "approved", true, "false sends it back")
+	decisionFlags(cmd, &f)
+	return cmd
+}
+
+// explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
+func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
+	s, _, err := a.session(cmd, args)
+	if err != nil {
+		return err
+	}
+	st, _ := workflow.Default().Stage(s.CurrentStage)
+	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
+		return fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", st.Role).
+			WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to dev")
+	}
+	return nil
+}
+
+func decisionFlags(cmd *cobra.Command, f *taskFlags) {
+	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
+	cmd.Flags().StringVar(&f.stage, "stage", "", "refuse unless the session stands at this stage")
+	promptFlag(cmd, f)
+	completeStages(cmd)
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) reopenCommand() *cobra.Command {
+	var f taskFlags
+	cmd := &cobra.Command{
+		Use:   "reopen [TASK] --stage STAGE",
+		Short: "Go back to an earlier stage",
+		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.act(cmd, engine.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback}, f.withPrompt)
+		},
+	}
+	cmd.Flags().StringVar(&f.stage, "stage", "", "the stage to go back to")
+	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what is to change")
+	promptFlag(cmd, &f)
+	completeStages(cmd)
+	return cmd
+}

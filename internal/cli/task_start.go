@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+func (a *app) startCommand() *cobra.Command {
+	var f taskFlags
+	cmd := &cobra.Command{
+		Use:   "start OBJECTIVE…",
+		Short: "Start a session for an objective",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.cwd == "" { // a new session is for this folder, whatever lies above it
+				here, err := os.Getwd()
+				if err != nil {
+					return err
+				}
+				a.cwd = here
+			}
+			return a.act(cmd, engine.Request{Action: workflow.ActionStart, Objective: strings.Join(args, " ")}, f.withPrompt)
+		},
+	}
+	promptFlag(cmd, &f)
+	return cmd
+}
