@@ -69,8 +69,10 @@ func (b *bench) try(req engine.Request) (*engine.Reply, error) {
 		if encErr != nil {
 			b.t.Fatal(encErr)
 		}
-		b.bytes += len(data)
-		b.most = max(b.most, len(data))
+		// The project's path is the machine's, so a usual one is counted in its place.
+		size := len(strings.ReplaceAll(string(data), b.dir, "/home/ada/src/webhook-relay"))
+		b.bytes += size
+		b.most = max(b.most, size)
 		if reply.SessionID != "" && req.Action == workflow.ActionStart {
 			b.session = reply.SessionID
 		}
