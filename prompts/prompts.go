@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -53,12 +54,11 @@ func fill(s string, gateScore float64) string {
 // Load returns the prompt of a stage: from override if that is not nil and has
 // a file of the name <stage>.md, else the built-in one.
 func Load(override fs.FS, stage workflow.StageID) (Prompt, error) {
-	name := string(stage) + ".md"
-	base, err := read(builtin, name, stage)
+	base, err := embedded(stage)
 	if err != nil || override == nil {
 		return base, err
 	}
-	own, err := read(override, name, stage)
+	own, err := read(override, string(stage)+".md", stage)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return base, nil
@@ -69,6 +69,21 @@ func Load(override fs.FS, stage workflow.StageID) (Prompt, error) {
 		own.later = base.later
 	}
 	return own, nil
+}
+
+// parsed keeps the built-in prompts by stage: they cannot change, and every
+// action asks for all of them.
+var parsed sync.Map
+
+func embedded(stage workflow.StageID) (Prompt, error) {
+	if p, ok := parsed.Load(stage); ok {
+		return p.(Prompt), nil
+	}
+	p, err := read(builtin, string(stage)+".md", stage)
+	if err == nil {
+		parsed.Store(stage, p)
+	}
+	return p, err
 }
 
 func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {

@@ -6,8 +6,6 @@
 package artifact
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"strings"
@@ -42,9 +40,9 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 		body += "\n"
 	}
 	name := Path(task, file)
-	saved = workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: hash([]byte(body)), SavedAt: at}
+	saved = workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}
 	if old, readErr := project.ReadFile(name); readErr == nil {
-		if sum := hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
+		if sum := workflow.Hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
 			kept = Path(task, strings.TrimSuffix(file, ".md")+".edited-"+at.UTC().Format("20060102T150405Z")+".md")
 			if err := project.Create(kept, old); err != nil && !errors.Is(err, fs.ErrExist) {
 				return saved, "", err
@@ -52,9 +50,4 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 		}
 	}
 	return saved, kept, project.Replace(name, []byte(body))
-}
-
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

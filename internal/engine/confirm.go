@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -80,7 +78,7 @@ func (r run) unchanged(ctx context.Context, s *workflow.Session) error {
 	if err != nil {
 		return err
 	}
-	if sum := sha256.Sum256([]byte(body)); hex.EncodeToString(sum[:]) != ref.SHA256 {
+	if workflow.Hash([]byte(body)) != ref.SHA256 {
 		return fault.New(fault.Conflict, "the draft %s was changed after it was scored", ref.FilePath).
 			WithHint("copy the edited text elsewhere, restore the draft or call %s with false, then submit the edited text", r.req.Action)
 	}

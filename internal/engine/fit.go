@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -50,7 +51,7 @@ func (r *Reply) shorten(items, text int) {
 		c.Objective, c.Feedback = clip(c.Objective, 4*text), clip(c.Feedback, 4*text)
 	}
 	if r.SessionID != "" {
-		r.SessionFile = ".bmad-task/session-" + r.SessionID + ".json"
+		r.SessionFile = store.SessionPath(r.SessionID)
 	}
 	if r.Draft != nil {
 		r.Draft.Summary = cut(r.Draft.Summary)

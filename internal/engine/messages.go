@@ -178,13 +178,11 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
 	b.WriteString(list("The report contradicts itself:", rec.Objections))
 	var open []string
-	for _, f := range openFindings(rec.Findings) {
+	for _, f := range workflow.OpenFindings(rec.Findings) {
 		open = append(open, findingLine(f))
 	}
-	for _, c := range rec.Criteria {
-		if c.Result == workflow.ResultFail {
-			open = append(open, strings.TrimSuffix(fmt.Sprintf("%s failed: %s", c.ID, c.Criterion), ": "))
-		}
+	for _, c := range workflow.FailedCriteria(rec.Criteria) {
+		open = append(open, strings.TrimSuffix(fmt.Sprintf("%s failed: %s", c.ID, c.Criterion), ": "))
 	}
 	b.WriteString(list("Open findings:", open))
 	b.WriteString("\n\n")

@@ -16,9 +16,6 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	out, err := r.reply(s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
-	if out != nil {
-		out.SessionFile = sessionFile(s)
-	}
 	if out != nil && s.CurrentState == workflow.Refining && !continuing(s) {
 		out.RolePrompt = refinement(r.stage(s), s.Current(), out.RolePrompt)
 	}

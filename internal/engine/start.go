@@ -38,10 +38,6 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	r := run{Engine: e, project: p, id: id, req: req}
 	message := fmt.Sprintf("Started. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
-		sessionFile(s), taskFolder(s), r.message(s))
-	out, err := r.reply(s, whole, message)
-	if out != nil {
-		out.SessionFile = sessionFile(s)
-	}
-	return out, err
+		store.SessionPath(id), taskFolder(s), r.message(s))
+	return r.reply(s, whole, message)
 }

@@ -31,7 +31,6 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		}
 		out.Stages = append(out.Stages, view)
 	}
-	out.SessionFile = sessionFile(s)
 	out.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))
 	return out, nil
 }

@@ -179,7 +179,7 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission, 
 	case workflow.GateVerdict:
 		word := map[workflow.Verdict]string{workflow.Pass: "passed", workflow.PassWithRisk: "passed, with risk,"}[rec.Verdict]
 		fmt.Fprintf(&b, "The work **%s** the %s; saved as `%s`.", word, from.Role, r.artifactPath(s, from))
-		if open := openFindings(rec.Findings); len(open) > 0 {
+		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
 			fmt.Fprintf(&b, " Still open: %s.", count(len(open), "finding"))
 		}
 	default:

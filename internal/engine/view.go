@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"strconv"
 
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -30,6 +29,10 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 		Rework:      s.ReworkCount,
 		Revision:    s.Revision,
 		UserMessage: r.headline(s) + "\n\n" + message,
+	}
+	switch r.req.Action {
+	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
+		out.SessionFile = store.SessionPath(s.SessionID)
 	}
 	r.interact(s, st, out)
 	r.scores(s, st, out)
@@ -74,7 +77,7 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 	if st.Gate == workflow.GateVerdict {
 		out.Verdict, out.Objections = rec.Verdict, rec.Objections
 		if s.CurrentState == workflow.AwaitingApproval {
-			out.Findings = brief(openFindings(rec.Findings)) // the report has all of it
+			out.Findings = brief(workflow.OpenFindings(rec.Findings)) // the report has all of it
 		}
 	}
 }
@@ -103,13 +106,11 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 	}
 	if st.ID == workflow.Dev && rec.Iteration > 0 && !continuing(s) {
 		for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
-			out.Findings = append(out.Findings, openFindings(s.Record(id).Findings)...)
-			for _, criterion := range s.Record(id).Criteria {
-				if criterion.Result == workflow.ResultFail {
-					out.Findings = append(out.Findings, workflow.Finding{
-						ID: criterion.ID, Severity: "critical", Problem: "criterion failed: " + criterion.Criterion + " " + criterion.Evidence,
-					})
-				}
+			out.Findings = append(out.Findings, workflow.OpenFindings(s.Record(id).Findings)...)
+			for _, c := range workflow.FailedCriteria(s.Record(id).Criteria) {
+				out.Findings = append(out.Findings, workflow.Finding{
+					ID: c.ID, Severity: "critical", Problem: "criterion failed: " + c.Criterion + " " + c.Evidence,
+				})
 			}
 		}
 	}
@@ -166,32 +167,16 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	return doc
 }
 
-func sessionFile(s *workflow.Session) string { return ".bmad-task/session-" + s.SessionID + ".json" }
-
 // edited reports whether people have changed an artifact since it was saved: then
 // it, and not the submission it came from, is what another round starts from.
 func (r run) edited(a *workflow.Artifact) bool {
 	data, err := r.project.dir.ReadFile(a.Path)
-	if err != nil {
-		return false
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]) != a.SHA256
+	return err == nil && workflow.Hash(data) != a.SHA256
 }
 
 // brief keeps of each finding what tells it from the others.
 func brief(findings []workflow.Finding) []workflow.Finding {
 	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = clip(f.Problem, 120), "" })
-}
-
-func openFindings(all []workflow.Finding) []workflow.Finding {
-	var out []workflow.Finding
-	for _, f := range all {
-		if f.Open() {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 func sprintNumbers(sprints []workflow.Sprint) []int {

@@ -10,7 +10,6 @@ package score
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -113,41 +112,6 @@ func plainText(text string) string {
 		}
 	}
 	return unfenced(text)
-}
-
-var markdownFence = regexp.MustCompile("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
-
-// unfenced takes off one Markdown fence around a whole document.
-func unfenced(text string) string {
-	m := markdownFence.FindStringSubmatch(text)
-	if m == nil {
-		return text
-	}
-	if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
-		return strings.TrimSpace(body)
-	}
-	return text
-}
-
-// withoutFences returns a text without its code blocks, which are quoted and not said.
-func withoutFences(text string) string {
-	var b strings.Builder
-	fence := ""
-	for line := range strings.Lines(text) {
-		m := fenceLine.FindStringSubmatch(line)
-		switch {
-		case m != nil && fence == "":
-			fence = m[1]
-		case m != nil && strings.HasPrefix(m[1], fence):
-			fence = ""
-		case fence == "":
-			b.WriteString(line)
-		}
-	}
-	if fence != "" {
-		return text // never closed
-	}
-	return b.String()
 }
 
 // Limits of what is kept beside a document; all of it stands in the stored text.

@@ -13,7 +13,6 @@ import (
 var (
 	// "## Sprint 1: title", and as people vary it: an emoji before, "(2 weeks)" after the number, no colon, 第1个冲刺.
 	sprintHeading = regexp.MustCompile(`(?i)^(#{1,4})\s*[^\w\p{Han}]*(?:\d+(?:\.\d+)*\.?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))\s*[*_]*\s*(?:[(（][^)）]*[)）])?\s*[*_]*(?:(?:[:：\-–—]+|\.\s|\s)\s*(.*?))?\s*#*\s*$`)
-	fenceLine     = regexp.MustCompile("^\\s{0,3}(```+|~~~+)")
 	// "Sprint 1–2 at a glance" is about several.
 	sprintRange = regexp.MustCompile(`(?i)(?:sprint|冲刺|迭代)\s*#?\s*\d+\s*[–-]\s*\d`)
 )

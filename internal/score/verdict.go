@@ -190,13 +190,11 @@ func objections(a Assessment, inWords workflow.Verdict) []string {
 		return nil
 	}
 	var failed, critical []string
-	for _, c := range a.Criteria {
-		if c.Result == workflow.ResultFail {
-			failed = append(failed, c.ID)
-		}
+	for _, c := range workflow.FailedCriteria(a.Criteria) {
+		failed = append(failed, c.ID)
 	}
-	for _, f := range a.Findings {
-		if f.Open() && f.Severity == "critical" {
+	for _, f := range workflow.OpenFindings(a.Findings) {
+		if f.Severity == "critical" {
 			critical = append(critical, f.ID)
 		}
 	}

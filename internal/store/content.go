@@ -1,20 +1,26 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
 
+// Folder holds the state of all runs of a project, relative to it.
+const Folder = ".bmad-task"
+
+// SessionPath returns where a session is stored, relative to the project.
+func SessionPath(sessionID string) string { return Folder + "/session-" + sessionID + ".json" }
+
+// ContentFolder returns the folder of a session's texts, relative to the project.
+func ContentFolder(sessionID string) string { return Folder + "/temp/" + sessionID }
+
 // NewRef describes a text that is stored at path.
 func NewRef(path string, t Text) workflow.ContentRef {
-	sum := sha256.Sum256([]byte(t.Body))
 	return workflow.ContentRef{
 		FilePath: path, Summary: workflow.Summarize(t.Body), Size: int64(len(t.Body)),
-		SHA256: hex.EncodeToString(sum[:]), LastUpdated: t.At,
+		SHA256: workflow.Hash([]byte(t.Body)), LastUpdated: t.At,
 	}
 }
 
@@ -25,7 +31,7 @@ func ContentPath(sessionID string, t Text, n int) string {
 	if n > 0 {
 		stamp += fmt.Sprintf("-%d", n)
 	}
-	return fmt.Sprintf(".bmad-task/temp/%s/%s_%s_%s.md", sessionID, t.Stage, t.Kind, stamp)
+	return fmt.Sprintf("%s/%s_%s_%s.md", ContentFolder(sessionID), t.Stage, t.Kind, stamp)
 }
 
 // MissingContent is the error for a reference whose text is gone.

@@ -1,6 +1,10 @@
 package workflow
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
 
 // ContentRef points at a large text kept in a file of the project.
 type ContentRef struct {
@@ -28,6 +32,12 @@ func Summarize(text string) string {
 		n++
 	}
 	return text
+}
+
+// Hash returns the SHA-256 of a text as references and artifacts record it.
+func Hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Question is a clarifying question for the human.
@@ -66,6 +76,17 @@ type Finding struct {
 // Open reports whether the finding still stands.
 func (f Finding) Open() bool { return f.Status == "" || f.Status == "open" }
 
+// OpenFindings returns the findings that still stand.
+func OpenFindings(all []Finding) []Finding {
+	var out []Finding
+	for _, f := range all {
+		if f.Open() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // Criterion is QA's result for one acceptance criterion.
 type Criterion struct {
 	ID        string `json:"id"`
@@ -82,6 +103,17 @@ const (
 	ResultFail      = "fail"
 	ResultNotTested = "not_tested"
 )
+
+// FailedCriteria returns the criteria whose result is fail.
+func FailedCriteria(all []Criterion) []Criterion {
+	var out []Criterion
+	for _, c := range all {
+		if c.Result == ResultFail {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // Resolution is dev's word on one finding.
 type Resolution struct {

@@ -19,7 +19,7 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 	if !ok {
 		return nil, fault.New(fault.InvalidArgument, "%q is no session id", sessionID)
 	}
-	folder := tempFolder + "/" + id
+	folder := store.ContentFolder(id)
 	if err := s.dir.MkdirAll(folder); err != nil {
 		return nil, s.storage(err)
 	}

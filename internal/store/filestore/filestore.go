@@ -29,11 +29,10 @@ import (
 // Paths relative to the project.
 const (
 	// Folder holds the state of all runs of a project.
-	Folder      = ".bmad-task"
+	Folder      = store.Folder
 	ignoreFile  = Folder + "/.gitignore"
 	namesFolder = Folder + "/names"
 	locksFolder = Folder + "/locks"
-	tempFolder  = Folder + "/temp"
 )
 
 // Store keeps the sessions and contents of one project.
@@ -43,8 +42,6 @@ type Store struct {
 
 // New returns the store of the project in dir, which stays the caller's to close.
 func New(dir *durable.Dir) *Store { return &Store{dir: dir} }
-
-func sessionPath(id string) string { return Folder + "/session-" + id + ".json" }
 
 // parseID returns the canonical form of an id, so that a path is built from nothing else.
 func parseID(id string) (string, bool) {
@@ -64,7 +61,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if !ok {
 		return fault.New(fault.InvalidArgument, "%q is no session id", session.SessionID)
 	}
-	if s.dir.Exists(sessionPath(id)) {
+	if s.dir.Exists(store.SessionPath(id)) {
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -77,7 +74,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	session.TaskName = name
 	data, err := store.Encode(session)
 	if err == nil {
-		err = s.dir.Replace(sessionPath(id), data)
+		err = s.dir.Replace(store.SessionPath(id), data)
 	}
 	if err != nil {
 		return s.storage(errors.Join(err, s.dir.Remove(namePath(name))))
@@ -146,7 +143,7 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 }
 
 func (s *Store) read(id string) (*workflow.Session, error) {
-	name := sessionPath(id)
+	name := store.SessionPath(id)
 	data, err := s.dir.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, store.NotFound(id)
@@ -168,7 +165,7 @@ func (s *Store) read(id string) (*workflow.Session, error) {
 // Find returns the id for an id or a task name.
 func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 	if id, ok := parseID(ref); ok {
-		if s.dir.Exists(sessionPath(id)) {
+		if s.dir.Exists(store.SessionPath(id)) {
 			return id, nil
 		}
 		return "", store.NotFound(ref)
@@ -177,7 +174,7 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 		return "", store.NotFound(ref)
 	}
 	if data, err := s.dir.ReadFile(namePath(ref)); err == nil {
-		if id, ok := parseID(strings.TrimSpace(string(data))); ok && s.dir.Exists(sessionPath(id)) {
+		if id, ok := parseID(strings.TrimSpace(string(data))); ok && s.dir.Exists(store.SessionPath(id)) {
 			return id, nil
 		}
 	}
@@ -231,7 +228,7 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 // Update changes a session under its lock.
 func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error) {
 	canonical, ok := parseID(id)
-	if !ok || !s.dir.Exists(sessionPath(canonical)) {
+	if !ok || !s.dir.Exists(store.SessionPath(canonical)) {
 		return nil, store.NotFound(id)
 	}
 	if err := s.dir.MkdirAll(locksFolder); err != nil {
@@ -254,7 +251,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	if err != nil {
 		return nil, err
 	}
-	if err := s.dir.Replace(sessionPath(canonical), data); err != nil {
+	if err := s.dir.Replace(store.SessionPath(canonical), data); err != nil {
 		return nil, s.storage(err)
 	}
 	if _, _, ok := s.mappingTail(); !ok {
