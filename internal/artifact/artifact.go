@@ -6,7 +6,9 @@
 package artifact
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -25,29 +27,91 @@ func Path(task, file string) string { return Folder + "/" + task + "/" + file }
 // TaskFolder returns the folder of a task's artifacts, relative to the project.
 func TaskFolder(task string) string { return Folder + "/" + task }
 
+// Saved is an artifact that was just written.
+type Saved struct {
+	workflow.Artifact
+	// Kept is where an earlier one is kept that people had edited; "" if there was none.
+	Kept string
+	// Undo puts back what was there before, as far as the disk lets it: for a
+	// caller that cannot go on.
+	Undo func()
+}
+
 // Save writes an artifact durably, in place of the earlier one. What people have
-// made of that since it was saved is kept beside it, under the name that kept
-// returns; it is "" where nothing had to be.
-func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artifact, at time.Time) (saved workflow.Artifact, kept string, err error) {
+// made of that since it was saved is kept beside it.
+func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artifact, at time.Time) (saved Saved, err error) {
 	if task == "" || task[0] == '.' || strings.ContainsAny(task, `/\`) {
-		return saved, "", fault.New(fault.Storage, "the session's task name %q is no folder name", task).
+		return saved, fault.New(fault.Storage, "the session's task name %q is no folder name", task).
 			WithHint("mend task_name in the session file")
-	}
-	if err := project.MkdirAll(TaskFolder(task)); err != nil {
-		return saved, "", err
 	}
 	if body != "" && body[len(body)-1] != '\n' {
 		body += "\n"
 	}
 	name := Path(task, file)
-	saved = workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}
-	if old, readErr := project.ReadFile(name); readErr == nil {
+	saved = Saved{
+		Artifact: workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at},
+		Undo: func() {
+			_ = project.Remove(name)
+			_ = project.Remove(TaskFolder(task)) // fails unless it is empty
+		},
+	}
+	if err := project.MkdirAll(TaskFolder(task)); err != nil {
+		return saved, err
+	}
+	old, err := project.ReadFile(name)
+	switch {
+	case err == nil:
+		saved.Undo = func() { _ = project.Replace(name, old) }
 		if sum := workflow.Hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
-			kept = Path(task, strings.TrimSuffix(file, ".md")+".edited-"+at.UTC().Format("20060102T150405Z")+".md")
-			if err := project.Create(kept, old); err != nil && !errors.Is(err, fs.ErrExist) {
-				return saved, "", err
+			if saved.Kept, err = keep(project, Path(task, strings.TrimSuffix(file, ".md")), old, at); err != nil {
+				return saved, err
 			}
 		}
+	case !errors.Is(err, fs.ErrNotExist): // there is one that cannot be kept
+		return saved, err
 	}
-	return saved, kept, project.Replace(name, []byte(body))
+	return saved, project.Replace(name, []byte(body))
+}
+
+// keep writes an edited artifact beside the one that replaces it, unless it is there already.
+func keep(project *durable.Dir, stem string, body []byte, at time.Time) (string, error) {
+	for n := 0; ; n++ {
+		name := stem + ".edited-" + at.UTC().Format("20060102T150405Z")
+		if n > 0 {
+			name += fmt.Sprintf("-%d", n)
+		}
+		name += ".md"
+		err := project.CreateUnsynced(name, body)
+		if errors.Is(err, fs.ErrExist) {
+			if there, readErr := project.ReadFile(name); readErr != nil || !bytes.Equal(there, body) {
+				continue
+			}
+			err = nil
+		}
+		return name, err
+	}
+}
+
+// State is what has become of an artifact since it was saved.
+type State int
+
+// The states of an artifact.
+const (
+	Unchanged State = iota
+	// Modified: people have edited it.
+	Modified
+	// Missing: it is not there any more.
+	Missing
+)
+
+// StateOf compares an artifact with its file.
+func StateOf(project *durable.Dir, a workflow.Artifact) State {
+	data, err := project.ReadFile(a.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing
+	case err == nil && a.SHA256 != "" && workflow.Hash(data) != a.SHA256:
+		return Modified
+	}
+	return Unchanged
 }

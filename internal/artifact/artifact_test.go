@@ -72,32 +72,32 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = dir.Close() }()
-	a, kept, err := artifact.Save(dir, "my-task", "01-x.md", "# body", nil, time.Unix(0, 0))
-	if err != nil || kept != "" {
-		t.Fatal(kept, err)
+	a, err := artifact.Save(dir, "my-task", "01-x.md", "# body", nil, time.Unix(0, 0))
+	if err != nil || a.Kept != "" {
+		t.Fatal(a.Kept, err)
 	}
 	b, err := os.ReadFile(filepath.Join(path, ".claude", "specs", "my-task", "01-x.md"))
 	if err != nil || string(b) != "# body\n" || a.Size != 7 || a.Path != ".claude/specs/my-task/01-x.md" {
 		t.Errorf("%q, %+v, %v", b, a, err)
 	}
-	if _, _, err := artifact.Save(dir, "../../out", "x.md", "b", nil, time.Unix(0, 0)); err == nil {
+	if _, err := artifact.Save(dir, "../../out", "x.md", "b", nil, time.Unix(0, 0)); err == nil {
 		t.Error("saved outside the task's folder")
 	}
 
 	// Saved again: over our own file without a trace, over an edited one with a copy.
-	b2, kept, err := artifact.Save(dir, "my-task", "01-x.md", "# second", &a, time.Unix(60, 0))
-	if err != nil || kept != "" {
-		t.Fatal(kept, err)
+	b2, err := artifact.Save(dir, "my-task", "01-x.md", "# second", &a.Artifact, time.Unix(60, 0))
+	if err != nil || b2.Kept != "" {
+		t.Fatal(b2.Kept, err)
 	}
 	file := filepath.Join(path, ".claude", "specs", "my-task", "01-x.md")
 	if err := os.WriteFile(file, []byte("# edited by hand\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, kept, err = artifact.Save(dir, "my-task", "01-x.md", "# third", &b2, time.Unix(120, 0))
-	if err != nil || kept != ".claude/specs/my-task/01-x.edited-19700101T000200Z.md" {
-		t.Fatal(kept, err)
+	c, err := artifact.Save(dir, "my-task", "01-x.md", "# third", &b2.Artifact, time.Unix(120, 0))
+	if err != nil || c.Kept != ".claude/specs/my-task/01-x.edited-19700101T000200Z.md" {
+		t.Fatal(c.Kept, err)
 	}
-	if b, err := os.ReadFile(filepath.Join(path, filepath.FromSlash(kept))); err != nil || string(b) != "# edited by hand\n" {
+	if b, err := os.ReadFile(filepath.Join(path, filepath.FromSlash(c.Kept))); err != nil || string(b) != "# edited by hand\n" {
 		t.Errorf("%q, %v", b, err)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != "# third\n" {

@@ -1,20 +1,3 @@
-// Package durable writes files so that what a call has acknowledged survives a
-// crash of the process or the machine, and so that several processes can share a
-// folder.
-//
-// A [Dir] is an open folder. Every name is relative to it, with forward slashes,
-// and cannot lead out of it, through symbolic links neither: the folder is an
-// [os.Root]. A [Lock] is held across processes and within this one.
-//
-// What each write does, and why no step can go:
-//
-//   - [Dir.Replace]: a temporary file in the same folder, fsync (the bytes), rename
-//     over the name (all or nothing), fsync of the folder (the name).
-//   - [Dir.Create]: exclusive creation, write, fsync, and fsync of the folder
-//     unless the caller asks for that once for several files with [Dir.Sync].
-//
-// On Windows a folder cannot be fsynced; there the rename is as durable as NTFS
-// makes it.
 package durable
 
 import (
@@ -24,93 +7,95 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
-	"runtime"
+	"strings"
 )
 
-const (
-	fileMode fs.FileMode = 0o644
-	dirMode  fs.FileMode = 0o755
-)
-
-// tempMark is part of the name of every temporary file, so that leftovers of a
-// crash can be told from everything else.
+// tempMark is part of the name of every temporary file, so that what a killed
+// process leaves can be told from everything else.
 const tempMark = ".tmp-"
+
+// IsTemp reports whether a file of this name is one that a write makes under
+// way, and for the name of which file.
+func IsTemp(base string) (of string, ok bool) {
+	at := strings.LastIndex(base, tempMark)
+	if at < 1 || base[0] != '.' {
+		return "", false
+	}
+	random, err := hex.DecodeString(base[at+len(tempMark):])
+	return base[1:at], err == nil && len(random) == tempBytes
+}
+
+// tempBytes is the length of the random part of a temporary name.
+const tempBytes = 8
+
+// UnconfirmedError says that a change is in place for everyone to see, but that
+// the disk did not confirm it: a power loss may undo it. Trying again is no cure,
+// a disk that failed once may confirm what it has dropped.
+type UnconfirmedError struct {
+	Name string
+	Err  error
+}
+
+// Error names the file.
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("%s is written, but the disk did not confirm it: %v", e.Name, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnconfirmedError) Unwrap() error { return e.Err }
 
 // Dir is an open folder.
 type Dir struct {
-	root *os.Root
+	FS
+	path string
 }
 
-// OpenDir opens an existing folder.
-func OpenDir(name string) (*Dir, error) {
-	root, err := os.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	return &Dir{root: root}, nil
-}
-
-// Close releases the folder.
-func (d *Dir) Close() error { return d.root.Close() }
+// NewDir returns the folder at path, kept by a file system.
+func NewDir(path string, fsys FS) *Dir { return &Dir{FS: fsys, path: path} }
 
 // Path returns the path the folder was opened with.
-func (d *Dir) Path() string { return d.root.Name() }
+func (d *Dir) Path() string { return d.path }
 
 // Join returns the path of a name in the folder, for messages.
-func (d *Dir) Join(name string) string { return filepath.Join(d.root.Name(), filepath.FromSlash(name)) }
+func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
 // ReadFile reads a whole file.
-func (d *Dir) ReadFile(name string) ([]byte, error) { return d.root.ReadFile(name) }
+func (d *Dir) ReadFile(name string) ([]byte, error) { return fs.ReadFile(d.Tree(), path.Clean(name)) }
 
 // Stat describes a file, following links inside the folder.
-func (d *Dir) Stat(name string) (fs.FileInfo, error) { return d.root.Stat(name) }
+func (d *Dir) Stat(name string) (fs.FileInfo, error) { return fs.Stat(d.Tree(), path.Clean(name)) }
 
 // Lstat describes a file without following a link.
-func (d *Dir) Lstat(name string) (fs.FileInfo, error) { return d.root.Lstat(name) }
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(d.Tree(), path.Clean(name)) }
 
 // Open opens a file for reading.
-func (d *Dir) Open(name string) (*os.File, error) { return d.root.Open(name) }
+func (d *Dir) Open(name string) (fs.File, error) { return d.Tree().Open(path.Clean(name)) }
 
-// FS returns the folder for reading as an fs.FS.
-func (d *Dir) FS() fs.FS { return d.root.FS() }
+// ReadDir lists a subfolder, sorted by name.
+func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.Tree(), name) }
 
 // Exists reports whether there is anything of that name.
 func (d *Dir) Exists(name string) bool {
-	_, err := d.root.Lstat(name)
+	_, err := d.Lstat(name)
 	return err == nil
 }
 
 // LeadsOut reports whether a name is a symbolic link that cannot be followed inside the folder.
 func (d *Dir) LeadsOut(name string) bool {
-	info, err := d.root.Lstat(name)
+	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return false
 	}
-	_, err = d.root.Stat(name)
+	_, err = d.Stat(name)
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
-
-// ReadDir lists a subfolder, sorted by name.
-func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.root.FS(), name) }
-
-// Rename renames a file or folder, and makes the new name durable.
-func (d *Dir) Rename(from, to string) error {
-	if err := d.root.Rename(from, to); err != nil {
-		return err
-	}
-	return d.Sync(path.Dir(to))
-}
-
-// Remove removes a file or an empty folder.
-func (d *Dir) Remove(name string) error { return d.root.Remove(name) }
 
 // MkdirAll makes a subfolder and what is missing above it, durably.
 func (d *Dir) MkdirAll(name string) error {
 	name = path.Clean(name)
-	if info, err := d.root.Stat(name); err == nil {
+	if info, err := d.Stat(name); err == nil {
 		if !info.IsDir() {
 			return fmt.Errorf("%s is a file, not a folder", d.Join(name))
 		}
@@ -122,42 +107,51 @@ func (d *Dir) MkdirAll(name string) error {
 			return err
 		}
 	}
-	if err := d.root.Mkdir(name, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.Mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return d.Sync(parent)
+	return d.SyncDir(parent)
 }
 
-// Replace writes a file so that its name holds either the old bytes or all of the new ones.
+// Move renames a file or folder durably. An error that is no *UnconfirmedError
+// means that nothing was renamed.
+func (d *Dir) Move(from, to string) error {
+	if err := d.Rename(from, to); err != nil {
+		return err
+	}
+	if err := d.SyncDir(path.Dir(to)); err != nil {
+		return &UnconfirmedError{Name: to, Err: err}
+	}
+	return nil
+}
+
+// Replace writes a file so that its name holds either the old bytes or all of
+// the new ones, whatever happens; when it returns nil, the new ones. An error
+// that is no *UnconfirmedError means that the old ones are still there.
 func (d *Dir) Replace(name string, data []byte) error {
-	suffix := make([]byte, 8)
+	suffix := make([]byte, tempBytes)
 	if _, err := rand.Read(suffix); err != nil {
 		return err
 	}
 	folder, base := path.Split(name)
 	temp := folder + "." + base + tempMark + hex.EncodeToString(suffix)
-	if err := d.writeNew(temp, data); err != nil {
+	if err := d.CreateUnsynced(temp, data); err != nil {
 		return err
 	}
-	if err := d.Rename(temp, name); err != nil {
-		if d.Exists(temp) {
-			err = errors.Join(err, d.root.Remove(temp))
-		}
-		return err
+	err := d.Move(temp, name)
+	var unconfirmed *UnconfirmedError
+	if err != nil && !errors.As(err, &unconfirmed) {
+		err = errors.Join(err, d.Remove(temp))
 	}
-	return nil
+	return err
 }
 
-// Create writes a file that must not exist yet; the error matches fs.ErrExist if
-// it does. The name is durable after the next [Dir.Sync] of its folder. A crash
-// can leave a part of the file, so the name must mean nothing until something
-// else refers to it.
-func (d *Dir) Create(name string, data []byte) error {
-	return d.writeNew(name, data)
-}
-
-func (d *Dir) writeNew(name string, data []byte) error {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+// CreateUnsynced writes a file that must not exist yet; the error matches
+// fs.ErrExist if it does. The bytes are durable when it returns, the name after
+// the next SyncDir of its folder. A crash can leave a part of the file, so the
+// name must mean nothing until something else refers to it.
+func (d *Dir) CreateUnsynced(name string, data []byte) error {
+	f, err := d.Create(name)
 	if err != nil {
 		return err
 	}
@@ -169,30 +163,7 @@ func (d *Dir) writeNew(name string, data []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, d.root.Remove(name))
+		return errors.Join(err, d.Remove(name))
 	}
 	return nil
-}
-
-// AppendInPlace overwrites a file from offset on. It is neither atomic nor
-// durable: for files that can be rebuilt.
-func (d *Dir) AppendInPlace(name string, offset int64, data []byte) error {
-	f, err := d.root.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(data, offset)
-	return errors.Join(err, f.Close())
-}
-
-// Sync makes the names in a subfolder durable; "." is the folder itself.
-func (d *Dir) Sync(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := d.root.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -71,10 +71,10 @@ func TestReplaceThatFailsLeavesTheOldAndNoTemp(t *testing.T) {
 
 func TestCreateIsExclusive(t *testing.T) {
 	d, _ := open(t)
-	if err := d.Create("n", []byte("first")); err != nil {
+	if err := d.CreateUnsynced("n", []byte("first")); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Create("n", []byte("second")); !errors.Is(err, fs.ErrExist) {
+	if err := d.CreateUnsynced("n", []byte("second")); !errors.Is(err, fs.ErrExist) {
 		t.Fatalf("got %v", err)
 	}
 	if b, _ := d.ReadFile("n"); string(b) != "first" {
@@ -92,7 +92,7 @@ func TestNothingLeadsOut(t *testing.T) {
 		if err := d.Replace(name, []byte("x")); err == nil {
 			t.Errorf("%s was written", name)
 		}
-		if err := d.Create(name, []byte("x")); err == nil {
+		if err := d.CreateUnsynced(name, []byte("x")); err == nil {
 			t.Errorf("%s was created", name)
 		}
 		if _, err := d.Lock(context.Background(), name); err == nil {
@@ -109,7 +109,7 @@ func TestNothingLeadsOut(t *testing.T) {
 
 func TestMkdirAllOverAFile(t *testing.T) {
 	d, _ := open(t)
-	if err := d.Create("f", nil); err != nil {
+	if err := d.CreateUnsynced("f", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.MkdirAll("f"); err == nil || !strings.Contains(err.Error(), "is a file") {
@@ -187,7 +187,7 @@ func TestLockOfADeadProcessIsFree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Create("held", nil); err != nil {
+		if err := d.CreateUnsynced("held", nil); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.Copy(io.Discard, os.Stdin) // until killed

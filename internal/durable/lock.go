@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // LockTimeout bounds the wait for a lock when the caller's context does not.
@@ -35,8 +33,8 @@ func (e *BusyError) Error() string {
 
 // Lock is a held lock.
 type Lock struct {
-	file *flock.Flock
-	key  string
+	unlock func() error
+	key    string
 }
 
 // Lock takes the lock file of that name, making it where it is missing. The file
@@ -46,41 +44,59 @@ type Lock struct {
 func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockTimeout)
 	defer cancel()
-	full := d.Join(name)
+	key := d.Join(name)
 	// Within the process a channel queues fairly; the file lock alone would not
 	// keep out another goroutine on every system.
-	if err := local.acquire(ctx, full); err != nil {
+	if err := local.acquire(ctx, key); err != nil {
 		return nil, d.busy(name, err)
 	}
-	// Opening through the root keeps a planted link from leading the lock out of the folder.
-	f, err := d.root.OpenFile(name, os.O_CREATE|os.O_RDWR, fileMode)
-	if err != nil {
-		local.release(full)
-		return nil, err
+	holder := fmt.Sprintf("process %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
+	retry := time.NewTicker(lockPoll)
+	defer retry.Stop()
+	for {
+		if err := ctx.Err(); err != nil {
+			local.release(key)
+			return nil, d.busy(name, err)
+		}
+		unlock, ok, err := d.TryLock(name, holder)
+		switch {
+		case err != nil:
+			local.release(key)
+			return nil, err
+		case ok:
+			return &Lock{unlock: unlock, key: key}, nil
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+		}
 	}
-	_ = f.Close()
-	fl := flock.New(full, flock.SetPermissions(fileMode))
-	ok, err := fl.TryLockContext(ctx, lockPoll)
-	if err != nil || !ok {
-		local.release(full)
-		return nil, d.busy(name, err)
+}
+
+// Holder returns who holds a lock now, or "" if nobody does.
+func (d *Dir) Holder(name string) (string, error) {
+	unlock, ok, err := d.TryLock(name, "")
+	switch {
+	case err != nil:
+		return "", err
+	case ok:
+		return "", unlock()
 	}
-	// For the message of whoever waits in vain; it may fail without harm.
-	_ = d.root.WriteFile(name, fmt.Appendf(nil, "process %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339)), fileMode)
-	return &Lock{file: fl, key: full}, nil
+	holder, err := d.ReadFile(name)
+	return strings.TrimSpace(string(holder)), err
 }
 
 func (d *Dir) busy(name string, err error) error {
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	holder, _ := d.root.ReadFile(name)
+	holder, _ := d.ReadFile(name)
 	return &BusyError{Name: path.Base(name), Holder: strings.TrimSpace(string(holder))}
 }
 
 // Unlock releases the lock.
 func (l *Lock) Unlock() error {
-	err := l.file.Unlock()
+	err := l.unlock()
 	local.release(l.key)
 	return err
 }

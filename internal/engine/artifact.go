@@ -41,12 +41,15 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	if rec.Verdict == workflow.Fail {
 		body = riskNote(st, r.req, r.time()) + body
 	}
-	saved, kept, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.time())
+	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.time())
+	if saved.Undo != nil {
+		r.onFailure(saved.Undo)
+	}
 	if err != nil {
 		return "", err
 	}
-	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved)
-	return kept, nil
+	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved.Artifact)
+	return saved.Kept, nil
 }
 
 // keptNote tells the human where their edited version of an artifact is.
@@ -89,8 +92,10 @@ func row(cells ...string) string {
 }
 
 // riskNote heads a document whose stage failed the work that the human let through.
+// It gives the day and not the minute, so that a decision repeated after a crash
+// writes the same document.
 func riskNote(st workflow.Stage, req Request, at time.Time) string {
-	note := fmt.Sprintf("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", at.Format("2006-01-02 15:04 MST"), st.Role)
+	note := fmt.Sprintf("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", at.Format(time.DateOnly), st.Role)
 	if words := strings.Join(strings.Fields(req.Feedback), " "); words != "" {
 		note += " Their words: “" + words + "”"
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,8 @@ type KnownProjects interface {
 
 // Options are what an Engine needs from outside.
 type Options struct {
+	// OpenDir opens a project folder; durable.OpenDir if nil.
+	OpenDir func(name string) (*durable.Dir, error)
 	// Backend returns the store of an open project folder.
 	Backend func(dir *durable.Dir) Backend
 	// Known may be nil: sessions are then found only where the caller looks.
@@ -50,6 +53,7 @@ type Options struct {
 
 // Engine runs actions. It is safe for concurrent use and keeps no state of its own.
 type Engine struct {
+	openDir  func(name string) (*durable.Dir, error)
 	backend  func(dir *durable.Dir) Backend
 	known    KnownProjects
 	settings config.Source
@@ -60,7 +64,10 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{backend: o.Backend, known: o.Known, settings: o.Settings, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, now: o.Now, newID: o.NewID, log: o.Log}
+	if e.openDir == nil {
+		e.openDir = durable.OpenDir
+	}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -105,7 +112,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if id == "" { // only status goes without a session
 		return e.list(ctx, p)
 	}
-	r := run{Engine: e, project: p, id: id, req: req}
+	r := run{Engine: e, project: p, id: id, req: req, undo: new([]func())}
 	reply, err := r.act(ctx)
 	if err != nil {
 		return nil, r.explain(ctx, err)
@@ -119,7 +126,12 @@ type run struct {
 	project *Project
 	id      string
 	req     Request
+	// undo takes back what was written for a change that then fails.
+	undo *[]func()
 }
+
+// onFailure notes how to take back something that was written ahead of the session.
+func (r run) onFailure(undo func()) { *r.undo = append(*r.undo, undo) }
 
 func (r run) act(ctx context.Context) (*Reply, error) {
 	switch r.req.Action {
@@ -163,13 +175,25 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 			return nil, err
 		}
 	}
-	return r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	applied := false
+	after, err := r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
 		if s.Revision != before.Revision {
 			return fault.New(fault.Conflict, "another call changed the session while this one was under way: it now stands at %s", s.Place()).
 				WithHint("call status, then decide again")
 		}
-		return apply(s)
+		err := apply(s)
+		applied = err == nil
+		return err
 	})
+	// A session that the disk has not confirmed is there nevertheless, and needs what was written for it.
+	var unconfirmed *durable.UnconfirmedError
+	visible := applied && errors.As(err, &unconfirmed)
+	if err != nil && !visible {
+		for _, undo := range slices.Backward(*r.undo) {
+			undo()
+		}
+	}
+	return after, err
 }
 
 // admit refuses an action that the session's stage or state does not allow.
@@ -215,7 +239,7 @@ func (r run) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	f := fault.From(err)
+	f := fault.From(store.Trouble(r.project.dir, err))
 	f.SessionID = r.id
 	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
 		f.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
@@ -32,19 +32,15 @@ func (e *Engine) open(cwd string) (*Project, error) {
 			WithHint("pass the absolute path of the project folder")
 	}
 	cwd = filepath.Clean(cwd)
-	info, err := os.Stat(cwd)
+	dir, err := e.openDir(cwd)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.InvalidArgument, "cwd %q does not exist", cwd).
 			WithHint("pass the path of an existing project folder; it is not made for you")
-	case err != nil:
-		return nil, fault.New(fault.Storage, "cwd %q cannot be read: %w", cwd, err).WithHint("check its permissions")
-	case !info.IsDir():
+	case errors.Is(err, syscall.ENOTDIR):
 		return nil, fault.New(fault.InvalidArgument, "cwd %q is not a folder", cwd).
 			WithHint("pass the path of the project folder")
-	}
-	dir, err := durable.OpenDir(cwd)
-	if err != nil {
+	case err != nil:
 		return nil, fault.New(fault.Storage, "cwd %q cannot be opened: %w", cwd, err).WithHint("check its permissions")
 	}
 	cfg, err := e.settings.Load(dir)
@@ -60,7 +56,7 @@ func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
 	inside, err := filepath.Rel(p.dir.Path(), p.cfg.Prompts)
 	if err == nil && filepath.IsLocal(inside) {
 		// Read through the project, so that a link in it cannot put other files into a reply.
-		sub, err := fs.Sub(p.dir.FS(), filepath.ToSlash(inside))
+		sub, err := fs.Sub(p.dir.Tree(), filepath.ToSlash(inside))
 		if err != nil {
 			return prompts.Prompt{}, err
 		}
@@ -71,7 +67,7 @@ func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
 		return prompts.Load(nil, id)
 	}
 	defer func() { _ = own.Close() }()
-	return prompts.Load(own.FS(), id)
+	return prompts.Load(own.Tree(), id)
 }
 
 // checkPrompts reports the first prompt file of the project that cannot be used.
@@ -90,7 +86,11 @@ func (e *Engine) home(req Request) (*Project, error) {
 		return e.open(req.Cwd)
 	}
 	for _, place := range req.Places {
-		if info, err := os.Stat(place); err == nil && info.IsDir() && filepath.IsAbs(place) {
+		if !filepath.IsAbs(place) {
+			continue
+		}
+		if dir, err := e.openDir(place); err == nil {
+			_ = dir.Close()
 			return e.open(place)
 		}
 	}
@@ -169,7 +169,7 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 // cannot be searched is passed over, but not one that has the session and cannot
 // be opened, for its configuration say.
 func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
-	dir, err := durable.OpenDir(place)
+	dir, err := e.openDir(place)
 	if err != nil {
 		return nil, "", nil
 	}

@@ -127,6 +127,7 @@ func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record
 	if err != nil {
 		return err
 	}
+	r.onFailure(func() { r.project.backend.Drop(refs) })
 	ref := func(engine workflow.Engine) *workflow.ContentRef {
 		if i, given := index[engine]; given {
 			return &refs[i]

@@ -162,3 +162,12 @@ func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error)
 	}
 	return body, nil
 }
+
+// Drop removes texts.
+func (m *Mem) Drop(refs []workflow.ContentRef) {
+	m.contentsMu.Lock()
+	defer m.contentsMu.Unlock()
+	for _, ref := range refs {
+		delete(m.contents, ref.FilePath)
+	}
+}

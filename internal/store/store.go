@@ -37,6 +37,8 @@ type Contents interface {
 	Put(ctx context.Context, sessionID string, texts []Text) ([]workflow.ContentRef, error)
 	// Read returns the text behind a reference.
 	Read(ctx context.Context, ref workflow.ContentRef) (string, error)
+	// Drop removes texts that were put for a change which then failed, as far as it can.
+	Drop(refs []workflow.ContentRef)
 }
 
 // Text is one text to keep.

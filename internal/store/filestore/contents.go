@@ -23,22 +23,24 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 	if err := s.dir.MkdirAll(folder); err != nil {
 		return nil, s.storage(err)
 	}
-	refs := make([]workflow.ContentRef, len(texts))
-	for i, t := range texts {
+	refs := make([]workflow.ContentRef, 0, len(texts))
+	for _, t := range texts {
 		for n := 0; ; n++ {
 			name := store.ContentPath(id, t, n)
-			err := s.dir.Create(name, []byte(t.Body))
+			err := s.dir.CreateUnsynced(name, []byte(t.Body))
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
 			if err != nil {
+				s.Drop(refs)
 				return nil, s.storage(err)
 			}
-			refs[i] = store.NewRef(name, t)
+			refs = append(refs, store.NewRef(name, t))
 			break
 		}
 	}
-	if err := s.dir.Sync(folder); err != nil {
+	if err := s.dir.SyncDir(folder); err != nil {
+		s.Drop(refs)
 		return nil, s.storage(err)
 	}
 	return refs, nil
@@ -54,4 +56,11 @@ func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, erro
 		return "", store.MissingContent(ref, err)
 	}
 	return string(data), nil
+}
+
+// Drop removes texts, as far as the disk lets it.
+func (s *Store) Drop(refs []workflow.ContentRef) {
+	for _, ref := range refs {
+		_ = s.dir.Remove(ref.FilePath)
+	}
 }

@@ -5,7 +5,8 @@
 //	.bmad-task/session-<id>.json        a session; its rename is the one commit point
 //	.bmad-task/names/<task name>        whose session has the name; its exclusive creation decides
 //	.bmad-task/locks/<id>.lock          the lock of a session, never removed
-//	.bmad-task/task-mapping.json        id → name, derived from the sessions
+//	.bmad-task/locks/project.lock       held while a session is started
+//	.bmad-task/task-mapping*.json       id → name, derived from the sessions
 //	.bmad-task/temp/<id>/…              the texts that sessions refer to
 //
 // Nothing is made before the first session is.
@@ -33,6 +34,7 @@ const (
 	ignoreFile  = Folder + "/.gitignore"
 	namesFolder = Folder + "/names"
 	locksFolder = Folder + "/locks"
+	projectLock = locksFolder + "/project.lock"
 )
 
 // Store keeps the sessions and contents of one project.
@@ -64,42 +66,45 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if s.dir.Exists(store.SessionPath(id)) {
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.dir.MkdirAll(locksFolder); err != nil {
 		return s.storage(err)
 	}
-	name, err := s.reserve(id, names)
+	lock, err := s.dir.Lock(ctx, projectLock)
 	if err != nil {
 		return s.storage(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	return s.storage(s.create(ctx, id, session, names))
+}
+
+// create stores a session: its name, the mapping, and last the session itself. A
+// crash before that leaves a name and an entry that belong to nobody, which the
+// next start takes over; an error leaves no name. The caller holds the project lock.
+func (s *Store) create(ctx context.Context, id string, session *workflow.Session, names store.Names) error {
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	name, err := s.reserve(ctx, id, names)
+	if err != nil {
+		return err
 	}
 	session.TaskName = name
 	data, err := store.Encode(session)
 	if err == nil {
+		err = s.addToMapping(ctx, session)
+	}
+	if err == nil {
 		err = s.dir.Replace(store.SessionPath(id), data)
 	}
-	if err != nil {
-		return s.storage(errors.Join(err, s.dir.Remove(namePath(name))))
+	if err != nil && !s.dir.Exists(store.SessionPath(id)) {
+		_ = s.dir.Remove(namePath(name)) // else the next start takes it over
 	}
-	// The mapping is derived: trouble with it must not fail a start that is stored.
-	_ = s.addToMapping(ctx, session)
-	return nil
+	return err
 }
 
-// prepare makes the folders of the store. The names are taken from the sessions
+// prepare makes the files of the store. The names are taken from the sessions
 // where they are missing, as in a project that an older server has used.
 func (s *Store) prepare(ctx context.Context) error {
-	if s.dir.Exists(ignoreFile) && s.dir.Exists(namesFolder) && s.dir.Exists(locksFolder) {
-		return nil
-	}
-	for _, folder := range []string{Folder, locksFolder} {
-		if err := s.dir.MkdirAll(folder); err != nil {
-			return err
-		}
-	}
-	lock, err := s.dir.Lock(ctx, locksFolder+"/project.lock")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
 	if !s.dir.Exists(ignoreFile) {
 		if err := s.dir.Replace(ignoreFile, []byte("*\n")); err != nil {
 			return err
@@ -118,16 +123,17 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	for _, old := range sessions {
-		if plainName(old.TaskName) {
-			if err := s.dir.Create(building+"/"+old.TaskName, []byte(old.SessionID+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
-				return err
-			}
+		if !plainName(old.TaskName) {
+			continue
+		}
+		if err := s.dir.CreateUnsynced(building+"/"+old.TaskName, []byte(old.SessionID+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
 		}
 	}
-	if err := s.dir.Sync(building); err != nil {
+	if err := s.dir.SyncDir(building); err != nil {
 		return err
 	}
-	return s.dir.Rename(building, namesFolder)
+	return s.dir.Move(building, namesFolder)
 }
 
 // Get returns a session by its id.
@@ -173,22 +179,25 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 	if !plainName(ref) {
 		return "", store.NotFound(ref)
 	}
-	if data, err := s.dir.ReadFile(namePath(ref)); err == nil {
-		if id, ok := parseID(strings.TrimSpace(string(data))); ok && s.dir.Exists(store.SessionPath(id)) {
-			return id, nil
-		}
+	if id, ok := s.owner(ref); ok {
+		return id, nil
 	}
 	// Names can be missing or changed by hand; the sessions decide.
+	return s.findByName(ctx, ref)
+}
+
+// findByName asks the sessions themselves.
+func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	sessions, _, err := s.List(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, session := range sessions {
-		if session.TaskName == ref {
+		if session.TaskName == name {
 			return session.SessionID, nil
 		}
 	}
-	return "", store.NotFound(ref)
+	return "", store.NotFound(name)
 }
 
 // List returns every readable session, the oldest first, and what could not be read.
@@ -254,37 +263,11 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	if err := s.dir.Replace(store.SessionPath(canonical), data); err != nil {
 		return nil, s.storage(err)
 	}
-	if _, _, ok := s.mappingTail(); !ok {
+	if !s.mappingLooksWhole() {
 		_ = s.rebuildMapping(ctx) // derived: trouble with it must not fail an update that is stored
 	}
 	return session, nil
 }
 
 // storage gives an error of the disk its code, cause and remedy.
-func (s *Store) storage(err error) error {
-	var coded *fault.Error
-	if err == nil || errors.As(err, &coded) {
-		return err
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	var busy *durable.BusyError
-	if errors.As(err, &busy) {
-		return fault.New(fault.Conflict, "the session is in use: %w", busy).
-			WithHint("wait for the other call to end, then repeat this one")
-	}
-	if s.dir.LeadsOut(Folder) {
-		return fault.New(fault.Storage, "%s is a symbolic link that leads out of the project", s.dir.Join(Folder)).
-			WithHint("bmad-mcp stays inside the project: make it a folder of it")
-	}
-	if info, statErr := s.dir.Stat(Folder); statErr == nil && !info.IsDir() {
-		return fault.New(fault.Storage, "%s is a file, where the folder with the sessions is due", s.dir.Join(Folder)).
-			WithHint("move the file away, then repeat the action")
-	}
-	e := fault.New(fault.Storage, "the project cannot be read or written: %w", err)
-	if errors.Is(err, fs.ErrPermission) {
-		return e.WithHint("make the project folder and its %s folder writable, then repeat the action", Folder)
-	}
-	return e.WithHint("check free space and permissions of the project folder, then repeat the action")
-}
+func (s *Store) storage(err error) error { return store.Trouble(s.dir, err) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/durable/durabletest"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/store/storetest"
@@ -25,6 +27,60 @@ func TestFilestore(t *testing.T) {
 		reopen := func() storetest.Backend { return openStore(t, path) }
 		return reopen(), reopen
 	})
+}
+
+// TestFilestoreOnASimulatedDisk runs the suite where the faults are played through.
+func TestFilestoreOnASimulatedDisk(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) (storetest.Backend, func() storetest.Backend) {
+		disk := durabletest.New()
+		reopen := func() storetest.Backend { return filestore.New(disk.Dir("/simulated/" + t.Name())) }
+		return reopen(), reopen
+	})
+}
+
+func TestEveryFault(t *testing.T) {
+	remove := func(d *durable.Dir, names ...string) {
+		for _, name := range names {
+			if err := d.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	storetest.RunFaults(t, func(d *durable.Dir) storetest.Backend { return filestore.New(d) }, map[string]func(*durable.Dir){
+		"a project in use": func(*durable.Dir) {},
+		"one of an older server": func(d *durable.Dir) {
+			remove(d, ".bmad-task/names/task", ".bmad-task/names", ".bmad-task/task-mapping.json")
+		},
+		"one whose mapping is damaged": func(d *durable.Dir) {
+			remove(d, ".bmad-task/task-mapping.json")
+			write(t, d, ".bmad-task/task-mapping.json", "[]\n")
+		},
+		"one whose mapping is about to turn": func(d *durable.Dir) {
+			remove(d, ".bmad-task/task-mapping.json")
+			write(t, d, ".bmad-task/task-mapping.json", bigMapping())
+		},
+		"one where a start died": func(d *durable.Dir) { write(t, d, ".bmad-task/names/task-1", "99999999-0000-4000-8000-000000000000\n") },
+	})
+}
+
+func write(t *testing.T, d *durable.Dir, name, body string) {
+	t.Helper()
+	if err := errors.Join(d.CreateUnsynced(name, []byte(body)), d.SyncDir(".bmad-task"), d.SyncDir(".bmad-task/names")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bigMapping is a mapping of the size at which it is set aside.
+func bigMapping() string {
+	var b strings.Builder
+	b.WriteString("{")
+	for i := 0; b.Len() < 130<<10; i++ {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, "\n  \"%08d-0000-4000-8000-000000000000\": {\n    \"task_name\": \"older-%d\"\n  }", i, i)
+	}
+	return b.String() + "\n}\n"
 }
 
 func openStore(t *testing.T, path string) *filestore.Store {
@@ -122,6 +178,53 @@ func TestEmptyMappingObjectGrows(t *testing.T) {
 	two := start(t, s, "two")
 	if m := mapping(t, path); m[two.SessionID] == nil {
 		t.Errorf("%v", m)
+	}
+}
+
+// TestMappingTurns fills the mapping until it is set aside, and finds all of it.
+func TestMappingTurns(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	one := start(t, s, "one")
+	file := filepath.Join(path, ".bmad-task", "task-mapping.json")
+	if err := os.WriteFile(file, []byte(bigMapping()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	two, three := start(t, s, "two"), start(t, s, "three")
+	all, err := s.Mapping()
+	if err != nil || len(all) < 1000 || all[two.SessionID].TaskName != "two" || all[three.SessionID].TaskName != "three" {
+		t.Errorf("%d entries, %v", len(all), err)
+	}
+	if m := mapping(t, path); len(m) != 2 {
+		t.Errorf("the newest part has %d entries, want 2", len(m))
+	}
+	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	four := start(t, s, "four")
+	all, err = s.Mapping()
+	if err != nil || len(all) != 4 || all[one.SessionID].TaskName != "one" || all[four.SessionID].TaskName != "four" {
+		t.Errorf("rebuilt: %v, %v", all, err)
+	}
+}
+
+// TestStartTakesOverWhatADeadOneLeft finds the name and the mapping entry of a start
+// that died before its session was stored.
+func TestStartTakesOverWhatADeadOneLeft(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	dead := start(t, s, "task")
+	if err := os.Remove(filepath.Join(path, ".bmad-task", "session-"+dead.SessionID+".json")); err != nil {
+		t.Fatal(err)
+	}
+	if again := start(t, s, "task"); again.TaskName != "task" {
+		t.Errorf("got %q", again.TaskName)
+	}
+	if m := mapping(t, path); len(m) != 1 {
+		t.Errorf("the mapping has %v", m)
+	}
+	if next := start(t, s, "task"); next.TaskName != "task-1" {
+		t.Errorf("got %q", next.TaskName)
 	}
 }
 

@@ -4,83 +4,91 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
-const mappingFile = Folder + "/task-mapping.json"
+// The mapping says which session has which task name, for people and their
+// scripts. It is an object in task-mapping.json; when that has grown to
+// mappingLimit it is set aside as task-mapping-000001.json and so on, and a new
+// one begun, so that the cost of a start does not grow with the project. All of it:
+//
+//	jq -s add .bmad-task/task-mapping*.json
+const (
+	mappingFile = Folder + "/task-mapping.json"
+	// mappingLimit is in bytes: about 500 sessions, and well below a millisecond to write.
+	mappingLimit = 128 << 10
+	emptyMapping = "{\n}\n"
+	// mappingEnd closes the object; an entry takes its place.
+	mappingEnd = "\n}\n"
+	// entryStart is before the id of an entry.
+	entryStart = "\n  \""
+)
 
-// mappingEntry is what the mapping says of a session.
-type mappingEntry struct {
+// MappingEntry is what the mapping says of a session.
+type MappingEntry struct {
 	TaskName  string    `json:"task_name"`
 	Objective string    `json:"objective"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// mappingEnd closes the mapping's object; an entry is appended over it.
-const mappingEnd = "\n}\n"
+func fullMapping(n int) string { return fmt.Sprintf("%s/task-mapping-%06d.json", Folder, n) }
 
-// addToMapping appends a session to the mapping in place: rewriting it would make
-// every start as slow as the project has sessions. A torn append is found by the
-// next one, which rebuilds the file.
+// addToMapping adds a session that is about to be stored, so that none is ever
+// stored without being in the mapping. The caller holds the project lock.
 func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) error {
-	lock, err := s.dir.Lock(ctx, locksFolder+"/mapping.lock")
-	if err != nil {
+	data, err := s.dir.ReadFile(mappingFile)
+	if err != nil || !wholeMapping(data) {
+		return s.writeMapping(ctx, session)
+	}
+	data = s.withoutUnstored(data)
+	if len(data) >= mappingLimit {
+		if err := s.setMappingAside(); err != nil {
+			return err
+		}
+		data = []byte(emptyMapping)
+	}
+	if data, err = appendEntry(data, session); err != nil {
 		return err
 	}
-	defer func() { _ = lock.Unlock() }()
-	offset, empty, ok := s.mappingTail()
-	if !ok {
-		return s.writeMapping(ctx)
-	}
-	entry, err := encodeEntry(session)
-	if err != nil {
-		return err
-	}
-	if !empty {
-		entry = append([]byte(","), entry...)
-	}
-	return s.dir.AppendInPlace(mappingFile, offset, append(entry, mappingEnd...))
+	return s.dir.Replace(mappingFile, data)
 }
 
-// fullCheck is the size up to which the whole mapping is checked before an
-// append; above it only both ends are, to keep the cost of a start flat.
-const fullCheck = 64 << 10
-
-// mappingTail returns where the next entry goes; ok is false if the mapping is
-// missing or broken.
-func (s *Store) mappingTail() (offset int64, empty, ok bool) {
-	f, err := s.dir.Open(mappingFile)
-	if err != nil {
-		return 0, false, false
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil || info.Size() < int64(len("{"+mappingEnd)) {
-		return 0, false, false
-	}
-	head, tail := make([]byte, 1), make([]byte, len("}"+mappingEnd))
-	start := info.Size() - int64(len(tail))
-	if info.Size() <= fullCheck {
-		head = make([]byte, info.Size())
-	}
-	if _, err := f.ReadAt(head, 0); err != nil || head[0] != '{' {
-		return 0, false, false
-	}
-	if info.Size() <= fullCheck && !json.Valid(head) {
-		return 0, false, false
-	}
-	if _, err := f.ReadAt(tail, max(start, 0)); err != nil && start >= 0 {
-		return 0, false, false
-	}
-	if info.Size() == int64(len("{"+mappingEnd)) {
-		return 1, true, string(head) == "{"+mappingEnd
-	}
-	return info.Size() - int64(len(mappingEnd)), false, string(tail) == "}"+mappingEnd
+// wholeMapping reports whether an entry can be appended. Only its ends are looked
+// at: it is never written in parts, so that damage to it comes from outside.
+func wholeMapping(data []byte) bool {
+	text := string(data)
+	return text == emptyMapping || strings.HasPrefix(text, "{\n") && strings.HasSuffix(text, "}"+mappingEnd) && strings.Contains(text, entryStart)
 }
 
-func encodeEntry(session *workflow.Session) ([]byte, error) {
+// withoutUnstored drops the last entry if its session was never stored: a start
+// that died before it was done left it.
+func (s *Store) withoutUnstored(data []byte) []byte {
+	at := bytes.LastIndex(data, []byte(entryStart))
+	if at < 0 {
+		return data
+	}
+	id, _, _ := strings.Cut(string(data[at+len(entryStart):]), `"`)
+	if _, ok := parseID(id); !ok || s.dir.Exists(store.SessionPath(id)) {
+		return data
+	}
+	if at == 1 {
+		return []byte(emptyMapping)
+	}
+	return append(bytes.TrimRight(data[:at], ","), mappingEnd...)
+}
+
+// setMappingAside frees task-mapping.json, keeping it under the next free number.
+func (s *Store) setMappingAside() error {
+	n := 1 + store.FirstFree(func(n int) bool { return s.dir.Exists(fullMapping(n + 1)) })
+	return s.dir.Move(mappingFile, fullMapping(n))
+}
+
+func appendEntry(data []byte, session *workflow.Session) ([]byte, error) {
 	id, err := json.Marshal(session.SessionID)
 	if err != nil {
 		return nil, err
@@ -89,41 +97,81 @@ func encodeEntry(session *workflow.Session) ([]byte, error) {
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("  ", "  ")
-	if err := enc.Encode(mappingEntry{session.TaskName, session.Objective, session.CreatedAt}); err != nil {
+	if err := enc.Encode(MappingEntry{session.TaskName, session.Objective, session.CreatedAt}); err != nil {
 		return nil, err
 	}
-	entry := append([]byte("\n  "), id...)
-	return append(append(entry, ": "...), bytes.TrimRight(body.Bytes(), "\n")...), nil
+	out := bytes.TrimSuffix(data, []byte(mappingEnd))
+	if len(out) > 1 {
+		out = append(out, ',')
+	}
+	out = append(append(append(out, "\n  "...), id...), ": "...)
+	return append(append(out, bytes.TrimRight(body.Bytes(), "\n")...), mappingEnd...), nil
 }
 
-// rebuildMapping writes the mapping anew from the sessions.
+// rebuildMapping writes the mapping anew if it is missing or broken.
 func (s *Store) rebuildMapping(ctx context.Context) error {
-	lock, err := s.dir.Lock(ctx, locksFolder+"/mapping.lock")
+	lock, err := s.dir.Lock(ctx, projectLock)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	if _, _, ok := s.mappingTail(); ok {
+	if s.mappingLooksWhole() {
 		return nil // another process was faster
 	}
-	return s.writeMapping(ctx)
+	return s.writeMapping(ctx, nil)
 }
 
-func (s *Store) writeMapping(ctx context.Context) error {
+// mappingLooksWhole is a look at the ends of the newest part of the mapping.
+func (s *Store) mappingLooksWhole() bool {
+	data, err := s.dir.ReadFile(mappingFile)
+	return err == nil && wholeMapping(data)
+}
+
+// writeMapping writes the whole mapping anew from the sessions, and one more that is about
+// to be stored; more may be nil. The caller holds the project lock.
+func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error {
 	sessions, _, err := s.List(ctx)
 	if err != nil {
 		return err
 	}
-	out := []byte("{")
-	for i, session := range sessions {
-		entry, err := encodeEntry(session)
-		if err != nil {
+	if more != nil {
+		sessions = append(sessions, more)
+	}
+	full, data := 0, []byte(emptyMapping)
+	for _, session := range sessions {
+		if len(data) >= mappingLimit {
+			full++
+			if err := s.dir.Replace(fullMapping(full), data); err != nil {
+				return err
+			}
+			data = []byte(emptyMapping)
+		}
+		if data, err = appendEntry(data, session); err != nil {
 			return err
 		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, entry...)
 	}
-	return s.dir.Replace(mappingFile, append(out, mappingEnd...))
+	if err := s.dir.Replace(mappingFile, data); err != nil {
+		return err
+	}
+	for full++; s.dir.Exists(fullMapping(full)); full++ {
+		if err := s.dir.Remove(fullMapping(full)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mapping returns all of the mapping. An error says which file of it is broken, and why.
+func (s *Store) Mapping() (map[string]MappingEntry, error) {
+	all := map[string]MappingEntry{}
+	for n, name := 0, mappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
+		data, err := s.dir.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := json.Unmarshal(data, &all); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return all, nil
 }

@@ -1,0 +1,209 @@
+package durabletest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// Kind is what goes wrong.
+type Kind int
+
+// The kinds of fault.
+const (
+	// None: nothing.
+	None Kind = iota
+	// PowerLoss: the step does not happen, nor anything after it.
+	PowerLoss
+	// HalfWrite: a write does half of its work, then the power is lost. At another step it is a PowerLoss.
+	HalfWrite
+	// Broken: this one step fails with EIO; a write has done half of its work.
+	Broken
+	// Full: from this step on, what needs space fails with ENOSPC, until the next Plan.
+	Full
+	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
+	ReadOnly
+)
+
+// Kinds lists what Sweep tries.
+func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Broken, Full, ReadOnly} }
+
+// String names the kind.
+func (k Kind) String() string {
+	return [...]string{"none", "power loss", "power loss in a write", "I/O error", "disk full", "read-only"}[k]
+}
+
+// Fault is one thing that goes wrong.
+type Fault struct {
+	Kind Kind
+	// Step is the number of the step it happens at, from 0.
+	Step int
+}
+
+var errPower = errors.New("the power is off")
+
+// step counts a step, and says how it fails. The caller holds the lock.
+func (d *Disk) step(op, name string) error {
+	n := len(d.steps)
+	d.steps = append(d.steps, Step{op, name})
+	var cause error
+	switch d.fault.Kind {
+	case PowerLoss, HalfWrite:
+		d.dead = d.dead || n == d.fault.Step
+		if d.dead {
+			cause = errPower
+		}
+	case Broken:
+		if n == d.fault.Step {
+			cause = syscall.EIO
+		}
+	case Full:
+		if n >= d.fault.Step && slices.Contains([]string{"create", "write", "mkdir", "fsync", "close"}, op) {
+			cause = syscall.ENOSPC
+		}
+	case ReadOnly:
+		if n >= d.fault.Step && op != "close" {
+			cause = syscall.EROFS
+		}
+	}
+	if cause == nil {
+		return nil
+	}
+	return fail(op, name, cause)
+}
+
+// partOf returns how much of a failing write of n bytes is done.
+func (d *Disk) partOf(n int) int {
+	if d.fault.Kind == PowerLoss || d.fault.Kind == ReadOnly || d.dead && len(d.steps)-1 != d.fault.Step {
+		return 0
+	}
+	return n / 2
+}
+
+// manyNames bounds what Images tries: it doubles with every name that is not durable.
+const manyNames = 8
+
+// Images returns the disks that a power loss now can leave, each once: any of the
+// changes of names that are not durable can be there or not, whatever their order,
+// and of bytes that are not synced all, the first half, zeros or none. The first is what
+// programs see: what the death of the process leaves.
+func (d *Disk) Images() []*Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.names) > manyNames {
+		panic(fmt.Sprintf("durabletest: %d names are not durable, too many to try each combination", len(d.names)))
+	}
+	seen := map[string]bool{}
+	var out []*Disk
+	add := func(image *Disk) {
+		if key := image.Fingerprint(); !seen[key] {
+			seen[key] = true
+			out = append(out, image)
+		}
+	}
+	bytesLeft := []func(*node) []byte{
+		func(n *node) []byte { return n.data },
+		func(n *node) []byte { return n.data[:len(n.synced)+(len(n.data)-len(n.synced))/2] },
+		func(n *node) []byte {
+			return append(slices.Clone(n.synced), make([]byte, len(n.data)-len(n.synced))...)
+		},
+		func(n *node) []byte { return n.synced },
+	}
+	for set := (1 << len(d.names)) - 1; set >= 0; set-- {
+		for _, left := range bytesLeft {
+			add(d.image(set, left))
+		}
+	}
+	return out
+}
+
+// image returns the disk on which the changes of names in a bit set were kept.
+func (d *Disk) image(set int, left func(*node) []byte) *Disk {
+	undo := map[*node]map[string]*node{}
+	for i, c := range d.names {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		for _, folder := range []*node{c.from, c.to} {
+			if folder != nil && undo[folder] == nil {
+				undo[folder] = maps.Clone(folder.kept)
+			}
+		}
+		c.keep()
+	}
+	out := New()
+	out.root = d.root.copy(func(n *node) map[string]*node { return n.kept }, left)
+	for folder, kept := range undo {
+		folder.kept = kept
+	}
+	return out
+}
+
+// Outcome is a disk after a fault, with the error that the program got to see.
+// After a power loss there is one for every disk that it can leave, and the error
+// counts for nothing: nobody received it.
+type Outcome struct {
+	Fault Fault
+	// At is the step it happened at.
+	At   Step
+	Disk *Disk
+	Err  error
+	// Acknowledged is true if the work was reported as done before the power went.
+	Acknowledged bool
+}
+
+// Lost reports whether the power went.
+func (o Outcome) Lost() bool { return o.Fault.Kind == PowerLoss || o.Fault.Kind == HalfWrite }
+
+// String says what happened, for a test's messages.
+func (o Outcome) String() string {
+	return fmt.Sprintf("%s at step %d (%s %s)", o.Fault.Kind, o.Fault.Step, o.At.Op, o.At.Name)
+}
+
+// Sweep does something on copies of a disk with every kind of fault at every step of
+// it, and passes each different outcome to check. It returns the steps of the
+// undisturbed work and the number of outcomes.
+func Sweep(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
+	t.Helper()
+	smooth := before.Copy()
+	if err := do(smooth); err != nil {
+		t.Fatalf("without a fault: %v", err)
+	}
+	steps = smooth.Steps()
+	seen := map[string]bool{}
+	for _, kind := range Kinds() {
+		for n := range len(steps) + 1 {
+			if kind == HalfWrite && (n == len(steps) || steps[n].Op != "write") {
+				continue
+			}
+			disk := before.Copy()
+			disk.Plan(Fault{kind, n})
+			err := do(disk)
+			o := Outcome{Fault: Fault{kind, n}, Err: err, Acknowledged: err == nil && !disk.dead}
+			if n < len(steps) {
+				o.At = steps[n]
+			}
+			after := []*Disk{disk}
+			if o.Lost() {
+				after = disk.Images()
+			}
+			for _, o.Disk = range after {
+				key := fmt.Sprint(o.Acknowledged, o.Disk.Fingerprint())
+				if !o.Lost() {
+					key = kind.String() + key
+				}
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				o.Disk.Plan(Fault{})
+				check(o)
+				outcomes++
+			}
+		}
+	}
+	return steps, outcomes
+}

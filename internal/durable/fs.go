@@ -1,0 +1,42 @@
+package durable
+
+import (
+	"io"
+	"io/fs"
+)
+
+// FS is the file system below a [Dir]: one folder, every name relative to it,
+// with forward slashes, and none of them able to lead out of it. Each method of
+// [Writer] and [File] is one step that a crash can come between; what the steps
+// promise after a power loss is in the package comment.
+//
+// [OpenDir] uses the operating system's; package durabletest has one that fails
+// or loses power at any step.
+type FS interface {
+	Writer
+	// Tree is the folder for reading.
+	Tree() fs.FS
+	// TryLock takes the lock file of that name, making it where it is missing, and
+	// notes the holder in it unless that is "". ok is false when somebody alive
+	// holds it.
+	TryLock(name, holder string) (unlock func() error, ok bool, err error)
+	io.Closer
+}
+
+// Writer changes a folder.
+type Writer interface {
+	// Create makes a file that must not exist; the error matches fs.ErrExist if it does.
+	Create(name string) (File, error)
+	Mkdir(name string) error
+	Rename(from, to string) error
+	Remove(name string) error
+	// SyncDir makes the names in a folder durable; "." is the folder itself.
+	SyncDir(name string) error
+}
+
+// File is a file being written.
+type File interface {
+	io.WriteCloser
+	// Sync makes the bytes durable, not the name.
+	Sync() error
+}

@@ -1,0 +1,80 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	fileMode fs.FileMode = 0o644
+	dirMode  fs.FileMode = 0o755
+)
+
+// osFS is a folder of the operating system.
+type osFS struct {
+	root *os.Root
+}
+
+// OpenDir opens an existing folder; the error for a file matches syscall.ENOTDIR.
+func OpenDir(name string) (*Dir, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		if info, statErr := os.Stat(name); statErr == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+		}
+		return nil, err
+	}
+	return NewDir(name, osFS{root}), nil
+}
+
+func (o osFS) Tree() fs.FS { return o.root.FS() }
+
+func (o osFS) Create(name string) (File, error) {
+	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (o osFS) Mkdir(name string) error      { return o.root.Mkdir(name, dirMode) }
+func (o osFS) Rename(from, to string) error { return o.root.Rename(from, to) }
+func (o osFS) Remove(name string) error     { return o.root.Remove(name) }
+func (o osFS) Close() error                 { return o.root.Close() }
+
+func (o osFS) SyncDir(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a folder cannot be synced there
+	}
+	f, err := o.root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
+	// Opening through the root keeps a planted link from leading the lock out of the folder.
+	f, err := o.root.OpenFile(name, os.O_CREATE|os.O_RDWR, fileMode)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, false, err
+	}
+	lock := flock.New(filepath.Join(o.root.Name(), filepath.FromSlash(name)), flock.SetPermissions(fileMode))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return nil, false, err
+	}
+	if holder != "" {
+		// For the message of whoever waits in vain; it may fail without harm.
+		_ = o.root.WriteFile(name, []byte(holder), fileMode)
+	}
+	return lock.Unlock, true, nil
+}

@@ -1,0 +1,138 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/durable/durabletest"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// RunFaults breaks and cuts every operation of a backend on files at every step:
+// what it acknowledged is there, what it did not is there wholly or not at all,
+// every JSON file parses, and the operation can be repeated. open returns
+// the backend of a project folder; seeds are disks to begin with, by name.
+func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]func(*durable.Dir)) {
+	t.Helper()
+	ctx := context.Background()
+	old := newSession(1)
+	text := store.Text{Stage: workflow.PO, Kind: "final_result", Body: "# The document\n", At: epoch}
+	ops := map[string]struct {
+		do func(Backend) error
+		// done reports whether the operation has happened, wholly.
+		done func(Backend) bool
+	}{
+		"Create": {
+			func(b Backend) error { return b.Create(ctx, sessionFor("new"), Numbered("task")) },
+			func(b Backend) bool { _, err := b.Get(ctx, sessionFor("new").SessionID); return err == nil },
+		},
+		"Update": {
+			func(b Backend) error {
+				_, err := b.Update(ctx, old.SessionID, func(s *workflow.Session) error {
+					s.Objective = "changed"
+					return nil
+				})
+				return err
+			},
+			func(b Backend) bool {
+				s, err := b.Get(ctx, old.SessionID)
+				return err == nil && s.Objective == "changed"
+			},
+		},
+		"Put": {
+			func(b Backend) error {
+				refs, err := b.Put(ctx, old.SessionID, []store.Text{text, text})
+				if err == nil && len(refs) != 2 {
+					err = fmt.Errorf("references %v", refs)
+				}
+				return err
+			},
+			func(b Backend) bool {
+				for n := range 2 {
+					ref := workflow.ContentRef{FilePath: store.ContentPath(old.SessionID, text, n)}
+					if body, err := b.Read(ctx, ref); err != nil || body != text.Body {
+						return false
+					}
+				}
+				return true
+			},
+		},
+	}
+	for seedName, seed := range seeds {
+		for opName, op := range ops {
+			t.Run(seedName+"/"+opName, func(t *testing.T) {
+				t.Parallel()
+				at := func(d *durabletest.Disk) *durable.Dir { return d.Dir("/simulated/" + t.Name()) }
+				disk := durabletest.New()
+				if err := open(at(disk)).Create(ctx, old, Numbered("task")); err != nil {
+					t.Fatal(err)
+				}
+				seed(at(disk))
+				steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error { return op.do(open(at(d))) }, func(o durabletest.Outcome) {
+					b := open(at(o.Disk))
+					if o.Acknowledged && !op.done(b) {
+						t.Fatalf("%v: an acknowledged operation is lost", o)
+					}
+					checkJSON(t, o, at(o.Disk))
+					if !op.done(b) {
+						if err := op.do(b); err != nil {
+							t.Fatalf("%v: repeated: %v", o, err)
+						}
+					}
+					if opName != "Put" && !op.done(b) {
+						t.Fatalf("%v: repeated, and still not there", o)
+					}
+					checkNames(t, o, b)
+				})
+				t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
+			})
+		}
+	}
+}
+
+// sessionFor returns a session whose id is made of a word.
+func sessionFor(word string) *workflow.Session {
+	s := newSession(2)
+	s.SessionID = fmt.Sprintf("%x", word+"0000000000000000")[:32]
+	s.SessionID = strings.Join([]string{s.SessionID[:8], s.SessionID[8:12], "4" + s.SessionID[13:16], "8" + s.SessionID[17:20], s.SessionID[20:32]}, "-")
+	return s
+}
+
+func checkJSON(t *testing.T, o durabletest.Outcome, dir *durable.Dir) {
+	t.Helper()
+	entries, err := dir.ReadDir(store.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if data, err := dir.ReadFile(path.Join(store.Folder, e.Name())); strings.HasSuffix(e.Name(), ".json") && (err != nil || !json.Valid(data)) {
+			t.Fatalf("%v: %s is no JSON: %q, %v", o, e.Name(), data, err)
+		}
+	}
+}
+
+// checkNames checks that each session is found by its name, and that a further one gets a name of its own.
+func checkNames(t *testing.T, o durabletest.Outcome, b Backend) {
+	t.Helper()
+	ctx := context.Background()
+	if err := b.Create(ctx, sessionFor("next"), Numbered("task")); err != nil {
+		t.Fatalf("%v: then a start: %v", o, err)
+	}
+	list, broken, err := b.List(ctx)
+	if err != nil || len(broken) > 0 {
+		t.Fatalf("%v: %v, %v", o, broken, err)
+	}
+	names := map[string]bool{}
+	for _, s := range list {
+		if id, err := b.Find(ctx, s.TaskName); err != nil || id != s.SessionID || names[s.TaskName] {
+			t.Fatalf("%v: the name %q of %s leads to %s, %v", o, s.TaskName, s.SessionID, id, err)
+		}
+		names[s.TaskName] = true
+	}
+}

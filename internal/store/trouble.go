@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+)
+
+// Trouble gives an error that came of reading or writing the project in dir its
+// code, its cause, and what the person can do about it. Errors that have a code,
+// and the context's own, are returned as they are.
+func Trouble(dir *durable.Dir, err error) error {
+	var coded *fault.Error
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var busy *durable.BusyError
+	if errors.As(err, &busy) {
+		return fault.New(fault.Conflict, "the session is in use: %w", busy).
+			WithHint("wait for the other call to end, then repeat this one; if that process hangs, end it: its lock goes with it")
+	}
+	var unconfirmed *durable.UnconfirmedError
+	if errors.As(err, &unconfirmed) {
+		return fault.New(fault.Storage, "the disk did not confirm a change that is already visible: %w", unconfirmed).
+			WithHint("a power loss could undo it: check the disk, then call status to see where the session stands before anything is repeated")
+	}
+	if dir.LeadsOut(Folder) {
+		return fault.New(fault.Storage, "%s is a symbolic link that leads out of the project", dir.Join(Folder)).
+			WithHint("bmad-mcp stays inside the project: make it a folder of it")
+	}
+	if info, statErr := dir.Stat(Folder); statErr == nil && !info.IsDir() {
+		return fault.New(fault.Storage, "%s is a file, where the folder with the sessions is due", dir.Join(Folder)).
+			WithHint("move the file away, then repeat the action")
+	}
+	e := fault.New(fault.Storage, "the project cannot be read or written: %w", err)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, errQuota):
+		return e.WithHint("free some space on the file system of %s (bmad-mcp gc lists what finished runs no longer need), then repeat the action; nothing was changed", dir.Path())
+	case errors.Is(err, syscall.EROFS):
+		return e.WithHint("the file system of %s is mounted read-only: mount it writable, then repeat the action; nothing was changed", dir.Path())
+	case errors.Is(err, fs.ErrPermission):
+		return e.WithHint("make the project folder, its %s and its .claude folders writable for you, then repeat the action; nothing was changed", Folder)
+	}
+	return e.WithHint("check the disk and the permissions of the project folder, then repeat the action; nothing was changed")
+}
