@@ -1,0 +1,313 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/durable/durabletest"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/workflow"
+)
+
+// crashStep is an action of the run that TestEveryCut cuts, and where it leads.
+type crashStep struct {
+	place string
+	req   engine.Request
+}
+
+// crashRun takes every road that writes: questions and answers, both engines, a
+// change request, a plan, failed work sent back, an accepted risk, a reopened
+// stage whose artifact is replaced.
+func crashRun() []crashStep {
+	both := submit(workflow.Architect, `{"architecture_draft":"# A claude","quality_score":91}`)
+	both.Results = append(both.Results, engine.Result{Engine: workflow.Codex, Text: `{"architecture_draft":"# A codex","quality_score":95}`})
+	changes := confirm(false)
+	changes.Feedback = "shorter"
+	return []crashStep{
+		{"po/generating", start("build a thing")},
+		{"po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)},
+		{"po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}},
+		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P long","quality_score":95}`)},
+		{"po/refining", changes},
+		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P short","quality_score":96}`)},
+		{"architect/generating", confirm(true)},
+		{"architect/awaiting_confirmation", both},
+		{"sm/generating", confirm(true)},
+		{"sm/awaiting_approval", submit(workflow.SM, "# S\n## Sprint 1: one\n## Sprint 2: two")},
+		{"dev/generating", approve(true, "")},
+		{"review/generating", submit(workflow.Dev, "# D first")},
+		{"review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail")},
+		{"dev/refining", approve(false, "mend it")},
+		{"review/generating", submit(workflow.Dev, "# D second")},
+		{"qa/generating", submit(workflow.Review, "# R\nStatus: pass")},
+		{"qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: fail")},
+		{"qa/completed", approve(true, "we ship it")},
+		{"qa/refining", engine.Request{Action: workflow.ActionReopen, Stage: "qa", Feedback: "test again"}},
+		{"qa/completed", submit(workflow.QA, "# Q again\nStatus: pass")},
+	}
+}
+
+// world is an engine on a simulated disk. Its clock shows the number of the
+// action, so that an action that is repeated has the same time.
+type world struct {
+	disk   *durabletest.Disk
+	path   string
+	engine *engine.Engine
+	clock  *atomic.Int64
+}
+
+func newWorld(disk *durabletest.Disk, name string) world {
+	w := world{disk: disk, path: filepath.Join(string(filepath.Separator), "simulated", name), clock: new(atomic.Int64)}
+	if abs, err := filepath.Abs(w.path); err == nil {
+		w.path = abs // with the drive, where there are some
+	}
+	w.engine = engine.New(engine.Options{
+		OpenDir: func(name string) (*durable.Dir, error) {
+			if name != w.path {
+				return nil, fs.ErrNotExist
+			}
+			return w.disk.Dir(w.path), nil
+		},
+		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Settings: config.Source{},
+		Now:      func() time.Time { return time.Unix(1_800_000_000+60*w.clock.Load(), 0) },
+		NewID:    func() string { return crashID },
+	})
+	return w
+}
+
+const crashID = "11111111-2222-4333-8444-555555555555"
+
+// do does the n-th action.
+func (w world) do(n int, step crashStep) (*engine.Reply, error) {
+	w.clock.Store(int64(n))
+	req := step.req
+	req.Cwd, req.By = w.path, "test"
+	if req.Action != workflow.ActionStart {
+		req.SessionID = "build-a-thing"
+	}
+	return w.engine.Do(ctx, req)
+}
+
+var simulated = regexp.MustCompile(`"cwd": ".*"`)
+
+// session returns the stored form of the session, "" if there is none.
+func (w world) session(t *testing.T) string {
+	t.Helper()
+	data, err := w.disk.Dir(w.path).ReadFile(store.SessionPath(crashID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return simulated.ReplaceAllString(string(data), `"cwd": ""`)
+}
+
+// artifacts returns all that stands in the folder for people, but for what a killed
+// process leaves of a write.
+func (w world) artifacts(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	w.walk(t, ".claude", func(name string, data []byte) {
+		if _, temp := durable.IsTemp(path.Base(name)); !temp {
+			fmt.Fprintf(&out, "%s\n%s\n", name, data)
+		}
+	})
+	return out.String()
+}
+
+func (w world) walk(t *testing.T, folder string, visit func(name string, data []byte)) {
+	t.Helper()
+	tree := w.disk.Dir(w.path).Tree()
+	err := fs.WalkDir(tree, folder, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && name == folder {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(tree, name)
+		visit(name, data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sound checks that every JSON file parses, and that what the session refers to is
+// there, of the size and hash it says.
+func (w world) sound(t *testing.T) error {
+	t.Helper()
+	var problem error
+	w.walk(t, ".bmad-task", func(name string, data []byte) {
+		if strings.HasSuffix(name, ".json") && !json.Valid(data) {
+			problem = fmt.Errorf("%s is no JSON: %q", name, data)
+		}
+	})
+	text := w.session(t)
+	if text == "" || problem != nil {
+		return problem
+	}
+	s, err := store.Decode([]byte(text), "session")
+	if err != nil {
+		return err
+	}
+	dir := w.disk.Dir(w.path)
+	there := func(name, sum string) {
+		if data, err := dir.ReadFile(name); err != nil {
+			problem = err
+		} else if sum != "" && workflow.Hash(data) != sum {
+			problem = fmt.Errorf("%s is not what the session says", name)
+		}
+	}
+	for _, rec := range s.Stages {
+		for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
+			if ref != nil {
+				there(ref.FilePath, ref.SHA256)
+			}
+		}
+		if rec.Artifact != nil {
+			there(rec.Artifact.Path, "") // a crash before the commit leaves the next one
+		}
+	}
+	for _, e := range s.History {
+		if e.Path != "" {
+			there(e.Path, e.SHA256)
+		}
+	}
+	if data, err := dir.ReadFile(".bmad-task/names/" + s.TaskName); err != nil || strings.TrimSpace(string(data)) != s.SessionID {
+		return fmt.Errorf("the name leads to %q, %w", data, err)
+	}
+	mapping, err := filestore.New(dir).Mapping()
+	if err != nil {
+		return err
+	}
+	if mapping[s.SessionID].TaskName != s.TaskName {
+		return fmt.Errorf("the mapping has %v", mapping)
+	}
+	return problem
+}
+
+// road is the session's history without what differs between a run and its repetition.
+func road(t *testing.T, text string) string {
+	t.Helper()
+	s, err := store.Decode([]byte(text), "session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := s.TaskName
+	for _, e := range s.History {
+		out += fmt.Sprintf("\n%s %s %s→%s %d %s %s", e.Action, e.Event, e.From, e.To, e.Iteration, e.SHA256, e.Feedback)
+	}
+	return out
+}
+
+// TestEveryCut does a whole run on a simulated disk and, at every step of every action,
+// loses power or breaks the disk in every way: then the session is exactly as before
+// or as after, what was acknowledged is there, everything parses and nothing is
+// missing, and the run goes on to the same end with the same artifacts.
+func TestEveryCut(t *testing.T) {
+	run := crashRun()
+	// The undisturbed run, with the disk before each action.
+	smooth := newWorld(durabletest.New(), "smooth")
+	disks := make([]*durabletest.Disk, len(run))
+	sessions := make([]string, len(run)+1)
+	for n, step := range run {
+		disks[n] = smooth.disk.Copy()
+		reply, err := smooth.do(n, step)
+		if err != nil {
+			t.Fatalf("%s: %v", step.req.Action, err)
+		}
+		if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
+			t.Fatalf("%s leads to %s, want %s", step.req.Action, got, step.place)
+		}
+		sessions[n+1] = smooth.session(t)
+	}
+	wantRoad, wantArtifacts := road(t, sessions[len(run)]), smooth.artifacts(t)
+
+	var steps, outcomes atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("%d actions, %d steps, %d different outcomes", len(run), steps.Load(), outcomes.Load())
+	})
+	for n, step := range run {
+		t.Run(fmt.Sprintf("%02d_%s", n, step.req.Action), func(t *testing.T) {
+			t.Parallel()
+			on := func(disk *durabletest.Disk) world { return newWorld(disk, fmt.Sprint("action-", n)) }
+			s, o := durabletest.Sweep(t, disks[n], func(disk *durabletest.Disk) error {
+				_, err := on(disk).do(n, step)
+				return err
+			}, func(o durabletest.Outcome) {
+				w := on(o.Disk)
+				checkError(t, o)
+				if err := w.sound(t); err != nil {
+					t.Fatalf("%v: %v", o, err)
+				}
+				done := w.session(t) == sessions[n+1]
+				var unconfirmed *durable.UnconfirmedError
+				switch {
+				case !done && w.session(t) != sessions[n]:
+					t.Fatalf("%v: the session is neither as before nor as after:\n%s", o, w.session(t))
+				case o.Acknowledged && !done:
+					t.Fatalf("%v: an acknowledged action is lost", o)
+				case done && o.Err != nil && !o.Lost() && !errors.As(o.Err, &unconfirmed):
+					t.Fatalf("%v: %v, yet it was done", o, o.Err)
+				}
+				rest := run[n:]
+				if done {
+					rest = run[n+1:]
+				}
+				for i, step := range rest {
+					if reply, err := w.do(len(run)-len(rest)+i, step); err != nil {
+						t.Fatalf("%v: then %s: %v", o, step.req.Action, err)
+					} else if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
+						t.Fatalf("%v: then %s leads to %s, want %s", o, step.req.Action, got, step.place)
+					}
+				}
+				if got := road(t, w.session(t)); got != wantRoad {
+					t.Fatalf("%v: the run took the road\n%s\nnot\n%s", o, got, wantRoad)
+				}
+				if got := w.artifacts(t); got != wantArtifacts {
+					t.Fatalf("%v: the artifacts are\n%s\nnot\n%s", o, got, wantArtifacts)
+				}
+				if err := w.sound(t); err != nil {
+					t.Fatalf("%v: at the end: %v", o, err)
+				}
+			})
+			steps.Add(int64(len(s)))
+			outcomes.Add(int64(o))
+		})
+	}
+}
+
+// checkError checks what the caller of an action is told whose disk failed.
+func checkError(t *testing.T, o durabletest.Outcome) {
+	t.Helper()
+	if o.Lost() || o.Err == nil {
+		return
+	}
+	var f *fault.Error
+	if !errors.As(o.Err, &f) || f.Code != fault.Storage || f.Hint == "" {
+		t.Fatalf("%v: the error is %#v", o, o.Err)
+	}
+	says := map[durabletest.Kind]string{durabletest.Full: "free some space", durabletest.ReadOnly: "mounted read-only"}[o.Fault.Kind]
+	var unconfirmed *durable.UnconfirmedError
+	if !errors.As(o.Err, &unconfirmed) && !strings.Contains(f.Hint, says) {
+		t.Fatalf("%v: %s; the hint %q does not say %q", o, f.Message, f.Hint, says)
+	}
+}
