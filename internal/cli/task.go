@@ -20,6 +20,7 @@ type taskFlags struct {
 	sprints               []int
 	confirmed, approved   bool
 	withPrompt            bool
+	revision              int
 }
 
 func (a *app) taskCommand() *cobra.Command {
@@ -65,6 +66,19 @@ func taskName(args []string) string {
 		return ""
 	}
 	return args[0]
+}
+
+// revisionFlag lets a script change only what it has looked at.
+func revisionFlag(cmd *cobra.Command, f *taskFlags) {
+	cmd.Flags().IntVar(&f.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
+}
+
+// wanted returns the revision that was asked for, or nil.
+func (f *taskFlags) wanted(cmd *cobra.Command) *int {
+	if cmd.Flags().Changed("revision") {
+		return &f.revision
+	}
+	return nil
 }
 
 func promptFlag(cmd *cobra.Command, f *taskFlags) {

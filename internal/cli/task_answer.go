@@ -21,7 +21,7 @@ func (a *app) answerCommand() *cobra.Command {
 		Example: `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
   bmad-mcp task answer my-task --answers answers.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{}}
+			req := engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{}, Revision: f.wanted(cmd)}
 			for i, arg := range args {
 				id, text, ok := strings.Cut(arg, "=")
 				switch {
@@ -41,6 +41,7 @@ func (a *app) answerCommand() *cobra.Command {
 			return a.act(cmd, req, f.withPrompt)
 		},
 	}
+	revisionFlag(cmd, &f)
 	cmd.Flags().StringVar(&f.answersFile, "answers", "", `a JSON file of {"id": "text"}, or - for standard input`)
 	promptFlag(cmd, &f)
 	return cmd

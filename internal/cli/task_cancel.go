@@ -16,9 +16,10 @@ func (a *app) cancelCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionCancel, SessionID: taskName(args), Feedback: f.feedback}, false)
+			return a.act(cmd, engine.Request{Action: workflow.ActionCancel, SessionID: taskName(args), Feedback: f.feedback, Revision: f.wanted(cmd)}, false)
 		},
 	}
+	revisionFlag(cmd, &f)
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "why")
 	return cmd
 }

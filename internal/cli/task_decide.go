@@ -18,7 +18,7 @@ func (a *app) confirmCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback}
+			req := engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}
 			if cmd.Flags().Changed("confirmed") {
 				req.Confirmed = &f.confirmed
 			}
@@ -39,7 +39,7 @@ func (a *app) approveCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback}
+			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback, Revision: f.wanted(cmd)}
 			if !cmd.Flags().Changed("approved") {
 				if err := a.explicitRisk(cmd, args); err != nil {
 					return err
@@ -70,6 +70,7 @@ func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
 func decisionFlags(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
 	cmd.Flags().StringVar(&f.stage, "stage", "", "refuse unless the session stands at this stage")
+	revisionFlag(cmd, f)
 	promptFlag(cmd, f)
 	completeStages(cmd)
 }

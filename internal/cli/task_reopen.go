@@ -16,9 +16,10 @@ func (a *app) reopenCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback}, f.withPrompt)
+			return a.act(cmd, engine.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}, f.withPrompt)
 		},
 	}
+	revisionFlag(cmd, &f)
 	cmd.Flags().StringVar(&f.stage, "stage", "", "the stage to go back to")
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what is to change")
 	promptFlag(cmd, &f)

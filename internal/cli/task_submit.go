@@ -21,7 +21,7 @@ func (a *app) submitCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionSubmit, SessionID: taskName(args), Stage: f.stage, Sprints: f.sprints}
+			req := engine.Request{Action: workflow.ActionSubmit, SessionID: taskName(args), Stage: f.stage, Sprints: f.sprints, Revision: f.wanted(cmd)}
 			for _, r := range []struct {
 				engine     workflow.Engine
 				name       string
@@ -42,6 +42,7 @@ func (a *app) submitCommand() *cobra.Command {
 			return a.act(cmd, req, f.withPrompt)
 		},
 	}
+	revisionFlag(cmd, &f)
 	flags := cmd.Flags()
 	flags.StringVar(&f.stage, "stage", "", "the session's current stage")
 	flags.StringVar(&f.claude, "claude-result", "", "the document as text, or - for standard input")

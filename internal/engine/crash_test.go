@@ -271,6 +271,9 @@ func TestEveryCut(t *testing.T) {
 				rest := run[n:]
 				if done {
 					rest = run[n+1:]
+					if _, err := w.do(n, step); !fault.Is(err, fault.Conflict) || w.session(t) != sessions[n+1] {
+						t.Fatalf("%v: repeated though it was done: %v", o, err)
+					}
 				}
 				for i, step := range rest {
 					if reply, err := w.do(len(run)-len(rest)+i, step); err != nil {

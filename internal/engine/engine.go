@@ -98,6 +98,7 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 }
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
+	began := e.time()
 	if err := req.validate(); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if id == "" { // only status goes without a session
 		return e.list(ctx, p)
 	}
-	r := run{Engine: e, project: p, id: id, req: req, undo: new([]func())}
+	r := run{Engine: e, project: p, id: id, req: req, began: began, undo: new([]func())}
 	reply, err := r.act(ctx)
 	if err != nil {
 		return nil, r.explain(ctx, err)
@@ -126,6 +127,8 @@ type run struct {
 	project *Project
 	id      string
 	req     Request
+	// began is when the call came in.
+	began time.Time
 	// undo takes back what was written for a change that then fails.
 	undo *[]func()
 }
@@ -178,8 +181,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	applied := false
 	after, err := r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
 		if s.Revision != before.Revision {
-			return fault.New(fault.Conflict, "another call changed the session while this one was under way: it now stands at %s", s.Place()).
-				WithHint("call status, then decide again")
+			return r.lost(s)
 		}
 		err := apply(s)
 		applied = err == nil
@@ -196,18 +198,35 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	return after, err
 }
 
-// admit refuses an action that the session's stage or state does not allow.
+// admit refuses an action that the session's stage or state does not allow, or
+// that was meant for another revision of it.
 func (r run) admit(s *workflow.Session) error {
+	if r.req.Revision != nil && *r.req.Revision != s.Revision {
+		return r.lost(s)
+	}
+	err := r.fits(s)
+	if err != nil && r.late(s) {
+		return r.lost(s)
+	}
+	return err
+}
+
+// fits refuses an action that the session's stage or state does not allow.
+func (r run) fits(s *workflow.Session) error {
 	if r.req.Action == workflow.ActionReopen {
-		// Its stage is where to go, not where the session stands.
-	} else if want := workflow.StageID(r.req.Stage); want != "" && want != s.CurrentStage {
+		return r.canReopen(s)
+	}
+	if want := workflow.StageID(r.req.Stage); want != "" && want != s.CurrentStage {
 		return fault.New(fault.WrongStage, "the session stands at stage %q, not %q", s.CurrentStage, want).
 			WithHint("%s", nextMove(s))
 	}
-	for _, a := range s.CurrentState.Allowed() {
-		if a == r.req.Action {
-			return nil
-		}
+	return r.allowed(s)
+}
+
+// allowed refuses an action that the session's state does not allow.
+func (r run) allowed(s *workflow.Session) error {
+	if slices.Contains(s.CurrentState.Allowed(), r.req.Action) {
+		return nil
 	}
 	code := fault.NotAllowed
 	if s.CurrentState.Gated() {
@@ -243,6 +262,7 @@ func (r run) explain(ctx context.Context, err error) error {
 	f.SessionID = r.id
 	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
 		f.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))
+		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
 	}
 	return f
 }

@@ -37,6 +37,9 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 	if out.NextCall != nil {
 		out.NextCall["session_id"] = s.SessionID
 	}
+	if s.CurrentState.Gated() {
+		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
+	}
 }
 
 // askHuman makes the reply wait for one of the human's actions.

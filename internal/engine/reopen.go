@@ -13,14 +13,7 @@ import (
 // stage is marked stale and kept.
 func (r run) reopen(ctx context.Context) (*Reply, error) {
 	target := workflow.StageID(r.req.Stage)
-	s, err := r.change(ctx, func(s *workflow.Session) error {
-		w := r.project.cfg.Workflow
-		if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
-			return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", target, s.CurrentStage).
-				WithHint("reopen an earlier stage; to change the current document, %s", nextMove(s))
-		}
-		return nil
-	}, func(s *workflow.Session) error {
+	s, err := r.change(ctx, nil, func(s *workflow.Session) error {
 		feedback := strings.TrimSpace(r.req.Feedback)
 		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback}); err != nil {
 			return err
@@ -47,4 +40,17 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 		d = whole
 	}
 	return r.reply(s, d, said+"\n\n"+r.message(s))
+}
+
+// canReopen refuses to go back to a stage that the session has not passed.
+func (r run) canReopen(s *workflow.Session) error {
+	if err := r.allowed(s); err != nil {
+		return err
+	}
+	w, target := r.project.cfg.Workflow, workflow.StageID(r.req.Stage)
+	if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
+		return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", target, s.CurrentStage).
+			WithHint("reopen an earlier stage; to change the current document, %s", nextMove(s))
+	}
+	return nil
 }

@@ -40,6 +40,9 @@ type Request struct {
 	Confirmed *bool
 	Approved  *bool
 	Feedback  string
+	// Revision is the one the caller decided on; the call is refused if the session has
+	// another by now. nil takes any.
+	Revision *int
 }
 
 // Result is what one engine hands in: a text, or the path of a file in the project that holds it.

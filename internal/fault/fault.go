@@ -42,6 +42,9 @@ type Error struct {
 	Allowed []string
 	// SessionID names the session the action was for, if it was found.
 	SessionID string
+	// Stage, State and Revision say where that session stands.
+	Stage, State string
+	Revision     int
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
 }

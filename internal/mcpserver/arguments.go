@@ -38,7 +38,10 @@ var taskArguments = []argument{
 	{"confirmed", []workflow.Action{workflow.ActionConfirm}, truth(func(q *engine.Request) **bool { return &q.Confirmed })},
 	{"approved", []workflow.Action{workflow.ActionApprove}, truth(func(q *engine.Request) **bool { return &q.Approved })},
 	{"feedback", decisions, text(func(q *engine.Request) *string { return &q.Feedback })},
+	{"revision", changes, readRevision},
 }
+
+var changes = append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, decisions...)
 
 var submits = []workflow.Action{workflow.ActionSubmit}
 
@@ -129,6 +132,13 @@ func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMes
 		}
 		return nil
 	}
+}
+
+func readRevision(q *engine.Request, raw json.RawMessage) error {
+	if json.Unmarshal(raw, &q.Revision) != nil {
+		return fmt.Errorf("must be a whole number, not %s", kind(raw))
+	}
+	return nil
 }
 
 func readSprints(q *engine.Request, raw json.RawMessage) error {

@@ -84,6 +84,10 @@ type Failure struct {
 	Hint      string     `json:"hint"`
 	Allowed   []string   `json:"allowed_actions"`
 	SessionID string     `json:"session_id,omitempty"`
+	// Stage, State and Revision say where the session stands that was found.
+	Stage    string `json:"current_stage,omitempty"`
+	State    string `json:"current_state,omitempty"`
+	Revision int    `json:"revision,omitempty"`
 }
 
 // NewFailure describes an error.
@@ -92,7 +96,8 @@ func NewFailure(err error) Failure {
 		err = fault.New(fault.Conflict, "the call was given up before it was done: %w", err).WithHint("nothing was changed; repeat the call")
 	}
 	f := fault.From(err)
-	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID}
+	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
+		Stage: f.Stage, State: f.State, Revision: f.Revision}
 	if out.Allowed == nil {
 		out.Allowed = []string{}
 	}

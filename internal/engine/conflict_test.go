@@ -1,0 +1,86 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// TestLosersAreToldWhatTheyLostTo repeats steps that were just taken, and takes
+// steps that another call took while this one was under way.
+func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
+	tests := []struct {
+		name  string
+		stage workflow.StageID
+		state workflow.State
+		step  engine.Request
+		now   string
+	}{
+		{"answer", workflow.PO, workflow.Clarifying, engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}}, "po/refining"},
+		{"confirm", workflow.PO, workflow.AwaitingConfirmation, confirm(true), "architect/generating"},
+		{"confirm with stage", workflow.PO, workflow.AwaitingConfirmation, engine.Request{Action: workflow.ActionConfirm, Stage: "po"}, "architect/generating"},
+		{"approve", workflow.SM, workflow.AwaitingApproval, approve(true, ""), "dev/generating"},
+		{"submit that went on", workflow.Dev, workflow.Generating, submit(workflow.Dev, "# D"), "review/generating"},
+		{"submit that ended it", workflow.QA, workflow.Generating, submit(workflow.QA, "Status: pass"), "qa/completed"},
+		{"cancel", workflow.PO, workflow.Generating, engine.Request{Action: workflow.ActionCancel}, "po/cancelled"},
+		{"reopen", workflow.SM, workflow.AwaitingApproval, engine.Request{Action: workflow.ActionReopen, Stage: "po"}, "po/refining"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.to(tt.stage, tt.state)
+			b.at(tt.now, tt.step)
+			before := b.snapshot()
+			_, err := b.try(tt.step)
+			var f *fault.Error
+			if !errors.As(err, &f) || f.Code != fault.Conflict {
+				t.Fatalf("got %v", err)
+			}
+			if f.Stage+"/"+f.State != tt.now || f.Revision != b.stored().Revision || !strings.Contains(f.Message, "to "+tt.now) || !strings.Contains(f.Message, "by test") {
+				t.Errorf("the loser is told %+v", f)
+			}
+			if b.snapshot() != before {
+				t.Error("the disk changed")
+			}
+		})
+	}
+}
+
+// TestSubmitThatLosesToASubmit stands still at the gate when it came after, and is a
+// conflict when it was under way.
+func TestSubmitThatLosesToASubmit(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	again := submit(workflow.PO, `{"prd_updated":"# Other","quality_score":99}`)
+	if _, err := b.try(again); !fault.Is(err, fault.GatePending) {
+		t.Errorf("after it: %v", err)
+	}
+	b.clock = b.clock.Add(-time.Hour) // so that this call began before the other was done
+	if _, err := b.try(again); !fault.Is(err, fault.Conflict) {
+		t.Errorf("under way with it: %v", err)
+	}
+}
+
+func TestRevision(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	if shown.NextCall["revision"] != shown.Revision {
+		t.Errorf("the next call is %v at revision %d", shown.NextCall, shown.Revision)
+	}
+	b.do(confirm(false))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# Other","quality_score":99}`))
+	late := confirm(true)
+	late.Revision = &shown.Revision
+	if _, err := b.try(late); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "submit by test") {
+		t.Errorf("a decision on an older draft gives %v", err)
+	}
+	now := b.stored().Revision
+	late.Revision = &now
+	b.at("architect/generating", late)
+}
