@@ -31,6 +31,9 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 		if s.Stale {
 			line += " (out of date)"
 		}
+		if s.Modified {
+			line += " (modified since)"
+		}
 		if s.Missing {
 			line += " (missing on disk)"
 		}

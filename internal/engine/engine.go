@@ -183,7 +183,10 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		if s.Revision != before.Revision {
 			return r.lost(s)
 		}
-		err := apply(s)
+		err := r.adopt(ctx, s)
+		if err == nil {
+			err = apply(s)
+		}
 		applied = err == nil
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -71,10 +72,7 @@ func (r run) standing(s *workflow.Session) string {
 func (r run) message(s *workflow.Session) string {
 	st, rec := r.stage(s), s.Current()
 	artifact := r.artifactPath(s, st)
-	draft := "" // sessions of older servers can have none
-	if rec.FinalResultRef != nil {
-		draft = "`" + rec.FinalResultRef.FilePath + "`"
-	}
+	draft := draftPlace(s, rec)
 	switch s.CurrentState {
 	case workflow.Generating:
 		if st.ID == workflow.Dev {
@@ -115,6 +113,20 @@ func (r run) message(s *workflow.Session) string {
 			saved = " What was saved stays in `" + taskFolder(s) + "`."
 		}
 		return "This run is cancelled." + saved + "\n\n**You can now** start a new one."
+	}
+	return ""
+}
+
+// draftPlace says where the current stage's document is. Sessions of older servers
+// can have it in themselves, or none.
+func draftPlace(s *workflow.Session, rec *workflow.Record) string {
+	for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
+		if ref != nil {
+			return "`" + ref.FilePath + "`"
+		}
+	}
+	if rec.InlineDraft() != "" {
+		return fmt.Sprintf("in the session file `%s`, under stages.%s.draft", store.SessionPath(s.SessionID), s.CurrentStage)
 	}
 	return ""
 }

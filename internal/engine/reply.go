@@ -82,6 +82,8 @@ type Document struct {
 	SHA256  string           `json:"sha256,omitempty"`
 	// Stale is true when an earlier stage was reopened since.
 	Stale bool `json:"stale,omitempty"`
+	// Modified is true when people have edited the artifact since it was saved.
+	Modified bool `json:"modified,omitempty"`
 }
 
 // Answer is a question with the human's answer; an empty one was left open.
@@ -100,8 +102,10 @@ type StageView struct {
 	Verdict   workflow.Verdict `json:"verdict,omitempty"`
 	Artifact  string           `json:"artifact,omitempty"`
 	Stale     bool             `json:"stale,omitempty"`
-	// Missing is true when the artifact was saved and is no longer there.
-	Missing bool `json:"missing,omitempty"`
+	// Missing is true when the artifact was saved and is no longer there, Modified
+	// when it was edited since.
+	Missing  bool `json:"missing,omitempty"`
+	Modified bool `json:"modified,omitempty"`
 }
 
 // SessionView is a session in a list.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -27,7 +28,8 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
-			view.Missing = !r.project.dir.Exists(rec.Artifact.Path)
+			state := artifact.StateOf(r.project.dir, *rec.Artifact)
+			view.Missing, view.Modified = state == artifact.Missing, state == artifact.Modified
 		}
 		out.Stages = append(out.Stages, view)
 	}

@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"errors"
-	"io/fs"
 	"strconv"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
@@ -151,27 +150,29 @@ func (r run) earlier(s *workflow.Session, st workflow.Stage) []Document {
 
 // document refers to a stage's saved artifact, or to its submission where that is newer or the only one.
 func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.ContentRef) *Document {
-	if ref == nil {
-		return nil
-	}
 	rec := s.Record(st.ID)
-	doc := &Document{Stage: st.ID, Path: ref.FilePath, Summary: clip(ref.Summary, 120), Size: ref.Size, SHA256: ref.SHA256}
-	if a := rec.Artifact; a != nil && (rec.Status == workflow.Done || r.edited(a)) {
-		doc.Path, doc.Size, doc.SHA256, doc.Stale = a.Path, a.Size, a.SHA256, a.Stale
-		if info, err := r.project.dir.Stat(a.Path); err == nil {
-			doc.Size = info.Size() // people edit artifacts
-		} else if errors.Is(err, fs.ErrNotExist) {
-			doc.Path, doc.Size = ref.FilePath, ref.Size
-		}
+	var doc *Document
+	if ref != nil {
+		doc = &Document{Stage: st.ID, Path: ref.FilePath, Summary: clip(ref.Summary, 120), Size: ref.Size, SHA256: ref.SHA256}
+	}
+	a := rec.Artifact
+	if a == nil {
+		return doc
+	}
+	state := artifact.StateOf(r.project.dir, *a)
+	// What people have made of an artifact, and not the submission it came from, is
+	// what another round starts from.
+	if state == artifact.Missing || rec.Status != workflow.Done && state != artifact.Modified && doc != nil {
+		return doc
+	}
+	if doc == nil {
+		doc = &Document{Stage: st.ID}
+	}
+	doc.Path, doc.Size, doc.SHA256, doc.Stale, doc.Modified = a.Path, a.Size, a.SHA256, a.Stale, state == artifact.Modified
+	if info, err := r.project.dir.Stat(a.Path); err == nil {
+		doc.Size = info.Size()
 	}
 	return doc
-}
-
-// edited reports whether people have changed an artifact since it was saved: then
-// it, and not the submission it came from, is what another round starts from.
-func (r run) edited(a *workflow.Artifact) bool {
-	data, err := r.project.dir.ReadFile(a.Path)
-	return err == nil && workflow.Hash(data) != a.SHA256
 }
 
 // brief keeps of each finding what tells it from the others.

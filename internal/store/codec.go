@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
 
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
@@ -27,64 +27,63 @@ func Encode(s *workflow.Session) ([]byte, error) {
 // Decode reads the stored form. path is for the error, which says what is wrong
 // and at which line and column.
 func Decode(data []byte, path string) (*workflow.Session, error) {
-	var s workflow.Session
-	if err := json.Unmarshal(data, &s); err != nil {
-		line, col := position(data, err)
-		var typed *json.UnmarshalTypeError
-		if errors.As(err, &typed) {
-			err = fmt.Errorf("%q holds %s, which does not fit there", typed.Field, typed.Value)
-		}
-		return nil, fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %w", path, line, col, err).
-			WithHint("mend the file in an editor or take it out of the folder; it was left as it is")
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors begin a file with it
+	var format struct {
+		Version int `json:"version"`
 	}
-	if s.Version > workflow.FormatVersion {
-		return nil, fault.New(fault.Storage, "session file %s has format version %d; this bmad-mcp reads up to %d", path, s.Version, workflow.FormatVersion).
+	// Before all else: a newer format need not fit in any other way.
+	if json.Unmarshal(data, &format) == nil && format.Version > workflow.FormatVersion {
+		line, column := position(data, offsetOf(data, "version"))
+		return nil, fault.New(fault.Storage, "session file %s has format version %d (line %d, column %d); this bmad-mcp reads up to %d",
+			path, format.Version, line, column, workflow.FormatVersion).
 			WithHint("use the newer bmad-mcp that wrote it; the file was left as it is")
 	}
-	if _, ok := workflow.Default().Stage(s.CurrentStage); !ok {
-		return nil, broken(path, "current_stage", string(s.CurrentStage))
+	var s workflow.Session
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, unreadable(data, path, err)
 	}
-	if !known(s.CurrentState) {
-		return nil, broken(path, "current_state", string(s.CurrentState))
+	if _, ok := workflow.Default().Stage(s.CurrentStage); !ok {
+		return nil, invalid(data, path, "current_stage", string(s.CurrentStage))
+	}
+	if !slices.Contains(workflow.States(), s.CurrentState) {
+		return nil, invalid(data, path, "current_state", string(s.CurrentState))
 	}
 	if s.SessionID == "" {
-		return nil, broken(path, "session_id", "")
+		return nil, invalid(data, path, "session_id", "")
 	}
 	for id, r := range s.Stages {
 		if r == nil {
 			delete(s.Stages, id)
 		}
 	}
+	if s.Version < 1 {
+		upgrade(&s)
+	}
 	s.Version = workflow.FormatVersion
 	return &s, nil
 }
 
-func known(state workflow.State) bool {
-	for _, s := range workflow.States() {
-		if s == state {
-			return true
-		}
-	}
-	return false
-}
+const mend = "mend the file in an editor or take it out of the folder; it was left as it is"
 
-func broken(path, key, value string) error {
-	return fault.New(fault.Storage, "session file %s has no valid %q: %q", path, key, value).
-		WithHint("mend the file in an editor or take it out of the folder; it was left as it is")
-}
-
-// position returns the line and column, from 1, of a JSON error; the start where it has none.
-func position(data []byte, err error) (line, col int) {
+// unreadable is the error for a file that is no JSON, or no session.
+func unreadable(data []byte, path string, err error) error {
+	var offset int64
+	what := err.Error()
 	var syntax *json.SyntaxError
-	var typed *json.UnmarshalTypeError
-	offset := int64(0)
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &typed):
-		offset = typed.Offset
+	if errors.As(err, &syntax) {
+		offset = syntax.Offset - 1
+	} else if m := findMisfit(data); m != nil {
+		offset, what = m.offset, m.why()
 	}
-	before := data[:min(max(offset-1, 0), int64(len(data)))]
-	line = 1 + bytes.Count(before, []byte("\n"))
-	return line, len(before) - bytes.LastIndexByte(before, '\n')
+	line, column := position(data, offset)
+	if len(bytes.TrimSpace(data)) == 0 {
+		what = "it is empty"
+	}
+	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, what).WithHint(mend)
+}
+
+// invalid is the error for a file whose key holds what no session has there.
+func invalid(data []byte, path, key, value string) error {
+	line, column := position(data, offsetOf(data, key))
+	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint(mend)
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -196,6 +197,16 @@ func (s *Session) SetArtifact(w *Workflow, id StageID, a Artifact) {
 		}
 	}
 	s.Artifacts = listed
+}
+
+// InlineDraft returns the document that sessions of format 0 can hold in
+// themselves; "" if there is none.
+func (r *Record) InlineDraft() string {
+	var text string
+	if json.Unmarshal(r.Extra["draft"], &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // KnowsQuestion reports whether id was ever asked in this stage.

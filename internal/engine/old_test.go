@@ -1,0 +1,96 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+// install puts a stored session of an older server into the bench's project, with
+// the files that it refers to.
+func (b *bench) install(format, id string, files map[string]string) {
+	b.t.Helper()
+	name := "session-" + id + ".json"
+	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "sessions", format, name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	files[".bmad-task/"+name] = string(data)
+	for name, body := range files {
+		b.write(name, body)
+	}
+	b.session = id
+}
+
+// write writes a file of the project as a person would.
+func (b *bench) write(name, body string) {
+	b.t.Helper()
+	full := filepath.Join(b.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(body), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// rest takes a session from architect/generating to the end.
+func (b *bench) rest() {
+	b.t.Helper()
+	b.at("architect/awaiting_confirmation", submit(workflow.Architect, `{"architecture_draft":"# A","quality_score":95}`))
+	b.fromArchitectGate()
+}
+
+func (b *bench) fromArchitectGate() {
+	b.t.Helper()
+	b.at("sm/generating", confirm(true))
+	b.at("sm/awaiting_approval", submit(workflow.SM, "## Sprint 1: one"))
+	b.at("dev/generating", approve(true, ""))
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+	b.at("qa/generating", submit(workflow.Review, "Status: pass"))
+	b.at("qa/completed", submit(workflow.QA, "Status: pass"))
+}
+
+// TestSessionOfTheNodeServerAtItsGate has its draft only in the session file.
+func TestSessionOfTheNodeServerAtItsGate(t *testing.T) {
+	b := newBench(t)
+	b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})
+	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	if shown.State != workflow.AwaitingConfirmation || !strings.Contains(shown.UserMessage, "Score 93 of 100; the gate is 90.") ||
+		!strings.Contains(shown.UserMessage, "in the session file") {
+		t.Errorf("status says:\n%s", shown.UserMessage)
+	}
+	b.at("architect/generating", confirm(true))
+	if doc := b.artifact("track-loans", "01-product-requirements.md"); doc != "# Track loans\n\nQuality Score: 93/100\n" {
+		t.Errorf("saved %q", doc)
+	}
+	b.rest()
+	checkStored(t, b)
+	if s := b.stored(); s.Record(workflow.PO).Answers["q1"] != "Two librarians" {
+		t.Errorf("the answers are lost: %+v", s.Record(workflow.PO))
+	}
+}
+
+// TestSessionOfTheNodeServerAmongQuestions has an artifact, and a draft in the session file.
+func TestSessionOfTheNodeServerAmongQuestions(t *testing.T) {
+	b := newBench(t)
+	const id = "6f1c2f0e-9c1b-4a55-8f43-0d2f6a3b7c11"
+	b.install("v0", id, map[string]string{
+		".claude/specs/build-a-recipe-box/01-product-requirements.md":             "# Recipe box\n",
+		".bmad-task/temp/" + id + "/po_claude_result_2025-10-14T09-30-11-120Z.md": `{"prd_draft":"# Recipe box"}`,
+	})
+	r := b.at("architect/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "Postgres"}})
+	if r.Draft == nil || len(r.Context.Documents) != 1 || r.Context.Documents[0].Path != ".claude/specs/build-a-recipe-box/01-product-requirements.md" {
+		t.Fatalf("draft %+v, documents %+v", r.Draft, r.Context.Documents)
+	}
+	if draft, err := os.ReadFile(filepath.Join(b.dir, r.Draft.Path)); err != nil || string(draft) != "# Architecture, kept inline\n" {
+		t.Errorf("%q, %v", draft, err)
+	}
+	b.at("architect/awaiting_confirmation", submit(workflow.Architect, `{"architecture_updated":"# A2","quality_score":95}`))
+	b.fromArchitectGate()
+	checkStored(t, b)
+}
