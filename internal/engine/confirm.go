@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -21,7 +20,7 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 	s, err := r.change(ctx, func(s *workflow.Session) error {
 		from = r.stage(s)
 		if yes {
-			return r.unchanged(ctx, s)
+			return r.unchanged(s)
 		}
 		return nil
 	}, func(s *workflow.Session) (err error) {
@@ -66,21 +65,4 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 		out.Artifact = rec.Artifact.Path
 	}
 	return out, err
-}
-
-// unchanged refuses a decision on a draft that is no longer the one that was scored.
-func (r run) unchanged(ctx context.Context, s *workflow.Session) error {
-	ref := s.Current().FinalResultRef
-	if ref == nil || ref.SHA256 == "" {
-		return nil
-	}
-	body, err := r.project.backend.Read(ctx, *ref)
-	if err != nil {
-		return err
-	}
-	if workflow.Hash([]byte(body)) != ref.SHA256 {
-		return fault.New(fault.Conflict, "the draft %s was changed after it was scored", ref.FilePath).
-			WithHint("copy the edited text elsewhere, restore the draft or call %s with false, then submit the edited text", r.req.Action)
-	}
-	return nil
 }

@@ -223,6 +223,9 @@ func (r run) fits(s *workflow.Session) error {
 		return fault.New(fault.WrongStage, "the session stands at stage %q, not %q", s.CurrentStage, want).
 			WithHint("%s", nextMove(s))
 	}
+	if r.resubmits(s) {
+		return nil
+	}
 	return r.allowed(s)
 }
 

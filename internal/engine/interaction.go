@@ -34,6 +34,10 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": workflow.Dev}
 		}
 	}
+	if s.CurrentState.Gated() && resubmittable(st) && r.draftEdited(s) {
+		askHuman(out, "submit_edited", "reject")
+		out.NextCall = r.resubmission(s)
+	}
 	if out.NextCall != nil {
 		out.NextCall["session_id"] = s.SessionID
 	}

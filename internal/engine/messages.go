@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
@@ -78,7 +79,11 @@ func (r run) message(s *workflow.Session) string {
 		if st.ID == workflow.Dev {
 			return r.devMessage(s)
 		}
-		return fmt.Sprintf("The %s now %s. Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description)
+		stale := ""
+		if rec.Artifact != nil && rec.Artifact.Stale {
+			stale = fmt.Sprintf(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
+		}
+		return fmt.Sprintf("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description, stale)
 	case workflow.Refining:
 		if continuing(s) {
 			return r.devMessage(s)
@@ -101,9 +106,15 @@ func (r run) message(s *workflow.Session) string {
 		b.WriteString("\n**You can now** answer in your own words; leave out what you do not know.")
 		return b.String()
 	case workflow.AwaitingConfirmation:
+		if r.draftEdited(s) {
+			return r.editedMessage(s, draft)
+		}
 		return fmt.Sprintf("%s\nDraft: %s%s\n\n**You can now** read it and\n- say **confirm**: it is saved as `%s` and the next stage begins\n- or say what to change: it goes into another round",
 			r.standing(s), draft, list("Known gaps:", rec.Gaps), artifact)
 	case workflow.AwaitingApproval:
+		if resubmittable(st) && r.draftEdited(s) {
+			return r.editedMessage(s, draft)
+		}
 		return r.approvalMessage(s, st, rec, draft, artifact)
 	case workflow.Completed:
 		return r.completedMessage(s)
@@ -115,6 +126,12 @@ func (r run) message(s *workflow.Session) string {
 		return "This run is cancelled." + saved + "\n\n**You can now** start a new one."
 	}
 	return ""
+}
+
+// editedMessage offers what is possible with a draft that was edited at its gate.
+func (r run) editedMessage(s *workflow.Session, draft string) string {
+	return fmt.Sprintf("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: the text as it is now is judged, and comes back to you\n- or say what to change: it goes into another round",
+		r.standing(s), draft)
 }
 
 // draftPlace says where the current stage's document is. Sessions of older servers
@@ -223,11 +240,7 @@ func (r run) completedMessage(s *workflow.Session) string {
 		b.WriteString("All stages are done. The documents:\n")
 	}
 	for _, p := range s.Artifacts {
-		missing := ""
-		if !r.project.dir.Exists(p) {
-			missing = " — **missing on disk**"
-		}
-		fmt.Fprintf(&b, "- `%s`%s\n", p, missing)
+		fmt.Fprintf(&b, "- `%s`%s\n", p, r.sinceSaved(s, p))
 	}
 	if s.ReworkCount > 0 {
 		fmt.Fprintf(&b, "The work went back to the developer %s.\n", count(s.ReworkCount, "time"))
@@ -238,6 +251,25 @@ func (r run) completedMessage(s *workflow.Session) string {
 	}
 	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
 	return b.String()
+}
+
+// sinceSaved says what has become of an artifact, or nothing.
+func (r run) sinceSaved(s *workflow.Session, name string) string {
+	for _, st := range r.project.cfg.Workflow.Stages {
+		if a := s.Record(st.ID).Artifact; a != nil && a.Path == name {
+			switch artifact.StateOf(r.project.dir, *a) {
+			case artifact.Missing:
+				return " — **missing on disk**"
+			case artifact.Modified:
+				return " — modified since it was saved"
+			}
+			return ""
+		}
+	}
+	if !r.project.dir.Exists(name) {
+		return " — **missing on disk**"
+	}
+	return ""
 }
 
 // count says "1 sprint", "2 sprints".

@@ -24,6 +24,9 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 			return fault.New(fault.InvalidArgument, "sprints go with stage \"dev\", not %q", from.ID).
 				WithHint("leave sprints out")
 		}
+		if err := r.notStale(s); err != nil {
+			return err
+		}
 		if sub, err = r.readSubmission(from); err != nil {
 			return err
 		}
@@ -61,6 +64,15 @@ func depthFor(s *workflow.Session, from workflow.Stage) depth {
 // where an edited artifact is kept that the outcome replaced.
 func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission, scope []int) (kept string, err error) {
 	rec, a := s.Current(), sub.assessment
+	if s.CurrentState.Gated() { // admitted as an edited draft
+		if err := r.fire(ctx, s, workflow.EventChangesRequested, workflow.Transition{
+			Iteration: rec.Iteration, Score: rec.Score, Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
+			Feedback: "the draft was edited by hand and is submitted again",
+		}); err != nil {
+			return "", err
+		}
+	}
+	unchanged := unchangedSince(rec, sub)
 	if err := r.keep(ctx, s, rec, sub); err != nil {
 		return "", err
 	}
@@ -79,7 +91,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	event := r.project.cfg.Workflow.Outcome(st, first, workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict,
 	})
-	rec.Gaps = gapsFor(st, a, event)
+	rec.Gaps = append(unchanged, gapsFor(st, a, event)...)
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
 		for _, q := range rec.Questions {

@@ -44,6 +44,9 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 		if out.Draft != nil && !s.CurrentState.Gated() {
 			out.Draft.SHA256 = ""
 		}
+		if out.Draft != nil && s.CurrentState.Gated() {
+			out.Draft.Modified = r.draftEdited(s)
+		}
 	}
 	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
@@ -158,6 +161,9 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	a := rec.Artifact
 	if a == nil {
 		return doc
+	}
+	if doc != nil { // until there is a new submission, it is of before the reopen
+		doc.Stale = a.Stale && s.CurrentState == workflow.Generating
 	}
 	state := artifact.StateOf(r.project.dir, *a)
 	// What people have made of an artifact, and not the submission it came from, is

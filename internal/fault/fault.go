@@ -45,6 +45,8 @@ type Error struct {
 	// Stage, State and Revision say where that session stands.
 	Stage, State string
 	Revision     int
+	// NextCall is the call that mends it, where there is one.
+	NextCall map[string]any
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
 }

@@ -88,6 +88,8 @@ type Failure struct {
 	Stage    string `json:"current_stage,omitempty"`
 	State    string `json:"current_state,omitempty"`
 	Revision int    `json:"revision,omitempty"`
+	// NextCall is the call that mends it, where there is one.
+	NextCall map[string]any `json:"next_call,omitempty"`
 }
 
 // NewFailure describes an error.
@@ -97,7 +99,7 @@ func NewFailure(err error) Failure {
 	}
 	f := fault.From(err)
 	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
-		Stage: f.Stage, State: f.State, Revision: f.Revision}
+		Stage: f.Stage, State: f.State, Revision: f.Revision, NextCall: f.NextCall}
 	if out.Allowed == nil {
 		out.Allowed = []string{}
 	}

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"path"
+	"path/filepath"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// Drafts are files, and people edit them while they wait at a gate. A draft that
+// was changed is not what was scored, so no decision saves it; it can be submitted
+// again from its path instead, which is the one submission a gate takes.
+
+// draftEdited reports whether the current document was changed after it was scored.
+func (r run) draftEdited(s *workflow.Session) bool {
+	ref := s.Current().FinalResultRef
+	return ref != nil && artifact.StateOf(r.project.dir, workflow.Artifact{Path: ref.FilePath, SHA256: ref.SHA256}) == artifact.Modified
+}
+
+// unchanged refuses a decision on a draft that is no longer the one that was scored.
+func (r run) unchanged(s *workflow.Session) error {
+	if !r.draftEdited(s) {
+		return nil
+	}
+	st := r.stage(s)
+	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Current().FinalResultRef.FilePath)
+	if !resubmittable(st) {
+		return e.WithHint("the report counts as it was judged: restore the file, or call approve with false to send the work back")
+	}
+	e.NextCall = r.resubmission(s)
+	again := "submit it again from its path, so that the text as it is now is judged"
+	if st.Gate == workflow.GateScore {
+		again += `; assess it first, and put the line "Quality Score: n/100" into it`
+	}
+	return e.WithHint("%s. Or call %s with false and say what to change", again, r.req.Action)
+}
+
+// resubmittable reports whether a stage's document may be submitted again while it
+// waits: a failed review or QA report waits for the human's word on the work, which
+// another report must not take away.
+func resubmittable(st workflow.Stage) bool { return st.Gate != workflow.GateVerdict }
+
+// resubmission is the call that submits the current document from where it is.
+func (r run) resubmission(s *workflow.Session) map[string]any {
+	engine := r.stage(s).EnginesFor(s.Objective)[0]
+	return map[string]any{
+		"action": workflow.ActionSubmit, "stage": s.CurrentStage, "session_id": s.SessionID,
+		string(engine) + "_result_path": s.Current().FinalResultRef.FilePath,
+	}
+}
+
+// resubmits reports whether the call submits again, from its path, a draft that was
+// edited while it waited at its gate.
+func (r run) resubmits(s *workflow.Session) bool {
+	if r.req.Action != workflow.ActionSubmit || !s.CurrentState.Gated() || !resubmittable(r.stage(s)) || !r.draftEdited(s) {
+		return false
+	}
+	for _, result := range r.req.Results {
+		if r.given(result.Path) != s.Current().FinalResultRef.FilePath {
+			return false
+		}
+	}
+	return len(r.req.Results) > 0
+}
+
+// notStale refuses a stage's own document from before an earlier stage was reopened,
+// submitted from where it stands unchanged: it cannot have taken the change into account.
+func (r run) notStale(s *workflow.Session) error {
+	rec := s.Current()
+	if rec.Artifact == nil || !rec.Artifact.Stale {
+		return nil
+	}
+	for _, result := range r.req.Results {
+		given := r.given(result.Path)
+		stale := given == rec.Artifact.Path && artifact.StateOf(r.project.dir, *rec.Artifact) == artifact.Unchanged
+		if ref := rec.FinalResultRef; stale || ref != nil && given == ref.FilePath && !r.draftEdited(s) {
+			return fault.New(fault.InvalidArgument, "%s is the document from before an earlier stage was reopened", given).
+				WithHint("work the change in, then submit it; if it needs none, say in the document why it still holds")
+		}
+	}
+	return nil
+}
+
+// given returns the path of a submission as references have it.
+func (r run) given(name string) string {
+	if filepath.IsAbs(name) {
+		name = r.relative(name)
+	}
+	return path.Clean(filepath.ToSlash(name))
+}
+
+// unchangedSince says so where a submission is word for word the stage's document
+// from before an earlier stage was reopened: whoever decides on it should know.
+func unchangedSince(rec *workflow.Record, sub *submission) []string {
+	if rec.Artifact == nil || !rec.Artifact.Stale || rec.FinalResultRef == nil ||
+		workflow.Hash([]byte(sub.assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
+		return nil
+	}
+	return []string{"word for word the document from before an earlier stage was reopened"}
+}
