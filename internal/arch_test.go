@@ -46,7 +46,7 @@ var only = map[string][]string{
 	"github.com/kaptinlin/jsonrepair": {"internal/score"},
 	"go.yaml.in/yaml/v3":              {"internal/config", "prompts"},
 	"github.com/spf13/cobra":          {"internal/cli"},
-	"github.com/rogpeppe/go-internal": {},
+	"github.com/rogpeppe/go-internal": {"internal/cli"},
 	"os/exec":                         {"internal/mcpserver", "internal/cli"},
 }
 

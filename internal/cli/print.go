@@ -96,3 +96,6 @@ func answerHints(questions []workflow.Question) string {
 }
 
 func joinWords(words []string) string { return strings.Join(words, ", ") }
+
+// oneLine puts a text into one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

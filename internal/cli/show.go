@@ -34,15 +34,21 @@ func (a *app) showCommand() *cobra.Command {
 
 // session returns the session that the arguments name, and its project.
 func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, string, error) {
-	dir, err := a.project()
+	req, err := a.request(args)
 	if err != nil {
 		return nil, "", err
 	}
+	return a.engine.Session(cmd.Context(), req)
+}
+
+// request returns a request for the session that the arguments name.
+func (a *app) request(args []string) (engine.Request, error) {
+	dir, err := a.project()
 	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
 	if a.cwd != "" {
 		req.Cwd = dir
 	}
-	return a.engine.Session(cmd.Context(), req)
+	return req, err
 }
 
 func printSession(out io.Writer, s *workflow.Session, cwd string) error {

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// savedWord names the saved artifact on the command line.
+const savedWord = "saved"
+
+func (a *app) diffCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
+		Short: "Show what changed between two submissions of a stage",
+		Long: `Show what changed between two submissions of a stage, as a unified diff.
+An iteration is the number of a submission, as log and show print it, or "saved":
+the artifact as it is on disk now. Without numbers: the last two submissions; with
+one: that one and the latest.
+
+` + exitHelp,
+		Args: cobra.RangeArgs(2, 4),
+
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return workflow.Default().IDs(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.completeTasks(cmd, args, prefix)
+		},
+		RunE: a.diff,
+	}
+}
+
+func (a *app) diff(cmd *cobra.Command, args []string) error {
+	stage := workflow.StageID(args[1])
+	if _, ok := workflow.Default().Stage(stage); !ok {
+		return fault.New(fault.InvalidArgument, "unknown stage %q", args[1]).
+			WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+	}
+	s, _, err := a.session(cmd, args[:1])
+	if err != nil {
+		return err
+	}
+	from, to, err := whichRounds(engine.Rounds(s, stage), stage, args[2:])
+	if err != nil {
+		return err
+	}
+	req, err := a.request(args)
+	if err != nil {
+		return err
+	}
+	req.SessionID = s.SessionID
+	rounds, err := a.engine.Submissions(cmd.Context(), req, stage, from, to)
+	if err != nil {
+		return err
+	}
+	text := string(diff.Diff(roundName(stage, rounds[0]), []byte(rounds[0].Text), roundName(stage, rounds[1]), []byte(rounds[1].Text)))
+	if a.asJSON {
+		return a.printJSON(map[string]any{
+			"session_id": s.SessionID, "task_name": s.TaskName, "stage": stage,
+			"from": roundJSON(rounds[0]), "to": roundJSON(rounds[1]), "diff": text,
+		})
+	}
+	for _, r := range rounds {
+		if r.Edited && r.Iteration != engine.Saved {
+			fmt.Fprintf(a.err, "bmad-mcp: %s was edited after it was submitted; this is the text as it is now\n", r.Path)
+		}
+	}
+	if text == "" {
+		fmt.Fprintf(a.out, "%s and %s are the same\n", roundName(stage, rounds[0]), roundName(stage, rounds[1]))
+		return nil
+	}
+	// The first line only repeats the two that follow.
+	_, text, _ = strings.Cut(text, "\n")
+	_, err = fmt.Fprint(a.out, text)
+	return err
+}
+
+// whichRounds returns the iterations that the arguments mean.
+func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (from, to int, err error) {
+	if len(rounds) == 0 {
+		return 0, 0, fault.New(fault.NotFound, "stage %q has no submission yet", stage).WithHint("show lists what each stage has")
+	}
+	to = rounds[len(rounds)-1].Iteration
+	switch {
+	case len(args) > 0:
+		if from, err = iteration(args[0]); err != nil {
+			return 0, 0, err
+		}
+		if len(args) > 1 {
+			to, err = iteration(args[1])
+		}
+		return from, to, err
+	case len(rounds) == 1:
+		return 0, 0, fault.New(fault.NotFound, "stage %q has only one submission", stage).
+			WithHint("compare it with the saved artifact: diff TASK %s %d %s", stage, to, savedWord)
+	}
+	return rounds[len(rounds)-2].Iteration, to, nil
+}
+
+func iteration(arg string) (int, error) {
+	if arg == savedWord {
+		return engine.Saved, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 {
+		return 0, fault.New(fault.InvalidArgument, "%q is no number of a submission", arg).
+			WithHint("use a number from 1, or %q for the artifact as it is on disk", savedWord)
+	}
+	return n, nil
+}
+
+func roundName(stage workflow.StageID, r engine.Round) string {
+	if r.Iteration == engine.Saved {
+		return r.Path
+	}
+	return fmt.Sprintf("%s, submission %d", stage, r.Iteration)
+}
+
+func roundJSON(r engine.Round) map[string]any {
+	out := map[string]any{"iteration": r.Iteration, "at": r.At, "path": r.Path, "edited": r.Edited}
+	if r.Iteration == engine.Saved {
+		out["iteration"] = savedWord
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+// logEntry is an entry of the JSON of `log`: one of the session's history, and how
+// long the session had waited for the human.
+type logEntry struct {
+	At            time.Time        `json:"at"`
+	Action        workflow.Action  `json:"action"`
+	Event         workflow.Event   `json:"event"`
+	From          string           `json:"from"`
+	To            string           `json:"to"`
+	By            string           `json:"by"`
+	Iteration     int              `json:"iteration,omitempty"`
+	Score         *float64         `json:"score,omitempty"`
+	Verdict       workflow.Verdict `json:"verdict,omitempty"`
+	Path          string           `json:"path,omitempty"`
+	SHA256        string           `json:"sha256,omitempty"`
+	Feedback      string           `json:"feedback,omitempty"`
+	WaitedSeconds *float64         `json:"waited_seconds,omitempty"`
+}
+
+func (a *app) logCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "log [TASK]",
+		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
+		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
+where, with which score or verdict and document. WAITED is how long the session
+stood before the human's answer or decision.
+
+` + exitHelp,
+		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, _, err := a.session(cmd, args)
+			if err != nil {
+				return err
+			}
+			steps := engine.History(s)
+			if a.asJSON {
+				return a.printLogJSON(s, steps)
+			}
+			if len(steps) == 0 {
+				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it stands at %s\n", s.TaskName, s.Place())
+				return nil
+			}
+			return a.printLog(s, steps)
+		},
+	}
+}
+
+func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
+	fmt.Fprintf(a.out, "%s — %s\n\n", s.TaskName, s.Place())
+	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tRESULT\tWAITED\tDOCUMENT")
+	for _, e := range steps {
+		from := e.From
+		if from == "" {
+			from = "–"
+		}
+		waited := ""
+		if e.Waited != nil {
+			waited = e.Waited.Round(time.Second).String()
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, resultText(e.Transition), waited, e.Path)
+		if e.Feedback != "" {
+			fmt.Fprintf(t, "\t\t“%s”\n", oneLine(e.Feedback))
+		}
+	}
+	return t.Flush()
+}
+
+// resultText is the score or verdict of a transition.
+func resultText(e workflow.Transition) string {
+	switch {
+	case e.Verdict != "":
+		return string(e.Verdict)
+	case e.Score != nil:
+		return fmt.Sprintf("%g", *e.Score)
+	}
+	return ""
+}
+
+func (a *app) printLogJSON(s *workflow.Session, steps []engine.Step) error {
+	entries := make([]logEntry, len(steps))
+	for i, e := range steps {
+		entries[i] = logEntry{
+			At: e.At, Action: e.Action, Event: e.Event, From: e.From, To: e.To, By: e.By, Iteration: e.Iteration,
+			Score: e.Score, Verdict: e.Verdict, Path: e.Path, SHA256: e.SHA256, Feedback: e.Feedback,
+		}
+		if e.Waited != nil {
+			seconds := e.Waited.Seconds()
+			entries[i].WaitedSeconds = &seconds
+		}
+	}
+	return a.printJSON(map[string]any{
+		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": entries,
+	})
+}
