@@ -18,9 +18,10 @@ const module = "bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
-	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/config", "internal/workflow", "internal/store/filestore", "internal/fault", "internal/durable"},
+	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store/filestore", "internal/fault", "internal/durable"},
 	"internal/mcpserver":           {"internal/engine", "internal/workflow", "internal/fault"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "prompts", "internal/fault", "internal/durable"},
+	"internal/upkeep":              {"internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/config":              {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store":               {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store/filestore":     {"internal/store", "internal/workflow", "internal/fault", "internal/durable"},
@@ -47,7 +48,7 @@ var only = map[string][]string{
 	"go.yaml.in/yaml/v3":              {"internal/config", "prompts"},
 	"github.com/spf13/cobra":          {"internal/cli"},
 	"github.com/rogpeppe/go-internal": {"internal/cli"},
-	"os/exec":                         {"internal/mcpserver", "internal/cli"},
+	"os/exec":                         {"internal/mcpserver", "internal/cli", "internal/upkeep"},
 }
 
 // never lists packages that must stay free of effects.

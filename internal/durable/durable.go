@@ -27,6 +27,13 @@ func IsTemp(base string) (of string, ok bool) {
 	return base[1:at], err == nil && len(random) == tempBytes
 }
 
+// TempName returns a new name of which IsTemp tells what it is for.
+func TempName(of string) string {
+	suffix := make([]byte, tempBytes)
+	_, _ = rand.Read(suffix) // it never fails: https://pkg.go.dev/crypto/rand#Read
+	return "." + of + tempMark + hex.EncodeToString(suffix)
+}
+
 // tempBytes is the length of the random part of a temporary name.
 const tempBytes = 8
 
@@ -129,12 +136,8 @@ func (d *Dir) Move(from, to string) error {
 // the new ones, whatever happens; when it returns nil, the new ones. An error
 // that is no *UnconfirmedError means that the old ones are still there.
 func (d *Dir) Replace(name string, data []byte) error {
-	suffix := make([]byte, tempBytes)
-	if _, err := rand.Read(suffix); err != nil {
-		return err
-	}
 	folder, base := path.Split(name)
-	temp := folder + "." + base + tempMark + hex.EncodeToString(suffix)
+	temp := folder + TempName(base)
 	if err := d.CreateUnsynced(temp, data); err != nil {
 		return err
 	}

@@ -39,9 +39,9 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 		}
 	}
 	if rec.Verdict == workflow.Fail {
-		body = riskNote(st, r.req, r.time()) + body
+		body = riskNote(st, r.req, r.Now()) + body
 	}
-	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.time())
+	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
 	if saved.Undo != nil {
 		r.onFailure(saved.Undo)
 	}

@@ -20,6 +20,7 @@ import (
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/upkeep"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -258,6 +259,7 @@ func TestEveryCut(t *testing.T) {
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: %v", o, err)
 				}
+				mended(t, o, w)
 				done := w.session(t) == sessions[n+1]
 				var unconfirmed *durable.UnconfirmedError
 				switch {
@@ -295,6 +297,21 @@ func TestEveryCut(t *testing.T) {
 			steps.Add(int64(len(s)))
 			outcomes.Add(int64(o))
 		})
+	}
+}
+
+// mended checks that what a fault leaves is nothing that doctor --fix cannot mend.
+func mended(t *testing.T, o durabletest.Outcome, w world) {
+	t.Helper()
+	p := upkeep.Of(w.disk.Copy().Dir(w.path + "-mended"))
+	if _, err := p.Fix(ctx, time.Unix(1_900_000_000, 0)); err != nil {
+		t.Fatalf("%v: doctor --fix: %v", o, err)
+	}
+	checks, err := p.Check(ctx)
+	for _, c := range checks {
+		if err != nil || c.Status != upkeep.OK {
+			t.Fatalf("%v: after doctor --fix: %+v, %v", o, c, err)
+		}
 	}
 }
 

@@ -80,8 +80,8 @@ func New(o Options) *Engine {
 	return e
 }
 
-// time returns the instant an action happens, in the precision that is stored.
-func (e *Engine) time() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
+// Now returns the time by the engine's clock, in the precision that is stored.
+func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
 
 // Do runs one action. An error is always a *fault.Error, except the context's
 // own when the caller gave up; nothing was changed then.
@@ -98,7 +98,7 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 }
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
-	began := e.time()
+	began := e.Now()
 	if err := req.validate(); err != nil {
 		return nil, err
 	}
@@ -284,7 +284,7 @@ func actionNames(actions []workflow.Action) []string {
 // fire moves the session by one event of this action.
 func (r run) fire(ctx context.Context, s *workflow.Session, event workflow.Event, note workflow.Transition) error {
 	return r.project.cfg.Workflow.Fire(ctx, s, workflow.Firing{
-		Event: event, Action: r.req.Action, By: r.req.By, At: r.time(),
+		Event: event, Action: r.req.Action, By: r.req.By, At: r.Now(),
 		Stage: workflow.StageID(r.req.Stage), Note: note,
 	})
 }

@@ -21,7 +21,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		return nil, err
 	}
 	id := e.newID()
-	s := p.cfg.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.dir.Path(), req.By, e.time())
+	s := p.cfg.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.dir.Path(), req.By, e.Now())
 	names := store.Names{
 		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },
 		// Documents of an earlier run whose sessions are gone must not be written over.

@@ -120,7 +120,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 // keep stores the texts of a submission: what each engine handed in, and the
 // document read out of it. A text that is nothing but the document is stored once.
 func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record, sub *submission) error {
-	at := r.time()
+	at := r.Now()
 	document := sub.assessment.Document + "\n"
 	texts := []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document, At: at}}
 	index := map[workflow.Engine]int{}

@@ -30,12 +30,19 @@ import (
 // Paths relative to the project.
 const (
 	// Folder holds the state of all runs of a project.
-	Folder      = store.Folder
-	ignoreFile  = Folder + "/.gitignore"
-	namesFolder = Folder + "/names"
-	locksFolder = Folder + "/locks"
-	projectLock = locksFolder + "/project.lock"
+	Folder = store.Folder
+	// IgnoreFile keeps the folder out of version control.
+	IgnoreFile = Folder + "/.gitignore"
+	// NamesFolder has a file for each task name, with the id of its session.
+	NamesFolder = Folder + "/names"
+	// LocksFolder has the lock files.
+	LocksFolder = Folder + "/locks"
+	// ProjectLock is held while a session is started.
+	ProjectLock = LocksFolder + "/project.lock"
 )
+
+// SessionLock returns the lock that is held while a session changes.
+func SessionLock(id string) string { return LocksFolder + "/" + id + ".lock" }
 
 // Store keeps the sessions and contents of one project.
 type Store struct {
@@ -66,10 +73,10 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if s.dir.Exists(store.SessionPath(id)) {
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
-	if err := s.dir.MkdirAll(locksFolder); err != nil {
+	if err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return s.storage(err)
 	}
-	lock, err := s.dir.Lock(ctx, projectLock)
+	lock, err := s.dir.Lock(ctx, ProjectLock)
 	if err != nil {
 		return s.storage(err)
 	}
@@ -105,12 +112,12 @@ func (s *Store) create(ctx context.Context, id string, session *workflow.Session
 // prepare makes the files of the store. The names are taken from the sessions
 // where they are missing, as in a project that an older server has used.
 func (s *Store) prepare(ctx context.Context) error {
-	if !s.dir.Exists(ignoreFile) {
-		if err := s.dir.Replace(ignoreFile, []byte("*\n")); err != nil {
+	if !s.dir.Exists(IgnoreFile) {
+		if err := s.dir.Replace(IgnoreFile, []byte("*\n")); err != nil {
 			return err
 		}
 	}
-	if s.dir.Exists(namesFolder) {
+	if s.dir.Exists(NamesFolder) {
 		return nil
 	}
 	sessions, _, err := s.List(ctx)
@@ -118,12 +125,12 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	// Under a name of its own first, so that the folder appears complete.
-	building := namesFolder + ".new"
+	building := NamesFolder + ".new"
 	if err := s.dir.MkdirAll(building); err != nil {
 		return err
 	}
 	for _, old := range sessions {
-		if !plainName(old.TaskName) {
+		if !PlainName(old.TaskName) {
 			continue
 		}
 		if err := s.dir.CreateUnsynced(building+"/"+old.TaskName, []byte(old.SessionID+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -133,7 +140,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.dir.SyncDir(building); err != nil {
 		return err
 	}
-	return s.dir.Move(building, namesFolder)
+	return s.dir.Move(building, NamesFolder)
 }
 
 // Get returns a session by its id.
@@ -176,7 +183,7 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 		}
 		return "", store.NotFound(ref)
 	}
-	if !plainName(ref) {
+	if !PlainName(ref) {
 		return "", store.NotFound(ref)
 	}
 	if id, ok := s.owner(ref); ok {
@@ -240,10 +247,10 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	if !ok || !s.dir.Exists(store.SessionPath(canonical)) {
 		return nil, store.NotFound(id)
 	}
-	if err := s.dir.MkdirAll(locksFolder); err != nil {
+	if err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, s.storage(err)
 	}
-	lock, err := s.dir.Lock(ctx, locksFolder+"/"+canonical+".lock")
+	lock, err := s.dir.Lock(ctx, SessionLock(canonical))
 	if err != nil {
 		return nil, s.storage(err)
 	}

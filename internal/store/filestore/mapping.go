@@ -19,7 +19,8 @@ import (
 //
 //	jq -s add .bmad-task/task-mapping*.json
 const (
-	mappingFile = Folder + "/task-mapping.json"
+	// MappingFile is the newest part of the mapping.
+	MappingFile = Folder + "/task-mapping.json"
 	// mappingLimit is in bytes: about 500 sessions, and well below a millisecond to write.
 	mappingLimit = 128 << 10
 	emptyMapping = "{\n}\n"
@@ -41,7 +42,7 @@ func fullMapping(n int) string { return fmt.Sprintf("%s/task-mapping-%06d.json",
 // addToMapping adds a session that is about to be stored, so that none is ever
 // stored without being in the mapping. The caller holds the project lock.
 func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) error {
-	data, err := s.dir.ReadFile(mappingFile)
+	data, err := s.dir.ReadFile(MappingFile)
 	if err != nil || !wholeMapping(data) {
 		return s.writeMapping(ctx, session)
 	}
@@ -55,7 +56,7 @@ func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) err
 	if data, err = appendEntry(data, session); err != nil {
 		return err
 	}
-	return s.dir.Replace(mappingFile, data)
+	return s.dir.Replace(MappingFile, data)
 }
 
 // wholeMapping reports whether an entry can be appended. Only its ends are looked
@@ -85,7 +86,7 @@ func (s *Store) withoutUnstored(data []byte) []byte {
 // setMappingAside frees task-mapping.json, keeping it under the next free number.
 func (s *Store) setMappingAside() error {
 	n := 1 + store.FirstFree(func(n int) bool { return s.dir.Exists(fullMapping(n + 1)) })
-	return s.dir.Move(mappingFile, fullMapping(n))
+	return s.dir.Move(MappingFile, fullMapping(n))
 }
 
 func appendEntry(data []byte, session *workflow.Session) ([]byte, error) {
@@ -110,7 +111,7 @@ func appendEntry(data []byte, session *workflow.Session) ([]byte, error) {
 
 // rebuildMapping writes the mapping anew if it is missing or broken.
 func (s *Store) rebuildMapping(ctx context.Context) error {
-	lock, err := s.dir.Lock(ctx, projectLock)
+	lock, err := s.dir.Lock(ctx, ProjectLock)
 	if err != nil {
 		return err
 	}
@@ -123,17 +124,18 @@ func (s *Store) rebuildMapping(ctx context.Context) error {
 
 // mappingLooksWhole is a look at the ends of the newest part of the mapping.
 func (s *Store) mappingLooksWhole() bool {
-	data, err := s.dir.ReadFile(mappingFile)
+	data, err := s.dir.ReadFile(MappingFile)
 	return err == nil && wholeMapping(data)
 }
 
 // writeMapping writes the whole mapping anew from the sessions, and one more that is about
 // to be stored; more may be nil. The caller holds the project lock.
 func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error {
-	sessions, _, err := s.List(ctx)
+	sessions, broken, err := s.List(ctx)
 	if err != nil {
 		return err
 	}
+	sessions = append(sessions, s.mappedOnly(broken)...)
 	if more != nil {
 		sessions = append(sessions, more)
 	}
@@ -150,7 +152,7 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 			return err
 		}
 	}
-	if err := s.dir.Replace(mappingFile, data); err != nil {
+	if err := s.dir.Replace(MappingFile, data); err != nil {
 		return err
 	}
 	for full++; s.dir.Exists(fullMapping(full)); full++ {
@@ -161,16 +163,38 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	return nil
 }
 
+// mappedOnly returns what the mapping says of sessions that cannot be read: it may be
+// all that is left of them.
+func (s *Store) mappedOnly(broken []store.Broken) []*workflow.Session {
+	if len(broken) == 0 {
+		return nil
+	}
+	known := map[string]MappingEntry{}
+	for n, name := 0, MappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
+		if data, err := s.dir.ReadFile(name); err == nil {
+			_ = json.Unmarshal(data, &known) // what can be read of it
+		}
+	}
+	var out []*workflow.Session
+	for _, b := range broken {
+		id := strings.TrimSuffix(strings.TrimPrefix(b.Path, Folder+"/session-"), ".json")
+		if e, ok := known[id]; ok {
+			out = append(out, &workflow.Session{SessionID: id, TaskName: e.TaskName, Objective: e.Objective, CreatedAt: e.CreatedAt})
+		}
+	}
+	return out
+}
+
 // Mapping returns all of the mapping. An error says which file of it is broken, and why.
 func (s *Store) Mapping() (map[string]MappingEntry, error) {
 	all := map[string]MappingEntry{}
-	for n, name := 0, mappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
+	for n, name := 0, MappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
 		data, err := s.dir.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := json.Unmarshal(data, &all); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s is no JSON object of session ids: %w", name, err)
 		}
 	}
 	return all, nil

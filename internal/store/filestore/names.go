@@ -10,10 +10,11 @@ import (
 	"bmad-mcp/internal/store"
 )
 
-func namePath(name string) string { return namesFolder + "/" + name }
+func namePath(name string) string { return NamesFolder + "/" + name }
 
-// plainName reports whether a task name is one path element, and no hidden one.
-func plainName(name string) bool {
+// PlainName reports whether a task name is one path element, and no hidden one: those
+// alone have a file in NamesFolder.
+func PlainName(name string) bool {
 	return name != "" && len(name) <= 100 && name[0] != '.' && !strings.ContainsAny(name, `/\:*?"<>|`+"\x00\n\r")
 }
 
@@ -59,6 +60,6 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (stri
 		if err != nil {
 			return "", err
 		}
-		return name, s.dir.SyncDir(namesFolder)
+		return name, s.dir.SyncDir(NamesFolder)
 	}
 }

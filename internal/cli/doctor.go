@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/upkeep"
+)
+
+// errReported ends the program with exitStorage: what there is to say was printed.
+var errReported = errors.New("reported")
+
+func (a *app) doctorCommand() *cobra.Command {
+	var fix bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the files of the project, and whether hosts find this program",
+		Long: `Check the project (settings, sessions, names, mapping, texts by size and SHA-256,
+artifacts, leftovers, locks, permissions) and this machine (program on the PATH,
+hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.
+
+--fix repairs what derives from the sessions and moves what belongs to nobody to
+.bmad-task/trash/, in a folder with the date. It deletes nothing, and can run beside
+servers at work.
+
+The exit code is 1 where a problem is left, else 0.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
+	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
+	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, fix bool) error {
+	cwd, err := a.project()
+	if err != nil {
+		return err
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
+	}
+	defer func() { _ = dir.Close() }()
+	project := upkeep.Of(dir)
+	report := upkeep.Report{Cwd: cwd}
+	if fix {
+		if report.Fixed, err = project.Fix(ctx, a.engine.Now()); err != nil {
+			return err
+		}
+	}
+	checks, err := project.Check(ctx)
+	if err != nil {
+		return err
+	}
+	report.Add(a.checkSettings(cwd))
+	report.Add(checks...)
+	report.Add(a.machine(cwd).Check()...)
+	if a.asJSON {
+		if err := a.printJSON(report); err != nil {
+			return err
+		}
+	} else {
+		a.printReport(report)
+	}
+	if !report.OK {
+		return errReported
+	}
+	return nil
+}
+
+// checkSettings checks what every action needs: the settings and the prompts.
+func (a *app) checkSettings(cwd string) upkeep.Check {
+	c := upkeep.Check{Group: upkeep.OfProject, Name: "settings", Status: upkeep.OK, Detail: "settings and prompts can be used"}
+	if _, err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
+		f := fault.From(err)
+		c.Status, c.Detail, c.Remedy = upkeep.Problem, f.Message, f.Hint
+	}
+	return c
+}
+
+func (a *app) machine(cwd string) upkeep.Machine {
+	m := upkeep.Machine{Project: cwd, ConfigFolder: userFolder("XDG_CONFIG_HOME", ".config")}
+	if self, err := os.Executable(); err == nil {
+		m.Program = self
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		m.Home = home
+	}
+	return m
+}
+
+// shownItems is how many places of one check are printed.
+const shownItems = 10
+
+func (a *app) printReport(r upkeep.Report) {
+	for _, done := range r.Fixed {
+		fmt.Fprintln(a.out, "fixed:", done)
+	}
+	if len(r.Fixed) > 0 {
+		fmt.Fprintln(a.out)
+	}
+	marks := map[upkeep.Status]string{upkeep.OK: "✓", upkeep.Warning: "!", upkeep.Problem: "✗"}
+	titles := map[upkeep.Group]string{upkeep.OfProject: "Project " + r.Cwd, upkeep.OfMachine: "This machine"}
+	group := upkeep.Group("")
+	for _, c := range r.Checks {
+		if c.Group != group {
+			if group != "" {
+				fmt.Fprintln(a.out)
+			}
+			group = c.Group
+			fmt.Fprintln(a.out, titles[group])
+		}
+		fmt.Fprintf(a.out, "  %s %-13s %s\n", marks[c.Status], c.Name, c.Detail)
+		for i, item := range c.Items {
+			if i == shownItems {
+				fmt.Fprintf(a.out, "      … and %d more (--json lists all)\n", len(c.Items)-i)
+				break
+			}
+			fmt.Fprintf(a.out, "      %s: %s\n", item.Path, strings.TrimPrefix(item.What, "session file "+item.Path+" "))
+		}
+		if c.Remedy != "" {
+			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)
+		}
+	}
+	count := map[upkeep.Status]int{}
+	for _, c := range r.Checks {
+		count[c.Status]++
+	}
+	switch problems, warnings := count[upkeep.Problem], count[upkeep.Warning]; {
+	case problems+warnings == 0:
+		fmt.Fprintln(a.out, "\nAll is well.")
+	case problems == 0:
+		fmt.Fprintf(a.out, "\nNo problems, %d to know (!).\n", warnings)
+	default:
+		fmt.Fprintf(a.out, "\nChecks with problems (✗): %d, to know (!): %d.\n", problems, warnings)
+	}
+}

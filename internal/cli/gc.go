@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/upkeep"
+)
+
+func (a *app) gcCommand() *cobra.Command {
+	var age string
+	var apply bool
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
+		Long: `List what finished sessions no longer need: texts below .bmad-task/temp/ that no stage,
+no history entry and no other session refers to, and what doctor put into the trash,
+where both are older than --older-than. Every submission that log and diff show stays,
+as do sessions and artifacts. Nothing is removed without --apply.
+
+` + exitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.gc(cmd.Context(), age, apply) },
+	}
+	cmd.Flags().StringVar(&age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
+	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
+	return cmd
+}
+
+func (a *app) gc(ctx context.Context, age string, apply bool) error {
+	old, err := parseAge(age)
+	if err != nil {
+		return err
+	}
+	cwd, err := a.project()
+	if err != nil {
+		return err
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
+	}
+	defer func() { _ = dir.Close() }()
+	files, err := upkeep.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
+	if err != nil {
+		return err
+	}
+	bytes := int64(0)
+	for _, f := range files {
+		bytes += f.Size
+	}
+	if a.asJSON {
+		if files == nil {
+			files = []upkeep.Trimmed{}
+		}
+		return a.printJSON(map[string]any{"cwd": cwd, "older_than": age, "applied": apply, "files": files, "bytes": bytes})
+	}
+	for _, f := range files {
+		fmt.Fprintf(a.out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+	}
+	switch {
+	case len(files) == 0:
+		fmt.Fprintf(a.out, "Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.\n", cwd, age)
+	case apply:
+		fmt.Fprintf(a.out, "Removed %d files, %d bytes.\n", len(files), bytes)
+	default:
+		fmt.Fprintf(a.out, "%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.\n", len(files), bytes, age)
+	}
+	return nil
+}
+
+// parseAge reads a duration that may be in days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, fault.New(fault.InvalidArgument, "%q is no age", text).WithHint("use days or hours, such as 30d or 12h")
+}

@@ -1,0 +1,114 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// Names returns which session has each name, by the files of NamesFolder.
+func (s *Store) Names() (map[string]string, error) {
+	entries, err := s.dir.ReadDir(NamesFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	names := map[string]string{}
+	for _, e := range entries {
+		if PlainName(e.Name()) {
+			id, _ := s.dir.ReadFile(namePath(e.Name())) // none is no session's
+			names[e.Name()] = strings.TrimSpace(string(id))
+		}
+	}
+	return names, err
+}
+
+// Repair makes again what derives from the sessions: the names, the mapping and
+// IgnoreFile. Names that belong to no session go to discard. It returns what it did.
+func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []string, err error) {
+	if err := s.dir.MkdirAll(LocksFolder); err != nil {
+		return nil, err
+	}
+	lock, err := s.dir.Lock(ctx, ProjectLock)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if !s.dir.Exists(IgnoreFile) {
+		done = append(done, "made "+IgnoreFile)
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
+	sessions, _, err := s.List(ctx)
+	if err != nil {
+		return done, err
+	}
+	renamed, err := s.repairNames(sessions, discard)
+	done = append(done, renamed...)
+	if err != nil {
+		return done, err
+	}
+	if mapping, err := s.Mapping(); err == nil && s.agrees(mapping, sessions) {
+		return done, nil
+	}
+	if err := s.writeMapping(ctx, nil); err != nil {
+		return done, err
+	}
+	return append(done, "wrote the mapping anew"), nil
+}
+
+func (s *Store) repairNames(sessions []*workflow.Session, discard func(name string) error) (done []string, err error) {
+	names, err := s.Names()
+	if err != nil {
+		return nil, err
+	}
+	called := map[string]string{}
+	for _, session := range sessions {
+		called[session.SessionID] = session.TaskName
+	}
+	// The oldest first: of two sessions with one name, it keeps it.
+	for _, session := range sessions {
+		name, owner := session.TaskName, names[session.TaskName]
+		theirs, readable := called[owner]
+		if !PlainName(name) || theirs == name || !readable && s.dir.Exists(store.SessionPath(owner)) {
+			continue
+		}
+		if err := s.dir.Replace(namePath(name), []byte(session.SessionID+"\n")); err != nil {
+			return done, err
+		}
+		names[name] = session.SessionID
+		done = append(done, fmt.Sprintf("gave the name %q back to session %s", name, session.SessionID))
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if s.dir.Exists(store.SessionPath(names[name])) {
+			continue
+		}
+		if err := discard(namePath(name)); err != nil {
+			return done, err
+		}
+		done = append(done, fmt.Sprintf("freed the name %q, which no session has", name))
+	}
+	return done, nil
+}
+
+// agrees reports whether the mapping says of the sessions what they say themselves.
+func (s *Store) agrees(mapping map[string]MappingEntry, sessions []*workflow.Session) bool {
+	for _, session := range sessions {
+		if entry, ok := mapping[session.SessionID]; !ok || entry.TaskName != session.TaskName {
+			return false
+		}
+	}
+	for id := range mapping {
+		if !s.dir.Exists(store.SessionPath(id)) {
+			return false
+		}
+	}
+	return true
+}

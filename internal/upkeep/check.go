@@ -1,0 +1,254 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/workflow"
+)
+
+// fixRemedy is the remedy of everything that Fix repairs.
+const fixRemedy = "bmad-mcp doctor --fix"
+
+// Check asks everything of the project. It changes nothing but for a file that it
+// makes and removes, to see whether that can be done.
+func (p *Project) Check(ctx context.Context) ([]Check, error) {
+	folder := p.checkFolder()
+	if folder.Status == Problem {
+		return []Check{folder}, nil
+	}
+	v, err := p.survey(ctx)
+	if err != nil {
+		return nil, store.Trouble(p.dir, err)
+	}
+	for _, item := range v.unreadable {
+		folder.add(Problem, item.Path, item.What)
+		folder.Remedy = "make it readable for you"
+	}
+	return []Check{
+		folder, checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkTexts(v), p.checkArtifacts(v), checkOrphans(v), p.checkLocks(),
+	}, nil
+}
+
+func ok(name, detail string) Check {
+	return Check{Group: OfProject, Name: name, Status: OK, Detail: detail}
+}
+
+// checkFolder checks that the state folder is one, and can be written.
+func (p *Project) checkFolder() Check {
+	c := ok("state folder", store.Folder+" is there and can be written")
+	if !p.dir.Exists(store.Folder) {
+		c.Detail = "no sessions yet"
+		return c
+	}
+	probe := store.Folder + "/" + durable.TempName("probe")
+	err := p.dir.CreateUnsynced(probe, []byte("may be removed\n"))
+	if err == nil {
+		err = p.dir.Remove(probe)
+	}
+	if err != nil {
+		e := fault.From(store.Trouble(p.dir, err))
+		c.add(Problem, store.Folder, e.Message)
+		c.Detail, c.Remedy = "it cannot be written", e.Hint
+		return c
+	}
+	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) {
+		c.add(Problem, filestore.IgnoreFile, "missing: run state would show up in version control")
+		c.Detail, c.Remedy, c.Fixable = "not kept out of version control", fixRemedy, true
+	}
+	return c
+}
+
+func checkSessions(v *survey) Check {
+	c := ok("sessions", fmt.Sprintf("%d readable", len(v.sessions)))
+	for _, b := range v.broken {
+		c.add(Problem, b.Path, b.Err.Error())
+		c.Detail = fmt.Sprintf("%d readable, %d not", len(v.sessions), len(v.broken))
+		c.Remedy = "mend the file where it says, or move it out of the folder; it is never written over"
+	}
+	return c
+}
+
+// checkNames checks that every session is found by its name, and no two share one.
+func (p *Project) checkNames(v *survey) Check {
+	c := ok("task names", fmt.Sprintf("%d, each of one session", len(v.sessions)))
+	c.Fixable = true
+	owners := map[string]string{}
+	for _, s := range v.sessions {
+		if first, taken := owners[s.TaskName]; taken {
+			c.add(Problem, store.SessionPath(s.SessionID), fmt.Sprintf("has the task name %q, which session %s has too", s.TaskName, first))
+			c.Fixable = false
+			c.Remedy = "change task_name in one of the two files, and rename its folder in " + artifact.Folder
+			continue
+		}
+		owners[s.TaskName] = s.SessionID
+	}
+	names, err := p.store.Names()
+	if err != nil {
+		c.add(Problem, filestore.NamesFolder, cause(err))
+	}
+	for _, name := range slices.Sorted(maps.Keys(owners)) {
+		if names[name] != owners[name] && filestore.PlainName(name) {
+			c.add(Problem, filestore.NamesFolder+"/"+name, "does not lead to session "+owners[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if owners[name] == "" && !p.dir.Exists(store.SessionPath(names[name])) {
+			c.add(Problem, filestore.NamesFolder+"/"+name, "belongs to no session: a start that died left it")
+		}
+	}
+	return c.fixed()
+}
+
+// fixed gives a check with problems that Fix repairs its detail and remedy.
+func (c Check) fixed() Check {
+	if len(c.Items) == 0 {
+		c.Fixable = false
+		return c
+	}
+	c.Detail = fmt.Sprintf("%d to mend", len(c.Items))
+	if c.Fixable {
+		c.Remedy = fixRemedy
+	}
+	return c
+}
+
+func (p *Project) checkMapping(v *survey) Check {
+	c := ok("mapping", fmt.Sprintf("%d entries", len(v.sessions)))
+	c.Fixable = true
+	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
+		return c.fixed()
+	}
+	mapping, err := p.store.Mapping()
+	if err != nil {
+		c.add(Problem, filestore.MappingFile, "cannot be used: "+err.Error())
+		return c.fixed()
+	}
+	for _, s := range v.sessions {
+		entry, found := mapping[s.SessionID]
+		switch {
+		case !found:
+			c.add(Problem, filestore.MappingFile, fmt.Sprintf("has no entry for %s (%s)", s.SessionID, s.TaskName))
+		case entry.TaskName != s.TaskName:
+			c.add(Problem, filestore.MappingFile, fmt.Sprintf("calls %s %q; its session file says %q", s.SessionID, entry.TaskName, s.TaskName))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(mapping)) {
+		if !p.dir.Exists(store.SessionPath(id)) {
+			c.add(Problem, filestore.MappingFile, fmt.Sprintf("has an entry for %s, which is no session", id))
+		}
+	}
+	return c.fixed()
+}
+
+// checkTexts checks every reference by size and hash.
+func (p *Project) checkTexts(v *survey) Check {
+	seen := map[string]bool{}
+	c := Check{Group: OfProject, Name: "texts", Status: OK}
+	missing := 0
+	for _, s := range v.sessions {
+		for _, ref := range references(s) {
+			if seen[ref.path] {
+				continue
+			}
+			seen[ref.path] = true
+			data, err := p.dir.ReadFile(ref.path)
+			switch {
+			case err != nil:
+				missing++
+				c.add(Problem, ref.path, fmt.Sprintf("%s refers to it: %s", ref.from, cause(err)))
+			case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
+				c.add(Warning, ref.path, fmt.Sprintf("%s: edited since it was submitted", ref.from))
+			}
+		}
+	}
+	c.Detail = fmt.Sprintf("%d referred to, all as they were submitted", len(seen))
+	if n := len(c.Items); n > 0 {
+		c.Detail = fmt.Sprintf("%d referred to, %d missing, %d edited", len(seen), missing, n-missing)
+		c.Remedy = "an edited draft can be submitted again from its path while it waits at its gate"
+		if missing > 0 {
+			c.Remedy = "restore the file from a backup; or reopen the stage and submit it again"
+		}
+	}
+	return c
+}
+
+func (p *Project) checkArtifacts(v *survey) Check {
+	c := Check{Group: OfProject, Name: "artifacts", Status: OK}
+	saved, modified := 0, 0
+	for _, s := range v.sessions {
+		for _, st := range workflow.Default().Stages {
+			a := s.Record(st.ID).Artifact
+			if a == nil {
+				continue
+			}
+			saved++
+			switch artifact.StateOf(p.dir, *a) {
+			case artifact.Missing:
+				c.add(Problem, a.Path, fmt.Sprintf("%s saved it, and it is not there any more", s.TaskName))
+				c.Remedy = "restore it from version control, or reopen its stage"
+			case artifact.Modified:
+				modified++
+			}
+		}
+	}
+	c.Detail = fmt.Sprintf("%d saved, %d modified since", saved, modified)
+	if n := len(c.Items); n > 0 {
+		c.Detail += fmt.Sprintf(", %d missing", n)
+	}
+	return c
+}
+
+func checkOrphans(v *survey) Check {
+	c := ok("leftovers", "none")
+	c.Fixable = true
+	for _, name := range v.orphans() {
+		c.add(Problem, name, "no session refers to it")
+	}
+	for _, name := range v.temporary {
+		c.add(Problem, name, "a write that never came to its end, or is under way")
+	}
+	c = c.fixed()
+	if c.Status == Problem { // they take space, and mislead nobody but people
+		c.Status, c.Detail = Warning, fmt.Sprintf("%d files belong to nobody", len(c.Items))
+	}
+	return c
+}
+
+// checkLocks says who holds a lock now.
+func (p *Project) checkLocks() Check {
+	c := ok("locks", "none held")
+	entries, err := p.dir.ReadDir(filestore.LocksFolder)
+	if err != nil {
+		return c // made with the first session
+	}
+	var held []string
+	for _, e := range entries {
+		name := filestore.LocksFolder + "/" + e.Name()
+		holder, err := p.dir.Holder(name)
+		switch {
+		case err != nil:
+			c.add(Problem, name, cause(err))
+			c.Detail, c.Remedy = "cannot be taken", "make the file writable for you, on a file system that has locks"
+		case holder != "":
+			held = append(held, name+" by "+holder)
+		}
+	}
+	if len(held) > 0 {
+		c.Detail = "held now: " + strings.Join(held, ", ")
+	}
+	return c
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,117 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/store/filestore"
+)
+
+// Fix repairs what can be made again from the sessions, and moves what belongs to
+// nobody into a folder of the trash that is named after at. It returns what it did.
+// Whatever it moves it looks at again under the lock of whoever could be using it, so
+// that it can run beside servers at work.
+func (p *Project) Fix(ctx context.Context, at time.Time) (done []string, err error) {
+	if !p.dir.Exists(store.Folder) {
+		return nil, nil
+	}
+	v, err := p.survey(ctx)
+	if err != nil {
+		return nil, store.Trouble(p.dir, err)
+	}
+	done, err = p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
+	if err != nil {
+		return done, store.Trouble(p.dir, err)
+	}
+	for _, name := range append(v.orphans(), v.temporary...) {
+		moved, err := p.sweep(ctx, v, name, at)
+		if err != nil {
+			return done, store.Trouble(p.dir, err)
+		}
+		if moved {
+			done = append(done, fmt.Sprintf("moved %s to the trash", name))
+		}
+	}
+	return done, nil
+}
+
+// sweep moves one leftover away, unless it has been put to use since the survey.
+func (p *Project) sweep(ctx context.Context, v *survey, name string, at time.Time) (bool, error) {
+	lock, err := p.dir.Lock(ctx, p.lockFor(v, name))
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if strings.HasPrefix(name, textFolder+"/") {
+		id := path.Base(path.Dir(name))
+		if s, err := p.store.Get(ctx, id); err == nil {
+			for _, ref := range references(s) {
+				if ref.path == name {
+					return false, nil
+				}
+			}
+		} else if p.dir.Exists(store.SessionPath(id)) {
+			return false, nil // it cannot be read any more
+		}
+	}
+	if !p.dir.Exists(name) {
+		return false, nil
+	}
+	err = p.discard(name, at)
+	if folder := path.Dir(name); folder != store.Folder && strings.HasPrefix(folder, textFolder+"/") {
+		_ = p.dir.Remove(folder) // unless it holds more
+	}
+	return err == nil, err
+}
+
+// lockFor returns the lock under which a leftover would be in use: that of its
+// session, or else of the project.
+func (p *Project) lockFor(v *survey, name string) string {
+	folder := path.Dir(name)
+	switch {
+	case strings.HasPrefix(name, textFolder+"/"):
+		return lockOr(p.dir, path.Base(folder))
+	case strings.HasPrefix(folder, artifact.Folder+"/"):
+		for _, s := range v.sessions {
+			if s.TaskName == path.Base(folder) {
+				return filestore.SessionLock(s.SessionID)
+			}
+		}
+	case folder == store.Folder:
+		if of, _ := durable.IsTemp(path.Base(name)); strings.HasPrefix(of, "session-") {
+			return lockOr(p.dir, sessionID(of))
+		}
+	}
+	return filestore.ProjectLock
+}
+
+// lockOr returns the lock of a stored session, or that of the project.
+func lockOr(dir *durable.Dir, id string) string {
+	if dir.Exists(store.SessionPath(id)) {
+		return filestore.SessionLock(id)
+	}
+	return filestore.ProjectLock
+}
+
+// discard moves a file into the trash, under the path that it had.
+func (p *Project) discard(name string, at time.Time) error {
+	to := path.Join(Trash, at.UTC().Format("20060102T150405Z"), strings.TrimPrefix(name, store.Folder+"/"))
+	if err := p.dir.MkdirAll(path.Dir(to)); err != nil {
+		return err
+	}
+	for free, n := to, 1; p.dir.Exists(to); n++ {
+		to = fmt.Sprintf("%s-%d", free, n)
+	}
+	if err := p.dir.Move(name, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

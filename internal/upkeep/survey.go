@@ -1,0 +1,127 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// survey is what stands in a project, read once.
+type survey struct {
+	sessions []*workflow.Session
+	broken   []store.Broken
+	// texts are the files below temp/, with their sizes.
+	texts map[string]int64
+	// temporary are files of writes that never came to their end, or are under way.
+	temporary []string
+	// unreadable are folders and files that could not be looked at.
+	unreadable []Item
+}
+
+const textFolder = store.Folder + "/temp"
+
+func (p *Project) survey(ctx context.Context) (*survey, error) {
+	v := &survey{texts: map[string]int64{}}
+	var err error
+	if v.sessions, v.broken, err = p.store.List(ctx); err != nil {
+		return nil, err
+	}
+	for _, root := range []string{store.Folder, artifact.Folder} {
+		err := fs.WalkDir(p.dir.Tree(), root, func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil // never made, or gone while we looked
+			case err != nil:
+				v.unreadable = append(v.unreadable, Item{name, cause(err)})
+				return nil
+			case d.IsDir() && name == Trash:
+				return fs.SkipDir
+			case d.IsDir():
+				return ctx.Err()
+			}
+			if _, ok := durable.IsTemp(path.Base(name)); ok {
+				v.temporary = append(v.temporary, name)
+			} else if strings.HasPrefix(name, textFolder+"/") {
+				if info, err := d.Info(); err == nil {
+					v.texts[name] = info.Size()
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// reference is where a session refers to a text.
+type reference struct {
+	from string // such as "build-x, po submission 2"
+	path string
+	size int64 // 0 if not recorded
+	sum  string
+	// current is true for the text a stage works with now.
+	current bool
+}
+
+// references lists the texts a session refers to, in its stages and its history.
+func references(s *workflow.Session) []reference {
+	var out []reference
+	for _, st := range workflow.Default().Stages {
+		rec := s.Record(st.ID)
+		for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
+			if ref != nil {
+				out = append(out, reference{s.TaskName + ", " + string(st.ID), ref.FilePath, ref.Size, ref.SHA256, true})
+			}
+		}
+	}
+	for _, e := range s.History {
+		if e.Path != "" {
+			out = append(out, reference{s.TaskName + ", history", e.Path, 0, e.SHA256, false})
+		}
+	}
+	return out
+}
+
+// orphans returns the texts that no session refers to. Those of a session that
+// cannot be read are not among them: what it refers to is not known.
+func (v *survey) orphans() []string {
+	known := map[string]bool{}
+	for _, s := range v.sessions {
+		for _, ref := range references(s) {
+			known[ref.path] = true
+		}
+	}
+	for _, b := range v.broken {
+		known[textFolder+"/"+sessionID(b.Path)] = true
+	}
+	var out []string
+	for name := range v.texts {
+		if !known[name] && !known[path.Dir(name)] {
+			out = append(out, name)
+		}
+	}
+	return sorted(out)
+}
+
+// sessionID returns the id in the name of a session file.
+func sessionID(file string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path.Base(file), "session-"), ".json")
+}
+
+// cause is an error of the disk without the path, which stands beside it.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,401 @@
+package upkeep_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/durable/durabletest"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/upkeep"
+	"bmad-mcp/internal/workflow"
+)
+
+var (
+	ctx  = context.Background()
+	day  = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	one  = "11111111-0000-4000-8000-000000000000"
+	two  = "22222222-0000-4000-8000-000000000000"
+	gone = "99999999-0000-4000-8000-000000000000"
+)
+
+// project makes two sessions: the first is completed and has a text, a raw one that
+// it no longer refers to, and an artifact; the second has just begun.
+func project(t *testing.T, dir *durable.Dir) *upkeep.Project {
+	t.Helper()
+	s := filestore.New(dir)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{one, two} {
+		session := workflow.Default().NewSession(id, "build it", dir.Path(), "test", day)
+		must(s.Create(ctx, session, store.Names{Candidate: func(int) string { return "task-" + id[:1] }}))
+	}
+	refs, err := s.Put(ctx, one, []store.Text{
+		{Stage: workflow.PO, Kind: "final_result", Body: "# P\n", At: day},
+		{Stage: workflow.PO, Kind: "claude_result", Body: `{"prd_draft":"# P"}`, At: day},
+	})
+	must(err)
+	must(dir.MkdirAll(".claude/specs/task-1"))
+	must(dir.Replace(".claude/specs/task-1/01-product-requirements.md", []byte("# P\n")))
+	_, err = s.Update(ctx, one, func(s *workflow.Session) error {
+		rec := s.Record(workflow.PO)
+		rec.FinalResultRef = &refs[0]
+		s.SetArtifact(workflow.Default(), workflow.PO, workflow.Artifact{Path: ".claude/specs/task-1/01-product-requirements.md", Size: 4, SHA256: workflow.Hash([]byte("# P\n"))})
+		s.History = append(s.History, workflow.Transition{Action: workflow.ActionSubmit, From: "po/generating", To: "po/awaiting_confirmation", Path: refs[0].FilePath, SHA256: refs[0].SHA256, Iteration: 1})
+		s.CurrentState = workflow.Completed
+		s.Record(workflow.PO).Iteration = 1
+		return nil
+	})
+	must(err)
+	return upkeep.Of(dir)
+}
+
+func check(t *testing.T, p *upkeep.Project) upkeep.Report {
+	t.Helper()
+	checks, err := p.Check(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r upkeep.Report
+	r.Add(checks...)
+	return r
+}
+
+// said finds a check that came out so and speaks of a text.
+func said(r upkeep.Report, name string, status upkeep.Status, what string) bool {
+	return slices.ContainsFunc(r.Checks, func(c upkeep.Check) bool {
+		text, _ := json.Marshal(c)
+		return c.Name == name && c.Status == status && strings.Contains(string(text), what) && (status == upkeep.OK || c.Remedy != "")
+	})
+}
+
+func tree(t *testing.T, path string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(path, name)
+		out[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestDamage does each kind of damage to a project: it is found, named with a remedy,
+// and repaired where it can be; nothing that is not derived is lost.
+func TestDamage(t *testing.T) {
+	text := ".bmad-task/temp/" + one + "/po_final_result_20260506T070809.000Z.md"
+	raw := ".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"
+	art := ".claude/specs/task-1/01-product-requirements.md"
+	tests := []struct {
+		name   string
+		damage map[string]string // file → its new content, "" removes it
+		check  string
+		status upkeep.Status
+		what   string
+		fixed  bool
+	}{
+		{"nothing but a leftover", nil, "leftovers", upkeep.Warning, raw, true},
+		{"session truncated", map[string]string{".bmad-task/session-" + two + ".json": "{\n  \"session_id\":"}, "sessions", upkeep.Problem, "line 2, column 15", false},
+		{"session of a newer version", map[string]string{".bmad-task/session-" + two + ".json": `{"version": 99}`}, "sessions", upkeep.Problem, "format version 99", false},
+		{"mapping missing", map[string]string{".bmad-task/task-mapping.json": ""}, "mapping", upkeep.Problem, "task-mapping.json", true},
+		{"mapping broken", map[string]string{".bmad-task/task-mapping.json": "{"}, "mapping", upkeep.Problem, "task-mapping.json", true},
+		{"mapping wrong", map[string]string{".bmad-task/task-mapping.json": `{"` + one + `": {"task_name": "other"}, "` + gone + `": {}}`}, "mapping", upkeep.Problem, "other", true},
+		{"name missing", map[string]string{".bmad-task/names/task-1": ""}, "task names", upkeep.Problem, "names/task-1", true},
+		{"name of nobody", map[string]string{".bmad-task/names/task-9": gone}, "task names", upkeep.Problem, "belongs to no session", true},
+		{"name of another", map[string]string{".bmad-task/names/task-1": two}, "task names", upkeep.Problem, "does not lead to session " + one, true},
+		{"text missing", map[string]string{text: ""}, "texts", upkeep.Problem, text, false},
+		{"text edited", map[string]string{text: "# edited"}, "texts", upkeep.Warning, "edited since", false},
+		{"artifact missing", map[string]string{art: ""}, "artifacts", upkeep.Problem, art, false},
+		{"artifact edited", map[string]string{art: "# edited"}, "artifacts", upkeep.OK, "1 modified", false},
+		{"a write that died", map[string]string{".bmad-task/.session-" + two + ".json.tmp-0011223344556677": "{"}, "leftovers", upkeep.Warning, ".tmp-", true},
+		{"one beside an artifact", map[string]string{".claude/specs/task-1/.01-product-requirements.md.tmp-0011223344556677": "#"}, "leftovers", upkeep.Warning, ".tmp-", true},
+		{"texts of no session", map[string]string{".bmad-task/temp/" + gone + "/po_final_result_x.md": "x"}, "leftovers", upkeep.Warning, gone, true},
+		{"not ignored", map[string]string{".bmad-task/.gitignore": ""}, "state folder", upkeep.Problem, "version control", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := t.TempDir()
+			dir, err := durable.OpenDir(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = dir.Close() }()
+			p := project(t, dir)
+			for name, body := range tt.damage {
+				full := filepath.Join(path, filepath.FromSlash(name))
+				err := os.Remove(full)
+				if body != "" {
+					_ = os.MkdirAll(filepath.Dir(full), 0o750)
+					err = os.WriteFile(full, []byte(body), 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := tree(t, path)
+			report := check(t, p)
+			if !said(report, tt.check, tt.status, tt.what) || report.OK != (tt.status != upkeep.Problem) {
+				t.Errorf("the report is %+v", report)
+			}
+			if after := tree(t, path); fmt.Sprint(without(after)) != fmt.Sprint(without(before)) {
+				t.Errorf("a check changed files:\n%v\n%v", before, after)
+			}
+			done, err := p.Fix(ctx, day)
+			if err != nil || tt.fixed && len(done) == 0 {
+				t.Errorf("fix did %q, %v", done, err)
+			}
+			after := tree(t, path)
+			for name, body := range before {
+				trash := ".bmad-task/trash/20260506T070809Z/" + strings.TrimPrefix(name, ".bmad-task/")
+				derived := strings.Contains(name, "mapping") || strings.Contains(name, "/names/") || strings.HasSuffix(name, ".lock")
+				if after[name] != body && after[trash] != body && !derived {
+					t.Errorf("%s is lost", name)
+				}
+			}
+			report = check(t, p)
+			if tt.fixed && (!report.OK || said(report, tt.check, tt.status, tt.what)) {
+				t.Errorf("not repaired: %+v", report)
+			}
+			if !tt.fixed && !said(report, tt.check, tt.status, tt.what) {
+				t.Errorf("no longer reported: %+v", report)
+			}
+			if again, err := p.Fix(ctx, day); err != nil || len(again) != 0 {
+				t.Errorf("a second fix did %q, %v", again, err)
+			}
+		})
+	}
+}
+
+// without leaves out the locks: to look at one is to take it.
+func without(files map[string]string) map[string]string {
+	for name := range files {
+		if strings.HasSuffix(name, ".lock") {
+			delete(files, name)
+		}
+	}
+	return files
+}
+
+func TestTwoSessionsWithOneName(t *testing.T) {
+	dir, err := durable.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	p := project(t, dir)
+	if _, err := filestore.New(dir).Update(ctx, two, func(s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if r := check(t, p); !said(r, "task names", upkeep.Problem, "which session "+one+" has too") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestBrokenSessionKeepsWhatItMayNeed checks that neither fix nor gc touches what a
+// session that cannot be read may refer to.
+func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
+	path := t.TempDir()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	p := project(t, dir)
+	for name, body := range map[string]string{"session-" + one + ".json": "{", "task-mapping.json": "{\n  \"" + one + "\": {\"task_name\": \"task-1\"}\n}\n"} {
+		if err := os.WriteFile(filepath.Join(path, ".bmad-task", name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, path)
+	if _, err := p.Fix(ctx, day); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); err != nil {
+		t.Fatal(err)
+	}
+	after := tree(t, path)
+	for name, body := range before {
+		if strings.Contains(name, one) && after[name] != body && !strings.HasSuffix(name, ".lock") {
+			t.Errorf("%s is lost", name)
+		}
+	}
+	if mapping, err := filestore.New(dir).Mapping(); err != nil || mapping[one].TaskName != "task-1" || mapping[two].TaskName != "task-2" {
+		t.Errorf("the mapping has %v, %v", mapping, err)
+	}
+}
+
+func TestTrim(t *testing.T) {
+	path := t.TempDir()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	p := project(t, dir)
+	raw := ".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"
+	old := ".bmad-task/trash/20260101T000000Z/temp/x.md"
+	recent := ".bmad-task/trash/20260601T000000Z/y.md"
+	for _, name := range []string{old, recent, ".bmad-task/trash/by hand.txt"} {
+		full := filepath.Join(path, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := func(before time.Time, apply bool) string {
+		t.Helper()
+		files, err := p.Trim(ctx, before, apply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Path)
+		}
+		return strings.Join(names, " ")
+	}
+	files := tree(t, path)
+	if got := found(day, false); got != old {
+		t.Errorf("before the session was finished: %s", got)
+	}
+	if got := found(day.Add(time.Hour), false); got != raw+" "+old {
+		t.Errorf("after it: %s", got)
+	}
+	if after := tree(t, path); fmt.Sprint(after) != fmt.Sprint(files) {
+		t.Error("a dry run changed files")
+	}
+	if got := found(day.Add(time.Hour), true); got != raw+" "+old {
+		t.Errorf("applied: %s", got)
+	}
+	after := tree(t, path)
+	for name := range files {
+		if _, there := after[name]; there == (name == raw || name == old) {
+			t.Errorf("%s is there: %v", name, there)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(path, ".bmad-task/trash/20260101T000000Z")); err == nil {
+		t.Error("the emptied folder of the trash is still there")
+	}
+	if r := check(t, p); !r.OK {
+		t.Errorf("after it: %+v", r)
+	}
+}
+
+// TestFixAtEveryCut cuts a repair at every step: no file is lost, and it can be repeated.
+func TestFixAtEveryCut(t *testing.T) {
+	disk := durabletest.New()
+	at := func(d *durabletest.Disk) *durable.Dir { return d.Dir("/simulated/fix") }
+	project(t, at(disk))
+	d := at(disk)
+	for _, err := range []error{
+		d.Remove(".bmad-task/names/task-1"), d.Replace(".bmad-task/names/task-9", []byte(gone)), d.Replace(".bmad-task/task-mapping.json", []byte("[]\n")),
+		d.CreateUnsynced(".bmad-task/.session-"+two+".json.tmp-0011223344556677", []byte("{")), d.Remove(".bmad-task/.gitignore"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
+		_, err := upkeep.Of(at(d)).Fix(ctx, day)
+		return err
+	}, func(o durabletest.Outcome) {
+		p := upkeep.Of(at(o.Disk))
+		if _, err := p.Fix(ctx, day); err != nil {
+			t.Fatalf("%v: repeated: %v", o, err)
+		}
+		if r := check(t, p); !r.OK || said(r, "leftovers", upkeep.Warning, "") {
+			t.Fatalf("%v: %+v", o, r)
+		}
+		sessions, broken, err := filestore.New(at(o.Disk)).List(ctx)
+		if err != nil || len(sessions) != 2 || len(broken) != 0 {
+			t.Fatalf("%v: %v, %v, %v", o, sessions, broken, err)
+		}
+	})
+	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
+}
+
+func TestHeldLockIsNamed(t *testing.T) {
+	dir, err := durable.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	p := project(t, dir)
+	lock, err := dir.Lock(ctx, filestore.SessionLock(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	if r := check(t, p); !said(r, "locks", upkeep.OK, fmt.Sprintf("by process %d since", os.Getpid())) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestMachine(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	m := upkeep.Machine{Program: filepath.Join(home, "bmad-mcp"), Home: home, Project: project}
+	hosts := func() upkeep.Check { return m.Check()[1] }
+	if c := hosts(); c.Status != upkeep.Warning || !strings.Contains(c.Remedy, "claude mcp add") {
+		t.Errorf("%+v", c)
+	}
+	write := func(name, body string) {
+		t.Helper()
+		full := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".claude.json", `{"projects": {"/src/bmad-mcp": {}}}`)
+	if c := hosts(); c.Status != upkeep.Warning {
+		t.Errorf("a project of that name counts as a server: %+v", c)
+	}
+	write(".codex/config.toml", "[mcp_servers.bmad]\ncommand = \"/opt/bmad-mcp\"\n")
+	if c := hosts(); c.Status != upkeep.OK || !strings.Contains(c.Detail, "Codex") {
+		t.Errorf("%+v", c)
+	}
+	write(".cursor/mcp.json", `{"mcpServers": {"bmad": {"command": "bmad-mcp"}},}`)
+	if c := hosts(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "Cursor") {
+		t.Errorf("%+v", c)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	program := func() upkeep.Check { return m.Check()[0] }
+	t.Setenv("PATH", home)
+	if c := program(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "not on the PATH") {
+		t.Errorf("%+v", c)
+	}
+	write("bmad-mcp", "#!/bin/sh\n")
+	if err := os.Chmod(filepath.Join(home, "bmad-mcp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if c := program(); c.Status != upkeep.OK {
+		t.Errorf("%+v", c)
+	}
+}
