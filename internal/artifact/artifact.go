@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ type Saved struct {
 	// Kept is where an earlier one is kept that people had edited; "" if there was none.
 	Kept string
 	// Undo puts back what was there before, as far as the disk lets it: for a
-	// caller that cannot go on.
+	// caller that cannot go on. nil if nothing was touched.
 	Undo func()
 }
 
@@ -48,29 +49,40 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 		body += "\n"
 	}
 	name := Path(task, file)
-	saved = Saved{
-		Artifact: workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at},
-		Undo: func() {
-			_ = project.Remove(name)
-			_ = project.Remove(TaskFolder(task)) // fails unless it is empty
-		},
-	}
-	if err := project.MkdirAll(TaskFolder(task)); err != nil {
+	saved.Artifact = workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}
+	made, err := project.MkdirAll(TaskFolder(task))
+	if err != nil {
 		return saved, err
 	}
 	old, err := project.ReadFile(name)
 	switch {
-	case err == nil:
-		saved.Undo = func() { _ = project.Replace(name, old) }
+	case errors.Is(err, fs.ErrNotExist):
+		saved.Undo = func() {
+			_ = project.Remove(name)
+			project.RemoveEmpty(made)
+		}
+	case err != nil: // there is one that could not be kept
+		return saved, err
+	default:
 		if sum := workflow.Hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
 			if saved.Kept, err = keep(project, Path(task, strings.TrimSuffix(file, ".md")), old, at); err != nil {
 				return saved, err
 			}
 		}
-	case !errors.Is(err, fs.ErrNotExist): // there is one that cannot be kept
-		return saved, err
+		saved.Undo = func() { putBack(project, name, old, saved.Kept) }
 	}
 	return saved, project.Replace(name, []byte(body))
+}
+
+// putBack restores the bytes of an artifact, and drops the copy of them when they are back.
+func putBack(project *durable.Dir, name string, old []byte, kept string) {
+	now, err := project.ReadFile(name)
+	if err != nil || !bytes.Equal(now, old) {
+		err = project.Replace(name, old)
+	}
+	if err == nil && kept != "" {
+		_ = project.Remove(kept)
+	}
 }
 
 // keep writes an edited artifact beside the one that replaces it, unless it is there already.
@@ -87,6 +99,9 @@ func keep(project *durable.Dir, stem string, body []byte, at time.Time) (string,
 				continue
 			}
 			err = nil
+		}
+		if err == nil {
+			err = project.SyncDir(path.Dir(name)) // before its original goes
 		}
 		return name, err
 	}

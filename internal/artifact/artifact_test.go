@@ -10,6 +10,7 @@ import (
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/durable/durabletest"
 )
 
 const id = "1234abcd-0000-4000-8000-000000000000"
@@ -103,4 +104,42 @@ func TestSave(t *testing.T) {
 	if b, err := os.ReadFile(file); err != nil || string(b) != "# third\n" {
 		t.Errorf("%q, %v", b, err)
 	}
+}
+
+// TestEditsSurviveEveryFault replaces an artifact that was edited by hand, with every
+// fault at every step: the edit is there, in its place or beside it; after
+// an error that is undone, in its place.
+func TestEditsSurviveEveryFault(t *testing.T) {
+	const name = ".claude/specs/my-task/01-x.md"
+	at := func(d *durabletest.Disk) *durable.Dir { return d.Dir("/simulated/artifact") }
+	disk := durabletest.New()
+	first, err := artifact.Save(at(disk), "my-task", "01-x.md", "# first", nil, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := at(disk).Replace(name, []byte("# edited by hand\n")); err != nil {
+		t.Fatal(err)
+	}
+	var undo func()
+	durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
+		saved, err := artifact.Save(at(d), "my-task", "01-x.md", "# second", &first.Artifact, time.Unix(60, 0))
+		undo = saved.Undo
+		return err
+	}, func(o durabletest.Outcome) {
+		dir := at(o.Disk)
+		if o.Err != nil && !o.Lost() && undo != nil {
+			undo()
+		}
+		now, err := dir.ReadFile(name)
+		kept, _ := dir.ReadFile(".claude/specs/my-task/01-x.edited-19700101T000100Z.md")
+		inPlace, beside := string(now) == "# edited by hand\n", string(kept) == "# edited by hand\n"
+		switch {
+		case err != nil || !inPlace && !beside:
+			t.Errorf("%v: the edit is lost: %q, %q, %v", o, now, kept, err)
+		case o.Acknowledged && (string(now) != "# second\n" || !beside):
+			t.Errorf("%v: saved %q, kept %q", o, now, kept)
+		case o.Err != nil && !o.Lost() && !inPlace:
+			t.Errorf("%v: undone, and there is %q", o, now)
+		}
+	})
 }

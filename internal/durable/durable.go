@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -99,25 +100,42 @@ func (d *Dir) LeadsOut(name string) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// MkdirAll makes a subfolder and what is missing above it, durably.
-func (d *Dir) MkdirAll(name string) error {
+// MkdirAll makes a subfolder and what is missing above it, durably. It returns the
+// folders it made, the outermost first; when it fails, there are none.
+func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	name = path.Clean(name)
 	if info, err := d.Stat(name); err == nil {
 		if !info.IsDir() {
-			return fmt.Errorf("%s is a file, not a folder", d.Join(name))
+			return nil, fmt.Errorf("%s is a file, not a folder", d.Join(name))
 		}
-		return nil
+		return nil, nil
 	}
 	parent := path.Dir(name)
 	if parent != "." {
-		if err := d.MkdirAll(parent); err != nil {
-			return err
+		if made, err = d.MkdirAll(parent); err != nil {
+			return nil, err
 		}
 	}
-	if err := d.Mkdir(name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	switch err := d.Mkdir(name); {
+	case errors.Is(err, fs.ErrExist): // another process was faster, and may not have synced yet
+	case err != nil:
+		d.RemoveEmpty(made)
+		return nil, err
+	default:
+		made = append(made, name)
 	}
-	return d.SyncDir(parent)
+	if err := d.SyncDir(parent); err != nil {
+		d.RemoveEmpty(made)
+		return nil, err
+	}
+	return made, nil
+}
+
+// RemoveEmpty removes folders that MkdirAll made, as far as nothing is in them.
+func (d *Dir) RemoveEmpty(made []string) {
+	for _, name := range slices.Backward(made) {
+		_ = d.Remove(name) // fails unless it is empty
+	}
 }
 
 // Move renames a file or folder durably. An error that is no *UnconfirmedError

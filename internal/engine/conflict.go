@@ -22,11 +22,15 @@ func (r run) lost(s *workflow.Session) error {
 
 // late reports whether a call that does not fit where the session stands would
 // have fitted before another call moved it. That is so if the session moved
-// while this call was under way, and if its last move was this very step: then
-// the caller has lost a race, or repeats a call whose answer it never saw.
+// while this call was under way, or moved without this program having told its
+// callers; and if its last move was this very step: then the caller has lost
+// a race, or repeats a call whose answer it never saw.
 func (r run) late(s *workflow.Session) bool {
-	last := s.Last()
-	if !last.At.Before(r.began) {
+	last, known := s.Last(), r.began
+	if told, _ := r.told.Load(s.SessionID); told != s.Revision {
+		known = r.born
+	}
+	if !last.At.Before(known) {
 		return true
 	}
 	from, _, _ := strings.Cut(last.From, "/")

@@ -84,3 +84,31 @@ func TestRevision(t *testing.T) {
 	late.Revision = &now
 	b.at("architect/generating", late)
 }
+
+// TestWhoHasNotBeenToldLoses has two programs on one project: a submission at the gate
+// is for the gate to refuse where its program knows of the gate, else it has lost to
+// the submission that came first.
+func TestWhoHasNotBeenToldLoses(t *testing.T) {
+	b := newBench(t)
+	b.do(start("build a thing"))
+	other := newBench(t)
+	other.dir, other.session, other.clock = b.dir, b.session, b.clock
+	other.do(engine.Request{Action: workflow.ActionStatus})
+	other.clock = other.clock.Add(time.Minute)
+	other.at("po/awaiting_confirmation", submit(workflow.PO, "# P\nQuality Score: 95/100"))
+
+	b.clock = other.clock.Add(time.Minute) // long after it, so that the calls did not overlap
+	again := submit(workflow.PO, "# Other\nQuality Score: 99/100")
+	if _, err := b.try(again); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "the human decides") {
+		t.Errorf("the first program's submission: %v", err)
+	}
+	if _, err := b.try(again); !fault.Is(err, fault.GatePending) {
+		t.Errorf("its next one: %v", err)
+	}
+	later := newBench(t)
+	later.dir, later.session, later.clock = b.dir, b.session, b.clock.Add(time.Minute)
+	later.restart()
+	if _, err := later.try(again); !fault.Is(err, fault.GatePending) {
+		t.Errorf("a program that was started after it: %v", err)
+	}
+}

@@ -325,7 +325,9 @@ func checkError(t *testing.T, o durabletest.Outcome) {
 	if !errors.As(o.Err, &f) || f.Code != fault.Storage || f.Hint == "" {
 		t.Fatalf("%v: the error is %#v", o, o.Err)
 	}
-	says := map[durabletest.Kind]string{durabletest.Full: "free some space", durabletest.ReadOnly: "mounted read-only"}[o.Fault.Kind]
+	says := map[durabletest.Kind]string{
+		durabletest.Full: "free some space", durabletest.ReadOnly: "mounted read-only", durabletest.Denied: "writable for you",
+	}[o.Fault.Kind]
 	var unconfirmed *durable.UnconfirmedError
 	if !errors.As(o.Err, &unconfirmed) && !strings.Contains(f.Hint, says) {
 		t.Fatalf("%v: %s; the hint %q does not say %q", o, f.Message, f.Hint, says)

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,7 +52,8 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Engine runs actions. It is safe for concurrent use and keeps no state of its own.
+// Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
+// but which revision it last told its callers of.
 type Engine struct {
 	openDir  func(name string) (*durable.Dir, error)
 	backend  func(dir *durable.Dir) Backend
@@ -60,6 +62,8 @@ type Engine struct {
 	now      func() time.Time
 	newID    func() string
 	log      *slog.Logger
+	born     time.Time
+	told     sync.Map // session id → revision
 }
 
 // New returns an engine.
@@ -77,6 +81,7 @@ func New(o Options) *Engine {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
+	e.born = e.Now()
 	return e
 }
 
@@ -89,12 +94,15 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	reply, err := e.do(ctx, req)
 	switch {
 	case err == nil:
+		e.told.Store(reply.SessionID, reply.Revision)
 		fit(reply)
 		return reply, nil
 	case errors.Is(err, context.Canceled):
 		return nil, err
 	}
-	return nil, fault.From(err)
+	f := fault.From(err)
+	e.told.Store(f.SessionID, f.Revision)
+	return nil, f
 }
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {

@@ -38,9 +38,15 @@ type bench struct {
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b.restart()
+	return b
+}
+
+// restart replaces the engine by a new one, as a new process has it.
+func (b *bench) restart() {
 	b.engine = engine.New(engine.Options{
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    filestore.Known{Folder: filepath.Join(t.TempDir(), "state")},
+		Known:    filestore.Known{Folder: filepath.Join(b.t.TempDir(), "state")},
 		Settings: config.Source{},
 		Now: func() time.Time {
 			b.clock = b.clock.Add(time.Second)
@@ -51,7 +57,6 @@ func newBench(t testing.TB) *bench {
 			return fmt.Sprintf("%08d-0000-4000-8000-000000000000", b.ids)
 		},
 	})
-	return b
 }
 
 func (b *bench) try(req engine.Request) (*engine.Reply, error) {
@@ -165,14 +170,21 @@ func (b *bench) to(stage workflow.StageID, state workflow.State) {
 }
 
 // snapshot returns everything below the project folder.
-func (b *bench) snapshot() string {
+func (b *bench) snapshot() string { return b.content(true) }
+
+// files is a snapshot without the folders.
+func (b *bench) files() string { return b.content(false) }
+
+func (b *bench) content(folders bool) string {
 	b.t.Helper()
 	var out strings.Builder
 	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || strings.HasSuffix(path, ".lock") {
 			return err
 		}
-		fmt.Fprintln(&out, path)
+		if folders || !d.IsDir() {
+			fmt.Fprintln(&out, path)
+		}
 		if d.Type().IsRegular() {
 			data, err := os.ReadFile(path)
 			if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -117,29 +118,39 @@ func (e *Engine) locate(ctx context.Context, req Request) (*Project, string, err
 		}
 		return p, id, nil
 	}
-	if p, id, err := e.search(ctx, req.Places, req.SessionID, false); p != nil || err != nil {
-		return p, id, err
+	p, id, trouble := e.search(ctx, req.Places, req.SessionID, false)
+	if p != nil || trouble != nil && !fault.Is(trouble, fault.Storage) {
+		return p, id, trouble
 	}
 	if e.known != nil {
-		if p, id, err := e.search(ctx, e.known.List(), req.SessionID, true); p != nil || err != nil {
+		// One of the known projects may be long gone: no trouble of this call.
+		if p, id, err := e.search(ctx, e.known.List(), req.SessionID, true); p != nil || err != nil && !fault.Is(err, fault.Storage) {
 			return p, id, err
 		}
+	}
+	if trouble != nil {
+		return nil, "", trouble
 	}
 	return nil, "", fault.New(fault.NotFound, "no session has the id or task name %q", req.SessionID).
 		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp sessions); for another project pass its cwd")
 }
 
 // search looks for a session in several folders. Where only one may have it, a
-// second one is an error.
+// second one is an error. If none has it, a project whose state could not be looked
+// into is a Storage error.
 func (e *Engine) search(ctx context.Context, places []string, ref string, only bool) (*Project, string, error) {
 	var found *Project
 	var foundID string
+	var trouble error
 	for i, place := range places {
 		if slices.Contains(places[:i], place) || !filepath.IsAbs(place) {
 			continue
 		}
 		p, id, err := e.lookIn(ctx, place, ref)
 		switch {
+		case p == nil && fault.Is(err, fault.Storage) && ctx.Err() == nil:
+			trouble = cmp.Or(trouble, err)
+			continue
 		case err != nil:
 			if found != nil {
 				found.close()
@@ -162,12 +173,15 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 			break
 		}
 	}
+	if found == nil {
+		return nil, "", trouble
+	}
 	return found, foundID, nil
 }
 
-// lookIn returns the project in a folder if it has the session. A folder that
-// cannot be searched is passed over, but not one that has the session and cannot
-// be opened, for its configuration say.
+// lookIn returns the project in a folder if it has the session. A folder that is not
+// there is passed over, but not one that has the session and cannot be opened, for its
+// configuration say.
 func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
 	dir, err := e.openDir(place)
 	if err != nil {
@@ -175,8 +189,11 @@ func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, strin
 	}
 	id, err := e.backend(dir).Find(ctx, ref)
 	_ = dir.Close()
-	if err != nil {
+	if fault.Is(err, fault.NotFound) {
 		return nil, "", ctx.Err()
+	}
+	if err != nil {
+		return nil, "", err
 	}
 	p, err := e.open(place)
 	return p, id, err

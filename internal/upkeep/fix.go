@@ -104,7 +104,7 @@ func lockOr(dir *durable.Dir, id string) string {
 // discard moves a file into the trash, under the path that it had.
 func (p *Project) discard(name string, at time.Time) error {
 	to := path.Join(Trash, at.UTC().Format("20060102T150405Z"), strings.TrimPrefix(name, store.Folder+"/"))
-	if err := p.dir.MkdirAll(path.Dir(to)); err != nil {
+	if _, err := p.dir.MkdirAll(path.Dir(to)); err != nil {
 		return err
 	}
 	for free, n := to, 1; p.dir.Exists(to); n++ {

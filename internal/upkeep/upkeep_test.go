@@ -49,7 +49,8 @@ func project(t *testing.T, dir *durable.Dir) *upkeep.Project {
 		{Stage: workflow.PO, Kind: "claude_result", Body: `{"prd_draft":"# P"}`, At: day},
 	})
 	must(err)
-	must(dir.MkdirAll(".claude/specs/task-1"))
+	_, err = dir.MkdirAll(".claude/specs/task-1")
+	must(err)
 	must(dir.Replace(".claude/specs/task-1/01-product-requirements.md", []byte("# P\n")))
 	_, err = s.Update(ctx, one, func(s *workflow.Session) error {
 		rec := s.Record(workflow.PO)

@@ -30,15 +30,15 @@ func TestDiskIsLikeARealOne(t *testing.T) {
 			}
 			fmt.Fprintf(&out, "%s: %s\n", what, kind)
 		}
-		say("mkdir", d.MkdirAll("a/b/c"))
-		say("mkdir again", d.MkdirAll("a/b/c"))
+		say("mkdir", mkdirAll(d, "a/b/c"))
+		say("mkdir again", mkdirAll(d, "a/b/c"))
 		say("mkdir exactly", d.Mkdir("a"))
 		say("mkdir in nothing", d.Mkdir("x/y"))
 		say("create", d.CreateUnsynced("a/f", []byte("one")))
 		say("create again", d.CreateUnsynced("a/f", []byte("two")))
 		say("create in nothing", d.CreateUnsynced("x/f", nil))
 		say("create in a file", d.CreateUnsynced("a/f/g", nil))
-		say("mkdir over a file", d.MkdirAll("a/f"))
+		say("mkdir over a file", mkdirAll(d, "a/f"))
 		say("replace", d.Replace("a/f", []byte("three")))
 		say("replace a folder", d.Replace("a/b", []byte("three")))
 		say("move", d.Move("a/f", "a/b/g"))
@@ -149,7 +149,7 @@ func TestSweepFindsWhatIsNotDurable(t *testing.T) {
 
 func TestFaultsAreWhatTheySay(t *testing.T) {
 	for kind, want := range map[durabletest.Kind]error{
-		durabletest.Broken: syscall.EIO, durabletest.Full: syscall.ENOSPC, durabletest.ReadOnly: syscall.EROFS,
+		durabletest.Broken: syscall.EIO, durabletest.Full: syscall.ENOSPC, durabletest.ReadOnly: syscall.EROFS, durabletest.Denied: syscall.EACCES,
 	} {
 		disk := durabletest.New()
 		disk.Plan(durabletest.Fault{Kind: kind, Step: 1})
@@ -166,4 +166,9 @@ func TestFaultsAreWhatTheySay(t *testing.T) {
 			t.Errorf("%v: after it, %v", kind, err)
 		}
 	}
+}
+
+func mkdirAll(d *durable.Dir, name string) error {
+	_, err := d.MkdirAll(name)
+	return err
 }

@@ -26,14 +26,16 @@ const (
 	Full
 	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
 	ReadOnly
+	// Denied: from this step on, every change fails with EACCES, until the next Plan.
+	Denied
 )
 
 // Kinds lists what Sweep tries.
-func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Broken, Full, ReadOnly} }
+func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Broken, Full, ReadOnly, Denied} }
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"none", "power loss", "power loss in a write", "I/O error", "disk full", "read-only"}[k]
+	return [...]string{"none", "power loss", "power loss in a write", "I/O error", "disk full", "read-only", "permission denied"}[k]
 }
 
 // Fault is one thing that goes wrong.
@@ -64,9 +66,9 @@ func (d *Disk) step(op, name string) error {
 		if n >= d.fault.Step && slices.Contains([]string{"create", "write", "mkdir", "fsync", "close"}, op) {
 			cause = syscall.ENOSPC
 		}
-	case ReadOnly:
+	case ReadOnly, Denied:
 		if n >= d.fault.Step && op != "close" {
-			cause = syscall.EROFS
+			cause = map[Kind]error{ReadOnly: syscall.EROFS, Denied: syscall.EACCES}[d.fault.Kind]
 		}
 	}
 	if cause == nil {
@@ -77,7 +79,7 @@ func (d *Disk) step(op, name string) error {
 
 // partOf returns how much of a failing write of n bytes is done.
 func (d *Disk) partOf(n int) int {
-	if d.fault.Kind == PowerLoss || d.fault.Kind == ReadOnly || d.dead && len(d.steps)-1 != d.fault.Step {
+	if d.fault.Kind == PowerLoss || d.fault.Kind == ReadOnly || d.fault.Kind == Denied || d.dead && len(d.steps)-1 != d.fault.Step {
 		return 0
 	}
 	return n / 2

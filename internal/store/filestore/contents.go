@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
@@ -20,8 +21,13 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 		return nil, fault.New(fault.InvalidArgument, "%q is no session id", sessionID)
 	}
 	folder := store.ContentFolder(id)
-	if err := s.dir.MkdirAll(folder); err != nil {
+	made, err := s.dir.MkdirAll(folder)
+	if err != nil {
 		return nil, s.storage(err)
+	}
+	drop := func(refs []workflow.ContentRef) {
+		s.Drop(refs)
+		s.dir.RemoveEmpty(made)
 	}
 	refs := make([]workflow.ContentRef, 0, len(texts))
 	for _, t := range texts {
@@ -32,7 +38,7 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 				continue
 			}
 			if err != nil {
-				s.Drop(refs)
+				drop(refs)
 				return nil, s.storage(err)
 			}
 			refs = append(refs, store.NewRef(name, t))
@@ -40,7 +46,7 @@ func (s *Store) Put(ctx context.Context, sessionID string, texts []store.Text) (
 		}
 	}
 	if err := s.dir.SyncDir(folder); err != nil {
-		s.Drop(refs)
+		drop(refs)
 		return nil, s.storage(err)
 	}
 	return refs, nil
@@ -62,5 +68,6 @@ func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, erro
 func (s *Store) Drop(refs []workflow.ContentRef) {
 	for _, ref := range refs {
 		_ = s.dir.Remove(ref.FilePath)
+		_ = s.dir.Remove(path.Dir(ref.FilePath)) // fails unless it is empty
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/google/uuid"
 
@@ -73,7 +74,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if s.dir.Exists(store.SessionPath(id)) {
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
-	if err := s.dir.MkdirAll(LocksFolder); err != nil {
+	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return s.storage(err)
 	}
 	lock, err := s.dir.Lock(ctx, ProjectLock)
@@ -126,7 +127,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	// Under a name of its own first, so that the folder appears complete.
 	building := NamesFolder + ".new"
-	if err := s.dir.MkdirAll(building); err != nil {
+	if _, err := s.dir.MkdirAll(building); err != nil {
 		return err
 	}
 	for _, old := range sessions {
@@ -155,11 +156,25 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	return s.read(canonical)
 }
 
+// missing is the error for a session that is not there: that of the state folder,
+// where it is that which is not there to be looked into.
+func (s *Store) missing(ref string) error {
+	info, err := s.dir.Stat(Folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !s.dir.LeadsOut(Folder):
+	case err != nil:
+		return s.storage(err)
+	case !info.IsDir():
+		return s.storage(syscall.ENOTDIR)
+	}
+	return store.NotFound(ref)
+}
+
 func (s *Store) read(id string) (*workflow.Session, error) {
 	name := store.SessionPath(id)
 	data, err := s.dir.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, store.NotFound(id)
+		return nil, s.missing(id)
 	}
 	if err != nil {
 		return nil, s.storage(err)
@@ -181,7 +196,7 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 		if s.dir.Exists(store.SessionPath(id)) {
 			return id, nil
 		}
-		return "", store.NotFound(ref)
+		return "", s.missing(ref)
 	}
 	if !PlainName(ref) {
 		return "", store.NotFound(ref)
@@ -245,9 +260,9 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error) {
 	canonical, ok := parseID(id)
 	if !ok || !s.dir.Exists(store.SessionPath(canonical)) {
-		return nil, store.NotFound(id)
+		return nil, s.missing(id)
 	}
-	if err := s.dir.MkdirAll(LocksFolder); err != nil {
+	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, s.storage(err)
 	}
 	lock, err := s.dir.Lock(ctx, SessionLock(canonical))

@@ -32,7 +32,7 @@ func (s *Store) Names() (map[string]string, error) {
 // Repair makes again what derives from the sessions: the names, the mapping and
 // IgnoreFile. Names that belong to no session go to discard. It returns what it did.
 func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []string, err error) {
-	if err := s.dir.MkdirAll(LocksFolder); err != nil {
+	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
 	}
 	lock, err := s.dir.Lock(ctx, ProjectLock)

@@ -1,0 +1,113 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// everyAction is a call of each action that an active session can get.
+func everyAction() []engine.Request {
+	return []engine.Request{
+		start("another thing"), submit(workflow.PO, "# P\nQuality Score: 95/100"), confirm(true), approve(true, ""),
+		{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}},
+		{Action: workflow.ActionStatus}, {Action: workflow.ActionResume}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionCancel},
+	}
+}
+
+// TestStateFolderReplaced puts a file, and a link out of the project, in place of
+// the state folder in the middle of a run.
+func TestStateFolderReplaced(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"is a file":          func(path string) error { return os.WriteFile(path, []byte("mine"), 0o600) },
+		"is a symbolic link": func(path string) error { return os.Symlink(t.TempDir(), path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.to(workflow.PO, workflow.AwaitingConfirmation)
+			folder := filepath.Join(b.dir, ".bmad-task")
+			if err := os.Rename(folder, folder+".aside"); err != nil {
+				t.Fatal(err)
+			}
+			if err := replace(folder); err != nil {
+				t.Skip(err)
+			}
+			for _, req := range everyAction() {
+				for _, places := range [][]string{nil, {b.dir}} {
+					req.Places = places
+					if _, err := b.try(req); !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), name) || fault.From(err).Hint == "" {
+						t.Errorf("%s: %v", req.Action, err)
+					}
+				}
+			}
+			if err := errors.Join(os.Remove(folder), os.Rename(folder+".aside", folder)); err != nil {
+				t.Fatal(err)
+			}
+			b.at("architect/generating", confirm(true))
+			b.rest()
+		})
+	}
+}
+
+// TestClockThatGoesBack sets the clock back by a day before every action.
+func TestClockThatGoesBack(t *testing.T) {
+	b := newBench(t)
+	back := func() { b.clock = b.clock.Add(-24 * time.Hour) }
+	b.to(workflow.PO, workflow.Clarifying)
+	back()
+	b.at("po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+	back()
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# P\nQuality Score: 95/100"))
+	back()
+	b.at("architect/generating", confirm(true))
+	for range 3 { // the same instant again and again
+		at := b.clock
+		b.at("architect/refining", submit(workflow.Architect, "# A\nQuality Score: 50/100"))
+		b.clock = at
+	}
+	back()
+	b.rest()
+	checkStored(t, b)
+	seen := map[string]bool{}
+	for _, e := range b.stored().History {
+		if e.Action == workflow.ActionSubmit && seen[e.Path] {
+			t.Errorf("two submissions are at %s", e.Path)
+		}
+		seen[e.Path] = seen[e.Path] || e.Action == workflow.ActionSubmit
+	}
+	for _, step := range engine.History(b.stored()) {
+		if step.Waited != nil && *step.Waited < 0 {
+			t.Errorf("%s waited %v", step.Event, *step.Waited)
+		}
+	}
+}
+
+// sound checks the files of the bench's project: every JSON parses, nothing is left
+// of a write.
+func (b *bench) sound() {
+	b.t.Helper()
+	err := filepath.WalkDir(b.dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if _, temp := durable.IsTemp(d.Name()); temp {
+			b.t.Errorf("left behind: %s", name)
+		}
+		if data, err := os.ReadFile(name); strings.HasSuffix(name, ".json") && (err != nil || !json.Valid(data)) {
+			b.t.Errorf("%s is no JSON: %v", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Error(err)
+	}
+}
