@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -43,70 +43,99 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// BenchmarkSubmit submits 20 kB to sessions that are 50 submissions old at most.
-func BenchmarkSubmit(b *testing.B) {
-	bench := newBench(b)
+// sizes are the numbers of sessions in a project that actions are measured at.
+var sizes = []int{1, 1_000, 20_000}
+
+// BenchmarkAction measures each action in projects of several sizes: the median and
+// the 99th percentile, and how the median compares with that in a project of one
+// session. A submission has 20 kB; only status and list with action=list look at more
+// than one session.
+func BenchmarkAction(b *testing.B) {
+	medians := map[string]time.Duration{}
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
+			bench := newBench(b)
+			populate(b, bench, n)
+			for _, action := range benchActions() {
+				b.Run("action="+action.name, func(b *testing.B) {
+					var times []time.Duration
+					for b.Loop() {
+						b.StopTimer()
+						if action.prepare != nil {
+							action.prepare(bench)
+						}
+						b.StartTimer()
+						began := time.Now()
+						action.do(bench)
+						times = append(times, time.Since(began))
+					}
+					slices.Sort(times)
+					median := times[len(times)/2]
+					if n == sizes[0] {
+						medians[action.name] = median
+					}
+					b.ReportMetric(float64(median.Nanoseconds()), "p50-ns/op")
+					b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns/op")
+					if alone := medians[action.name]; alone > 0 {
+						b.ReportMetric(float64(median)/float64(alone), "x-of-one-session")
+					}
+				})
+			}
+		})
+	}
+}
+
+type benchAction struct {
+	name        string
+	prepare, do func(*bench)
+}
+
+func benchActions() []benchAction {
+	fresh := func(b *bench) { b.do(start("build a relay")) }
 	text := document()
-	for i := 0; b.Loop(); i++ {
-		if i%50 == 0 {
-			b.StopTimer()
-			bench.do(start("build a relay"))
-			b.StartTimer()
-		}
-		bench.do(submit(workflow.PO, text))
-	}
-}
-
-// BenchmarkStart starts sessions in projects that have some already.
-func BenchmarkStart(b *testing.B) {
-	for _, n := range []int{1, 100, 10_000} {
-		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
-			bench := newBench(b)
-			populate(b, bench.dir, n)
-			bench.ids = n + 1
-			bench.do(start("build a relay")) // takes over the names and the mapping
-			b.ResetTimer()
-			for b.Loop() {
-				bench.do(start("build a relay"))
+	return []benchAction{
+		{"start", nil, fresh},
+		{"submit", fresh, func(b *bench) { b.do(submit(workflow.PO, text)) }},
+		{"confirm", func(b *bench) {
+			fresh(b)
+			b.do(submit(workflow.PO, strings.Replace(text, "70/100", "95/100", 1)))
+		}, func(b *bench) { b.do(confirm(true)) }},
+		{"status", nil, func(b *bench) { b.do(engine.Request{Action: workflow.ActionStatus}) }},
+		{"list", nil, func(b *bench) {
+			if _, _, _, err := b.engine.Sessions(ctx, engine.Request{Cwd: b.dir}); err != nil {
+				b.t.Fatal(err)
 			}
-		})
+		}},
 	}
 }
 
-// BenchmarkStatus asks for one session by its id.
-func BenchmarkStatus(b *testing.B) {
-	for _, n := range []int{1, 100, 10_000} {
-		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
-			bench := newBench(b)
-			populate(b, bench.dir, n)
-			bench.ids = n + 1
-			bench.do(start("build a relay"))
-			b.ResetTimer()
-			for b.Loop() {
-				bench.do(engine.Request{Action: workflow.ActionStatus})
-			}
-		})
-	}
-}
-
-// populate writes n sessions as files, without the price of making them durable.
-func populate(b *testing.B, dir string, n int) {
+// populate makes a project of n sessions that are half way through their run. Their
+// files are written without the price of making them durable; the first start then
+// takes over their names.
+func populate(b *testing.B, bench *bench, n int) {
 	b.Helper()
-	folder := filepath.Join(dir, ".bmad-task")
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	bench.to(workflow.Dev, workflow.Generating)
+	name := filepath.Join(bench.dir, ".bmad-task", "session-"+bench.session+".json")
+	data, err := os.ReadFile(name)
+	if err != nil {
 		b.Fatal(err)
 	}
-	for i := range n {
-		s := workflow.Default().NewSession(fmt.Sprintf("%08d-0000-4000-8000-000000000000", i), "an older thing", dir, "bench", time.Unix(int64(i), 0).UTC())
-		s.TaskName = fmt.Sprintf("an-older-thing-%d", i)
-		data, err := store.Encode(s)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "session-"+s.SessionID+".json"), data, 0o600); err != nil {
+	for i := 1; i < n; i++ {
+		id := fmt.Sprintf("%08d-1111-4000-8000-000000000000", i)
+		text := strings.ReplaceAll(strings.ReplaceAll(string(data), bench.session, id), `"build-a-thing"`, fmt.Sprintf(`"an-older-thing-%d"`, i))
+		if err := os.WriteFile(filepath.Join(filepath.Dir(name), "session-"+id+".json"), []byte(text), 0o600); err != nil {
 			b.Fatal(err)
 		}
 	}
+	if n > 1 {
+		if err := os.RemoveAll(filepath.Join(filepath.Dir(name), "names")); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(name), "task-mapping.json")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	bench.do(start("build a relay"))
 }
 
 // BenchmarkReplyBytes reports the bytes of the replies of whole runs on real documents.

@@ -76,6 +76,11 @@ func newWorld(disk *durabletest.Disk, name string) world {
 	if abs, err := filepath.Abs(w.path); err == nil {
 		w.path = abs // with the drive, where there are some
 	}
+	return newWorldWithID(w, crashID)
+}
+
+// newWorldWithID is the world with a new engine, which gives sessions this id.
+func newWorldWithID(w world, id string) world {
 	w.engine = engine.New(engine.Options{
 		OpenDir: func(name string) (*durable.Dir, error) {
 			if name != w.path {
@@ -86,7 +91,7 @@ func newWorld(disk *durabletest.Disk, name string) world {
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
 		Settings: config.Source{},
 		Now:      func() time.Time { return time.Unix(1_800_000_000+60*w.clock.Load(), 0) },
-		NewID:    func() string { return crashID },
+		NewID:    func() string { return id },
 	})
 	return w
 }

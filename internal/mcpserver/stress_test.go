@@ -25,7 +25,7 @@ type process struct {
 	ids int
 }
 
-func spawn(t *testing.T, dir string, env []string) *process {
+func spawn(t testing.TB, dir string, env []string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(binary)}
 	p.cmd.Dir, p.cmd.Env = dir, env

@@ -28,18 +28,15 @@ func Encode(s *workflow.Session) ([]byte, error) {
 // and at which line and column.
 func Decode(data []byte, path string) (*workflow.Session, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors begin a file with it
-	var format struct {
-		Version int `json:"version"`
-	}
-	// Before all else: a newer format need not fit in any other way.
-	if json.Unmarshal(data, &format) == nil && format.Version > workflow.FormatVersion {
+	var s workflow.Session
+	err := json.Unmarshal(data, &s)
+	if version := formatOf(data, &s, err); version > workflow.FormatVersion {
 		line, column := position(data, offsetOf(data, "version"))
 		return nil, fault.New(fault.Storage, "session file %s has format version %d (line %d, column %d); this bmad-mcp reads up to %d",
-			path, format.Version, line, column, workflow.FormatVersion).
+			path, version, line, column, workflow.FormatVersion).
 			WithHint("use the newer bmad-mcp that wrote it; the file was left as it is")
 	}
-	var s workflow.Session
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err != nil {
 		return nil, unreadable(data, path, err)
 	}
 	if _, ok := workflow.Default().Stage(s.CurrentStage); !ok {
@@ -61,6 +58,19 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 	}
 	s.Version = workflow.FormatVersion
 	return &s, nil
+}
+
+// formatOf returns the format version of a file, also of one that could not be decoded:
+// a newer format need not fit in any other way.
+func formatOf(data []byte, s *workflow.Session, err error) int {
+	if err == nil {
+		return s.Version
+	}
+	var format struct {
+		Version int `json:"version"`
+	}
+	_ = json.Unmarshal(data, &format) // none, if it is no JSON at all
+	return format.Version
 }
 
 const mend = "mend the file in an editor or take it out of the folder; it was left as it is"

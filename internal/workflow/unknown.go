@@ -29,22 +29,20 @@ func keysOf(t reflect.Type) map[string]bool {
 	return m
 }
 
-// unmarshalKeeping decodes data into known, a pointer to a struct without
-// methods, and the keys that struct does not have into extra.
+// unmarshalKeeping decodes data, valid JSON, into known, a pointer to a struct
+// without methods, and the keys that struct does not have into extra.
 func unmarshalKeeping(data []byte, known any, extra *Extra) error {
-	strict := json.NewDecoder(bytes.NewReader(data))
-	strict.DisallowUnknownFields()
-	if strict.Decode(known) == nil {
-		return nil // the ordinary case: nothing unknown
-	}
 	if err := json.Unmarshal(data, known); err != nil {
 		return err
+	}
+	keys := keysOf(reflect.TypeOf(known).Elem())
+	if !hasOther(data, keys) {
+		return nil // the ordinary case
 	}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
 		return err
 	}
-	keys := keysOf(reflect.TypeOf(known).Elem())
 	for k := range all {
 		// encoding/json matches keys without regard to case; so must this.
 		if keys[k] || keys[strings.ToLower(k)] {
@@ -55,6 +53,34 @@ func unmarshalKeeping(data []byte, known any, extra *Extra) error {
 		*extra = all
 	}
 	return nil
+}
+
+// hasOther reports whether an object may have a key that is not among those given.
+// Every value of a session file passes through here, so it only looks for the strings
+// that stand before a colon, and leaves what is unusual to the decoder.
+func hasOther(data []byte, keys map[string]bool) bool {
+	depth, key := 0, []byte(nil)
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ':':
+			if depth == 1 && !keys[string(key)] {
+				return true
+			}
+		case '"':
+			start := i + 1
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+			key = data[start:min(i, len(data))]
+		}
+	}
+	return false
 }
 
 // marshalKeeping encodes known, a struct without methods, followed by extra in key order.

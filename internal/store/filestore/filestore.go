@@ -17,7 +17,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -231,26 +234,39 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 	if err != nil {
 		return nil, nil, s.storage(err)
 	}
-	var sessions []*workflow.Session
-	var bad []store.Broken
+	var files []string
 	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+		if base, ok := strings.CutPrefix(e.Name(), "session-"); ok && strings.HasSuffix(base, ".json") {
+			files = append(files, strings.TrimSuffix(base, ".json"))
 		}
-		base, isSession := strings.CutPrefix(e.Name(), "session-")
-		base, isJSON := strings.CutSuffix(base, ".json")
-		if !isSession || !isJSON {
-			continue
-		}
-		session, err := s.Get(ctx, base)
-		if _, ok := parseID(base); !ok {
-			err = fault.New(fault.Storage, "session file %s/%s has no session id in its name, so it is passed over", Folder, e.Name())
+	}
+	// Decoding is most of the work, and each file stands alone.
+	read, errs := make([]*workflow.Session, len(files)), make([]error, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				read[i], errs[i] = s.Get(ctx, files[i])
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	sessions := make([]*workflow.Session, 0, len(files))
+	var bad []store.Broken
+	for i, id := range files {
+		err := errs[i]
+		if _, ok := parseID(id); !ok {
+			err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in its name, so it is passed over", Folder, id)
 		}
 		if err != nil {
-			bad = append(bad, store.Broken{Path: path.Join(Folder, e.Name()), Err: err})
+			bad = append(bad, store.Broken{Path: path.Join(Folder, "session-"+id+".json"), Err: err})
 			continue
 		}
-		sessions = append(sessions, session)
+		sessions = append(sessions, read[i])
 	}
 	store.SortByAge(sessions)
 	return sessions, bad, nil

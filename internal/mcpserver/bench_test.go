@@ -1,0 +1,112 @@
+package mcpserver_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// BenchmarkSessionsAtOnce drives 64 sessions at once through one server, each by
+// submissions of about 20 kB, one after the other. It reports how many actions a
+// second that makes, and how long one takes.
+func BenchmarkSessionsAtOnce(b *testing.B) {
+	const sessions = 64
+	c := connect(b, b.TempDir(), "")
+	ids := make([]string, sessions)
+	for i := range ids {
+		reply, refused := call(b, c, object{"action": "start", "objective": fmt.Sprint("Build relay ", i)})
+		if refused {
+			b.Fatal(reply)
+		}
+		ids[i] = reply["session_id"].(string)
+	}
+	text := "# PRD\n\n" + strings.Repeat("The relay stores every webhook durably before it answers the provider. ", 280) + "\n\nQuality Score: 70/100\n"
+	var mu sync.Mutex
+	var times []time.Duration
+	for b.Loop() {
+		var wg sync.WaitGroup
+		for _, id := range ids {
+			wg.Go(func() {
+				began := time.Now()
+				reply, refused := call(b, c, object{"action": "submit", "stage": "po", "session_id": id, "claude_result": text})
+				took := time.Since(began)
+				if refused {
+					b.Error(reply)
+				}
+				mu.Lock()
+				times = append(times, took)
+				mu.Unlock()
+			})
+		}
+		wg.Wait()
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(len(times))/b.Elapsed().Seconds(), "actions/s")
+	b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns/action")
+	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns/action")
+}
+
+// BenchmarkMemory reports the memory of a server that has listed a project of 20,000
+// sessions, as the system counts it, and that of one that has listed one session.
+func BenchmarkMemory(b *testing.B) {
+	if runtime.GOOS != "linux" {
+		b.Skip("reads /proc")
+	}
+	for _, n := range []int{1, 20_000} {
+		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
+			dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+			p := spawn(b, dir, env)
+			defer func() { p.kill() }()
+			reply, _, err := p.task(object{"action": "start", "objective": "Build a relay"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			id := reply["session_id"].(string)
+			name := filepath.Join(dir, ".bmad-task", "session-"+id+".json")
+			data, err := os.ReadFile(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := 1; i < n; i++ {
+				other := fmt.Sprintf("%08d-1111-4000-8000-000000000000", i)
+				text := strings.ReplaceAll(strings.ReplaceAll(string(data), id, other), `"build-a-relay"`, fmt.Sprintf(`"build-a-relay-%d"`, i))
+				if err := os.WriteFile(strings.ReplaceAll(name, id, other), []byte(text), 0o600); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				if reply, refused, err := p.task(object{"action": "status"}); err != nil || refused {
+					b.Fatal(reply, err)
+				}
+			}
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, after, _ := strings.Cut(string(status), "VmHWM:")
+			kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(kilobytes)*1024, "peak-B")
+		})
+	}
+}
+
+// BenchmarkStartUp is the time from the start of the program to its initialize answer.
+func BenchmarkStartUp(b *testing.B) {
+	dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+	for b.Loop() {
+		p := spawn(b, dir, env)
+		b.StopTimer()
+		p.kill()
+		b.StartTimer()
+	}
+}
