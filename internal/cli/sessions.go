@@ -59,7 +59,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 	}
 }
 
-func (a *app) printSessionsJSON(cwd string, sessions []*workflow.Session, unreadable []string) error {
+func (a *app) printSessionsJSON(cwd string, sessions []workflow.Summary, unreadable []string) error {
 	rows := make([]sessionRow, len(sessions))
 	for i, s := range sessions {
 		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt}

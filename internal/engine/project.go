@@ -210,7 +210,7 @@ func (e *Engine) locateOnly(ctx context.Context, req Request) (*Project, string,
 		p.close()
 		return nil, "", err
 	}
-	var active []*workflow.Session
+	var active []workflow.Summary
 	for _, s := range sessions {
 		if s.CurrentState.Active() {
 			active = append(active, s)

@@ -61,7 +61,7 @@ func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
 			}
 		}
 		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
-		slices.SortStableFunc(sessions, func(a, b *workflow.Session) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+		slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 		for _, s := range sessions[:min(listed, len(sessions))] {
 			out.Sessions = append(out.Sessions, SessionView{
 				SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
@@ -85,9 +85,9 @@ func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
 	return out, nil
 }
 
-// Sessions returns every readable session of a project, the oldest first, and
+// Sessions returns every readable session of a project in short, the oldest first, and
 // an error text for each that is not.
-func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []*workflow.Session, unreadable []string, cwd string, err error) {
+func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
 	p, err := e.home(req)
 	if err != nil {
 		return nil, nil, "", err

@@ -82,13 +82,13 @@ func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
 }
 
 // List returns every session, the oldest first.
-func (m *Mem) List(ctx context.Context) ([]*workflow.Session, []Broken, error) {
+func (m *Mem) List(ctx context.Context) ([]workflow.Summary, []Broken, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := make([]*workflow.Session, 0, len(m.sessions))
+	out := make([]workflow.Summary, 0, len(m.sessions))
 	var bad []Broken
 	for id := range m.sessions {
 		s, err := m.get(id)
@@ -96,7 +96,7 @@ func (m *Mem) List(ctx context.Context) ([]*workflow.Session, []Broken, error) {
 			bad = append(bad, Broken{Path: id, Err: err})
 			continue
 		}
-		out = append(out, s)
+		out = append(out, s.Summary())
 	}
 	SortByAge(out)
 	return out, bad, nil

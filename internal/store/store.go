@@ -23,8 +23,8 @@ type Sessions interface {
 	Get(ctx context.Context, id string) (*workflow.Session, error)
 	// Find returns the id for an id or a task name.
 	Find(ctx context.Context, ref string) (id string, err error)
-	// List returns every readable session, the oldest first, and what could not be read.
-	List(ctx context.Context) ([]*workflow.Session, []Broken, error)
+	// List returns every readable session in short, the oldest first, and what could not be read.
+	List(ctx context.Context) ([]workflow.Summary, []Broken, error)
 	// Update is the only way to change a session: change runs on a fresh copy under
 	// the session's lock, and what it leaves is stored with the next revision. An
 	// error of change is returned as it is and stores nothing.
@@ -93,8 +93,8 @@ func NotFound(ref string) error {
 }
 
 // SortByAge sorts sessions by creation time, then id.
-func SortByAge(sessions []*workflow.Session) {
-	slices.SortFunc(sessions, func(a, b *workflow.Session) int {
+func SortByAge(sessions []workflow.Summary) {
+	slices.SortFunc(sessions, func(a, b workflow.Summary) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.SessionID, b.SessionID))
 	})
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/store/storetest"
+	"bmad-mcp/internal/workflow"
 )
 
 func TestMem(t *testing.T) {
@@ -76,6 +78,10 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := store.Decode(data, "f.json")
+		short, shortErr := store.DecodeSummary(data, "f.json")
+		if fmt.Sprint(err) != fmt.Sprint(shortErr) || err == nil && fmt.Sprint(short) != fmt.Sprint(withFormat(s, short.Version)) {
+			t.Errorf("in full %v, %v; in short %v, %v", s, err, short, shortErr)
+		}
 		if err != nil {
 			if !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), "line ") || fault.From(err).Hint == "" {
 				t.Errorf("%v", err)
@@ -90,4 +96,11 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("what was written is not readable: %v\n%s", err, again)
 		}
 	})
+}
+
+// withFormat is the summary of a session with the format its file had.
+func withFormat(s *workflow.Session, version int) workflow.Summary {
+	out := s.Summary()
+	out.Version = version
+	return out
 }

@@ -29,9 +29,18 @@ const textFolder = store.Folder + "/temp"
 
 func (p *Project) survey(ctx context.Context) (*survey, error) {
 	v := &survey{texts: map[string]int64{}}
-	var err error
-	if v.sessions, v.broken, err = p.store.List(ctx); err != nil {
+	list, broken, err := p.store.List(ctx)
+	if err != nil {
 		return nil, err
+	}
+	v.broken = broken
+	for _, short := range list {
+		s, err := p.store.Get(ctx, short.SessionID)
+		if err != nil { // broken since, or gone
+			v.broken = append(v.broken, store.Broken{Path: store.SessionPath(short.SessionID), Err: err})
+			continue
+		}
+		v.sessions = append(v.sessions, s)
 	}
 	for _, root := range []string{store.Folder, artifact.Folder} {
 		err := fs.WalkDir(p.dir.Tree(), root, func(name string, d fs.DirEntry, err error) error {

@@ -174,23 +174,54 @@ func (s *Store) missing(ref string) error {
 }
 
 func (s *Store) read(id string) (*workflow.Session, error) {
-	name := store.SessionPath(id)
-	data, err := s.dir.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, s.missing(id)
-	}
-	if err != nil {
-		return nil, s.storage(err)
-	}
-	session, err := store.Decode(data, name)
+	data, err := s.load(id)
 	if err != nil {
 		return nil, err
 	}
-	if session.SessionID != id {
-		return nil, fault.New(fault.Storage, "session file %s holds another session: %q", name, session.SessionID).
-			WithHint("rename the file to session-%s.json, or mend its session_id", session.SessionID)
+	session, err := store.Decode(data, store.SessionPath(id))
+	if err == nil {
+		err = itself(session.SessionID, id)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return session, nil
+}
+
+// summary reads what a list shows of the session in a file named after id.
+func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error) {
+	if err := ctx.Err(); err != nil {
+		return workflow.Summary{}, err
+	}
+	if _, ok := parseID(id); !ok {
+		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in its name, so it is passed over", Folder, id)
+	}
+	data, err := s.load(id)
+	if err != nil {
+		return workflow.Summary{}, err
+	}
+	sum, err := store.DecodeSummary(data, store.SessionPath(id))
+	if err == nil {
+		err = itself(sum.SessionID, id)
+	}
+	return sum, err
+}
+
+func (s *Store) load(id string) ([]byte, error) {
+	data, err := s.dir.ReadFile(store.SessionPath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, s.missing(id)
+	}
+	return data, s.storage(err)
+}
+
+// itself checks that a session file is named after its session.
+func itself(found, id string) error {
+	if found == id {
+		return nil
+	}
+	return fault.New(fault.Storage, "session file %s holds another session: %q", store.SessionPath(id), found).
+		WithHint("rename the file to session-%s.json, or mend its session_id", found)
 }
 
 // Find returns the id for an id or a task name.
@@ -225,8 +256,8 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	return "", store.NotFound(name)
 }
 
-// List returns every readable session, the oldest first, and what could not be read.
-func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, error) {
+// List returns every readable session in short, the oldest first, and what could not be read.
+func (s *Store) List(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
 	entries, err := s.dir.ReadDir(Folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -241,13 +272,13 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 		}
 	}
 	// Decoding is most of the work, and each file stands alone.
-	read, errs := make([]*workflow.Session, len(files)), make([]error, len(files))
+	read, errs := make([]workflow.Summary, len(files)), make([]error, len(files))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				read[i], errs[i] = s.Get(ctx, files[i])
+				read[i], errs[i] = s.summary(ctx, files[i])
 			}
 		})
 	}
@@ -255,15 +286,11 @@ func (s *Store) List(ctx context.Context) ([]*workflow.Session, []store.Broken, 
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	sessions := make([]*workflow.Session, 0, len(files))
+	sessions := make([]workflow.Summary, 0, len(files))
 	var bad []store.Broken
 	for i, id := range files {
-		err := errs[i]
-		if _, ok := parseID(id); !ok {
-			err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in its name, so it is passed over", Folder, id)
-		}
-		if err != nil {
-			bad = append(bad, store.Broken{Path: path.Join(Folder, "session-"+id+".json"), Err: err})
+		if errs[i] != nil {
+			bad = append(bad, store.Broken{Path: path.Join(Folder, "session-"+id+".json"), Err: errs[i]})
 			continue
 		}
 		sessions = append(sessions, read[i])

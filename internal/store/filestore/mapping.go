@@ -53,7 +53,7 @@ func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) err
 		}
 		data = []byte(emptyMapping)
 	}
-	if data, err = appendEntry(data, session); err != nil {
+	if data, err = appendEntry(data, session.Summary()); err != nil {
 		return err
 	}
 	return s.dir.Replace(MappingFile, data)
@@ -89,7 +89,7 @@ func (s *Store) setMappingAside() error {
 	return s.dir.Move(MappingFile, fullMapping(n))
 }
 
-func appendEntry(data []byte, session *workflow.Session) ([]byte, error) {
+func appendEntry(data []byte, session workflow.Summary) ([]byte, error) {
 	id, err := json.Marshal(session.SessionID)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	}
 	sessions = append(sessions, s.mappedOnly(broken)...)
 	if more != nil {
-		sessions = append(sessions, more)
+		sessions = append(sessions, more.Summary())
 	}
 	full, data := 0, []byte(emptyMapping)
 	for _, session := range sessions {
@@ -165,7 +165,7 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 
 // mappedOnly returns what the mapping says of sessions that cannot be read: it may be
 // all that is left of them.
-func (s *Store) mappedOnly(broken []store.Broken) []*workflow.Session {
+func (s *Store) mappedOnly(broken []store.Broken) []workflow.Summary {
 	if len(broken) == 0 {
 		return nil
 	}
@@ -175,11 +175,11 @@ func (s *Store) mappedOnly(broken []store.Broken) []*workflow.Session {
 			_ = json.Unmarshal(data, &known) // what can be read of it
 		}
 	}
-	var out []*workflow.Session
+	var out []workflow.Summary
 	for _, b := range broken {
 		id := strings.TrimSuffix(strings.TrimPrefix(b.Path, Folder+"/session-"), ".json")
 		if e, ok := known[id]; ok {
-			out = append(out, &workflow.Session{SessionID: id, TaskName: e.TaskName, Objective: e.Objective, CreatedAt: e.CreatedAt})
+			out = append(out, workflow.Summary{SessionID: id, TaskName: e.TaskName, Objective: e.Objective, CreatedAt: e.CreatedAt})
 		}
 	}
 	return out

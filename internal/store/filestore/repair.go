@@ -64,7 +64,7 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	return append(done, "wrote the mapping anew"), nil
 }
 
-func (s *Store) repairNames(sessions []*workflow.Session, discard func(name string) error) (done []string, err error) {
+func (s *Store) repairNames(sessions []workflow.Summary, discard func(name string) error) (done []string, err error) {
 	names, err := s.Names()
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *Store) repairNames(sessions []*workflow.Session, discard func(name stri
 }
 
 // agrees reports whether the mapping says of the sessions what they say themselves.
-func (s *Store) agrees(mapping map[string]MappingEntry, sessions []*workflow.Session) bool {
+func (s *Store) agrees(mapping map[string]MappingEntry, sessions []workflow.Summary) bool {
 	for _, session := range sessions {
 		if entry, ok := mapping[session.SessionID]; !ok || entry.TaskName != session.TaskName {
 			return false
