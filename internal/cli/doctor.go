@@ -23,7 +23,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the files of the project, and whether hosts find this program",
-		Long: `Check the project (settings, sessions, names, mapping, texts by size and SHA-256,
+		Long: `Check the project (settings, sessions, names, mapping, contents by size and SHA-256,
 artifacts, leftovers, locks, permissions) and this machine (program on the PATH,
 hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.
 

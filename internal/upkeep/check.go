@@ -34,7 +34,7 @@ func (p *Project) Check(ctx context.Context) ([]Check, error) {
 		folder.Remedy = "make it readable for you"
 	}
 	return []Check{
-		folder, checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkTexts(v), p.checkArtifacts(v), checkOrphans(v), p.checkLocks(),
+		folder, checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkContents(v), p.checkArtifacts(v), checkOrphans(v), p.checkLocks(),
 	}, nil
 }
 
@@ -149,10 +149,10 @@ func (p *Project) checkMapping(v *survey) Check {
 	return c.fixed()
 }
 
-// checkTexts checks every reference by size and hash.
-func (p *Project) checkTexts(v *survey) Check {
+// checkContents checks every reference by size and hash.
+func (p *Project) checkContents(v *survey) Check {
 	seen := map[string]bool{}
-	c := Check{Group: OfProject, Name: "texts", Status: OK}
+	c := Check{Group: OfProject, Name: "contents", Status: OK}
 	missing := 0
 	for _, s := range v.sessions {
 		for _, ref := range references(s) {
