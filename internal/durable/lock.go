@@ -83,7 +83,10 @@ func (d *Dir) Holder(name string) (string, error) {
 		return "", unlock()
 	}
 	holder, err := d.ReadFile(name)
-	return strings.TrimSpace(string(holder)), err
+	if who := strings.TrimSpace(string(holder)); err == nil && who != "" {
+		return who, nil
+	}
+	return "another process", nil // a lock can keep others from reading, too
 }
 
 func (d *Dir) busy(name string, err error) error {
