@@ -6,7 +6,6 @@
 package artifact
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,52 +57,61 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		saved.Undo = func() {
-			_ = project.Remove(name)
+			if holds(project, name, body) {
+				_ = project.Remove(name)
+			}
 			project.RemoveEmpty(made)
 		}
 	case err != nil: // there is one that could not be kept
 		return saved, err
 	default:
+		drop := func() {}
 		if sum := workflow.Hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
-			if saved.Kept, err = keep(project, Path(task, strings.TrimSuffix(file, ".md")), old, at); err != nil {
+			if saved.Kept, drop, err = keep(project, Path(task, strings.TrimSuffix(file, ".md")), old, at); err != nil {
 				return saved, err
 			}
 		}
-		saved.Undo = func() { putBack(project, name, old, saved.Kept) }
+		saved.Undo = func() {
+			if holds(project, name, body) && project.Replace(name, old) != nil {
+				return // the kept copy is the only one
+			}
+			drop()
+		}
 	}
 	return saved, project.Replace(name, []byte(body))
 }
 
-// putBack restores the bytes of an artifact, and drops the copy of them when they are back.
-func putBack(project *durable.Dir, name string, old []byte, kept string) {
+// holds reports whether a file holds these bytes: what people have made of it since
+// is not ours to undo.
+func holds(project *durable.Dir, name, body string) bool {
 	now, err := project.ReadFile(name)
-	if err != nil || !bytes.Equal(now, old) {
-		err = project.Replace(name, old)
-	}
-	if err == nil && kept != "" {
-		_ = project.Remove(kept)
-	}
+	return err == nil && string(now) == body
 }
 
-// keep writes an edited artifact beside the one that replaces it, unless it is there already.
-func keep(project *durable.Dir, stem string, body []byte, at time.Time) (string, error) {
+// keep writes an edited artifact beside the one that replaces it, unless it is there
+// already. drop removes what it wrote.
+func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name string, drop func(), err error) {
+	drop = func() {}
 	for n := 0; ; n++ {
-		name := stem + ".edited-" + at.UTC().Format("20060102T150405Z")
+		name = stem + ".edited-" + at.UTC().Format("20060102T150405Z")
 		if n > 0 {
 			name += fmt.Sprintf("-%d", n)
 		}
 		name += ".md"
-		err := project.CreateUnsynced(name, body)
+		err = project.CreateUnsynced(name, body)
 		if errors.Is(err, fs.ErrExist) {
-			if there, readErr := project.ReadFile(name); readErr != nil || !bytes.Equal(there, body) {
+			if !holds(project, name, string(body)) {
 				continue
 			}
-			err = nil
+		} else if err != nil {
+			return name, drop, err
+		} else {
+			drop = func() { _ = project.Remove(name) }
 		}
-		if err == nil {
-			err = project.SyncDir(path.Dir(name)) // before its original goes
+		if err = project.SyncDir(path.Dir(name)); err != nil { // before its original goes
+			drop()
 		}
-		return name, err
+		return name, drop, err
 	}
 }
 

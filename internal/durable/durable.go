@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // tempMark is part of the name of every temporary file, so that what a killed
@@ -104,37 +106,58 @@ func (d *Dir) LeadsOut(name string) bool {
 // folders it made, the outermost first; when it fails, there are none.
 func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	name = path.Clean(name)
-	if info, err := d.Stat(name); err == nil {
-		if !info.IsDir() {
-			return nil, fmt.Errorf("%s is a file, not a folder", d.Join(name))
-		}
+	if name == "." {
 		return nil, nil
 	}
-	parent := path.Dir(name)
-	if parent != "." {
-		if made, err = d.MkdirAll(parent); err != nil {
-			return nil, err
-		}
+	info, err := d.Stat(name)
+	if err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file, not a folder", d.Join(name))
+	}
+	if err == nil && d.settled(name, info) {
+		return nil, nil
+	}
+	if made, err = d.MkdirAll(path.Dir(name)); err != nil {
+		return nil, err
 	}
 	switch err := d.Mkdir(name); {
-	case errors.Is(err, fs.ErrExist): // another process was faster, and may not have synced yet
+	case errors.Is(err, fs.ErrExist): // whoever made it may have died before it was durable
 	case err != nil:
 		d.RemoveEmpty(made)
 		return nil, err
 	default:
 		made = append(made, name)
 	}
-	if err := d.SyncDir(parent); err != nil {
+	if err := d.SyncDir(path.Dir(name)); err != nil {
 		d.RemoveEmpty(made)
 		return nil, err
 	}
+	d.settle(name)
 	return made, nil
+}
+
+// folders holds the folders whose names this process knows to be durable, by path:
+// one that another process made may not be, and to sync each every time would double the
+// price of an action.
+var folders sync.Map // path → fs.FileInfo
+
+func (d *Dir) settled(name string, now fs.FileInfo) bool {
+	known, _ := folders.Load(d.Join(name))
+	then, ok := known.(fs.FileInfo)
+	return ok && (os.SameFile(then, now) || then.Sys() != nil && then.Sys() == now.Sys())
+}
+
+func (d *Dir) settle(name string) {
+	if info, err := d.Stat(name); err == nil {
+		folders.Store(d.Join(name), info)
+	}
 }
 
 // RemoveEmpty removes folders that MkdirAll made, as far as nothing is in them.
 func (d *Dir) RemoveEmpty(made []string) {
 	for _, name := range slices.Backward(made) {
-		_ = d.Remove(name) // fails unless it is empty
+		if d.Remove(name) == nil { // fails unless it is empty
+			folders.Delete(d.Join(name))
+		}
 	}
 }
 

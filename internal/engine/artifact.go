@@ -27,6 +27,10 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	if err != nil {
 		return "", err
 	}
+	if sum := rec.FinalResultRef.SHA256; sum != "" && workflow.Hash([]byte(body)) != sum {
+		return "", fault.New(fault.Conflict, "the draft %s is being changed, so it was not saved", rec.FinalResultRef.FilePath).
+			WithHint("repeat the call when the file is as it should be")
+	}
 	body = withRows(body, rec)
 	if st.ID == workflow.Review {
 		// What was reviewed belongs to the review: the report itself is run state otherwise.

@@ -24,6 +24,11 @@ func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
 		}
 		return nil
 	}, func(s *workflow.Session) (err error) {
+		if yes { // again: the call may have waited for the lock
+			if err := r.unchanged(s); err != nil {
+				return err
+			}
+		}
 		rec := s.Current()
 		note := workflow.Transition{
 			Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: strings.TrimSpace(r.req.Feedback),

@@ -2,14 +2,20 @@ package engine
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
 // lost is the error of a call that another one came before: it says by whom the
 // session was moved, and where it stands now.
 func (r run) lost(s *workflow.Session) error {
+	// Whoever is told that a step was taken must not lose it again with the power: the
+	// process that took it may have died before it had confirmed it.
+	_ = r.project.dir.SyncDir(store.Folder)
 	last := s.Last()
 	if last.Action == "" { // an older server kept no history
 		return fault.New(fault.Conflict, "another call changed the session first: it now stands at %s, revision %d", s.Place(), s.Revision).
@@ -26,13 +32,12 @@ func (r run) lost(s *workflow.Session) error {
 // callers; and if its last move was this very step: then the caller has lost
 // a race, or repeats a call whose answer it never saw.
 func (r run) late(s *workflow.Session) bool {
-	last, known := s.Last(), r.began
-	if told, _ := r.told.Load(s.SessionID); told != s.Revision {
-		known = r.born
-	}
-	if !last.At.Before(known) {
-		return true
-	}
+	last := s.Last()
+	return !r.knew(s) && !last.At.Before(r.born) || r.repeats(s, last)
+}
+
+// repeats reports whether a call asks for the step that a session took last.
+func (r run) repeats(s *workflow.Session, last workflow.Transition) bool {
 	from, _, _ := strings.Cut(last.From, "/")
 	if last.Action == workflow.ActionReopen { // its stage is where it went
 		from, _, _ = strings.Cut(last.To, "/")
@@ -40,6 +45,41 @@ func (r run) late(s *workflow.Session) bool {
 	if last.Action != r.req.Action || r.req.Stage != "" && r.req.Stage != from {
 		return false
 	}
-	// A second document while the first waits is for the gate to refuse.
-	return r.req.Action != workflow.ActionSubmit || from != string(s.CurrentStage) || !s.CurrentState.Active()
+	no := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventSentBack
+	switch r.req.Action {
+	case workflow.ActionConfirm:
+		return no == (r.req.Confirmed != nil && !*r.req.Confirmed)
+	case workflow.ActionApprove:
+		return no == !*r.req.Approved
+	case workflow.ActionSubmit:
+		// A second document while the first waits is for the gate to refuse.
+		return from != string(s.CurrentStage) || !s.CurrentState.Active()
+	}
+	return true
+}
+
+// memory is which revision of each session this program has told its callers of, and
+// when, by a count of calls and answers: clocks can be set back.
+type memory struct {
+	count    atomic.Int64
+	sessions sync.Map // id → told
+}
+
+type told struct {
+	revision int
+	at       int64
+}
+
+func (m *memory) tell(sessionID string, revision int) {
+	if sessionID != "" {
+		m.sessions.Store(sessionID, told{revision, m.count.Add(1)})
+	}
+}
+
+// knew reports whether the caller could know where the session stands: this program
+// had told of it before the call came in.
+func (r run) knew(s *workflow.Session) bool {
+	last, _ := r.memory.sessions.Load(s.SessionID)
+	t, ok := last.(told)
+	return ok && t.revision == s.Revision && t.at < r.call
 }

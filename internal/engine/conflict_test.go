@@ -51,21 +51,6 @@ func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
 	}
 }
 
-// TestSubmitThatLosesToASubmit stands still at the gate when it came after, and is a
-// conflict when it was under way.
-func TestSubmitThatLosesToASubmit(t *testing.T) {
-	b := newBench(t)
-	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	again := submit(workflow.PO, `{"prd_updated":"# Other","quality_score":99}`)
-	if _, err := b.try(again); !fault.Is(err, fault.GatePending) {
-		t.Errorf("after it: %v", err)
-	}
-	b.clock = b.clock.Add(-time.Hour) // so that this call began before the other was done
-	if _, err := b.try(again); !fault.Is(err, fault.Conflict) {
-		t.Errorf("under way with it: %v", err)
-	}
-}
-
 func TestRevision(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)

@@ -261,11 +261,17 @@ func TestEveryCut(t *testing.T) {
 			}, func(o durabletest.Outcome) {
 				w := on(o.Disk)
 				checkError(t, o)
+				if o.Seen {
+					return
+				}
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: %v", o, err)
 				}
 				mended(t, o, w)
 				done := w.session(t) == sessions[n+1]
+				if before := on(disks[n]).kept(t); !done && o.Fault.Kind == durabletest.Broken && w.kept(t) != before {
+					t.Fatalf("%v: it failed and left\n%s\nwhere there was\n%s", o, w.kept(t), before)
+				}
 				var unconfirmed *durable.UnconfirmedError
 				switch {
 				case !done && w.session(t) != sessions[n]:
@@ -283,6 +289,9 @@ func TestEveryCut(t *testing.T) {
 					}
 				}
 				for i, step := range rest {
+					if i > 0 || done {
+						w.survivesPowerLoss(t, o)
+					}
 					if reply, err := w.do(len(run)-len(rest)+i, step); err != nil {
 						t.Fatalf("%v: then %s: %v", o, step.req.Action, err)
 					} else if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
@@ -303,6 +312,43 @@ func TestEveryCut(t *testing.T) {
 			outcomes.Add(int64(o))
 		})
 	}
+}
+
+// survivesPowerLoss cuts the power after an action that a second process has done, or was
+// told is done, on the disk that a killed one left: it is there on every disk that can come of it.
+func (w world) survivesPowerLoss(t *testing.T, o durabletest.Outcome) {
+	t.Helper()
+	if o.Fault.Kind != durabletest.Kill {
+		return
+	}
+	want := w.session(t)
+	for _, image := range w.disk.Images() {
+		left := newWorld(image, filepath.Base(w.path))
+		if got := left.session(t); got != want {
+			t.Fatalf("%v, then a process that goes on, then a power loss: the session is\n%s\nnot\n%s", o, got, want)
+		}
+		if err := left.sound(t); err != nil {
+			t.Fatalf("%v, then a process that goes on, then a power loss: %v", o, err)
+		}
+	}
+}
+
+// kept returns everything that a failed action must leave as it was: all files but
+// locks and the one that keeps the state folder out of version control, and the
+// mapping by what it says.
+func (w world) kept(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	for _, folder := range []string{".bmad-task", ".claude"} {
+		w.walk(t, folder, func(name string, data []byte) {
+			if !strings.Contains(name, "mapping") && !strings.Contains(name, "/locks/") && path.Base(name) != ".gitignore" {
+				fmt.Fprintf(&out, "%s\n%s\n", name, simulated.ReplaceAll(data, nil))
+			}
+		})
+	}
+	mapping, _ := filestore.New(w.disk.Dir(w.path)).Mapping() // none is an empty one
+	fmt.Fprint(&out, mapping)
+	return out.String()
 }
 
 // mended checks that what a fault leaves is nothing that doctor --fix cannot mend.

@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,7 +62,7 @@ type Engine struct {
 	newID    func() string
 	log      *slog.Logger
 	born     time.Time
-	told     sync.Map // session id → revision
+	memory   memory
 }
 
 // New returns an engine.
@@ -94,19 +93,19 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	reply, err := e.do(ctx, req)
 	switch {
 	case err == nil:
-		e.told.Store(reply.SessionID, reply.Revision)
+		e.memory.tell(reply.SessionID, reply.Revision)
 		fit(reply)
 		return reply, nil
 	case errors.Is(err, context.Canceled):
 		return nil, err
 	}
 	f := fault.From(err)
-	e.told.Store(f.SessionID, f.Revision)
+	e.memory.tell(f.SessionID, f.Revision)
 	return nil, f
 }
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
-	began := e.Now()
+	call := e.memory.count.Add(1)
 	if err := req.validate(); err != nil {
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if id == "" { // only status goes without a session
 		return e.list(ctx, p)
 	}
-	r := run{Engine: e, project: p, id: id, req: req, began: began, undo: new([]func())}
+	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func())}
 	reply, err := r.act(ctx)
 	if err != nil {
 		return nil, r.explain(ctx, err)
@@ -135,8 +134,8 @@ type run struct {
 	project *Project
 	id      string
 	req     Request
-	// began is when the call came in.
-	began time.Time
+	// call is when the call came in, by the engine's memory.
+	call int64
 	// undo takes back what was written for a change that then fails.
 	undo *[]func()
 }
@@ -177,7 +176,8 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	if err := r.admit(before); err != nil {
 		return nil, err
 	}
-	// A prompt that cannot be read would leave the next stage without its briefing.
+	// A prompt that cannot be read would leave the next stage without its briefing. They
+	// are read here and kept: after the session is stored, nothing may fail.
 	if err := r.project.checkPrompts(); err != nil {
 		return nil, err
 	}
@@ -186,27 +186,19 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 			return nil, err
 		}
 	}
-	applied := false
-	after, err := r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	return r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
 		if s.Revision != before.Revision {
 			return r.lost(s)
 		}
-		err := r.adopt(ctx, s)
-		if err == nil {
-			err = apply(s)
+		if err := r.adopt(ctx, s); err != nil {
+			return err
 		}
-		applied = err == nil
-		return err
-	})
-	// A session that the disk has not confirmed is there nevertheless, and needs what was written for it.
-	var unconfirmed *durable.UnconfirmedError
-	visible := applied && errors.As(err, &unconfirmed)
-	if err != nil && !visible {
+		return apply(s)
+	}, func() {
 		for _, undo := range slices.Backward(*r.undo) {
 			undo()
 		}
-	}
-	return after, err
+	})
 }
 
 // admit refuses an action that the session's stage or state does not allow, or

@@ -22,6 +22,7 @@ type Project struct {
 	dir     *durable.Dir
 	backend Backend
 	cfg     config.Config
+	prompts map[workflow.StageID]prompts.Prompt // those read so far
 }
 
 func (p *Project) close() { _ = p.dir.Close() }
@@ -49,11 +50,22 @@ func (e *Engine) open(cwd string) (*Project, error) {
 		_ = dir.Close()
 		return nil, err
 	}
-	return &Project{dir: dir, backend: e.backend(dir), cfg: cfg}, nil
+	return &Project{dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{}}, nil
 }
 
-// prompt returns a stage's role prompt, the project's own if it has one.
+// prompt returns a stage's role prompt, the project's own if it has one. It reads it once.
 func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
+	if known, ok := p.prompts[id]; ok {
+		return known, nil
+	}
+	read, err := p.readPrompt(id)
+	if err == nil {
+		p.prompts[id] = read
+	}
+	return read, err
+}
+
+func (p *Project) readPrompt(id workflow.StageID) (prompts.Prompt, error) {
 	inside, err := filepath.Rel(p.dir.Path(), p.cfg.Prompts)
 	if err == nil && filepath.IsLocal(inside) {
 		// Read through the project, so that a link in it cannot put other files into a reply.

@@ -36,7 +36,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 			e.log.Warn("the list of known projects was not updated", "error", err)
 		}
 	}
-	r := run{Engine: e, project: p, id: id, req: req, began: s.CreatedAt}
+	r := run{Engine: e, project: p, id: id, req: req}
 	message := fmt.Sprintf("Started. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
 		store.SessionPath(id), taskFolder(s), r.message(s))
 	return r.reply(s, whole, message)

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -62,4 +63,23 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q is taken without an action", raw)
 		}
 	})
+}
+
+// TestSchemaHasEveryArgument keeps what clients are told the same as what is read.
+func TestSchemaHasEveryArgument(t *testing.T) {
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(taskSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range taskArguments {
+		if schema.Properties[a.name] == nil {
+			t.Errorf("the schema has no %q", a.name)
+		}
+		delete(schema.Properties, a.name)
+	}
+	if len(schema.Properties) > 0 {
+		t.Errorf("the schema has %v, which is not read", schema.Properties)
+	}
 }

@@ -95,7 +95,7 @@ func formatOf(data []byte, s *workflow.Session, err error) int {
 	return format.Version
 }
 
-const mend = "mend the file in an editor or take it out of the folder; it was left as it is"
+const mend = "mend the file in an editor; it was left as it is, and the other sessions go on"
 
 // unreadable is the error for a file that is no JSON, or no session.
 func unreadable(data []byte, path string, err error) error {

@@ -103,12 +103,23 @@ func (m *Mem) List(ctx context.Context) ([]workflow.Summary, []Broken, error) {
 }
 
 // Update changes a session.
-func (m *Mem) Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error) {
+func (m *Mem) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s, err := m.update(id, change)
+	if err != nil {
+		for _, u := range undo {
+			u()
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+func (m *Mem) update(id string, change func(*workflow.Session) error) (*workflow.Session, error) {
 	s, err := m.get(id)
 	if err != nil {
 		return nil, err

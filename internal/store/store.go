@@ -27,8 +27,9 @@ type Sessions interface {
 	List(ctx context.Context) ([]workflow.Summary, []Broken, error)
 	// Update is the only way to change a session: change runs on a fresh copy under
 	// the session's lock, and what it leaves is stored with the next revision. An
-	// error of change is returned as it is and stores nothing.
-	Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error)
+	// error of change is returned as it is and stores nothing. When nothing was
+	// stored, undo is run, still under the lock.
+	Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error)
 }
 
 // Contents keeps large texts.

@@ -72,7 +72,7 @@ func checkSessions(v *survey) Check {
 	for _, b := range v.broken {
 		c.add(Problem, b.Path, b.Err.Error())
 		c.Detail = fmt.Sprintf("%d readable, %d not", len(v.sessions), len(v.broken))
-		c.Remedy = "mend the file where it says, or move it out of the folder; it is never written over"
+		c.Remedy = "mend the file in an editor where it says, or use the bmad-mcp that wrote it; it is never written over, and the others go on"
 	}
 	return c
 }
@@ -209,11 +209,14 @@ func (p *Project) checkArtifacts(v *survey) Check {
 
 func checkOrphans(v *survey) Check {
 	c := ok("leftovers", "none")
+	if len(v.broken) > 0 {
+		c.Detail = "none looked for among contents: a session that cannot be read may refer to any"
+	}
 	c.Fixable = true
 	for _, name := range v.orphans() {
 		c.add(Problem, name, "no session refers to it")
 	}
-	for _, name := range v.temporary {
+	for _, name := range v.leftovers() {
 		c.add(Problem, name, "a write that never came to its end, or is under way")
 	}
 	c = c.fixed()

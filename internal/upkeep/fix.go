@@ -11,6 +11,7 @@ import (
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/store/filestore"
 )
@@ -31,7 +32,7 @@ func (p *Project) Fix(ctx context.Context, at time.Time) (done []string, err err
 	if err != nil {
 		return done, store.Trouble(p.dir, err)
 	}
-	for _, name := range append(v.orphans(), v.temporary...) {
+	for _, name := range append(v.orphans(), v.leftovers()...) {
 		moved, err := p.sweep(ctx, v, name, at)
 		if err != nil {
 			return done, store.Trouble(p.dir, err)
@@ -58,7 +59,7 @@ func (p *Project) sweep(ctx context.Context, v *survey, name string, at time.Tim
 					return false, nil
 				}
 			}
-		} else if p.dir.Exists(store.SessionPath(id)) {
+		} else if !fault.Is(err, fault.NotFound) {
 			return false, nil // it cannot be read any more
 		}
 	}

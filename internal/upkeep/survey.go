@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"bmad-mcp/internal/artifact"
@@ -88,37 +89,46 @@ func references(s *workflow.Session) []reference {
 		rec := s.Record(st.ID)
 		for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
 			if ref != nil {
-				out = append(out, reference{s.TaskName + ", " + string(st.ID), ref.FilePath, ref.Size, ref.SHA256, true})
+				out = append(out, reference{s.TaskName + ", " + string(st.ID), path.Clean(ref.FilePath), ref.Size, ref.SHA256, true})
 			}
 		}
 	}
 	for _, e := range s.History {
 		if e.Path != "" {
-			out = append(out, reference{s.TaskName + ", history", e.Path, 0, e.SHA256, false})
+			out = append(out, reference{s.TaskName + ", history", path.Clean(e.Path), 0, e.SHA256, false})
 		}
 	}
 	return out
 }
 
-// orphans returns the texts that no session refers to. Those of a session that
-// cannot be read are not among them: what it refers to is not known.
+// orphans returns the texts that no session refers to. While a session cannot be read
+// there are none: it may refer to any of them.
 func (v *survey) orphans() []string {
+	if len(v.broken) > 0 {
+		return nil
+	}
 	known := map[string]bool{}
 	for _, s := range v.sessions {
 		for _, ref := range references(s) {
 			known[ref.path] = true
 		}
 	}
-	for _, b := range v.broken {
-		known[textFolder+"/"+sessionID(b.Path)] = true
-	}
 	var out []string
 	for name := range v.texts {
-		if !known[name] && !known[path.Dir(name)] {
+		if !known[name] {
 			out = append(out, name)
 		}
 	}
 	return sorted(out)
+}
+
+// leftovers returns the temporary files that belong to writes that never came to their
+// end, or are under way. While a session cannot be read, those beside artifacts are left
+// alone: it is not known which lock they are written under.
+func (v *survey) leftovers() []string {
+	return slices.DeleteFunc(slices.Clone(v.temporary), func(name string) bool {
+		return len(v.broken) > 0 && strings.HasPrefix(name, artifact.Folder+"/")
+	})
 }
 
 // sessionID returns the id in the name of a session file.

@@ -3,6 +3,7 @@ package upkeep_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -183,6 +184,58 @@ func TestDamage(t *testing.T) {
 			}
 			if again, err := p.Fix(ctx, day); err != nil || len(again) != 0 {
 				t.Errorf("a second fix did %q, %v", again, err)
+			}
+		})
+	}
+}
+
+// TestWhatABrokenSessionMayReferTo is left alone: another session's text, one in a folder
+// of its own, an artifact being written; and a reference that is spelled otherwise counts.
+func TestWhatABrokenSessionMayReferTo(t *testing.T) {
+	for name, session := range map[string]string{"newer": `{"version": 99}`, "broken": "{", "of another spelling": ""} {
+		t.Run(name, func(t *testing.T) {
+			path := t.TempDir()
+			dir, err := durable.OpenDir(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = dir.Close() }()
+			p := project(t, dir)
+			files := map[string]string{
+				".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md": `{"prd_draft":"# P"}`,
+				".bmad-task/temp/" + two + "/po/1/final.md":                            "x",
+				".claude/specs/task-2/.01-x.md.tmp-0011223344556677":                   "x",
+			}
+			for name, body := range files {
+				full := filepath.Join(path, filepath.FromSlash(name))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o750), os.WriteFile(full, []byte(body), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if session != "" {
+				err = os.WriteFile(filepath.Join(path, ".bmad-task/session-"+two+".json"), []byte(session), 0o600)
+			} else {
+				_, err = filestore.New(dir).Update(ctx, two, func(s *workflow.Session) error {
+					s.Record(workflow.PO).FinalResultRef = &workflow.ContentRef{FilePath: "./.bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"}
+					return nil
+				})
+				delete(files, ".bmad-task/temp/"+two+"/po/1/final.md")
+				delete(files, ".claude/specs/task-2/.01-x.md.tmp-0011223344556677")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Fix(ctx, day); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); err != nil {
+				t.Fatal(err)
+			}
+			after := tree(t, path)
+			for name, body := range files {
+				if after[name] != body {
+					t.Errorf("%s is gone", name)
+				}
 			}
 		})
 	}

@@ -15,11 +15,12 @@ type Summary struct {
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	Version      int
+	Revision     int
 }
 
 // Summary returns the summary of a session.
 func (s *Session) Summary() Summary {
-	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Version}
+	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Version, s.Revision}
 }
 
 // bareSession and bareRecord are Session and Record without their way of keeping
@@ -74,5 +75,5 @@ func ReadSummary(data []byte) (Summary, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Summary{}, err
 	}
-	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Version}, nil
+	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Version, s.Revision}, nil
 }

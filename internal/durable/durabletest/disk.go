@@ -76,10 +76,13 @@ func (d *Disk) Steps() []Step {
 	return slices.Clone(d.steps)
 }
 
-// Plan sets the fault to come; its step counts from now on.
+// Plan sets the fault to come; its step counts from now on. A dead process holds no lock.
 func (d *Disk) Plan(f Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.dead {
+		d.locks = map[string]bool{}
+	}
 	d.steps, d.fault, d.dead = nil, f, false
 }
 

@@ -26,16 +26,19 @@ const (
 	Full
 	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
 	ReadOnly
+	// Kill: the process dies at the step, and the power stays on: what it had not made
+	// durable is there for the next process, and still is not durable.
+	Kill
 	// Denied: from this step on, every change fails with EACCES, until the next Plan.
 	Denied
 )
 
 // Kinds lists what Sweep tries.
-func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Broken, Full, ReadOnly, Denied} }
+func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Kill, Broken, Full, ReadOnly, Denied} }
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"none", "power loss", "power loss in a write", "I/O error", "disk full", "read-only", "permission denied"}[k]
+	return [...]string{"none", "power loss", "power loss in a write", "I/O error", "disk full", "read-only", "kill", "permission denied"}[k]
 }
 
 // Fault is one thing that goes wrong.
@@ -53,7 +56,7 @@ func (d *Disk) step(op, name string) error {
 	d.steps = append(d.steps, Step{op, name})
 	var cause error
 	switch d.fault.Kind {
-	case PowerLoss, HalfWrite:
+	case PowerLoss, HalfWrite, Kill:
 		d.dead = d.dead || n == d.fault.Step
 		if d.dead {
 			cause = errPower
@@ -63,7 +66,7 @@ func (d *Disk) step(op, name string) error {
 			cause = syscall.EIO
 		}
 	case Full:
-		if n >= d.fault.Step && slices.Contains([]string{"create", "write", "mkdir", "fsync", "close"}, op) {
+		if n >= d.fault.Step && slices.Contains([]string{"create", "write", "mkdir", "rename", "fsync", "fsync folder", "close", "lock"}, op) {
 			cause = syscall.ENOSPC
 		}
 	case ReadOnly, Denied:
@@ -79,7 +82,7 @@ func (d *Disk) step(op, name string) error {
 
 // partOf returns how much of a failing write of n bytes is done.
 func (d *Disk) partOf(n int) int {
-	if d.fault.Kind == PowerLoss || d.fault.Kind == ReadOnly || d.fault.Kind == Denied || d.dead && len(d.steps)-1 != d.fault.Step {
+	if d.fault.Kind == PowerLoss || d.fault.Kind == Kill || d.fault.Kind == ReadOnly || d.fault.Kind == Denied || d.dead && len(d.steps)-1 != d.fault.Step {
 		return 0
 	}
 	return n / 2
@@ -155,10 +158,14 @@ type Outcome struct {
 	Err  error
 	// Acknowledged is true if the work was reported as done before the power went.
 	Acknowledged bool
+	// Seen is true if the same disk has been passed before, with another error.
+	Seen bool
 }
 
-// Lost reports whether the power went.
-func (o Outcome) Lost() bool { return o.Fault.Kind == PowerLoss || o.Fault.Kind == HalfWrite }
+// Lost reports whether the program died, so that nobody received its error.
+func (o Outcome) Lost() bool {
+	return o.Fault.Kind == PowerLoss || o.Fault.Kind == HalfWrite || o.Fault.Kind == Kill
+}
 
 // String says what happened, for a test's messages.
 func (o Outcome) String() string {
@@ -166,7 +173,8 @@ func (o Outcome) String() string {
 }
 
 // Sweep does something on copies of a disk with every kind of fault at every step of
-// it, and passes each different outcome to check. It returns the steps of the
+// it, and passes each different outcome to check; after an error that somebody
+// received, every one. It returns the steps of the
 // undisturbed work and the number of outcomes.
 func Sweep(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
 	t.Helper()
@@ -189,21 +197,24 @@ func Sweep(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)
 				o.At = steps[n]
 			}
 			after := []*Disk{disk}
-			if o.Lost() {
+			if kind == PowerLoss || kind == HalfWrite {
 				after = disk.Images()
 			}
 			for _, o.Disk = range after {
-				key := fmt.Sprint(o.Acknowledged, o.Disk.Fingerprint())
+				key := fmt.Sprint(o.Acknowledged, kind == Kill, len(o.Disk.names), o.Disk.Fingerprint())
 				if !o.Lost() {
 					key = kind.String() + key
 				}
-				if seen[key] {
+				o.Seen = seen[key]
+				if o.Seen && o.Lost() {
 					continue
 				}
 				seen[key] = true
 				o.Disk.Plan(Fault{})
 				check(o)
-				outcomes++
+				if !o.Seen {
+					outcomes++
+				}
 			}
 		}
 	}

@@ -205,7 +205,7 @@ func (t tree) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{info{path.Base(name), n.folder, int64(len(n.data))}, bytes.NewReader(n.data)}, nil
+	return &reader{newInfo(path.Base(name), n), bytes.NewReader(n.data)}, nil
 }
 
 // ReadFile implements fs.ReadFileFS.
@@ -233,7 +233,7 @@ func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	var out []fs.DirEntry
 	for _, base := range slices.Sorted(maps.Keys(n.entries)) {
 		child := n.entries[base]
-		out = append(out, fs.FileInfoToDirEntry(info{base, child.folder, int64(len(child.data))}))
+		out = append(out, fs.FileInfoToDirEntry(newInfo(base, child)))
 	}
 	return out, nil
 }
@@ -246,7 +246,7 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return info{path.Base(name), n.folder, int64(len(n.data))}, nil
+	return newInfo(path.Base(name), n), nil
 }
 
 // Lstat and ReadLink implement fs.ReadLinkFS; there are no links.
@@ -265,18 +265,22 @@ func (r *reader) Close() error               { return nil }
 
 // info describes a node.
 type info struct {
-	name   string
-	folder bool
-	size   int64
+	name string
+	node *node
+	size int64
 }
+
+func newInfo(name string, n *node) info { return info{name, n, int64(len(n.data))} }
 
 func (i info) Name() string       { return i.name }
 func (i info) Size() int64        { return i.size }
-func (i info) IsDir() bool        { return i.folder }
+func (i info) IsDir() bool        { return i.node.folder }
 func (i info) ModTime() time.Time { return time.Time{} }
-func (i info) Sys() any           { return nil }
+
+// Sys tells one file from another, as an inode does.
+func (i info) Sys() any { return i.node }
 func (i info) Mode() fs.FileMode {
-	if i.folder {
+	if i.node.folder {
 		return fs.ModeDir | 0o755
 	}
 	return 0o644

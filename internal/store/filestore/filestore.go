@@ -75,6 +75,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		return fault.New(fault.InvalidArgument, "%q is no session id", session.SessionID)
 	}
 	if s.dir.Exists(store.SessionPath(id)) {
+		_ = s.dir.SyncDir(Folder) // whoever stored it may have died before it was confirmed
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
@@ -107,8 +108,10 @@ func (s *Store) create(ctx context.Context, id string, session *workflow.Session
 	if err == nil {
 		err = s.dir.Replace(store.SessionPath(id), data)
 	}
-	if err != nil && !s.dir.Exists(store.SessionPath(id)) {
-		_ = s.dir.Remove(namePath(name)) // else the next start takes it over
+	if err != nil && s.gone(store.SessionPath(id)) {
+		// Where this fails, the next start takes both over.
+		_ = s.dir.Remove(namePath(name))
+		_ = s.dropUnstored()
 	}
 	return err
 }
@@ -124,10 +127,11 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.dir.Exists(NamesFolder) {
 		return nil
 	}
-	sessions, _, err := s.List(ctx)
+	sessions, broken, err := s.List(ctx)
 	if err != nil {
 		return err
 	}
+	sessions = append(sessions, s.mappedOnly(broken)...)
 	// Under a name of its own first, so that the folder appears complete.
 	building := NamesFolder + ".new"
 	if _, err := s.dir.MkdirAll(building); err != nil {
@@ -235,7 +239,7 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 	if !PlainName(ref) {
 		return "", store.NotFound(ref)
 	}
-	if id, ok := s.owner(ref); ok {
+	if id, err := s.owner(ref); err == nil && id != "" {
 		return id, nil
 	}
 	// Names can be missing or changed by hand; the sessions decide.
@@ -300,9 +304,9 @@ func (s *Store) List(ctx context.Context) ([]workflow.Summary, []store.Broken, e
 }
 
 // Update changes a session under its lock.
-func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error) (*workflow.Session, error) {
+func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
 	canonical, ok := parseID(id)
-	if !ok || !s.dir.Exists(store.SessionPath(canonical)) {
+	if !ok || s.gone(store.SessionPath(canonical)) {
 		return nil, s.missing(id)
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
@@ -313,25 +317,54 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 		return nil, s.storage(err)
 	}
 	defer func() { _ = lock.Unlock() }()
-	session, err := s.read(canonical)
+	session, stored, err := s.update(canonical, change)
 	if err != nil {
-		return nil, err
+		if !stored {
+			for _, u := range undo {
+				u()
+			}
+		}
+		return nil, s.storage(err)
+	}
+	s.mendDerived(ctx, session)
+	return session, nil
+}
+
+// update changes a session; the caller holds its lock. stored is true if the change
+// is there for everyone to see, also where an error says that it was not confirmed.
+func (s *Store) update(id string, change func(*workflow.Session) error) (session *workflow.Session, stored bool, err error) {
+	if session, err = s.read(id); err != nil {
+		return nil, false, err
 	}
 	if err := change(session); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	session.Revision++
 	data, err := store.Encode(session)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err := s.dir.Replace(store.SessionPath(canonical), data); err != nil {
-		return nil, s.storage(err)
-	}
+	err = s.dir.Replace(store.SessionPath(id), data)
+	var unconfirmed *durable.UnconfirmedError
+	return session, err == nil || errors.As(err, &unconfirmed), err
+}
+
+// mendDerived makes the mapping and the session's name again where they are missing.
+// They are derived: trouble with them must not fail an update that is stored.
+func (s *Store) mendDerived(ctx context.Context, session *workflow.Session) {
 	if !s.mappingLooksWhole() {
-		_ = s.rebuildMapping(ctx) // derived: trouble with it must not fail an update that is stored
+		_ = s.rebuildMapping(ctx)
 	}
-	return session, nil
+	if PlainName(session.TaskName) && s.gone(namePath(session.TaskName)) && !s.gone(NamesFolder) { // changed by hand
+		_ = s.rememberName(ctx, session)
+	}
+}
+
+// gone reports whether there is surely nothing of that name: an error that leaves it
+// open is none.
+func (s *Store) gone(name string) bool {
+	_, err := s.dir.Lstat(name)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // storage gives an error of the disk its code, cause and remedy.

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,20 +46,38 @@ func fullMapping(n int) string { return fmt.Sprintf("%s/task-mapping-%06d.json",
 // stored without being in the mapping. The caller holds the project lock.
 func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) error {
 	data, err := s.dir.ReadFile(MappingFile)
-	if err != nil || !wholeMapping(data) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !wholeMapping(data) {
 		return s.writeMapping(ctx, session)
 	}
-	data = s.withoutUnstored(data)
+	if err != nil {
+		return err
+	}
 	if len(data) >= mappingLimit {
+		if err := s.dropUnstored(); err != nil {
+			return err
+		}
 		if err := s.setMappingAside(); err != nil {
 			return err
 		}
 		data = []byte(emptyMapping)
 	}
-	if data, err = appendEntry(data, session.Summary()); err != nil {
+	if data, err = appendEntry(s.withoutUnstored(data), session.Summary()); err != nil {
 		return err
 	}
 	return s.dir.Replace(MappingFile, data)
+}
+
+// dropUnstored takes the last entry out of the file if its session was never stored.
+func (s *Store) dropUnstored() error {
+	data, err := s.dir.ReadFile(MappingFile)
+	if err != nil || !wholeMapping(data) {
+		return err
+	}
+	cleaned := s.withoutUnstored(data)
+	if len(cleaned) == len(data) {
+		return nil
+	}
+	return s.dir.Replace(MappingFile, cleaned)
 }
 
 // wholeMapping reports whether an entry can be appended. Only its ends are looked
@@ -74,13 +95,13 @@ func (s *Store) withoutUnstored(data []byte) []byte {
 		return data
 	}
 	id, _, _ := strings.Cut(string(data[at+len(entryStart):]), `"`)
-	if _, ok := parseID(id); !ok || s.dir.Exists(store.SessionPath(id)) {
+	if _, ok := parseID(id); !ok || !s.gone(store.SessionPath(id)) {
 		return data
 	}
 	if at == 1 {
 		return []byte(emptyMapping)
 	}
-	return append(bytes.TrimRight(data[:at], ","), mappingEnd...)
+	return slices.Concat(bytes.TrimRight(data[:at], ","), []byte(mappingEnd))
 }
 
 // setMappingAside frees task-mapping.json, keeping it under the next free number.
@@ -135,7 +156,9 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	if err != nil {
 		return err
 	}
-	sessions = append(sessions, s.mappedOnly(broken)...)
+	// What only the mapping knows goes first, so that no cut can lose it: each part is
+	// replaced whole, and these stand in the first that is written.
+	sessions = append(s.mappedOnly(broken), sessions...)
 	if more != nil {
 		sessions = append(sessions, more.Summary())
 	}
@@ -172,7 +195,7 @@ func (s *Store) mappedOnly(broken []store.Broken) []workflow.Summary {
 	known := map[string]MappingEntry{}
 	for n, name := 0, MappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
 		if data, err := s.dir.ReadFile(name); err == nil {
-			_ = json.Unmarshal(data, &known) // what can be read of it
+			readEntries(data, known)
 		}
 	}
 	var out []workflow.Summary
@@ -183,6 +206,22 @@ func (s *Store) mappedOnly(broken []store.Broken) []workflow.Summary {
 		}
 	}
 	return out
+}
+
+// readEntries reads the entries of a mapping as far as it is whole.
+func readEntries(data []byte, into map[string]MappingEntry) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return
+	}
+	for dec.More() {
+		id, err := dec.Token()
+		var entry MappingEntry
+		if err != nil || dec.Decode(&entry) != nil {
+			return
+		}
+		into[fmt.Sprint(id)] = entry
+	}
 }
 
 // Mapping returns all of the mapping. An error says which file of it is broken, and why.

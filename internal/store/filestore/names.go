@@ -1,13 +1,15 @@
 package filestore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
-	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
 )
 
 func namePath(name string) string { return NamesFolder + "/" + name }
@@ -18,48 +20,88 @@ func PlainName(name string) bool {
 	return name != "" && len(name) <= 100 && name[0] != '.' && !strings.ContainsAny(name, `/\:*?"<>|`+"\x00\n\r")
 }
 
-// owner returns the id of the stored session that a name was given to.
-func (s *Store) owner(name string) (id string, ok bool) {
+// owner returns the id of the stored session that a name was given to, "" if there is
+// none. An error leaves it open.
+func (s *Store) owner(name string) (string, error) {
 	data, err := s.dir.ReadFile(namePath(name))
-	if err != nil {
-		return "", false
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	id, ok = parseID(strings.TrimSpace(string(data)))
-	return id, ok && s.dir.Exists(store.SessionPath(id))
+	if err != nil {
+		return "", err
+	}
+	id, ok := parseID(strings.TrimSpace(string(data)))
+	if !ok || s.gone(store.SessionPath(id)) {
+		return "", nil
+	}
+	return id, nil
+}
+
+// free reports whether a session may have a name. A name whose session was never stored
+// is left from a start that died, and free; the caller holds the project lock, so that
+// no such start is under way.
+func (s *Store) free(ctx context.Context, name string, names store.Names) (bool, error) {
+	if names.Taken != nil && names.Taken(name) {
+		return false, nil
+	}
+	if s.gone(namePath(name)) {
+		return true, nil
+	}
+	if owner, err := s.owner(name); err != nil || owner != "" {
+		return false, err
+	}
+	// Its file is damaged, or its session gone: then the sessions themselves are asked,
+	// and the mapping for those that cannot be read.
+	sessions, broken, err := s.List(ctx)
+	if err != nil {
+		return false, err
+	}
+	called := func(other workflow.Summary) bool { return other.TaskName == name }
+	return !slices.ContainsFunc(append(sessions, s.mappedOnly(broken)...), called), nil
 }
 
 // reserve takes the first free name for a session by creating its file
-// exclusively: whoever creates it has the name, whatever a look before said. A
-// name whose session was never stored is left from a start that died, and free;
-// the caller holds the project lock, so that no such start is under way.
+// exclusively: whoever creates it has the name, whatever a look before said. The caller
+// holds the project lock.
 func (s *Store) reserve(ctx context.Context, id string, names store.Names) (string, error) {
-	free := func(n int) bool {
-		name := names.Candidate(n)
-		if names.Taken != nil && names.Taken(name) {
-			return false
-		}
-		if !s.dir.Exists(namePath(name)) {
-			return true
-		}
-		if _, owned := s.owner(name); owned {
-			return false
-		}
-		_, err := s.findByName(ctx, name)
-		return fault.Is(err, fault.NotFound)
+	var trouble error
+	taken := func(n int) bool {
+		free, err := s.free(ctx, names.Candidate(n), names)
+		trouble = cmp.Or(trouble, err)
+		return !free && err == nil // an error ends the search
 	}
-	for n := store.FirstFree(func(n int) bool { return !free(n) }); ; n++ {
-		if !free(n) {
+	for n := store.FirstFree(taken); ; n++ {
+		if trouble != nil {
+			return "", trouble
+		}
+		if taken(n) {
 			continue
 		}
 		name := names.Candidate(n)
 		err := s.dir.CreateUnsynced(namePath(name), []byte(id+"\n"))
 		if errors.Is(err, fs.ErrExist) {
-			err = s.dir.Replace(namePath(name), []byte(id+"\n"))
-			return name, err
+			return name, s.dir.Replace(namePath(name), []byte(id+"\n"))
 		}
 		if err != nil {
 			return "", err
 		}
-		return name, s.dir.SyncDir(NamesFolder)
+		if err := s.dir.SyncDir(NamesFolder); err != nil {
+			_ = s.dir.Remove(namePath(name))
+			return "", err
+		}
+		return name, nil
 	}
+}
+
+// rememberName gives a name that was changed by hand in the session file to its session.
+func (s *Store) rememberName(ctx context.Context, session *workflow.Session) error {
+	lock, err := s.dir.Lock(ctx, ProjectLock)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if err := s.dir.CreateUnsynced(namePath(session.TaskName), []byte(session.SessionID+"\n")); err != nil {
+		return err
+	}
+	return s.dir.SyncDir(NamesFolder)
 }
