@@ -18,7 +18,7 @@ const module = "bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
-	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store/filestore", "internal/fault", "internal/durable"},
+	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/fault", "internal/durable"},
 	"internal/mcpserver":           {"internal/engine", "internal/workflow", "internal/fault"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "prompts", "internal/fault", "internal/durable"},
 	"internal/upkeep":              {"internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},

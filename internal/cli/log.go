@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"path"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -60,22 +62,29 @@ stood before the human's answer or decision.
 }
 
 func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
-	fmt.Fprintf(a.out, "%s — %s\n\n", s.TaskName, s.Place())
+	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	if steps[0].From != "" {
+		fmt.Fprintln(a.out, "An older server kept no history of what was before.")
+	}
+	fmt.Fprintln(a.out)
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tRESULT\tWAITED\tDOCUMENT")
+	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tRESULT\tWAITED\tDOCUMENT\tWORDS")
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
 			from = "–"
 		}
-		waited := ""
+		waited, document, words := "", "", ""
 		if e.Waited != nil {
 			waited = e.Waited.Round(time.Second).String()
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, resultText(e.Transition), waited, e.Path)
-		if e.Feedback != "" {
-			fmt.Fprintf(t, "\t\t“%s”\n", oneLine(e.Feedback))
+		if e.Path != "" {
+			document = path.Base(e.Path)
 		}
+		if e.Feedback != "" {
+			words = "“" + oneLine(e.Feedback) + "”"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, resultText(e.Transition), waited, document, words)
 	}
 	return t.Flush()
 }

@@ -69,7 +69,7 @@ func plain(markdown string) string {
 
 // nextCommands says what a person at the terminal can run now.
 func nextCommands(r *engine.Reply) string {
-	task := r.TaskName
+	task := shellWord(r.TaskName)
 	lines := map[workflow.State][]string{
 		workflow.Generating:           {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
 		workflow.Refining:             {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
@@ -77,6 +77,9 @@ func nextCommands(r *engine.Reply) string {
 		workflow.AwaitingConfirmation: {"confirm " + task, `confirm ` + task + ` --confirmed=false --feedback "what to change"`},
 		workflow.AwaitingApproval:     {"approve " + task, `approve ` + task + ` --approved=false --feedback "what to change"`},
 	}[r.State]
+	if r.Draft != nil && r.Draft.Modified && r.NextCall["action"] == workflow.ActionSubmit && len(lines) > 0 {
+		lines[0] = "submit " + task + " --stage " + string(r.Stage) + " --claude-result-path " + shellWord(r.Draft.Path)
+	}
 	if r.State == workflow.AwaitingApproval && r.Verdict != "" {
 		lines = []string{"approve " + task + " --approved=false        send it back to dev", "approve " + task + " --approved              accept the risk"}
 	}
@@ -85,6 +88,16 @@ func nextCommands(r *engine.Reply) string {
 		b.WriteString("  bmad-mcp task " + l + "\n")
 	}
 	return b.String()
+}
+
+// shellWord quotes a text for a shell, where it needs that.
+func shellWord(text string) string {
+	if text != "" && strings.IndexFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:", r)
+	}) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func answerHints(questions []workflow.Question) string {

@@ -72,9 +72,13 @@ func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return nil, false, err
 	}
-	if holder != "" {
-		// For the message of whoever waits in vain; it may fail without harm.
-		_ = o.root.WriteFile(name, []byte(holder), fileMode)
+	if holder == "" {
+		return lock.Unlock, true, nil
 	}
-	return lock.Unlock, true, nil
+	// For the message of whoever waits in vain; it may fail without harm.
+	_ = o.root.WriteFile(name, []byte(holder), fileMode)
+	return func() error {
+		_ = o.root.WriteFile(name, nil, fileMode)
+		return lock.Unlock()
+	}, true, nil
 }

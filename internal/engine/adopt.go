@@ -13,21 +13,13 @@ import (
 // document as a reference: that server kept what an engine handed in, or a
 // draft in the session itself.
 func (r run) adopt(ctx context.Context, s *workflow.Session) error {
+	r.adoptSprints(ctx, s)
 	rec := s.Current()
-	if rec.FinalResultRef != nil {
+	// A submission brings a document of its own.
+	if rec.FinalResultRef != nil || r.req.Action == workflow.ActionSubmit {
 		return nil
 	}
-	text := rec.InlineDraft()
-	for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef} {
-		if ref == nil {
-			continue
-		}
-		if body, err := r.project.backend.Read(ctx, *ref); err == nil {
-			text = body
-			break
-		}
-	}
-	document := score.Read(s.CurrentStage, text).Document
+	document := score.Read(s.CurrentStage, r.handedIn(ctx, rec)).Document
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
@@ -38,4 +30,27 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 	r.onFailure(func() { r.project.backend.Drop(refs) })
 	rec.FinalResultRef = &refs[0]
 	return nil
+}
+
+// handedIn returns the text of a stage that an older server kept, "" if there is none.
+func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
+	for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
+		if ref == nil {
+			continue
+		}
+		if body, err := r.project.backend.Read(ctx, *ref); err == nil {
+			return body
+		}
+	}
+	return rec.InlineDraft()
+}
+
+// adoptSprints reads the sprints out of the plan of a session without history: an
+// older server did not.
+func (r run) adoptSprints(ctx context.Context, s *workflow.Session) {
+	w := r.project.cfg.Workflow
+	if len(s.History) > 0 || len(s.Sprints) > 0 || w.Index(s.CurrentStage) < w.Index(workflow.SM) {
+		return
+	}
+	s.SetSprints(score.Read(workflow.SM, r.handedIn(ctx, s.Record(workflow.SM))).Sprints)
 }

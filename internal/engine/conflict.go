@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,9 +22,45 @@ func (r run) lost(s *workflow.Session) error {
 		return fault.New(fault.Conflict, "another call changed the session first: it now stands at %s, revision %d", s.Place(), s.Revision).
 			WithHint("call status, then decide again")
 	}
-	return fault.New(fault.Conflict, "another call came first: %s by %s at %s took the session from %s to %s, revision %d",
-		last.Action, clip(last.By, 60), last.At.UTC().Format("15:04:05 MST"), last.From, last.To, s.Revision).
-		WithHint("if that was this same step, go on: %s; else call status and decide again", nextMove(s))
+	what := fmt.Sprintf("%s by %s on %s took the session from %s to %s, revision %d",
+		last.Action, clip(last.By, 60), last.At.UTC().Format("2006-01-02 at 15:04:05 MST"), last.From, last.To, s.Revision)
+	switch {
+	case r.repeats(s, last):
+		return fault.New(fault.Conflict, "this step was taken already: %s", what).WithHint("go on from there: %s", nextMove(s))
+	case s.CurrentState.Gated():
+		return fault.New(fault.Conflict, "another call came first: %s", what).
+			WithHint("call status, show the human what waits now, and let them decide")
+	}
+	return fault.New(fault.Conflict, "another call came first: %s", what).
+		WithHint("call status, then decide again; what is due now: %s", nextMove(s))
+}
+
+// decides reports whether the call is a decision at a gate.
+func (r run) decides() bool {
+	return r.req.Action == workflow.ActionConfirm || r.req.Action == workflow.ActionApprove
+}
+
+// refuses reports whether the decision is a no.
+func (r run) refuses() bool {
+	given := r.req.Confirmed
+	if r.req.Action == workflow.ActionApprove {
+		given = r.req.Approved
+	}
+	return given != nil && !*given
+}
+
+// takesBack reports whether a no comes after the yes that took the session where it stands.
+func (r run) takesBack(s *workflow.Session) bool {
+	last := s.Last()
+	return r.refuses() && last.Action == r.req.Action && last.Event != workflow.EventChangesRequested && last.Event != workflow.EventSentBack
+}
+
+// showedOther reports whether this program has told its callers of the session, and
+// of another revision than the one that stands.
+func (r run) showedOther(s *workflow.Session) bool {
+	last, _ := r.memory.sessions.Load(s.SessionID)
+	t, ok := last.(told)
+	return ok && t.revision != s.Revision
 }
 
 // late reports whether a call that does not fit where the session stands would
@@ -45,12 +82,9 @@ func (r run) repeats(s *workflow.Session, last workflow.Transition) bool {
 	if last.Action != r.req.Action || r.req.Stage != "" && r.req.Stage != from {
 		return false
 	}
-	no := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventSentBack
 	switch r.req.Action {
-	case workflow.ActionConfirm:
-		return no == (r.req.Confirmed != nil && !*r.req.Confirmed)
-	case workflow.ActionApprove:
-		return no == !*r.req.Approved
+	case workflow.ActionConfirm, workflow.ActionApprove:
+		return r.refuses() == (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventSentBack)
 	case workflow.ActionSubmit:
 		// A second document while the first waits is for the gate to refuse.
 		return from != string(s.CurrentStage) || !s.CurrentState.Active()

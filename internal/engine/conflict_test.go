@@ -84,7 +84,7 @@ func TestWhoHasNotBeenToldLoses(t *testing.T) {
 
 	b.clock = other.clock.Add(time.Minute) // long after it, so that the calls did not overlap
 	again := submit(workflow.PO, "# Other\nQuality Score: 99/100")
-	if _, err := b.try(again); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "the human decides") {
+	if _, err := b.try(again); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "let them decide") {
 		t.Errorf("the first program's submission: %v", err)
 	}
 	if _, err := b.try(again); !fault.Is(err, fault.GatePending) {
@@ -95,5 +95,32 @@ func TestWhoHasNotBeenToldLoses(t *testing.T) {
 	later.restart()
 	if _, err := later.try(again); !fault.Is(err, fault.GatePending) {
 		t.Errorf("a program that was started after it: %v", err)
+	}
+}
+
+// TestDecisionIsForWhatWasShown has two programs: in one the human saw a draft, in the
+// other it was sent back and replaced. The first must not open the gate for the new one.
+func TestDecisionIsForWhatWasShown(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	other := newBench(t)
+	other.dir, other.session, other.clock = b.dir, b.session, b.clock
+	other.at("po/refining", confirm(false))
+	other.at("po/awaiting_confirmation", submit(workflow.PO, "# Another thing\nQuality Score: 95/100"))
+	before := b.snapshot()
+	if _, err := b.try(confirm(true)); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "show the human") || b.snapshot() != before {
+		t.Errorf("got %v", err)
+	}
+	b.at("po/awaiting_confirmation", engine.Request{Action: workflow.ActionStatus})
+	b.at("architect/generating", confirm(true))
+
+	if _, err := b.try(confirm(false)); !fault.Is(err, fault.NotAllowed) || !strings.Contains(fault.From(err).Hint, "reopen po") {
+		t.Errorf("a decision taken back: %v (%s)", err, fault.From(err).Hint)
+	}
+	never := confirm(true)
+	never.Revision = new(int)
+	*never.Revision = 999
+	if _, err := b.try(never); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "no revision 999") {
+		t.Errorf("a revision that never was: %v", err)
 	}
 }

@@ -13,11 +13,17 @@ import (
 // was changed is not what was scored, so no decision saves it; it can be submitted
 // again from its path instead, which is the one submission a gate takes.
 
-// draftEdited reports whether the current document was changed after it was scored.
-func (r run) draftEdited(s *workflow.Session) bool {
+// draftState says what has become of the current document since it was scored.
+func (r run) draftState(s *workflow.Session) artifact.State {
 	ref := s.Current().FinalResultRef
-	return ref != nil && artifact.StateOf(r.project.dir, workflow.Artifact{Path: ref.FilePath, SHA256: ref.SHA256}) == artifact.Modified
+	if ref == nil {
+		return artifact.Unchanged
+	}
+	return artifact.StateOf(r.project.dir, workflow.Artifact{Path: ref.FilePath, SHA256: ref.SHA256})
 }
+
+// draftEdited reports whether the current document was changed after it was scored.
+func (r run) draftEdited(s *workflow.Session) bool { return r.draftState(s) == artifact.Modified }
 
 // unchanged refuses a decision on a draft that is no longer the one that was scored.
 func (r run) unchanged(s *workflow.Session) error {

@@ -204,10 +204,17 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 // admit refuses an action that the session's stage or state does not allow, or
 // that was meant for another revision of it.
 func (r run) admit(s *workflow.Session) error {
-	if r.req.Revision != nil && *r.req.Revision != s.Revision {
+	if want := r.req.Revision; want != nil && *want != s.Revision {
+		if *want < 1 || *want > s.Revision {
+			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
+				WithHint("pass the revision of the reply you act on, or leave it out")
+		}
 		return r.lost(s)
 	}
 	err := r.fits(s)
+	if err == nil && s.CurrentState.Gated() && r.decides() && r.showedOther(s) {
+		return r.lost(s) // the human has seen another document than the one that waits
+	}
 	if err != nil && r.late(s) {
 		return r.lost(s)
 	}
@@ -238,8 +245,15 @@ func (r run) allowed(s *workflow.Session) error {
 	if s.CurrentState.Gated() {
 		code = fault.GatePending
 	}
-	return fault.New(code, "%q is not possible while the session stands at %s", r.req.Action, s.Place()).
+	e := fault.New(code, "%q is not possible while the session stands at %s", r.req.Action, s.Place()).
 		WithHint("%s", nextMove(s))
+	switch from, _, _ := strings.Cut(s.Last().From, "/"); {
+	case r.decides() && r.takesBack(s):
+		e.Hint += "; to take the decision back, reopen " + from
+	case r.req.Action == workflow.ActionSubmit && s.CurrentState.Gated() && resubmittable(r.stage(s)) && r.draftEdited(s):
+		e.Hint += "; the draft was edited: it alone can be submitted now, from " + s.Current().FinalResultRef.FilePath
+	}
+	return e
 }
 
 // nextMove says what a session waits for.
@@ -267,10 +281,19 @@ func (r run) explain(ctx context.Context, err error) error {
 	f := fault.From(store.Trouble(r.project.dir, err))
 	f.SessionID = r.id
 	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
-		f.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))
+		f.Allowed = r.allowedActions(s)
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
 	}
 	return f
+}
+
+// allowedActions lists what the session accepts where it stands, and with its draft as it is.
+func (r run) allowedActions(s *workflow.Session) []string {
+	names := actionNames(r.project.cfg.Workflow.Allowed(s))
+	if s.CurrentState.Gated() && resubmittable(r.stage(s)) && r.draftEdited(s) {
+		names = append([]string{string(workflow.ActionSubmit)}, names...)
+	}
+	return names
 }
 
 func actionNames(actions []workflow.Action) []string {

@@ -72,7 +72,7 @@ func (r run) standing(s *workflow.Session) string {
 // message says where the session stands and what the human can do now.
 func (r run) message(s *workflow.Session) string {
 	st, rec := r.stage(s), s.Current()
-	artifact := r.artifactPath(s, st)
+	target := r.artifactPath(s, st)
 	draft := draftPlace(s, rec)
 	switch s.CurrentState {
 	case workflow.Generating:
@@ -106,16 +106,19 @@ func (r run) message(s *workflow.Session) string {
 		b.WriteString("\n**You can now** answer in your own words; leave out what you do not know.")
 		return b.String()
 	case workflow.AwaitingConfirmation:
-		if r.draftEdited(s) {
+		switch r.draftState(s) {
+		case artifact.Modified:
 			return r.editedMessage(s, draft)
+		case artifact.Missing:
+			draft += " — **missing on disk**: restore it, or ask for another round"
 		}
 		return fmt.Sprintf("%s\nDraft: %s%s\n\n**You can now** read it and\n- say **confirm**: it is saved as `%s` and the next stage begins\n- or say what to change: it goes into another round",
-			r.standing(s), draft, list("Known gaps:", rec.Gaps), artifact)
+			r.standing(s), draft, list("Known gaps:", rec.Gaps), target)
 	case workflow.AwaitingApproval:
 		if resubmittable(st) && r.draftEdited(s) {
 			return r.editedMessage(s, draft)
 		}
-		return r.approvalMessage(s, st, rec, draft, artifact)
+		return r.approvalMessage(s, st, rec, draft, target)
 	case workflow.Completed:
 		return r.completedMessage(s)
 	case workflow.Cancelled:
@@ -130,8 +133,12 @@ func (r run) message(s *workflow.Session) string {
 
 // editedMessage offers what is possible with a draft that was edited at its gate.
 func (r run) editedMessage(s *workflow.Session, draft string) string {
-	return fmt.Sprintf("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: the text as it is now is judged, and comes back to you\n- or say what to change: it goes into another round",
-		r.standing(s), draft)
+	again := "it is submitted as it is now, and comes back to you"
+	if r.stage(s).Gate == workflow.GateScore {
+		again = "the assistant assesses the text as it is now, puts its score into it (a line `Quality Score: n/100`) and submits it; it comes back to you"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: %s\n- or say what to change: it goes into another round",
+		r.standing(s), draft, again))
 }
 
 // draftPlace says where the current stage's document is. Sessions of older servers
@@ -186,6 +193,10 @@ func (r run) devMessage(s *workflow.Session) string {
 	for _, sp := range s.Sprints {
 		fmt.Fprintf(&b, "- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status)
 	}
+	if len(s.OpenSprints(workflow.SprintDone)) == len(s.Sprints) {
+		b.WriteString("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all.")
+		return b.String()
+	}
 	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", s.Sprints[0].Number)
 	return b.String()
 }
@@ -205,6 +216,9 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 		return b.String()
 	}
 	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
+	if r.draftEdited(s) {
+		b.WriteString("\nIt was changed after it was handed in, and counts as it was judged.")
+	}
 	b.WriteString(list("The report contradicts itself:", rec.Objections))
 	var open []string
 	for _, f := range workflow.OpenFindings(rec.Findings) {

@@ -94,3 +94,46 @@ func TestSessionOfTheNodeServerAmongQuestions(t *testing.T) {
 	b.fromArchitectGate()
 	checkStored(t, b)
 }
+
+// nodeSession is a session as the Node server stored it, at a stage and state.
+func nodeSession(stage, state, record string) string {
+	return `{"session_id":"` + nodeID + `","task_name":"old-one","cwd":"/home/ada/old","objective":"Build the old one",
+"current_stage":"` + stage + `","current_state":"` + state + `",
+"stages":{"po":{"status":"pending"},"architect":{"status":"pending"},"dev":{"status":"pending"},"review":{"status":"pending"},"qa":{"status":"pending"},
+"` + stage + `":` + record + `},
+"artifacts":[],"created_at":"2025-10-20T08:00:00.000Z","updated_at":"2025-10-20T08:21:40.512Z"}`
+}
+
+const nodeID = "0c0c0c0c-3d55-4c0e-9a4e-5b8c8f0a7d22"
+
+func TestPlanOfTheNodeServerHasItsSprints(t *testing.T) {
+	b := newBench(t)
+	b.session = nodeID
+	b.write(".bmad-task/session-"+nodeID+".json", nodeSession("sm", "awaiting_approval", `{"status":"in_progress","draft":"# Plan\n## Sprint 1: Base\n## Sprint 2: More","iteration":1}`))
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); len(r.Sprints) != 2 || !strings.Contains(r.UserMessage, "Sprint 2: More") {
+		t.Errorf("status: %+v\n%s", r.Sprints, r.UserMessage)
+	}
+	b.at("dev/generating", approve(true, ""))
+	one := submit(workflow.Dev, "# D")
+	one.Sprints = []int{1}
+	b.at("review/generating", one)
+	if s := b.stored(); len(s.Sprints) != 2 || s.Sprints[0].Status != workflow.SprintImplemented {
+		t.Errorf("%+v", s.Sprints)
+	}
+}
+
+func TestRoundOfTheNodeServerGoesOn(t *testing.T) {
+	b := newBench(t)
+	b.session = nodeID
+	b.write(".bmad-task/session-"+nodeID+".json", nodeSession("po", "refining",
+		`{"status":"in_progress","draft":"# P one","score":70,"iteration":1,"questions":[{"id":"q1","question":"Who?"}],"answers":{"q1":"us"}}`))
+	r := b.do(engine.Request{Action: workflow.ActionResume})
+	if r.Draft == nil || !strings.Contains(r.Draft.Summary, "stages.po.draft") || len(r.Context.Answers) != 1 || r.Context.Answers[0].Answer != "us" {
+		t.Errorf("resume: draft %+v, context %+v", r.Draft, r.Context)
+	}
+	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P two","quality_score":95}`))
+	checkStored(t, b)
+	if files, _ := filepath.Glob(filepath.Join(b.dir, ".bmad-task", "temp", nodeID, "*final_result*")); len(files) != 1 {
+		t.Errorf("texts %v", files)
+	}
+}

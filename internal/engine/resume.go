@@ -15,6 +15,7 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 	if err := r.admit(s); err != nil {
 		return nil, err
 	}
+	r.adoptSprints(ctx, s) // to be shown; nothing is stored
 	out, err := r.reply(s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
 	if out != nil && s.CurrentState == workflow.Refining && !continuing(s) {
 		out.RolePrompt = refinement(r.stage(s), s.Current(), out.RolePrompt)

@@ -19,6 +19,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	if err := r.admit(s); err != nil {
 		return nil, err
 	}
+	r.adoptSprints(ctx, s) // to be shown; nothing is stored
 	out, err := r.reply(s, light, r.message(s))
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		}
 		out.Stages = append(out.Stages, view)
 	}
-	out.Allowed = actionNames(r.project.cfg.Workflow.Allowed(s))
+	out.Allowed = r.allowedActions(s)
 	return out, nil
 }
 

@@ -67,7 +67,6 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	if s.CurrentState.Gated() { // admitted as an edited draft
 		if err := r.fire(ctx, s, workflow.EventChangesRequested, workflow.Transition{
 			Iteration: rec.Iteration, Score: rec.Score, Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
-			Feedback: "the draft was edited by hand and is submitted again",
 		}); err != nil {
 			return "", err
 		}

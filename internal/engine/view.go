@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strconv"
 
 	"bmad-mcp/internal/artifact"
@@ -41,6 +42,12 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	if s.CurrentState.Active() {
 		// While generating, there is one only where an earlier stage was reopened.
 		out.Draft = r.document(s, st, rec.FinalResultRef)
+		if text := rec.InlineDraft(); out.Draft == nil && text != "" { // of an older server
+			out.Draft = &Document{
+				Stage: st.ID, Path: store.SessionPath(s.SessionID), Size: int64(len(text)),
+				Summary: fmt.Sprintf("it stands in this file, under stages.%s.draft", st.ID),
+			}
+		}
 		if out.Draft != nil && !s.CurrentState.Gated() {
 			out.Draft.SHA256 = ""
 		}

@@ -136,7 +136,7 @@ func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMes
 
 func readRevision(q *engine.Request, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &q.Revision) != nil {
-		return fmt.Errorf("must be a whole number, not %s", kind(raw))
+		return fmt.Errorf("must be a whole number such as 4, not %.40s", raw)
 	}
 	return nil
 }

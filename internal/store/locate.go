@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -96,10 +97,29 @@ func (m *misfit) why() string {
 	switch {
 	case errors.As(m.err, &moment):
 		return fmt.Sprintf("%s holds %q, which is no time such as 2026-01-02T15:04:05Z", where, moment.Value)
+	case strings.Contains(m.err.Error(), "Time.UnmarshalJSON"):
+		return fmt.Sprintf("%s holds what is no time such as \"2026-01-02T15:04:05Z\"", where)
 	case errors.As(m.err, &kind):
-		return fmt.Sprintf("%s holds %s, which does not fit there", where, kind.Value)
+		return fmt.Sprintf("%s holds %s, where %s is due", where, kind.Value, due(kind.Type))
 	}
 	return fmt.Sprintf("%s: %v", where, m.err)
+}
+
+// due names what a type takes, for people.
+func due(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
 }
 
 // offsetOf returns where the value of a key of the outermost object begins; 0 if it has no such key.

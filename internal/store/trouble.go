@@ -23,8 +23,8 @@ func Trouble(dir *durable.Dir, err error) error {
 	}
 	var busy *durable.BusyError
 	if errors.As(err, &busy) {
-		return fault.New(fault.Conflict, "the session is in use: %w", busy).
-			WithHint("wait for the other call to end, then repeat this one; if that process hangs, end it: its lock goes with it")
+		return fault.New(fault.Conflict, "it is in use: %w", busy).
+			WithHint("wait for the other call to end, then repeat this one; if it hangs, end it: its lock goes with it")
 	}
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {

@@ -11,10 +11,21 @@ import (
 // document of its current stage is taken over by the engine, which can store it.
 func upgrade(s *workflow.Session) {
 	for _, st := range workflow.Default().Stages {
+		settleQuestions(s.Record(st.ID), s.CurrentStage == st.ID && s.CurrentState == workflow.Clarifying)
 		for _, saved := range s.Artifacts {
 			if rec := s.Record(st.ID); rec.Artifact == nil && st.Artifact != "" && path.Base(saved) == st.Artifact {
 				rec.Artifact = &workflow.Artifact{Path: saved, SavedAt: s.UpdatedAt}
 			}
 		}
 	}
+}
+
+// settleQuestions tells the questions that were answered from those that wait: that
+// server kept both in one list, and waits for answers only in its clarifying state.
+func settleQuestions(rec *workflow.Record, waiting bool) {
+	if waiting {
+		return
+	}
+	rec.Asked = append(rec.Asked, rec.Questions...)
+	rec.Questions = nil
 }

@@ -2,8 +2,11 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -21,8 +24,8 @@ const fixRemedy = "bmad-mcp doctor --fix"
 // Check asks everything of the project. It changes nothing but for a file that it
 // makes and removes, to see whether that can be done.
 func (p *Project) Check(ctx context.Context) ([]Check, error) {
-	folder := p.checkFolder()
-	if folder.Status == Problem {
+	folder, usable := p.checkFolder()
+	if !usable {
 		return []Check{folder}, nil
 	}
 	v, err := p.survey(ctx)
@@ -42,12 +45,13 @@ func ok(name, detail string) Check {
 	return Check{Group: OfProject, Name: name, Status: OK, Detail: detail}
 }
 
-// checkFolder checks that the state folder is one, and can be written.
-func (p *Project) checkFolder() Check {
-	c := ok("state folder", store.Folder+" is there and can be written")
+// checkFolder checks that the state folder and those in it are folders, and can be
+// written. Without a folder there is nothing more to check.
+func (p *Project) checkFolder() (c Check, usable bool) {
+	c = ok("state folder", store.Folder+" is there and can be written")
 	if !p.dir.Exists(store.Folder) {
 		c.Detail = "no sessions yet"
-		return c
+		return c, true
 	}
 	probe := store.Folder + "/" + durable.TempName("probe")
 	err := p.dir.CreateUnsynced(probe, []byte("may be removed\n"))
@@ -57,14 +61,21 @@ func (p *Project) checkFolder() Check {
 	if err != nil {
 		e := fault.From(store.Trouble(p.dir, err))
 		c.add(Problem, store.Folder, e.Message)
-		c.Detail, c.Remedy = "it cannot be written", e.Hint
-		return c
+		c.Detail, c.Remedy = "it cannot be written", strings.ReplaceAll(e.Hint, "; nothing was changed", "")
+		info, statErr := p.dir.Stat(store.Folder)
+		return c, statErr == nil && info.IsDir()
 	}
-	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) {
+	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
+		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
+			c.add(Problem, name, "is a file or a link where a folder is due")
+			c.Detail, c.Remedy = "it holds what is in the way", "move it away; the folder is made again"
+		}
+	}
+	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) && c.Status == OK {
 		c.add(Problem, filestore.IgnoreFile, "missing: run state would show up in version control")
 		c.Detail, c.Remedy, c.Fixable = "not kept out of version control", fixRemedy, true
 	}
-	return c
+	return c, true
 }
 
 func checkSessions(v *survey) Check {
@@ -72,7 +83,9 @@ func checkSessions(v *survey) Check {
 	for _, b := range v.broken {
 		c.add(Problem, b.Path, b.Err.Error())
 		c.Detail = fmt.Sprintf("%d readable, %d not", len(v.sessions), len(v.broken))
-		c.Remedy = "mend the file in an editor where it says, or use the bmad-mcp that wrote it; it is never written over, and the others go on"
+		if hint := fault.From(b.Err).Hint; !strings.Contains(c.Remedy, hint) {
+			c.Remedy = strings.TrimPrefix(c.Remedy+"; or: "+hint, "; or: ")
+		}
 	}
 	return c
 }
@@ -81,9 +94,18 @@ func checkSessions(v *survey) Check {
 func (p *Project) checkNames(v *survey) Check {
 	c := ok("task names", fmt.Sprintf("%d, each of one session", len(v.sessions)))
 	c.Fixable = true
+	names, err := p.store.Names()
+	if err != nil {
+		c.add(Problem, filestore.NamesFolder, cause(err))
+	}
 	owners := map[string]string{}
 	for _, s := range v.sessions {
-		if first, taken := owners[s.TaskName]; taken {
+		if names[s.TaskName] == s.SessionID {
+			owners[s.TaskName] = s.SessionID
+		}
+	}
+	for _, s := range v.sessions {
+		if first, taken := owners[s.TaskName]; taken && first != s.SessionID {
 			c.add(Problem, store.SessionPath(s.SessionID), fmt.Sprintf("has the task name %q, which session %s has too", s.TaskName, first))
 			c.Fixable = false
 			c.Remedy = "change task_name in one of the two files, and rename its folder in " + artifact.Folder
@@ -91,17 +113,13 @@ func (p *Project) checkNames(v *survey) Check {
 		}
 		owners[s.TaskName] = s.SessionID
 	}
-	names, err := p.store.Names()
-	if err != nil {
-		c.add(Problem, filestore.NamesFolder, cause(err))
-	}
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		if names[name] != owners[name] && filestore.PlainName(name) {
 			c.add(Problem, filestore.NamesFolder+"/"+name, "does not lead to session "+owners[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if owners[name] == "" && !p.dir.Exists(store.SessionPath(names[name])) {
+		if owners[name] == "" && len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(names[name])) {
 			c.add(Problem, filestore.NamesFolder+"/"+name, "belongs to no session: a start that died left it")
 		}
 	}
@@ -142,18 +160,19 @@ func (p *Project) checkMapping(v *survey) Check {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(mapping)) {
-		if !p.dir.Exists(store.SessionPath(id)) {
+		if len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(id)) {
 			c.add(Problem, filestore.MappingFile, fmt.Sprintf("has an entry for %s, which is no session", id))
 		}
 	}
 	return c.fixed()
 }
 
-// checkContents checks every reference by size and hash.
+// checkContents checks every reference by size and hash. What is missing is a problem;
+// what was edited is worth knowing only while it waits at its gate.
 func (p *Project) checkContents(v *survey) Check {
 	seen := map[string]bool{}
 	c := Check{Group: OfProject, Name: "contents", Status: OK}
-	missing := 0
+	missing, edited := 0, 0
 	for _, s := range v.sessions {
 		for _, ref := range references(s) {
 			if seen[ref.path] {
@@ -166,17 +185,20 @@ func (p *Project) checkContents(v *survey) Check {
 				missing++
 				c.add(Problem, ref.path, fmt.Sprintf("%s refers to it: %s", ref.from, cause(err)))
 			case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
-				c.add(Warning, ref.path, fmt.Sprintf("%s: edited since it was submitted", ref.from))
+				edited++
+				if now := s.Current().FinalResultRef; s.CurrentState.Gated() && now != nil && path.Clean(now.FilePath) == ref.path {
+					c.add(Warning, ref.path, fmt.Sprintf("%s: edited while it waits at its gate", ref.from))
+					c.Remedy = "submit it again from its path, or send it back"
+				}
 			}
 		}
 	}
-	c.Detail = fmt.Sprintf("%d referred to, all as they were submitted", len(seen))
-	if n := len(c.Items); n > 0 {
-		c.Detail = fmt.Sprintf("%d referred to, %d missing, %d edited", len(seen), missing, n-missing)
-		c.Remedy = "an edited draft can be submitted again from its path while it waits at its gate"
-		if missing > 0 {
-			c.Remedy = "restore the file from a backup; or reopen the stage and submit it again"
-		}
+	c.Detail = fmt.Sprintf("%d referred to, %d missing, %d edited since", len(seen), missing, edited)
+	if missing+edited == 0 {
+		c.Detail = fmt.Sprintf("%d referred to, all as they were submitted", len(seen))
+	}
+	if missing > 0 {
+		c.Remedy = "restore the file from a backup or from " + Trash + "; or send the document back (confirm or approve with false, or reopen its stage) and submit it again"
 	}
 	return c
 }
@@ -230,8 +252,13 @@ func checkOrphans(v *survey) Check {
 func (p *Project) checkLocks() Check {
 	c := ok("locks", "none held")
 	entries, err := p.dir.ReadDir(filestore.LocksFolder)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return c // made with the first session
+	}
+	if err != nil {
+		c.add(Problem, filestore.LocksFolder, cause(err))
+		c.Detail, c.Remedy = "cannot be taken", "make it a folder that you can write"
+		return c
 	}
 	var held []string
 	for _, e := range entries {

@@ -29,11 +29,18 @@ func (p *Project) Fix(ctx context.Context, at time.Time) (done []string, err err
 		return nil, store.Trouble(p.dir, err)
 	}
 	done, err = p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
+	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
+		done, err = append(done, "left names and mapping alone: "+busy.Error()), nil
+	}
 	if err != nil {
 		return done, store.Trouble(p.dir, err)
 	}
 	for _, name := range append(v.orphans(), v.leftovers()...) {
 		moved, err := p.sweep(ctx, v, name, at)
+		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
+			done = append(done, fmt.Sprintf("left %s alone: %v", name, busy))
+			continue
+		}
 		if err != nil {
 			return done, store.Trouble(p.dir, err)
 		}

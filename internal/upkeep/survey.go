@@ -101,9 +101,9 @@ func references(s *workflow.Session) []reference {
 	return out
 }
 
-// orphans returns the texts that no session refers to. While a session cannot be read
-// there are none: it may refer to any of them.
-func (v *survey) orphans() []string {
+// unreferred returns the texts that no stage and no history entry refers to. While a
+// session cannot be read there are none: it may refer to any of them.
+func (v *survey) unreferred() []string {
 	if len(v.broken) > 0 {
 		return nil
 	}
@@ -120,6 +120,26 @@ func (v *survey) orphans() []string {
 		}
 	}
 	return sorted(out)
+}
+
+// orphans returns those of them that belong to nobody. What an engine handed in for a
+// submission that the history has belongs to that, though nothing but the latest is
+// referred to.
+func (v *survey) orphans() []string {
+	submissions := map[string]bool{}
+	for _, s := range v.sessions {
+		for _, ref := range references(s) {
+			submissions[submission(ref.path)] = true
+		}
+	}
+	return slices.DeleteFunc(v.unreferred(), func(name string) bool { return submissions[submission(name)] })
+}
+
+// submission returns what the texts of one submission have in common: folder, stage and time.
+func submission(name string) string {
+	stage, rest, _ := strings.Cut(path.Base(name), "_")
+	at := rest[strings.LastIndexByte(rest, '_')+1:]
+	return path.Dir(name) + " " + stage + " " + at
 }
 
 // leftovers returns the temporary files that belong to writes that never came to their

@@ -30,7 +30,7 @@ func (p *Project) Trim(ctx context.Context, before time.Time, apply bool) ([]Tri
 		return nil, store.Trouble(p.dir, err)
 	}
 	var out []Trimmed
-	orphans := v.orphans()
+	orphans := v.unreferred()
 	for _, s := range v.sessions {
 		if !finished(s, before) {
 			continue

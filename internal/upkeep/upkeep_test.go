@@ -117,7 +117,8 @@ func TestDamage(t *testing.T) {
 		what   string
 		fixed  bool
 	}{
-		{"nothing but a leftover", nil, "leftovers", upkeep.Warning, raw, true},
+		{"none", nil, "contents", upkeep.OK, "all as they were submitted", false},
+		{"a submission that was never taken", map[string]string{strings.Replace(raw, "070809", "090000", 1): "x"}, "leftovers", upkeep.Warning, "T090000", true},
 		{"session truncated", map[string]string{".bmad-task/session-" + two + ".json": "{\n  \"session_id\":"}, "sessions", upkeep.Problem, "line 2, column 15", false},
 		{"session of a newer version", map[string]string{".bmad-task/session-" + two + ".json": `{"version": 99}`}, "sessions", upkeep.Problem, "format version 99", false},
 		{"mapping missing", map[string]string{".bmad-task/task-mapping.json": ""}, "mapping", upkeep.Problem, "task-mapping.json", true},
@@ -127,7 +128,7 @@ func TestDamage(t *testing.T) {
 		{"name of nobody", map[string]string{".bmad-task/names/task-9": gone}, "task names", upkeep.Problem, "belongs to no session", true},
 		{"name of another", map[string]string{".bmad-task/names/task-1": two}, "task names", upkeep.Problem, "does not lead to session " + one, true},
 		{"text missing", map[string]string{text: ""}, "contents", upkeep.Problem, text, false},
-		{"text edited", map[string]string{text: "# edited"}, "contents", upkeep.Warning, "edited since", false},
+		{"text edited", map[string]string{text: "# edited"}, "contents", upkeep.OK, "1 edited since", false},
 		{"artifact missing", map[string]string{art: ""}, "artifacts", upkeep.Problem, art, false},
 		{"artifact edited", map[string]string{art: "# edited"}, "artifacts", upkeep.OK, "1 modified", false},
 		{"a write that died", map[string]string{".bmad-task/.session-" + two + ".json.tmp-0011223344556677": "{"}, "leftovers", upkeep.Warning, ".tmp-", true},
@@ -238,6 +239,56 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRenamedSessionFileLosesNothing finds the session of an id under the name of another.
+func TestRenamedSessionFileLosesNothing(t *testing.T) {
+	path := t.TempDir()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	p := project(t, dir)
+	file := func(id string) string { return filepath.Join(path, ".bmad-task", "session-"+id+".json") }
+	if err := os.Rename(file(one), file(gone)); err != nil {
+		t.Fatal(err)
+	}
+	if r := check(t, p); !said(r, "sessions", upkeep.Problem, "holds another session") || !said(r, "task names", upkeep.OK, "") || !said(r, "mapping", upkeep.OK, "") {
+		t.Errorf("%+v", r)
+	}
+	if _, err := p.Fix(ctx, day); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file(gone), file(one)); err != nil {
+		t.Fatal(err)
+	}
+	if r := check(t, p); !r.OK || !said(r, "contents", upkeep.OK, "all as they were submitted") {
+		t.Errorf("with its name again: %+v", r)
+	}
+}
+
+// TestCheckGoesOn past a state folder that lacks something, and finds what is in its way.
+func TestCheckGoesOn(t *testing.T) {
+	path := t.TempDir()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	p := project(t, dir)
+	in := func(name string) string { return filepath.Join(path, ".bmad-task", name) }
+	if err := errors.Join(os.Remove(in(".gitignore")), os.WriteFile(in("session-"+two+".json"), []byte("{"), 0o600),
+		os.RemoveAll(in("locks")), os.WriteFile(in("locks"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := check(t, p)
+	if !said(r, "sessions", upkeep.Problem, "not readable") || !said(r, "state folder", upkeep.Problem, "locks") || !said(r, "locks", upkeep.Problem, "") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -131,7 +131,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sessions = append(sessions, s.mappedOnly(broken)...)
+	sessions = append(sessions, s.mappedOnly(sessions, broken)...)
 	// Under a name of its own first, so that the folder appears complete.
 	building := NamesFolder + ".new"
 	if _, err := s.dir.MkdirAll(building); err != nil {
@@ -197,8 +197,9 @@ func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error
 	if err := ctx.Err(); err != nil {
 		return workflow.Summary{}, err
 	}
-	if _, ok := parseID(id); !ok {
-		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in its name, so it is passed over", Folder, id)
+	if canonical, ok := parseID(id); !ok || canonical != id {
+		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is passed over", Folder, id).
+			WithHint("rename it to session-<session_id>.json")
 	}
 	data, err := s.load(id)
 	if err != nil {
@@ -212,6 +213,11 @@ func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error
 }
 
 func (s *Store) load(id string) ([]byte, error) {
+	// Reading a pipe would wait for ever.
+	if info, err := s.dir.Lstat(store.SessionPath(id)); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeDir) != 0 {
+		return nil, fault.New(fault.Storage, "session file %s is no file", store.SessionPath(id)).
+			WithHint("move it away; the other sessions go on")
+	}
 	data, err := s.dir.ReadFile(store.SessionPath(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, s.missing(id)

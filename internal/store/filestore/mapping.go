@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -158,7 +159,7 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	}
 	// What only the mapping knows goes first, so that no cut can lose it: each part is
 	// replaced whole, and these stand in the first that is written.
-	sessions = append(s.mappedOnly(broken), sessions...)
+	sessions = append(s.mappedOnly(sessions, broken), sessions...)
 	if more != nil {
 		sessions = append(sessions, more.Summary())
 	}
@@ -186,9 +187,9 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	return nil
 }
 
-// mappedOnly returns what the mapping says of sessions that cannot be read: it may be
-// all that is left of them.
-func (s *Store) mappedOnly(broken []store.Broken) []workflow.Summary {
+// mappedOnly returns what the mapping says of others than the sessions listed, while some
+// cannot be read: it may be all that is left of them.
+func (s *Store) mappedOnly(sessions []workflow.Summary, broken []store.Broken) []workflow.Summary {
 	if len(broken) == 0 {
 		return nil
 	}
@@ -198,12 +199,13 @@ func (s *Store) mappedOnly(broken []store.Broken) []workflow.Summary {
 			readEntries(data, known)
 		}
 	}
+	for _, session := range sessions {
+		delete(known, session.SessionID)
+	}
 	var out []workflow.Summary
-	for _, b := range broken {
-		id := strings.TrimSuffix(strings.TrimPrefix(b.Path, Folder+"/session-"), ".json")
-		if e, ok := known[id]; ok {
-			out = append(out, workflow.Summary{SessionID: id, TaskName: e.TaskName, Objective: e.Objective, CreatedAt: e.CreatedAt})
-		}
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		e := known[id]
+		out = append(out, workflow.Summary{SessionID: id, TaskName: e.TaskName, Objective: e.Objective, CreatedAt: e.CreatedAt})
 	}
 	return out
 }
@@ -233,7 +235,7 @@ func (s *Store) Mapping() (map[string]MappingEntry, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := json.Unmarshal(data, &all); err != nil {
-			return nil, fmt.Errorf("%s is no JSON object of session ids: %w", name, err)
+			return nil, fmt.Errorf("%s is no JSON object of session ids and their task names", name)
 		}
 	}
 	return all, nil

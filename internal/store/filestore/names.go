@@ -57,7 +57,7 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 		return false, err
 	}
 	called := func(other workflow.Summary) bool { return other.TaskName == name }
-	return !slices.ContainsFunc(append(sessions, s.mappedOnly(broken)...), called), nil
+	return !slices.ContainsFunc(append(sessions, s.mappedOnly(sessions, broken)...), called), nil
 }
 
 // reserve takes the first free name for a session by creating its file

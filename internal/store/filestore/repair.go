@@ -30,7 +30,8 @@ func (s *Store) Names() (map[string]string, error) {
 }
 
 // Repair makes again what derives from the sessions: the names, the mapping and
-// IgnoreFile. Names that belong to no session go to discard. It returns what it did.
+// IgnoreFile. Names that belong to no session go to discard, unless there are sessions
+// that cannot be read. It returns what it did.
 func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []string, err error) {
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
@@ -46,16 +47,19 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
-	sessions, _, err := s.List(ctx)
+	sessions, broken, err := s.List(ctx)
 	if err != nil {
 		return done, err
+	}
+	if len(broken) > 0 { // a name or an entry may be that of a session that cannot be read
+		discard = nil
 	}
 	renamed, err := s.repairNames(sessions, discard)
 	done = append(done, renamed...)
 	if err != nil {
 		return done, err
 	}
-	if mapping, err := s.Mapping(); err == nil && s.agrees(mapping, sessions) {
+	if mapping, err := s.Mapping(); err == nil && s.agrees(mapping, sessions, len(broken) > 0) {
 		return done, nil
 	}
 	if err := s.writeMapping(ctx, nil); err != nil {
@@ -87,6 +91,9 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 		done = append(done, fmt.Sprintf("gave the name %q back to session %s", name, session.SessionID))
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if discard == nil {
+			break
+		}
 		if s.dir.Exists(store.SessionPath(names[name])) {
 			continue
 		}
@@ -98,15 +105,16 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 	return done, nil
 }
 
-// agrees reports whether the mapping says of the sessions what they say themselves.
-func (s *Store) agrees(mapping map[string]MappingEntry, sessions []workflow.Summary) bool {
+// agrees reports whether the mapping says of the sessions what they say themselves, and
+// has no other entries but where they are allowed.
+func (s *Store) agrees(mapping map[string]MappingEntry, sessions []workflow.Summary, others bool) bool {
 	for _, session := range sessions {
 		if entry, ok := mapping[session.SessionID]; !ok || entry.TaskName != session.TaskName {
 			return false
 		}
 	}
 	for id := range mapping {
-		if !s.dir.Exists(store.SessionPath(id)) {
+		if !others && !s.dir.Exists(store.SessionPath(id)) {
 			return false
 		}
 	}
