@@ -40,16 +40,12 @@ The exit code is 1 where a problem is left, else 0.`,
 }
 
 func (a *app) doctor(ctx context.Context, fix bool) error {
-	cwd, err := a.project()
+	dir, err := a.openFolder()
 	if err != nil {
 		return err
 	}
-	dir, err := durable.OpenDir(cwd)
-	if err != nil {
-		return fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
-	}
 	defer func() { _ = dir.Close() }()
-	project := upkeep.Of(dir)
+	project, cwd := upkeep.Of(dir), dir.Path()
 	report := upkeep.Report{Cwd: cwd}
 	if fix {
 		if report.Fixed, err = project.Fix(ctx, a.engine.Now()); err != nil {
@@ -74,6 +70,19 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		return errReported
 	}
 	return nil
+}
+
+// openFolder opens the folder of the project to look after.
+func (a *app) openFolder() (*durable.Dir, error) {
+	cwd, err := a.project()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
+	}
+	return dir, nil
 }
 
 // checkSettings checks what every action needs: the settings and the prompts.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/upkeep"
 )
@@ -39,13 +38,9 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 	if err != nil {
 		return err
 	}
-	cwd, err := a.project()
+	dir, err := a.openFolder()
 	if err != nil {
 		return err
-	}
-	dir, err := durable.OpenDir(cwd)
-	if err != nil {
-		return fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
 	}
 	defer func() { _ = dir.Close() }()
 	files, err := upkeep.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
@@ -60,14 +55,14 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 		if files == nil {
 			files = []upkeep.Trimmed{}
 		}
-		return a.printJSON(map[string]any{"cwd": cwd, "older_than": age, "applied": apply, "files": files, "bytes": bytes})
+		return a.printJSON(map[string]any{"cwd": dir.Path(), "older_than": age, "applied": apply, "files": files, "bytes": bytes})
 	}
 	for _, f := range files {
 		fmt.Fprintf(a.out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
 	}
 	switch {
 	case len(files) == 0:
-		fmt.Fprintf(a.out, "Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.\n", cwd, age)
+		fmt.Fprintf(a.out, "Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.\n", dir.Path(), age)
 	case apply:
 		fmt.Fprintf(a.out, "Removed %d files, %d bytes.\n", len(files), bytes)
 	default:

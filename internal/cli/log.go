@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"text/tabwriter"
@@ -12,24 +13,6 @@ import (
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
-
-// logEntry is an entry of the JSON of `log`: one of the session's history, and how
-// long the session had waited for the human.
-type logEntry struct {
-	At            time.Time        `json:"at"`
-	Action        workflow.Action  `json:"action"`
-	Event         workflow.Event   `json:"event"`
-	From          string           `json:"from"`
-	To            string           `json:"to"`
-	By            string           `json:"by"`
-	Iteration     int              `json:"iteration,omitempty"`
-	Score         *float64         `json:"score,omitempty"`
-	Verdict       workflow.Verdict `json:"verdict,omitempty"`
-	Path          string           `json:"path,omitempty"`
-	SHA256        string           `json:"sha256,omitempty"`
-	Feedback      string           `json:"feedback,omitempty"`
-	WaitedSeconds *float64         `json:"waited_seconds,omitempty"`
-}
 
 func (a *app) logCommand() *cobra.Command {
 	return &cobra.Command{
@@ -100,16 +83,20 @@ func resultText(e workflow.Transition) string {
 	return ""
 }
 
+// printLogJSON prints the entries of the session's history, each with the seconds that
+// the session had waited for the human.
 func (a *app) printLogJSON(s *workflow.Session, steps []engine.Step) error {
-	entries := make([]logEntry, len(steps))
+	entries := make([]map[string]any, len(steps))
 	for i, e := range steps {
-		entries[i] = logEntry{
-			At: e.At, Action: e.Action, Event: e.Event, From: e.From, To: e.To, By: e.By, Iteration: e.Iteration,
-			Score: e.Score, Verdict: e.Verdict, Path: e.Path, SHA256: e.SHA256, Feedback: e.Feedback,
+		data, err := json.Marshal(e.Transition)
+		if err == nil {
+			err = json.Unmarshal(data, &entries[i])
+		}
+		if err != nil {
+			return err
 		}
 		if e.Waited != nil {
-			seconds := e.Waited.Seconds()
-			entries[i].WaitedSeconds = &seconds
+			entries[i]["waited_seconds"] = e.Waited.Seconds()
 		}
 	}
 	return a.printJSON(map[string]any{

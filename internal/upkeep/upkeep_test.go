@@ -8,14 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/upkeep"
@@ -64,6 +62,18 @@ func project(t *testing.T, dir *durable.Dir) *upkeep.Project {
 	})
 	must(err)
 	return upkeep.Of(dir)
+}
+
+// realProject makes the project in a folder of the system.
+func realProject(t *testing.T) (p *upkeep.Project, dir *durable.Dir, path string) {
+	t.Helper()
+	path = t.TempDir()
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	return project(t, dir), dir, path
 }
 
 func check(t *testing.T, p *upkeep.Project) upkeep.Report {
@@ -138,13 +148,7 @@ func TestDamage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := t.TempDir()
-			dir, err := durable.OpenDir(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = dir.Close() }()
-			p := project(t, dir)
+			p, _, path := realProject(t)
 			for name, body := range tt.damage {
 				full := filepath.Join(path, filepath.FromSlash(name))
 				err := os.Remove(full)
@@ -195,13 +199,7 @@ func TestDamage(t *testing.T) {
 func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 	for name, session := range map[string]string{"newer": `{"version": 99}`, "broken": "{", "of another spelling": ""} {
 		t.Run(name, func(t *testing.T) {
-			path := t.TempDir()
-			dir, err := durable.OpenDir(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = dir.Close() }()
-			p := project(t, dir)
+			p, dir, path := realProject(t)
 			files := map[string]string{
 				".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md": `{"prd_draft":"# P"}`,
 				".bmad-task/temp/" + two + "/po/1/final.md":                            "x",
@@ -213,6 +211,7 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			var err error
 			if session != "" {
 				err = os.WriteFile(filepath.Join(path, ".bmad-task/session-"+two+".json"), []byte(session), 0o600)
 			} else {
@@ -244,13 +243,7 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 
 // TestRenamedSessionFileLosesNothing finds the session of an id under the name of another.
 func TestRenamedSessionFileLosesNothing(t *testing.T) {
-	path := t.TempDir()
-	dir, err := durable.OpenDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	p := project(t, dir)
+	p, dir, path := realProject(t)
 	file := func(id string) string { return filepath.Join(path, ".bmad-task", "session-"+id+".json") }
 	if err := os.Rename(file(one), file(gone)); err != nil {
 		t.Fatal(err)
@@ -274,13 +267,7 @@ func TestRenamedSessionFileLosesNothing(t *testing.T) {
 
 // TestCheckGoesOn past a state folder that lacks something, and finds what is in its way.
 func TestCheckGoesOn(t *testing.T) {
-	path := t.TempDir()
-	dir, err := durable.OpenDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	p := project(t, dir)
+	p, dir, path := realProject(t)
 	in := func(name string) string { return filepath.Join(path, ".bmad-task", name) }
 	if err := errors.Join(os.Remove(in(".gitignore")), os.WriteFile(in("session-"+two+".json"), []byte("{"), 0o600),
 		os.RemoveAll(in("locks")), os.WriteFile(in("locks"), nil, 0o600)); err != nil {
@@ -303,12 +290,7 @@ func without(files map[string]string) map[string]string {
 }
 
 func TestTwoSessionsWithOneName(t *testing.T) {
-	dir, err := durable.OpenDir(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	p := project(t, dir)
+	p, dir, _ := realProject(t)
 	if _, err := filestore.New(dir).Update(ctx, two, func(s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -320,13 +302,7 @@ func TestTwoSessionsWithOneName(t *testing.T) {
 // TestBrokenSessionKeepsWhatItMayNeed checks that neither fix nor gc touches what a
 // session that cannot be read may refer to.
 func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
-	path := t.TempDir()
-	dir, err := durable.OpenDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	p := project(t, dir)
+	p, dir, path := realProject(t)
 	for name, body := range map[string]string{"session-" + one + ".json": "{", "task-mapping.json": "{\n  \"" + one + "\": {\"task_name\": \"task-1\"}\n}\n"} {
 		if err := os.WriteFile(filepath.Join(path, ".bmad-task", name), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
@@ -350,105 +326,8 @@ func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
 	}
 }
 
-func TestTrim(t *testing.T) {
-	path := t.TempDir()
-	dir, err := durable.OpenDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	p := project(t, dir)
-	raw := ".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"
-	old := ".bmad-task/trash/20260101T000000Z/temp/x.md"
-	recent := ".bmad-task/trash/20260601T000000Z/y.md"
-	for _, name := range []string{old, recent, ".bmad-task/trash/by hand.txt"} {
-		full := filepath.Join(path, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	found := func(before time.Time, apply bool) string {
-		t.Helper()
-		files, err := p.Trim(ctx, before, apply)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, f := range files {
-			names = append(names, f.Path)
-		}
-		return strings.Join(names, " ")
-	}
-	files := tree(t, path)
-	if got := found(day, false); got != old {
-		t.Errorf("before the session was finished: %s", got)
-	}
-	if got := found(day.Add(time.Hour), false); got != raw+" "+old {
-		t.Errorf("after it: %s", got)
-	}
-	if after := tree(t, path); fmt.Sprint(after) != fmt.Sprint(files) {
-		t.Error("a dry run changed files")
-	}
-	if got := found(day.Add(time.Hour), true); got != raw+" "+old {
-		t.Errorf("applied: %s", got)
-	}
-	after := tree(t, path)
-	for name := range files {
-		if _, there := after[name]; there == (name == raw || name == old) {
-			t.Errorf("%s is there: %v", name, there)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(path, ".bmad-task/trash/20260101T000000Z")); err == nil {
-		t.Error("the emptied folder of the trash is still there")
-	}
-	if r := check(t, p); !r.OK {
-		t.Errorf("after it: %+v", r)
-	}
-}
-
-// TestFixAtEveryCut cuts a repair at every step: no file is lost, and it can be repeated.
-func TestFixAtEveryCut(t *testing.T) {
-	disk := durabletest.New()
-	at := func(d *durabletest.Disk) *durable.Dir { return d.Dir("/simulated/fix") }
-	project(t, at(disk))
-	d := at(disk)
-	for _, err := range []error{
-		d.Remove(".bmad-task/names/task-1"), d.Replace(".bmad-task/names/task-9", []byte(gone)), d.Replace(".bmad-task/task-mapping.json", []byte("[]\n")),
-		d.CreateUnsynced(".bmad-task/.session-"+two+".json.tmp-0011223344556677", []byte("{")), d.Remove(".bmad-task/.gitignore"),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
-		_, err := upkeep.Of(at(d)).Fix(ctx, day)
-		return err
-	}, func(o durabletest.Outcome) {
-		p := upkeep.Of(at(o.Disk))
-		if _, err := p.Fix(ctx, day); err != nil {
-			t.Fatalf("%v: repeated: %v", o, err)
-		}
-		if r := check(t, p); !r.OK || said(r, "leftovers", upkeep.Warning, "") {
-			t.Fatalf("%v: %+v", o, r)
-		}
-		sessions, broken, err := filestore.New(at(o.Disk)).List(ctx)
-		if err != nil || len(sessions) != 2 || len(broken) != 0 {
-			t.Fatalf("%v: %v, %v, %v", o, sessions, broken, err)
-		}
-	})
-	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
-}
-
 func TestHeldLockIsNamed(t *testing.T) {
-	dir, err := durable.OpenDir(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	p := project(t, dir)
+	p, dir, _ := realProject(t)
 	lock, err := dir.Lock(ctx, filestore.SessionLock(one))
 	if err != nil {
 		t.Fatal(err)
@@ -456,51 +335,5 @@ func TestHeldLockIsNamed(t *testing.T) {
 	defer func() { _ = lock.Unlock() }()
 	if r := check(t, p); !said(r, "locks", upkeep.OK, fmt.Sprintf("by process %d since", os.Getpid())) {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestMachine(t *testing.T) {
-	home, project := t.TempDir(), t.TempDir()
-	m := upkeep.Machine{Program: filepath.Join(home, "bmad-mcp"), Home: home, Project: project}
-	hosts := func() upkeep.Check { return m.Check()[1] }
-	if c := hosts(); c.Status != upkeep.Warning || !strings.Contains(c.Remedy, "claude mcp add") {
-		t.Errorf("%+v", c)
-	}
-	write := func(name, body string) {
-		t.Helper()
-		full := filepath.Join(home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(".claude.json", `{"projects": {"/src/bmad-mcp": {}}}`)
-	if c := hosts(); c.Status != upkeep.Warning {
-		t.Errorf("a project of that name counts as a server: %+v", c)
-	}
-	write(".codex/config.toml", "[mcp_servers.bmad]\ncommand = \"/opt/bmad-mcp\"\n")
-	if c := hosts(); c.Status != upkeep.OK || !strings.Contains(c.Detail, "Codex") {
-		t.Errorf("%+v", c)
-	}
-	write(".cursor/mcp.json", `{"mcpServers": {"bmad": {"command": "bmad-mcp"}},}`)
-	if c := hosts(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "Cursor") {
-		t.Errorf("%+v", c)
-	}
-	if runtime.GOOS == "windows" {
-		return
-	}
-	program := func() upkeep.Check { return m.Check()[0] }
-	t.Setenv("PATH", home)
-	if c := program(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "not on the PATH") {
-		t.Errorf("%+v", c)
-	}
-	write("bmad-mcp", "#!/bin/sh\n")
-	if err := os.Chmod(filepath.Join(home, "bmad-mcp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if c := program(); c.Status != upkeep.OK {
-		t.Errorf("%+v", c)
 	}
 }

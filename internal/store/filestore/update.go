@@ -1,0 +1,67 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// Update changes a session under its lock.
+func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
+	canonical, ok := parseID(id)
+	if !ok || s.gone(store.SessionPath(canonical)) {
+		return nil, s.missing(id)
+	}
+	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
+		return nil, s.storage(err)
+	}
+	lock, err := s.dir.Lock(ctx, SessionLock(canonical))
+	if err != nil {
+		return nil, s.storage(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	session, stored, err := s.update(canonical, change)
+	if err != nil {
+		if !stored {
+			for _, u := range undo {
+				u()
+			}
+		}
+		return nil, s.storage(err)
+	}
+	s.mendDerived(ctx, session)
+	return session, nil
+}
+
+// update changes a session; the caller holds its lock. stored is true if the change
+// is there for everyone to see, also where an error says that it was not confirmed.
+func (s *Store) update(id string, change func(*workflow.Session) error) (session *workflow.Session, stored bool, err error) {
+	if session, err = s.read(id); err != nil {
+		return nil, false, err
+	}
+	if err := change(session); err != nil {
+		return nil, false, err
+	}
+	session.Revision++
+	data, err := store.Encode(session)
+	if err != nil {
+		return nil, false, err
+	}
+	err = s.dir.Replace(store.SessionPath(id), data)
+	var unconfirmed *durable.UnconfirmedError
+	return session, err == nil || errors.As(err, &unconfirmed), err
+}
+
+// mendDerived makes the mapping and the session's name again where they are missing.
+// They are derived: trouble with them must not fail an update that is stored.
+func (s *Store) mendDerived(ctx context.Context, session *workflow.Session) {
+	if !s.mappingLooksWhole() {
+		_ = s.rebuildMapping(ctx)
+	}
+	if PlainName(session.TaskName) && s.gone(namePath(session.TaskName)) && !s.gone(NamesFolder) { // changed by hand
+		_ = s.rememberName(ctx, session)
+	}
+}
