@@ -243,7 +243,7 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 
 // TestRenamedSessionFileLosesNothing finds the session of an id under the name of another.
 func TestRenamedSessionFileLosesNothing(t *testing.T) {
-	p, dir, path := realProject(t)
+	p, _, path := realProject(t)
 	file := func(id string) string { return filepath.Join(path, ".bmad-task", "session-"+id+".json") }
 	if err := os.Rename(file(one), file(gone)); err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestRenamedSessionFileLosesNothing(t *testing.T) {
 
 // TestCheckGoesOn past a state folder that lacks something, and finds what is in its way.
 func TestCheckGoesOn(t *testing.T) {
-	p, dir, path := realProject(t)
+	p, _, path := realProject(t)
 	in := func(name string) string { return filepath.Join(path, ".bmad-task", name) }
 	if err := errors.Join(os.Remove(in(".gitignore")), os.WriteFile(in("session-"+two+".json"), []byte("{"), 0o600),
 		os.RemoveAll(in("locks")), os.WriteFile(in("locks"), nil, 0o600)); err != nil {
