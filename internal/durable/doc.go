@@ -16,6 +16,9 @@
 //   - [Dir.CreateUnsynced] for each of several files, then one SyncDir of their
 //     folder: n+1 fsyncs, no rename. A file that only a later write refers to needs
 //     no rename: half of it means nothing.
+//   - [Dir.MkdirAll]: a sync of the folder above for each folder that is made, and
+//     once for each that this process finds, because whoever made it may have died
+//     before that.
 //
 // # What is promised
 //
@@ -24,7 +27,10 @@
 // and folders and renames atomically: ext4, xfs, btrfs, f2fs, zfs and apfs do (on
 // apfs Go's fsync is F_FULLFSYNC). When it has returned an error, the old file
 // is untouched, but for [UnconfirmedError], which says so. When it has not returned,
-// the name holds the old bytes or the new, never a part.
+// the name holds the old bytes or the new, never a part. This is shown by
+//
+//	go test ./internal/engine -run 'EveryCut|Cost|DiskTrouble' -v
+//	go test ./internal/store/... ./internal/upkeep ./internal/artifact -run 'Fault|Cut|Edits' -v
 //
 // # What is not
 //
