@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -19,8 +20,8 @@ func (a *app) logCommand() *cobra.Command {
 		Use:   "log [TASK]",
 		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
 		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
-where, with which score or verdict and document. WAITED is how long the session
-stood before the human's answer or decision.
+where, in which round (the number that diff takes), with which score or verdict and
+document. WAITED is how long the session stood before the human's answer or decision.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),
@@ -51,23 +52,26 @@ func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
 	}
 	fmt.Fprintln(a.out)
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tRESULT\tWAITED\tDOCUMENT\tWORDS")
+	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tWAITED\tDOCUMENT\tWORDS")
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
 			from = "–"
 		}
-		waited, document, words := "", "", ""
+		round, waited, document, words := "", "", "", ""
 		if e.Waited != nil {
 			waited = e.Waited.Round(time.Second).String()
 		}
 		if e.Path != "" {
 			document = path.Base(e.Path)
 		}
+		if e.Iteration > 0 {
+			round = strconv.Itoa(e.Iteration)
+		}
 		if e.Feedback != "" {
 			words = "“" + oneLine(e.Feedback) + "”"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, resultText(e.Transition), waited, document, words)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), waited, document, words)
 	}
 	return t.Flush()
 }
