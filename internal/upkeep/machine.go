@@ -83,12 +83,17 @@ func (m Machine) hostFiles() []hostFile {
 	return out
 }
 
-// startsUs matches the entry of a server, in JSON and in TOML, whose command is this program.
-var startsUs = regexp.MustCompile(`"?command"?\s*[:=]\s*"[^"]*bmad-mcp(\.exe)?"`)
+// startsUs matches the entry of a server, in JSON and in TOML, whose command is this
+// program, under its own name or the one it has now.
+func (m Machine) startsUs() *regexp.Regexp {
+	now := strings.TrimSuffix(filepath.Base(m.Program), ".exe")
+	return regexp.MustCompile(`"?command"?\s*[:=]\s*"([^"]*[/\\])?(bmad-mcp|` + regexp.QuoteMeta(now) + `)(\.exe)?"`)
+}
 
 func (m Machine) checkHosts() Check {
 	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
 	var found []string
+	startsUs := m.startsUs()
 	for _, h := range m.hostFiles() {
 		data, err := os.ReadFile(h.path)
 		if err != nil || !startsUs.Match(data) {
