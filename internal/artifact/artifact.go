@@ -72,10 +72,12 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 			}
 		}
 		saved.Undo = func() {
-			if holds(project, name, body) && project.Replace(name, old) != nil {
-				return // the kept copy is the only one
+			if holds(project, name, body) {
+				_ = project.Replace(name, old)
 			}
-			drop()
+			if holds(project, name, string(old)) { // else the kept copy may be the only one
+				drop()
+			}
 		}
 	}
 	return saved, project.Replace(name, []byte(body))

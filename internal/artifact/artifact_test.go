@@ -143,3 +143,28 @@ func TestEditsSurviveEveryFault(t *testing.T) {
 		}
 	})
 }
+
+// TestUndoKeepsTheOnlyCopy has something else write the artifact between save and undo.
+func TestUndoKeepsTheOnlyCopy(t *testing.T) {
+	const name = ".claude/specs/my-task/01-x.md"
+	d := durabletest.New().Dir("/simulated/undo")
+	first, err := artifact.Save(d, "my-task", "01-x.md", "# first", nil, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Replace(name, []byte("# hours of work\n")); err != nil {
+		t.Fatal(err)
+	}
+	second, err := artifact.Save(d, "my-task", "01-x.md", "# second", &first.Artifact, time.Unix(60, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Replace(name, []byte("# formatted\n")); err != nil {
+		t.Fatal(err)
+	}
+	second.Undo()
+	kept, err := d.ReadFile(second.Kept)
+	if now, readErr := d.ReadFile(name); err != nil || readErr != nil || string(kept) != "# hours of work\n" || string(now) != "# formatted\n" {
+		t.Errorf("kept %q, %v; the file holds %q, %v", kept, err, now, readErr)
+	}
+}

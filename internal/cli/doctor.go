@@ -48,7 +48,10 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	project, cwd := upkeep.Of(dir), dir.Path()
 	report := upkeep.Report{Cwd: cwd}
 	if fix {
-		if report.Fixed, err = project.Fix(ctx, a.engine.Now()); err != nil {
+		fixed, err := project.Fix(ctx, a.engine.Now())
+		report.Fixed = &fixed
+		if err != nil {
+			a.printFixed(fixed)
 			return err
 		}
 	}
@@ -106,15 +109,27 @@ func (a *app) machine(cwd string) upkeep.Machine {
 	return m
 }
 
+func (a *app) printFixed(f upkeep.Fixed) {
+	if a.asJSON {
+		return // an error is the one object that is printed
+	}
+	for _, done := range f.Done {
+		fmt.Fprintln(a.out, "fixed:", done)
+	}
+	for _, left := range f.Left {
+		fmt.Fprintln(a.out, "left alone:", left)
+	}
+	if len(f.Done)+len(f.Left) > 0 {
+		fmt.Fprintln(a.out)
+	}
+}
+
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
 func (a *app) printReport(r upkeep.Report) {
-	for _, done := range r.Fixed {
-		fmt.Fprintln(a.out, "fixed:", done)
-	}
-	if len(r.Fixed) > 0 {
-		fmt.Fprintln(a.out)
+	if r.Fixed != nil {
+		a.printFixed(*r.Fixed)
 	}
 	marks := map[upkeep.Status]string{upkeep.OK: "✓", upkeep.Warning: "!", upkeep.Problem: "✗"}
 	titles := map[upkeep.Group]string{upkeep.OfProject: "Project " + r.Cwd, upkeep.OfMachine: "This machine"}

@@ -45,6 +45,9 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 	defer func() { _ = dir.Close() }()
 	files, err := upkeep.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {
+		if apply && !a.asJSON && len(files) > 0 {
+			fmt.Fprintf(a.out, "Removed %d files before this went wrong.\n", len(files))
+		}
 		return err
 	}
 	bytes := int64(0)

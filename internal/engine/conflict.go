@@ -55,13 +55,15 @@ func (r run) takesBack(s *workflow.Session) bool {
 	return r.refuses() && last.Action == r.req.Action && last.Event != workflow.EventChangesRequested && last.Event != workflow.EventSentBack
 }
 
-// showedOther reports whether this program has told its callers of the session, and
-// of another revision than the one that stands.
+// showedOther reports whether the last document of the session that this program has
+// shown to its callers is of another revision than the one that stands.
 func (r run) showedOther(s *workflow.Session) bool {
-	last, _ := r.memory.sessions.Load(s.SessionID)
-	t, ok := last.(told)
-	return ok && t.revision != s.Revision
+	shown, ok := r.memory.shown.Load(r.key(s.SessionID))
+	return ok && shown != s.Revision
 }
+
+// key tells sessions apart in the memory: a copy of a project has the same ids.
+func (r run) key(sessionID string) string { return r.project.dir.Path() + "\x00" + sessionID }
 
 // late reports whether a call that does not fit where the session stands would
 // have fitted before another call moved it. That is so if the session moved
@@ -93,10 +95,12 @@ func (r run) repeats(s *workflow.Session, last workflow.Transition) bool {
 }
 
 // memory is which revision of each session this program has told its callers of, and
-// when, by a count of calls and answers: clocks can be set back.
+// when, by a count of calls and answers: clocks can be set back. To be told where a
+// session stands, as by a refusal or a list, is less than to be shown it.
 type memory struct {
-	count    atomic.Int64
-	sessions sync.Map // id → told
+	count atomic.Int64
+	told  sync.Map // key of the session → told
+	shown sync.Map // key of the session → revision
 }
 
 type told struct {
@@ -104,16 +108,23 @@ type told struct {
 	at       int64
 }
 
-func (m *memory) tell(sessionID string, revision int) {
-	if sessionID != "" {
-		m.sessions.Store(sessionID, told{revision, m.count.Add(1)})
+func (m *memory) tell(key string, revision int) { m.told.Store(key, told{revision, m.count.Add(1)}) }
+
+// show notes what a reply shows. Replies can overtake each other; the newest counts.
+func (m *memory) show(key string, revision int) {
+	m.tell(key, revision)
+	for {
+		before, loaded := m.shown.LoadOrStore(key, revision)
+		if !loaded || before.(int) >= revision || m.shown.CompareAndSwap(key, before, revision) {
+			return
+		}
 	}
 }
 
 // knew reports whether the caller could know where the session stands: this program
 // had told of it before the call came in.
 func (r run) knew(s *workflow.Session) bool {
-	last, _ := r.memory.sessions.Load(s.SessionID)
+	last, _ := r.memory.told.Load(r.key(s.SessionID))
 	t, ok := last.(told)
 	return ok && t.revision == s.Revision && t.at < r.call
 }

@@ -124,3 +124,55 @@ func TestDecisionIsForWhatWasShown(t *testing.T) {
 		t.Errorf("a revision that never was: %v", err)
 	}
 }
+
+// TestToldIsNotShown has a caller learn that something changed, by a refusal or from a
+// list: to open the gate takes having been shown what waits there.
+func TestToldIsNotShown(t *testing.T) {
+	for name, learn := range map[string]func(b *bench){
+		"the same call again": func(b *bench) { _, _ = b.try(confirm(true)) },
+		"another refusal": func(b *bench) {
+			_, _ = b.try(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+		},
+		"a list": func(b *bench) {
+			here := b.session
+			b.do(start("another thing"))
+			b.session = ""
+			if list := b.do(engine.Request{Action: workflow.ActionStatus}); len(list.Sessions) != 2 {
+				b.t.Fatalf("%+v", list)
+			}
+			b.session = here
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.to(workflow.PO, workflow.AwaitingConfirmation)
+			other := newBench(t)
+			other.dir, other.session, other.clock = b.dir, b.session, b.clock
+			other.at("po/refining", confirm(false))
+			other.at("po/awaiting_confirmation", submit(workflow.PO, "# Another thing\nQuality Score: 95/100"))
+			learn(b)
+			if _, err := b.try(confirm(true)); !fault.Is(err, fault.Conflict) {
+				t.Errorf("got %v", err)
+			}
+			sure := confirm(true) // whoever names the revision has seen it
+			now := b.stored().Revision
+			sure.Revision = &now
+			b.at("architect/generating", sure)
+		})
+	}
+}
+
+// TestOldRevisionLoses by its number 0, which sessions of older servers have.
+func TestOldRevisionLoses(t *testing.T) {
+	b := newBench(t)
+	b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})
+	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	other := newBench(t)
+	other.dir, other.session = b.dir, b.session
+	other.at("po/refining", confirm(false))
+	late := confirm(true)
+	late.Revision = &shown.Revision
+	if _, err := b.try(late); !fault.Is(err, fault.Conflict) {
+		t.Errorf("revision %d: %v", shown.Revision, err)
+	}
+}

@@ -93,15 +93,12 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	reply, err := e.do(ctx, req)
 	switch {
 	case err == nil:
-		e.memory.tell(reply.SessionID, reply.Revision)
 		fit(reply)
 		return reply, nil
 	case errors.Is(err, context.Canceled):
 		return nil, err
 	}
-	f := fault.From(err)
-	e.memory.tell(f.SessionID, f.Revision)
-	return nil, f
+	return nil, fault.From(err)
 }
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
@@ -125,6 +122,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if err != nil {
 		return nil, r.explain(ctx, err)
 	}
+	r.memory.show(r.key(id), reply.Revision)
 	return reply, nil
 }
 
@@ -205,14 +203,14 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 // that was meant for another revision of it.
 func (r run) admit(s *workflow.Session) error {
 	if want := r.req.Revision; want != nil && *want != s.Revision {
-		if *want < 1 || *want > s.Revision {
+		if *want < 0 || *want > s.Revision { // 0 is that of a session of an older server
 			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
 				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
 		return r.lost(s)
 	}
 	err := r.fits(s)
-	if err == nil && s.CurrentState.Gated() && r.decides() && r.showedOther(s) {
+	if err == nil && r.decides() && r.req.Revision == nil && r.showedOther(s) {
 		return r.lost(s) // the human has seen another document than the one that waits
 	}
 	if err != nil && r.late(s) {
@@ -283,6 +281,7 @@ func (r run) explain(ctx context.Context, err error) error {
 	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
 		f.Allowed = r.allowedActions(s)
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
+		r.memory.tell(r.key(r.id), s.Revision)
 	}
 	return f
 }

@@ -122,6 +122,27 @@ func TestPlanOfTheNodeServerHasItsSprints(t *testing.T) {
 	}
 }
 
+// TestDevOfTheNodeServerHasItsSprints begins where the plan was approved before, with the
+// paths of a server on Windows.
+func TestDevOfTheNodeServerHasItsSprints(t *testing.T) {
+	b := newBench(t)
+	b.session = nodeID
+	plan := ".bmad-task/temp/" + nodeID + "/sm_claude_result_x.md"
+	b.write(plan, "# Plan\n## Sprint 1: Base\n## Sprint 2: More")
+	b.write(".bmad-task/session-"+nodeID+".json", strings.Replace(nodeSession("dev", "generating", `{"status":"in_progress"}`), `"stages":{`,
+		`"stages":{"sm":{"status":"completed","claude_result_ref":{"file_path":"`+strings.ReplaceAll(plan, "/", `\\`)+`","summary":"","size":1}},`, 1))
+	resumed := b.do(engine.Request{Action: workflow.ActionResume})
+	one := submit(workflow.Dev, "# D")
+	one.Sprints = []int{1}
+	if len(resumed.Sprints) != 2 {
+		t.Fatalf("sprints %+v", resumed.Sprints)
+	}
+	b.at("review/generating", one)
+	if s := b.stored(); len(s.Sprints) != 2 || s.Sprints[0].Status != workflow.SprintImplemented || s.Sprints[1].Status != workflow.SprintPending {
+		t.Errorf("%+v", s.Sprints)
+	}
+}
+
 func TestRoundOfTheNodeServerGoesOn(t *testing.T) {
 	b := newBench(t)
 	b.session = nodeID

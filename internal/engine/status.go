@@ -64,7 +64,7 @@ func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
 		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
 		slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 		for _, s := range sessions[:min(listed, len(sessions))] {
-			e.memory.tell(s.SessionID, s.Revision)
+			e.memory.tell(run{project: p}.key(s.SessionID), s.Revision)
 			out.Sessions = append(out.Sessions, SessionView{
 				SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
 				Objective: clip(s.Objective, 200), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),

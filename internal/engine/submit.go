@@ -20,6 +20,7 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 	from := workflow.Stage{}
 	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
 		from = r.stage(s)
+		r.adoptSprints(ctx, s) // as the change itself will
 		if r.req.Sprints != nil && from.ID != workflow.Dev {
 			return fault.New(fault.InvalidArgument, "sprints go with stage \"dev\", not %q", from.ID).
 				WithHint("leave sprints out")

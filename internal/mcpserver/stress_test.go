@@ -208,6 +208,13 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	for _, id := range ids {
 		for _, step := range steps {
 			step.args["session_id"] = id
+			if action := step.args["action"]; action == "confirm" || action == "approve" {
+				for _, p := range crew { // a decision is for what was shown
+					if _, refused, err := p.task(object{"action": "status", "session_id": id}); refused || err != nil {
+						t.Fatal(refused, err)
+					}
+				}
+			}
 			won := 0
 			for i, a := range race(func(int) object { return step.args }) {
 				switch {

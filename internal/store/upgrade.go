@@ -2,6 +2,7 @@ package store
 
 import (
 	"path"
+	"strings"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -10,6 +11,16 @@ import (
 // another way: which stage a saved artifact is of stands only in its file name. The
 // document of its current stage is taken over by the engine, which can store it.
 func upgrade(s *workflow.Session) {
+	for i, name := range s.Artifacts {
+		s.Artifacts[i] = slashes(name)
+	}
+	for _, rec := range s.Stages {
+		for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
+			if ref != nil {
+				ref.FilePath = slashes(ref.FilePath)
+			}
+		}
+	}
 	for _, st := range workflow.Default().Stages {
 		settleQuestions(s.Record(st.ID), s.CurrentStage == st.ID && s.CurrentState == workflow.Clarifying)
 		for _, saved := range s.Artifacts {
@@ -29,3 +40,6 @@ func settleQuestions(rec *workflow.Record, waiting bool) {
 	rec.Asked = append(rec.Asked, rec.Questions...)
 	rec.Questions = nil
 }
+
+// slashes returns a path as references have it; that server wrote the system's own.
+func slashes(name string) string { return strings.ReplaceAll(name, `\`, "/") }

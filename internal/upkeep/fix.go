@@ -16,44 +16,59 @@ import (
 	"bmad-mcp/internal/store/filestore"
 )
 
+// Fixed is what Fix did, and what it left alone because it was in use.
+type Fixed struct {
+	Done []string `json:"done"`
+	Left []string `json:"left,omitempty"`
+}
+
 // Fix repairs what can be made again from the sessions, and moves what belongs to
-// nobody into a folder of the trash that is named after at. It returns what it did.
+// nobody into a folder of the trash that is named after at. It returns what it did, also where an error ended it.
 // Whatever it moves it looks at again under the lock of whoever could be using it, so
 // that it can run beside servers at work.
-func (p *Project) Fix(ctx context.Context, at time.Time) (done []string, err error) {
+func (p *Project) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
+	f.Done = []string{}
 	if !p.dir.Exists(store.Folder) {
-		return nil, nil
+		return f, nil
 	}
 	v, err := p.survey(ctx)
 	if err != nil {
-		return nil, store.Trouble(p.dir, err)
+		return f, store.Trouble(p.dir, err)
 	}
-	done, err = p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
+	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
+	f.Done = append(f.Done, done...)
 	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
-		done, err = append(done, "left names and mapping alone: "+busy.Error()), nil
+		f.Left, err = append(f.Left, "names and mapping: "+busy.Error()), nil
 	}
 	if err != nil {
-		return done, store.Trouble(p.dir, err)
+		return f, store.Trouble(p.dir, err)
 	}
+	held := map[string]bool{} // locks not to be waited for again
 	for _, name := range append(v.orphans(), v.leftovers()...) {
-		moved, err := p.sweep(ctx, v, name, at)
+		lock := p.lockFor(v, name)
+		if held[lock] {
+			f.Left = append(f.Left, name)
+			continue
+		}
+		moved, err := p.sweep(ctx, lock, name, at)
 		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
-			done = append(done, fmt.Sprintf("left %s alone: %v", name, busy))
+			held[lock] = true
+			f.Left = append(f.Left, fmt.Sprintf("%s: %v", name, busy))
 			continue
 		}
 		if err != nil {
-			return done, store.Trouble(p.dir, err)
+			return f, store.Trouble(p.dir, err)
 		}
 		if moved {
-			done = append(done, fmt.Sprintf("moved %s to the trash", name))
+			f.Done = append(f.Done, fmt.Sprintf("moved %s to the trash", name))
 		}
 	}
-	return done, nil
+	return f, nil
 }
 
 // sweep moves one leftover away, unless it has been put to use since the survey.
-func (p *Project) sweep(ctx context.Context, v *survey, name string, at time.Time) (bool, error) {
-	lock, err := p.dir.Lock(ctx, p.lockFor(v, name))
+func (p *Project) sweep(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
+	lock, err := p.dir.Lock(ctx, lockName)
 	if err != nil {
 		return false, err
 	}
@@ -118,7 +133,7 @@ func (p *Project) discard(name string, at time.Time) error {
 	for free, n := to, 1; p.dir.Exists(to); n++ {
 		to = fmt.Sprintf("%s-%d", free, n)
 	}
-	if err := p.dir.Move(name, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := p.dir.Move(name, to); err != nil && (p.dir.Exists(name) || !errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/workflow"
@@ -23,7 +24,8 @@ type Trimmed struct {
 
 // Trim finds the texts of sessions that were finished before a time and that nothing
 // refers to any more (what an engine handed in, in rounds before the last), and
-// what was put into the trash before it. With apply it removes them.
+// what was put into the trash before it. With apply it removes them, and returns what it
+// removed, also where an error ended it.
 func (p *Project) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
 	v, err := p.survey(ctx)
 	if err != nil {
@@ -37,6 +39,9 @@ func (p *Project) Trim(ctx context.Context, before time.Time, apply bool) ([]Tri
 		}
 		found, err := p.trimSession(ctx, s, before, orphans, v.texts, apply)
 		out = append(out, found...)
+		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
+			continue // in use; the next time will do
+		}
 		if err != nil {
 			return out, store.Trouble(p.dir, err)
 		}

@@ -69,7 +69,7 @@ type Report struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 	// Fixed lists what was done, when it was asked for.
-	Fixed []string `json:"fixed,omitempty"`
+	Fixed *Fixed `json:"fixed,omitempty"`
 }
 
 // Add appends checks.

@@ -169,7 +169,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("a check changed files:\n%v\n%v", before, after)
 			}
 			done, err := p.Fix(ctx, day)
-			if err != nil || tt.fixed && len(done) == 0 {
+			if err != nil || tt.fixed && len(done.Done) == 0 {
 				t.Errorf("fix did %q, %v", done, err)
 			}
 			after := tree(t, path)
@@ -187,7 +187,7 @@ func TestDamage(t *testing.T) {
 			if !tt.fixed && !said(report, tt.check, tt.status, tt.what) {
 				t.Errorf("no longer reported: %+v", report)
 			}
-			if again, err := p.Fix(ctx, day); err != nil || len(again) != 0 {
+			if again, err := p.Fix(ctx, day); err != nil || len(again.Done) != 0 {
 				t.Errorf("a second fix did %q, %v", again, err)
 			}
 		})

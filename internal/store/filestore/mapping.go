@@ -133,7 +133,7 @@ func appendEntry(data []byte, session workflow.Summary) ([]byte, error) {
 
 // rebuildMapping writes the mapping anew if it is missing or broken.
 func (s *Store) rebuildMapping(ctx context.Context) error {
-	lock, err := s.dir.Lock(ctx, ProjectLock)
+	lock, err := s.mendLock(ctx)
 	if err != nil {
 		return err
 	}

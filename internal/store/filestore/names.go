@@ -71,11 +71,11 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (stri
 		return !free && err == nil // an error ends the search
 	}
 	for n := store.FirstFree(taken); ; n++ {
-		if trouble != nil {
-			return "", trouble
-		}
 		if taken(n) {
 			continue
+		}
+		if trouble != nil {
+			return "", trouble
 		}
 		name := names.Candidate(n)
 		err := s.dir.CreateUnsynced(namePath(name), []byte(id+"\n"))
@@ -95,7 +95,7 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (stri
 
 // rememberName gives a name that was changed by hand in the session file to its session.
 func (s *Store) rememberName(ctx context.Context, session *workflow.Session) error {
-	lock, err := s.dir.Lock(ctx, ProjectLock)
+	lock, err := s.mendLock(ctx)
 	if err != nil {
 		return err
 	}

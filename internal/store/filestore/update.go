@@ -3,6 +3,7 @@ package filestore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/store"
@@ -22,14 +23,14 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	if err != nil {
 		return nil, s.storage(err)
 	}
-	defer func() { _ = lock.Unlock() }()
 	session, stored, err := s.update(canonical, change)
-	if err != nil {
-		if !stored {
-			for _, u := range undo {
-				u()
-			}
+	if err != nil && !stored {
+		for _, u := range undo {
+			u()
 		}
+	}
+	_ = lock.Unlock()
+	if err != nil {
 		return nil, s.storage(err)
 	}
 	s.mendDerived(ctx, session)
@@ -53,6 +54,17 @@ func (s *Store) update(id string, change func(*workflow.Session) error) (session
 	err = s.dir.Replace(store.SessionPath(id), data)
 	var unconfirmed *durable.UnconfirmedError
 	return session, err == nil || errors.As(err, &unconfirmed), err
+}
+
+// mendPatience bounds how long an update that is stored waits for the lock to mend what
+// is derived: whoever holds it is likely to do that, too.
+const mendPatience = 200 * time.Millisecond
+
+// mendLock takes the project lock, if it is soon to be had.
+func (s *Store) mendLock(ctx context.Context) (*durable.Lock, error) {
+	ctx, cancel := context.WithTimeout(ctx, mendPatience)
+	defer cancel()
+	return s.dir.Lock(ctx, ProjectLock)
 }
 
 // mendDerived makes the mapping and the session's name again where they are missing.
