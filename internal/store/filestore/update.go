@@ -16,25 +16,30 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	if !ok || s.gone(store.SessionPath(canonical)) {
 		return nil, s.missing(id)
 	}
-	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
-		return nil, s.storage(err)
-	}
-	lock, err := s.dir.Lock(ctx, SessionLock(canonical))
-	if err != nil {
-		return nil, s.storage(err)
-	}
-	session, stored, err := s.update(canonical, change)
-	if err != nil && !stored {
-		for _, u := range undo {
-			u()
-		}
-	}
-	_ = lock.Unlock()
+	session, err := s.updateLocked(ctx, canonical, change, undo)
 	if err != nil {
 		return nil, s.storage(err)
 	}
 	s.mendDerived(ctx, session)
 	return session, nil
+}
+
+func (s *Store) updateLocked(ctx context.Context, id string, change func(*workflow.Session) error, undo []func()) (*workflow.Session, error) {
+	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
+		return nil, err
+	}
+	lock, err := s.dir.Lock(ctx, SessionLock(id))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	session, stored, err := s.update(id, change)
+	if err != nil && !stored {
+		for _, u := range undo {
+			u()
+		}
+	}
+	return session, err
 }
 
 // update changes a session; the caller holds its lock. stored is true if the change
