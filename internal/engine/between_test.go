@@ -112,6 +112,14 @@ func TestFailedActionUndoesItsOwnOnly(t *testing.T) {
 			t.Errorf("%v, and the file holds %q", err, got)
 		}
 	})
+	t.Run("nobody, on a session of an older server", func(t *testing.T) {
+		b := newBench(t)
+		b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})
+		before := b.files()
+		if _, err := b.tryWith(hooks{renaming: failCommit(func() {})}, confirm(true)); !fault.Is(err, fault.Storage) || b.files() != before {
+			t.Errorf("%v, and the disk changed", err)
+		}
+	})
 	t.Run("nobody", func(t *testing.T) {
 		b := newBench(t)
 		b.to(workflow.Architect, workflow.Generating)

@@ -388,7 +388,10 @@ func checkError(t *testing.T, o durabletest.Outcome) {
 		durabletest.Full: "free some space", durabletest.ReadOnly: "mounted read-only", durabletest.Denied: "writable for you",
 	}[o.Fault.Kind]
 	var unconfirmed *durable.UnconfirmedError
-	if !errors.As(o.Err, &unconfirmed) && !strings.Contains(f.Hint, says) {
+	if errors.As(o.Err, &unconfirmed) {
+		says = "call status to see where the session stands"
+	}
+	if !strings.Contains(f.Hint, says) {
 		t.Fatalf("%v: %s; the hint %q does not say %q", o, f.Message, f.Hint, says)
 	}
 }

@@ -198,12 +198,20 @@ func TestMappingTurns(t *testing.T) {
 	if m := mapping(t, path); len(m) != 2 {
 		t.Errorf("the newest part has %d entries, want 2", len(m))
 	}
+	// A second turn keeps the first part.
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(bigMapping(), "-0000-4000-", "-1111-4000-")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := start(t, s, "more")
+	if again, err := s.Mapping(); err != nil || len(again) < 2*len(all)-10 || again[more.SessionID].TaskName != "more" {
+		t.Errorf("after the second turn %d entries, %v; after the first there were %d", len(again), err, len(all))
+	}
 	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	four := start(t, s, "four")
 	all, err = s.Mapping()
-	if err != nil || len(all) != 4 || all[one.SessionID].TaskName != "one" || all[four.SessionID].TaskName != "four" {
+	if err != nil || len(all) != 5 || all[one.SessionID].TaskName != "one" || all[four.SessionID].TaskName != "four" {
 		t.Errorf("rebuilt: %v, %v", all, err)
 	}
 }
