@@ -36,25 +36,36 @@ func TestManyProcessesOnOneProject(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "task-mapping.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mapping map[string]struct {
-		TaskName string `json:"task_name"`
-	}
-	if err := json.Unmarshal(data, &mapping); err != nil {
-		t.Fatal(err)
-	}
+	mapping := readMapping(t, dir)
 	files, _ := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
 	if len(names) != servers*each || len(mapping) != servers*each || len(files) != servers*each {
 		t.Errorf("%d acknowledged, %d in the mapping, %d files; want %d", len(names), len(mapping), len(files), servers*each)
 	}
 	for name, id := range names {
-		if mapping[id].TaskName != name {
-			t.Errorf("%s is %q in the mapping, want %q", id, mapping[id].TaskName, name)
+		if mapping[id] != name {
+			t.Errorf("%s is %q in the mapping, want %q", id, mapping[id], name)
 		}
 	}
+}
+
+// readMapping returns the task name of each session in the mapping of a project.
+func readMapping(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "task-mapping.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries map[string]struct {
+		TaskName string `json:"task_name"`
+	}
+	if err := json.Unmarshal(data, &entries); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for id, e := range entries {
+		names[id] = e.TaskName
+	}
+	return names
 }
 
 // TestOneConfirmWins has several servers confirm the same gate at once.

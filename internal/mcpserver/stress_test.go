@@ -239,16 +239,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	}
 
 	// What stands on disk is what was acknowledged, before anything is repaired.
-	data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "task-mapping.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mapping map[string]struct {
-		TaskName string `json:"task_name"`
-	}
-	if err := json.Unmarshal(data, &mapping); err != nil {
-		t.Fatal(err)
-	}
+	mapping := readMapping(t, dir)
 	for id, name := range started {
 		data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "session-"+id+".json"))
 		if err != nil {
@@ -265,8 +256,8 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		if err := json.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
-		if s.TaskName != name || mapping[id].TaskName != name {
-			t.Errorf("%s was acknowledged as %q, is stored as %q and mapped as %q", id, name, s.TaskName, mapping[id].TaskName)
+		if s.TaskName != name || mapping[id] != name {
+			t.Errorf("%s was acknowledged as %q, is stored as %q and mapped as %q", id, name, s.TaskName, mapping[id])
 		}
 		if s.Revision != len(s.History) {
 			t.Errorf("%s has revision %d and %d transitions", name, s.Revision, len(s.History))
