@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
@@ -34,6 +35,9 @@ const (
 	DefaultPrompts = ".claude/bmad-prompts"
 	// DefaultMaxSubmission is the largest submission accepted, in bytes.
 	DefaultMaxSubmission = 5 << 20
+	// minLockTimeout and maxLockTimeout bound lock_timeout: below, a busy disk looks like
+	// a conflict; above, hosts have given the call up.
+	minLockTimeout, maxLockTimeout = 100 * time.Millisecond, 10 * time.Minute
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
 )
@@ -46,7 +50,9 @@ type Config struct {
 	Prompts string
 	// MaxSubmission is the largest submission accepted, in bytes.
 	MaxSubmission int64
-	LogLevel      slog.Level
+	// LockTimeout is how long a call waits for another that holds its session.
+	LockTimeout time.Duration
+	LogLevel    slog.Level
 }
 
 // Source is where settings come from.
@@ -63,6 +69,7 @@ func Default(project string) Config {
 		Workflow:      workflow.Default(),
 		Prompts:       filepath.Join(project, filepath.FromSlash(DefaultPrompts)),
 		MaxSubmission: DefaultMaxSubmission,
+		LockTimeout:   durable.LockTimeout,
 		LogLevel:      slog.LevelWarn,
 	}
 }
@@ -146,7 +153,7 @@ func keyOf(variable string) (string, bool) {
 }
 
 var (
-	topKeys   = []string{"log_level", "max_submission_bytes", "prompts", "stages"}
+	topKeys   = []string{"lock_timeout", "log_level", "max_submission_bytes", "prompts", "stages"}
 	stageKeys = []string{"engines", "gate_score"}
 	logLevels = []string{"debug", "info", "warn", "error"}
 )
@@ -173,6 +180,12 @@ func (c *Config) set(key string, values []string, base string) error {
 			return fmt.Errorf("log_level %q is not one of %s", v, strings.Join(logLevels, ", "))
 		}
 		return c.LogLevel.UnmarshalText([]byte(v))
+	case "lock_timeout":
+		d, err := time.ParseDuration(v)
+		if err != nil || d < minLockTimeout || d > maxLockTimeout {
+			return fmt.Errorf("lock_timeout %q is not a duration from %v to %v, such as 10s", v, minLockTimeout, maxLockTimeout)
+		}
+		c.LockTimeout = d
 	case "max_submission_bytes":
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil || n < 1024 || n > 1<<30 {

@@ -78,7 +78,7 @@ func TestDefaults(t *testing.T) {
 
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
-		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: log_level, max_submission_bytes, prompts, stages"},
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: lock_timeout, log_level, max_submission_bytes, prompts, stages"},
 		{project: "log_level: warn\nstages:\n  po:\n    gate: 90\n", want: "line 4: unknown key \"gate\"; valid keys of a stage: engines, gate_score"},
 		{project: "stages:\n  boss: {gate_score: 1}", want: "line 2: unknown stage \"boss\"; valid stages: po, architect, sm, dev, review, qa"},
 		{project: "stages:\n  po: {gate_score: 101}", want: "line 2: stages.po.gate_score \"101\" is not a number from 0 to 100"},
@@ -92,6 +92,8 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "log_level: loud", want: "log_level \"loud\" is not one of debug, info, warn, error"},
 		{project: "log_level: [warn, info]", want: "takes one value, not 2"},
 		{project: "log_level:\n  deep: 1", want: "log_level \"\" is not one of"},
+		{project: "lock_timeout: 3", want: "is not a duration from 100ms to 10m0s"},
+		{project: "lock_timeout: 1h", want: "is not a duration from 100ms to 10m0s"},
 		{project: "max_submission_bytes: lots", want: "is not a whole number"},
 		{project: "prompts: nowhere", want: "is not an existing folder"},
 		{project: "a: [1", want: "line 1"},

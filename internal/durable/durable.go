@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // tempMark is part of the name of every temporary file, so that what a killed
@@ -59,7 +60,9 @@ func (e *UnconfirmedError) Unwrap() error { return e.Err }
 // Dir is an open folder.
 type Dir struct {
 	FS
-	path string
+	// LockTimeout bounds the wait for a lock, if it is not 0; else the default does.
+	LockTimeout time.Duration
+	path        string
 }
 
 // NewDir returns the folder at path, kept by a file system.

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,8 @@ import (
 	"time"
 )
 
-// LockTimeout bounds the wait for a lock when the caller's context does not.
+// LockTimeout bounds the wait for a lock when neither the caller's context nor the
+// folder does.
 const LockTimeout = 10 * time.Second
 
 // lockPoll is how often a lock held by another process is tried again.
@@ -40,9 +42,9 @@ type Lock struct {
 // Lock takes the lock file of that name, making it where it is missing. The file
 // is never removed or renamed: two processes must always meet on the same one.
 // The system releases the lock of a process that dies. The wait ends with ctx or
-// after LockTimeout, with a *BusyError.
+// after the timeout, with a *BusyError.
 func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
-	ctx, cancel := context.WithTimeout(ctx, LockTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.LockTimeout, LockTimeout))
 	defer cancel()
 	key := d.Join(name)
 	// Within the process a channel queues fairly; the file lock alone would not

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,32 @@ func TestClockThatGoesBack(t *testing.T) {
 			t.Errorf("%s waited %v", step.Event, *step.Waited)
 		}
 	}
+}
+
+// TestHeldLockGivesWay has another process hold the session: the call ends after the
+// configured time, and says who that is.
+func TestHeldLockGivesWay(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	b.write(".claude/bmad-task.yaml", "lock_timeout: 100ms\n")
+	dir, err := durable.OpenDir(b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	lock, err := dir.Lock(ctx, ".bmad-task/locks/"+b.session+".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := b.snapshot()
+	_, err = b.try(confirm(true))
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), fmt.Sprintf("held by process %d since", os.Getpid())) || b.snapshot() != before {
+		t.Errorf("got %v", err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	b.at("architect/generating", confirm(true))
 }
 
 // sound checks the files of the bench's project: every JSON parses, nothing is left

@@ -50,6 +50,7 @@ func (e *Engine) open(cwd string) (*Project, error) {
 		_ = dir.Close()
 		return nil, err
 	}
+	dir.LockTimeout = cfg.LockTimeout
 	return &Project{dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{}}, nil
 }
 
