@@ -40,9 +40,8 @@ one: that one and the latest.
 
 func (a *app) diff(cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
-	if _, ok := workflow.Default().Stage(stage); !ok {
-		return fault.New(fault.InvalidArgument, "unknown stage %q", args[1]).
-			WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+	if err := engine.CheckStage(args[1]); err != nil {
+		return err
 	}
 	s, _, err := a.session(cmd, args[:1])
 	if err != nil {

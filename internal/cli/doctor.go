@@ -91,7 +91,7 @@ func (a *app) openFolder() (*durable.Dir, error) {
 // checkSettings checks what every action needs: the settings and the prompts.
 func (a *app) checkSettings(cwd string) upkeep.Check {
 	c := upkeep.Check{Group: upkeep.OfProject, Name: "settings", Status: upkeep.OK, Detail: "settings and prompts can be used"}
-	if _, err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
+	if err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = upkeep.Problem, f.Message, f.Hint
 	}

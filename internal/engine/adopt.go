@@ -34,10 +34,7 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 
 // handedIn returns the text of a stage that an older server kept, "" if there is none.
 func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
-	for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
-		if ref == nil {
-			continue
-		}
+	for _, ref := range rec.Refs() {
 		if body, err := r.project.backend.Read(ctx, *ref); err == nil {
 			return body
 		}

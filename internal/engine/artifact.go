@@ -28,8 +28,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 		return "", err
 	}
 	if sum := rec.FinalResultRef.SHA256; sum != "" && workflow.Hash([]byte(body)) != sum {
-		return "", fault.New(fault.Conflict, "the draft %s is being changed, so it was not saved", rec.FinalResultRef.FilePath).
-			WithHint("repeat the call when the file is as it should be")
+		return "", r.changedSince(s)
 	}
 	body = withRows(body, rec)
 	if st.ID == workflow.Review {

@@ -48,8 +48,7 @@ var sizes = []int{1, 1_000, 20_000}
 
 // BenchmarkAction measures each action in projects of several sizes: the median and
 // the 99th percentile, and how the median compares with that in a project of one
-// session. A submission has 20 kB; only status and list with action=list look at more
-// than one session.
+// session. A submission has 20 kB; only list reads more than one session.
 func BenchmarkAction(b *testing.B) {
 	medians := map[string]time.Duration{}
 	for _, n := range sizes {

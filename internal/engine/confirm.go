@@ -10,25 +10,17 @@ import (
 
 // confirm carries out the human's decision on a document that reached its gate.
 func (r run) confirm(ctx context.Context) (*Reply, error) {
-	return r.decide(ctx, r.req.Confirmed == nil || *r.req.Confirmed)
+	return r.decide(ctx)
 }
 
 // decide opens the gate, saving the document and going on in one step, or sends
 // the work back with the human's feedback.
-func (r run) decide(ctx context.Context, yes bool) (*Reply, error) {
-	from, kept := workflow.Stage{}, ""
+func (r run) decide(ctx context.Context) (*Reply, error) {
+	yes, from, kept := !r.refuses(), workflow.Stage{}, ""
 	s, err := r.change(ctx, func(s *workflow.Session) error {
 		from = r.stage(s)
-		if yes {
-			return r.unchanged(s)
-		}
 		return nil
 	}, func(s *workflow.Session) (err error) {
-		if yes { // again: the call may have waited for the lock
-			if err := r.unchanged(s); err != nil {
-				return err
-			}
-		}
 		rec := s.Current()
 		note := workflow.Transition{
 			Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: strings.TrimSpace(r.req.Feedback),

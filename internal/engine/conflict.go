@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -77,11 +76,11 @@ func (r run) late(s *workflow.Session) bool {
 
 // repeats reports whether a call asks for the step that a session took last.
 func (r run) repeats(s *workflow.Session, last workflow.Transition) bool {
-	from, _, _ := strings.Cut(last.From, "/")
+	stage := last.FromStage()
 	if last.Action == workflow.ActionReopen { // its stage is where it went
-		from, _, _ = strings.Cut(last.To, "/")
+		stage = last.ToStage()
 	}
-	if last.Action != r.req.Action || r.req.Stage != "" && r.req.Stage != from {
+	if last.Action != r.req.Action || r.req.Stage != "" && r.req.Stage != string(stage) {
 		return false
 	}
 	switch r.req.Action {
@@ -89,7 +88,7 @@ func (r run) repeats(s *workflow.Session, last workflow.Transition) bool {
 		return r.refuses() == (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventSentBack)
 	case workflow.ActionSubmit:
 		// A second document while the first waits is for the gate to refuse.
-		return from != string(s.CurrentStage) || !s.CurrentState.Active()
+		return stage != s.CurrentStage || !s.CurrentState.Active()
 	}
 	return true
 }

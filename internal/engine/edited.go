@@ -25,11 +25,8 @@ func (r run) draftState(s *workflow.Session) artifact.State {
 // draftEdited reports whether the current document was changed after it was scored.
 func (r run) draftEdited(s *workflow.Session) bool { return r.draftState(s) == artifact.Modified }
 
-// unchanged refuses a decision on a draft that is no longer the one that was scored.
-func (r run) unchanged(s *workflow.Session) error {
-	if !r.draftEdited(s) {
-		return nil
-	}
+// changedSince is the error of a decision on a draft that is no longer the one that was scored.
+func (r run) changedSince(s *workflow.Session) error {
 	st := r.stage(s)
 	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Current().FinalResultRef.FilePath)
 	if !resubmittable(st) {

@@ -245,9 +245,9 @@ func (r run) allowed(s *workflow.Session) error {
 	}
 	e := fault.New(code, "%q is not possible while the session stands at %s", r.req.Action, s.Place()).
 		WithHint("%s", nextMove(s))
-	switch from, _, _ := strings.Cut(s.Last().From, "/"); {
+	switch {
 	case r.decides() && r.takesBack(s):
-		e.Hint += "; to take the decision back, reopen " + from
+		e.Hint += "; to take the decision back, reopen " + string(s.Last().FromStage())
 	case r.req.Action == workflow.ActionSubmit && s.CurrentState.Gated() && resubmittable(r.stage(s)) && r.draftEdited(s):
 		e.Hint += "; the draft was edited: it alone can be submitted now, from " + s.Current().FinalResultRef.FilePath
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"bmad-mcp/internal/artifact"
@@ -54,8 +53,7 @@ type Round struct {
 func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
 	var out []Round
 	for _, e := range s.History {
-		from, _, _ := strings.Cut(e.From, "/")
-		if e.Action == workflow.ActionSubmit && from == string(stage) && e.Path != "" && e.Event != workflow.EventChangesRequested {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == stage && e.Path != "" && e.Event != workflow.EventChangesRequested {
 			out = append(out, Round{Iteration: e.Iteration, At: e.At, Path: e.Path})
 		}
 	}

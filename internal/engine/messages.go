@@ -144,10 +144,8 @@ func (r run) editedMessage(s *workflow.Session, draft string) string {
 // draftPlace says where the current stage's document is. Sessions of older servers
 // can have it in themselves, or none.
 func draftPlace(s *workflow.Session, rec *workflow.Record) string {
-	for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
-		if ref != nil {
-			return "`" + ref.FilePath + "`"
-		}
+	if refs := rec.Refs(); len(refs) > 0 {
+		return "`" + refs[0].FilePath + "`"
 	}
 	if rec.InlineDraft() != "" {
 		return fmt.Sprintf("in the session file `%s`, under stages.%s.draft", store.SessionPath(s.SessionID), s.CurrentStage)

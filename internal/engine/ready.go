@@ -2,11 +2,11 @@ package engine
 
 // Ready opens the project of a request and reports the first setting or prompt file
 // that would keep every action from being done.
-func (e *Engine) Ready(req Request) (cwd string, err error) {
+func (e *Engine) Ready(req Request) error {
 	p, err := e.home(req)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer p.close()
-	return p.dir.Path(), p.checkPrompts()
+	return p.checkPrompts()
 }

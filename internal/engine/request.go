@@ -61,9 +61,8 @@ func (q *Request) validate() error {
 		q.By = "unknown"
 	}
 	if q.Stage != "" {
-		if _, ok := workflow.Default().Stage(workflow.StageID(q.Stage)); !ok {
-			return fault.New(fault.InvalidArgument, "unknown stage %q", q.Stage).
-				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+		if err := CheckStage(q.Stage); err != nil {
+			return err
 		}
 	}
 	for _, r := range q.Results {
@@ -108,6 +107,15 @@ func (q *Request) validate() error {
 		}
 	}
 	return nil
+}
+
+// CheckStage refuses the name of a stage that there is not.
+func CheckStage(name string) error {
+	if _, ok := workflow.Default().Stage(workflow.StageID(name)); ok {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "unknown stage %q", name).
+		WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
 }
 
 func checkText(name, text string, limit int) error {

@@ -15,10 +15,8 @@ func upgrade(s *workflow.Session) {
 		s.Artifacts[i] = slashes(name)
 	}
 	for _, rec := range s.Stages {
-		for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
-			if ref != nil {
-				ref.FilePath = slashes(ref.FilePath)
-			}
+		for _, ref := range rec.Refs() {
+			ref.FilePath = slashes(ref.FilePath)
 		}
 	}
 	for _, st := range workflow.Default().Stages {

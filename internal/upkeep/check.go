@@ -145,24 +145,16 @@ func (p *Project) checkMapping(v *survey) Check {
 	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
 		return c.fixed()
 	}
-	mapping, err := p.store.Mapping()
+	sessions := make([]workflow.Summary, len(v.sessions))
+	for i, s := range v.sessions {
+		sessions[i] = s.Summary()
+	}
+	faults, err := p.store.MappingFaults(sessions, v.broken)
 	if err != nil {
-		c.add(Problem, filestore.MappingFile, "cannot be used: "+err.Error())
-		return c.fixed()
+		faults = []string{"cannot be used: " + err.Error()}
 	}
-	for _, s := range v.sessions {
-		entry, found := mapping[s.SessionID]
-		switch {
-		case !found:
-			c.add(Problem, filestore.MappingFile, fmt.Sprintf("has no entry for %s (%s)", s.SessionID, s.TaskName))
-		case entry.TaskName != s.TaskName:
-			c.add(Problem, filestore.MappingFile, fmt.Sprintf("calls %s %q; its session file says %q", s.SessionID, entry.TaskName, s.TaskName))
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(mapping)) {
-		if len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(id)) {
-			c.add(Problem, filestore.MappingFile, fmt.Sprintf("has an entry for %s, which is no session", id))
-		}
+	for _, what := range faults {
+		c.add(Problem, filestore.MappingFile, what)
 	}
 	return c.fixed()
 }

@@ -76,10 +76,8 @@ func (p *Project) sweep(ctx context.Context, lockName, name string, at time.Time
 	if strings.HasPrefix(name, textFolder+"/") {
 		id := path.Base(path.Dir(name))
 		if s, err := p.store.Get(ctx, id); err == nil {
-			for _, ref := range references(s) {
-				if ref.path == name {
-					return false, nil
-				}
+			if refersTo(s, name) {
+				return false, nil
 			}
 		} else if !fault.Is(err, fault.NotFound) {
 			return false, nil // it cannot be read any more
@@ -126,7 +124,7 @@ func lockOr(dir *durable.Dir, id string) string {
 
 // discard moves a file into the trash, under the path that it had.
 func (p *Project) discard(name string, at time.Time) error {
-	to := path.Join(Trash, at.UTC().Format("20060102T150405Z"), strings.TrimPrefix(name, store.Folder+"/"))
+	to := path.Join(Trash, at.UTC().Format(trashStamp), strings.TrimPrefix(name, store.Folder+"/"))
 	if _, err := p.dir.MkdirAll(path.Dir(to)); err != nil {
 		return err
 	}

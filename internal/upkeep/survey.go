@@ -78,24 +78,24 @@ type reference struct {
 	path string
 	size int64 // 0 if not recorded
 	sum  string
-	// current is true for the text a stage works with now.
-	current bool
+}
+
+// refersTo reports whether a session refers to a text.
+func refersTo(s *workflow.Session, name string) bool {
+	return slices.ContainsFunc(references(s), func(ref reference) bool { return ref.path == name })
 }
 
 // references lists the texts a session refers to, in its stages and its history.
 func references(s *workflow.Session) []reference {
 	var out []reference
 	for _, st := range workflow.Default().Stages {
-		rec := s.Record(st.ID)
-		for _, ref := range []*workflow.ContentRef{rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef} {
-			if ref != nil {
-				out = append(out, reference{s.TaskName + ", " + string(st.ID), path.Clean(ref.FilePath), ref.Size, ref.SHA256, true})
-			}
+		for _, ref := range s.Record(st.ID).Refs() {
+			out = append(out, reference{s.TaskName + ", " + string(st.ID), path.Clean(ref.FilePath), ref.Size, ref.SHA256})
 		}
 	}
 	for _, e := range s.History {
 		if e.Path != "" {
-			out = append(out, reference{s.TaskName + ", history", path.Clean(e.Path), 0, e.SHA256, false})
+			out = append(out, reference{s.TaskName + ", history", path.Clean(e.Path), 0, e.SHA256})
 		}
 	}
 	return out

@@ -74,13 +74,9 @@ func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before t
 	if err != nil || !finished(now, before) {
 		return nil, err
 	}
-	used := map[string]bool{}
-	for _, ref := range references(now) {
-		used[ref.path] = true
-	}
 	var removed []Trimmed
 	for _, t := range found {
-		if used[t.Path] {
+		if refersTo(now, t.Path) {
 			continue
 		}
 		if err := p.dir.Remove(t.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +99,7 @@ func (p *Project) trimTrash(ctx context.Context, before time.Time, apply bool) (
 			return err
 		}
 		stamp, _, _ := strings.Cut(strings.TrimPrefix(name, Trash+"/"), "/")
-		at, parseErr := time.Parse("20060102T150405Z", stamp)
+		at, parseErr := time.Parse(trashStamp, stamp)
 		if parseErr != nil || !at.Before(before) {
 			if d.IsDir() {
 				return fs.SkipDir

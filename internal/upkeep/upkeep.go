@@ -92,3 +92,6 @@ func Of(dir *durable.Dir) *Project { return &Project{dir: dir, store: filestore.
 
 // Trash is the folder for what belongs to nobody, relative to the project.
 const Trash = store.Folder + "/trash"
+
+// trashStamp is the form of the time by which the folders in it are named, in UTC.
+const trashStamp = "20060102T150405Z"

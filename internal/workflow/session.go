@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -97,6 +98,17 @@ type Transition struct {
 	SHA256   string `json:"sha256,omitempty"`
 	Feedback string `json:"feedback,omitempty"`
 	Extra    Extra  `json:"-"`
+}
+
+// FromStage returns the stage of From; "" for the start.
+func (t Transition) FromStage() StageID { return stageOf(t.From) }
+
+// ToStage returns the stage of To.
+func (t Transition) ToStage() StageID { return stageOf(t.To) }
+
+func stageOf(place string) StageID {
+	stage, _, _ := strings.Cut(place, "/")
+	return StageID(stage)
 }
 
 // NewSession returns a session at the first stage, generating, with the start in its history.
@@ -197,6 +209,11 @@ func (s *Session) SetArtifact(w *Workflow, id StageID, a Artifact) {
 		}
 	}
 	s.Artifacts = listed
+}
+
+// Refs returns the references of the stage that it has, the document first.
+func (r *Record) Refs() []*ContentRef {
+	return slices.DeleteFunc([]*ContentRef{r.FinalResultRef, r.ClaudeResultRef, r.CodexResultRef}, func(ref *ContentRef) bool { return ref == nil })
 }
 
 // InlineDraft returns the document that sessions of format 0 can hold in

@@ -194,7 +194,7 @@ func (s *Store) mappedOnly(sessions []workflow.Summary, broken []store.Broken) [
 		return nil
 	}
 	known := map[string]MappingEntry{}
-	for n, name := 0, MappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
+	for _, name := range s.mappingParts() {
 		if data, err := s.dir.ReadFile(name); err == nil {
 			readEntries(data, known)
 		}
@@ -226,10 +226,43 @@ func readEntries(data []byte, into map[string]MappingEntry) {
 	}
 }
 
+// mappingParts lists the files of the mapping, the newest first.
+func (s *Store) mappingParts() []string {
+	parts := []string{MappingFile}
+	for n := 1; s.dir.Exists(fullMapping(n)); n++ {
+		parts = append(parts, fullMapping(n))
+	}
+	return parts
+}
+
+// MappingFaults says where the mapping differs from what the sessions say of themselves.
+// Entries of no session are no fault while some sessions cannot be read. An
+// error says that the mapping cannot be used at all.
+func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []string, err error) {
+	mapping, err := s.Mapping()
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range sessions {
+		switch entry, found := mapping[session.SessionID]; {
+		case !found:
+			faults = append(faults, fmt.Sprintf("has no entry for %s (%s)", session.SessionID, session.TaskName))
+		case entry.TaskName != session.TaskName:
+			faults = append(faults, fmt.Sprintf("calls %s %q; its session file says %q", session.SessionID, entry.TaskName, session.TaskName))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(mapping)) {
+		if len(broken) == 0 && !s.dir.Exists(store.SessionPath(id)) {
+			faults = append(faults, fmt.Sprintf("has an entry for %s, which is no session", id))
+		}
+	}
+	return faults, nil
+}
+
 // Mapping returns all of the mapping. An error says which file of it is broken, and why.
 func (s *Store) Mapping() (map[string]MappingEntry, error) {
 	all := map[string]MappingEntry{}
-	for n, name := 0, MappingFile; n == 0 || s.dir.Exists(name); n, name = n+1, fullMapping(n+1) {
+	for _, name := range s.mappingParts() {
 		data, err := s.dir.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

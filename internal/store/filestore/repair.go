@@ -59,7 +59,7 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if err != nil {
 		return done, err
 	}
-	if mapping, err := s.Mapping(); err == nil && s.agrees(mapping, sessions, len(broken) > 0) {
+	if faults, err := s.MappingFaults(sessions, broken); err == nil && len(faults) == 0 {
 		return done, nil
 	}
 	if err := s.writeMapping(ctx, nil); err != nil {
@@ -103,20 +103,4 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 		done = append(done, fmt.Sprintf("freed the name %q, which no session has", name))
 	}
 	return done, nil
-}
-
-// agrees reports whether the mapping says of the sessions what they say themselves, and
-// has no other entries but where they are allowed.
-func (s *Store) agrees(mapping map[string]MappingEntry, sessions []workflow.Summary, others bool) bool {
-	for _, session := range sessions {
-		if entry, ok := mapping[session.SessionID]; !ok || entry.TaskName != session.TaskName {
-			return false
-		}
-	}
-	for id := range mapping {
-		if !others && !s.dir.Exists(store.SessionPath(id)) {
-			return false
-		}
-	}
-	return true
 }
