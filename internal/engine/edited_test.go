@@ -156,3 +156,26 @@ func TestStaleDocumentSatisfiesNoGate(t *testing.T) {
 	}
 	b.at("sm/generating", confirm(true))
 }
+
+// TestDraftAtTheGateIsWhatWasSubmitted also where people had edited the artifact of an
+// earlier round, which that round started from.
+func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Architect, workflow.Generating)
+	saved := b.stored().Record(workflow.PO).Artifact.Path
+	b.write(saved, "# P, corrected after the gate\n")
+	begun := b.at("po/refining", engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "more"})
+	if begun.Draft.Path != saved || !begun.Draft.Modified {
+		t.Errorf("the round starts from %+v", begun.Draft)
+	}
+	for place, text := range map[string]string{"po/refining": "# P2\nQuality Score: 60/100", "po/awaiting_confirmation": "# P3\nQuality Score: 96/100"} {
+		b := newBench(t)
+		b.to(workflow.Architect, workflow.Generating)
+		b.write(saved, "# P, corrected after the gate\n")
+		b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
+		r := b.at(place, submit(workflow.PO, text))
+		if want := b.stored().Record(workflow.PO).FinalResultRef.FilePath; r.Draft.Path != want || r.Draft.Modified {
+			t.Errorf("at %s the draft is %+v, want %s", place, r.Draft, want)
+		}
+	}
+}

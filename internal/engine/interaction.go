@@ -34,7 +34,7 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": workflow.Dev}
 		}
 	}
-	if s.CurrentState.Gated() && resubmittable(st) && r.draftEdited(s) {
+	if s.CurrentState.Gated() && resubmittable(st) && out.Draft != nil && out.Draft.Modified {
 		askHuman(out, "submit_edited", "reject")
 		out.NextCall = r.resubmission(s)
 	}

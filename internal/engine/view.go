@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"bmad-mcp/internal/artifact"
@@ -34,11 +35,6 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
 		out.SessionFile = store.SessionPath(s.SessionID)
 	}
-	r.interact(s, st, out)
-	r.scores(s, st, out)
-	if s.CurrentState == workflow.Clarifying {
-		out.Questions = rec.Questions
-	}
 	if s.CurrentState.Active() {
 		// While generating, there is one only where an earlier stage was reopened.
 		out.Draft = r.document(s, st, rec.FinalResultRef)
@@ -54,6 +50,11 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 		if out.Draft != nil && s.CurrentState.Gated() {
 			out.Draft.Modified = r.draftEdited(s)
 		}
+	}
+	r.interact(s, st, out)
+	r.scores(s, st, out)
+	if s.CurrentState == workflow.Clarifying {
+		out.Questions = rec.Questions
 	}
 	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
@@ -174,8 +175,9 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	}
 	state := artifact.StateOf(r.project.dir, *a)
 	// What people have made of an artifact, and not the submission it came from, is
-	// what another round starts from.
-	if state == artifact.Missing || rec.Status != workflow.Done && state != artifact.Modified && doc != nil {
+	// what another round starts from, until that round has a submission of its own.
+	started := state == artifact.Modified && !submittedSince(s, st.ID)
+	if state == artifact.Missing || rec.Status != workflow.Done && !started && doc != nil {
 		return doc
 	}
 	if doc == nil {
@@ -186,6 +188,19 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 		doc.Size = info.Size()
 	}
 	return doc
+}
+
+// submittedSince reports whether a stage has had a submission since the session last went back.
+func submittedSince(s *workflow.Session, stage workflow.StageID) bool {
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Event == workflow.EventReopened, e.Event == workflow.EventSentBack:
+			return false
+		case e.Action == workflow.ActionSubmit && e.FromStage() == stage:
+			return true
+		}
+	}
+	return false
 }
 
 // brief keeps of each finding what tells it from the others.
