@@ -28,7 +28,7 @@ func (r run) decide(ctx context.Context) (*Reply, error) {
 		if rec.FinalResultRef != nil {
 			note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 		}
-		event := r.project.cfg.Workflow.Decision(from, s.CurrentState, yes)
+		event := r.project.cfg.Workflow.Decision(from, s.CurrentState, rec.Verdict, yes)
 		if yes {
 			if kept, err = r.saveArtifact(ctx, s, from); err != nil {
 				return err

@@ -56,7 +56,7 @@ func check(t *testing.T, text string, a score.Assessment) {
 		ids[x.ID] = true
 	}
 	switch a.Effective() {
-	case "", workflow.Pass, workflow.PassWithRisk, workflow.Fail:
+	case "", workflow.Pass, workflow.PassWithRisk, workflow.Blocked, workflow.Fail:
 	default:
 		t.Errorf("verdict %q", a.Effective())
 	}

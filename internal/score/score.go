@@ -33,9 +33,11 @@ type Assessment struct {
 	Objections []string
 	// StatedVerdict is the "verdict" field as it stands, readable or not.
 	StatedVerdict string
-	Findings      []workflow.Finding
-	Criteria      []workflow.Criterion
-	Resolved      []workflow.Resolution
+	// Needs is what a blocked report says it waits for.
+	Needs    string
+	Findings []workflow.Finding
+	Criteria []workflow.Criterion
+	Resolved []workflow.Resolution
 	// Sprints are read from the headings of a sprint plan.
 	Sprints []workflow.Sprint
 	// Scope lists the sprint numbers that a dev submission says it covers.
@@ -59,7 +61,15 @@ func (a Assessment) Effective() workflow.Verdict {
 	if len(a.Objections) > 0 && a.Verdict != "" {
 		return workflow.Fail
 	}
+	// "Blocked" beside what is known to be broken is the older word for a fail.
+	if a.Verdict == workflow.Blocked && (len(workflow.FailedCriteria(a.Criteria)) > 0 || a.criticalOpen()) {
+		return workflow.Fail
+	}
 	return a.Verdict
+}
+
+func (a Assessment) criticalOpen() bool {
+	return slices.ContainsFunc(workflow.OpenFindings(a.Findings), func(f workflow.Finding) bool { return f.Severity == "critical" })
 }
 
 // Read reads a submission for a stage.
@@ -175,6 +185,7 @@ func Merge(a, b Assessment) Assessment {
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
 	// Bad news from either engine counts.
 	winner.Verdict = worse(winner.Verdict, other.Verdict)
+	winner.Needs = cmp.Or(winner.Needs, other.Needs)
 	winner.Objections = mergeStrings(winner.Objections, other.Objections)
 	winner.Findings = mergeFindings(winner.Findings, other.Findings)
 	winner.Criteria = mergeCriteria(winner.Criteria, other.Criteria)

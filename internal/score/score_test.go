@@ -267,6 +267,13 @@ func TestVerdict(t *testing.T) {
 		{"chinese fail", "状态：不通过", workflow.Fail},
 		{"chinese risk", "**状态**：有风险通过", workflow.PassWithRisk},
 		{"verdict line", "Verdict: fail", workflow.Fail},
+		{"blocked field", `{"review":"r","verdict":"blocked","needs":"a staging key"}`, workflow.Blocked},
+		{"blocked line", "Status: BLOCKED (no credentials for staging)", workflow.Blocked},
+		{"blocked chinese", "状态：受阻", workflow.Blocked},
+		{"blocked is a word", "Status: blocked users get 403", ""},
+		{"blocked, with what fails", `{"qa_report":"r","verdict":"blocked","criteria":[{"id":"AC-1","result":"fail"}]}`, workflow.Fail},
+		{"blocked, with what is broken", `{"review":"r","verdict":"blocked","findings":[{"severity":"critical","problem":"p"}]}`, workflow.Fail},
+		{"pass, yet blocked", "{\"review\":\"r\\n\\nStatus: blocked\",\"verdict\":\"pass\"}", workflow.Fail},
 		{"overall before rows", "Status: fail\nOverall Status: Pass", workflow.Pass},
 		{"rows: the worst", "Status: Fail\nStatus: Pass", workflow.Fail},
 		{"the choices are no verdict", "Status: Pass / Pass with Risk / Fail", ""},
@@ -290,6 +297,22 @@ func TestVerdict(t *testing.T) {
 		}
 		if got := a.Effective(); got != tt.want {
 			t.Errorf("%s: got %q, want %q (%q)", tt.name, got, tt.want, a.Objections)
+		}
+	}
+}
+
+func TestWhatABlockedReportNeeds(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"review":"r","verdict":"blocked","needs":"a staging key"}`:            "a staging key",
+		`{"review":"r","verdict":"blocked","needs":["a key","a decision"]}`:     "a key; a decision",
+		`{"review":"r","verdict":"blocked: no key for staging"}`:                "no key for staging",
+		"# R\nStatus: blocked\n\n**Blocked on:** the key of the mail service\n": "the key of the mail service",
+		"# R\nVerdict: blocked: no database":                                    "no database",
+		"# R\nVerdict: blocked":                                                 "",
+		`{"review":"r","verdict":"pass","needs":"nothing"}`:                     "",
+	} {
+		if got := score.Read(workflow.Review, text).Needs; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -33,6 +33,34 @@ func (a *Assessment) readVerdict(e envelope) {
 		a.Verdict = statedVerdict(words)
 	}
 	a.Objections = objections(*a, lastStatedVerdict(words))
+	if a.Verdict == workflow.Blocked {
+		a.Needs = needs(e.object, a.StatedVerdict, words)
+	}
+}
+
+// needsLine is where a report without a field says what it is blocked on.
+var needsLine = regexp.MustCompile(`(?im)^[^\w\p{Han}\n>]*(?:blocked(?:[ \t]+(?:on|by))?|needs(?:[ \t]+from[ \t]+the[ \t]+human)?|受阻|阻塞|需要)[*_ \t]*[:：][*_ \t]*(\S.*)$`)
+
+// needs returns what a blocked report waits for, in its own words; "" if it does not say.
+func needs(object map[string]any, stated, words string) string {
+	if v := field(object, "needs", "blocked_on", "blocked_by", "needs_human", "reason"); v != "" {
+		return clipRunes(v, maxText)
+	}
+	if list := stringList(object["needs"]); len(list) > 0 {
+		return clipRunes(strings.Join(list, "; "), maxText)
+	}
+	if _, after, ok := strings.Cut(stated, ":"); ok && strings.TrimSpace(after) != "" {
+		return clipRunes(strings.TrimSpace(after), maxText)
+	}
+	if m := needsLine.FindStringSubmatch(words); m != nil {
+		return clipRunes(strings.TrimRight(strings.TrimSpace(m[1]), "*_ "), maxText)
+	}
+	if m := wholeVerdict.FindStringSubmatch(words); m != nil {
+		if _, after, ok := strings.Cut(m[1], ":"); ok {
+			return clipRunes(strings.TrimSpace(after), maxText)
+		}
+	}
+	return ""
 }
 
 func verdictField(object map[string]any) string {
@@ -123,15 +151,17 @@ func lastPart(value string) string {
 }
 
 var (
-	verdictFail = regexp.MustCompile(`^(?:fail(?:s|ed|ing|ure)?\b|reject(?:ed)?\b|not[ _-](?:pass(?:ed)?|approved|accepted|ready|met)\b|did not pass\b|blocked\b|needs?[ _-](?:rework|changes|work)\b|request(?:ed)?[ _-]changes\b|changes[ _-]requested\b|不通过|未通过|不合格|失败|驳回)`)
-	verdictRisk = regexp.MustCompile(`^(?:(?:pass(?:ed)?|approved?)[ _-]*\(?with[ _-]*(?:minor[ _-]+|some[ _-]+|known[ _-]+|residual[ _-]+|\d+[ _-]+)?(?:risks?|concerns?|reservations?|issues?|comments?|changes?)\b|conditional(?:ly)?[ _-](?:pass(?:ed)?|approved?)\b|有风险通过|带风险通过|有条件通过|风险通过|通过[(（]有风险)`)
-	verdictPass = regexp.MustCompile(`^(?:pass(?:es|ed)?\b|approved?\b|accept(?:ed)?\b|(?:已|全部|审查|测试|评审)?通过|合格)`)
+	verdictFail    = regexp.MustCompile(`^(?:fail(?:s|ed|ing|ure)?\b|reject(?:ed)?\b|not[ _-](?:pass(?:ed)?|approved|accepted|ready|met)\b|did not pass\b|needs?[ _-](?:rework|changes|work)\b|request(?:ed)?[ _-]changes\b|changes[ _-]requested\b|不通过|未通过|不合格|失败|驳回)`)
+	verdictBlocked = regexp.MustCompile(`^(?:blocked\b|受阻|阻塞)`)
+	verdictRisk    = regexp.MustCompile(`^(?:(?:pass(?:ed)?|approved?)[ _-]*\(?with[ _-]*(?:minor[ _-]+|some[ _-]+|known[ _-]+|residual[ _-]+|\d+[ _-]+)?(?:risks?|concerns?|reservations?|issues?|comments?|changes?)\b|conditional(?:ly)?[ _-](?:pass(?:ed)?|approved?)\b|有风险通过|带风险通过|有条件通过|风险通过|通过[(（]有风险)`)
+	verdictPass    = regexp.MustCompile(`^(?:pass(?:es|ed)?\b|approved?\b|accept(?:ed)?\b|(?:已|全部|审查|测试|评审)?通过|合格)`)
 	// What follows a word can take it back, or make it another sentence.
-	failNot  = regexp.MustCompile(`^[\s:：(]*(?:0\b|none\b|no\b|with \d{3}\b|无)`)
-	failWord = regexp.MustCompile(`^[*_"'\x60)\]]*\s*(?:$|[^\w\s]|\d|because\b|due\b|on\b|with\b)`)
-	passNot  = regexp.MustCompile(`^[\s,:：;(（-]*(?:rates?\b|ratio\b|率|requires?\b|means?\b)`)
-	passOnly = regexp.MustCompile(`^[\s,:：;(（-]*(?:once|if|when|only|subject|unless|pending|provided|with\s+(?:[1-9]\d*\s+|some\s+|known\s+)?fail|but\b.*\bfail|or\s+fail)`)
-	orFail   = regexp.MustCompile(`^\s*or\s+fail`)
+	failNot     = regexp.MustCompile(`^[\s:：(]*(?:0\b|none\b|no\b|with \d{3}\b|无)`)
+	failWord    = regexp.MustCompile(`^[*_"'\x60)\]]*\s*(?:$|[^\w\s]|\d|because\b|due\b|on\b|with\b)`)
+	blockedWord = regexp.MustCompile(`^[*_"'\x60)\]]*\s*(?:$|[^\w\s]|\d|because\b|due\b|on\b|by\b|until\b|for\b)`)
+	passNot     = regexp.MustCompile(`^[\s,:：;(（-]*(?:rates?\b|ratio\b|率|requires?\b|means?\b)`)
+	passOnly    = regexp.MustCompile(`^[\s,:：;(（-]*(?:once|if|when|only|subject|unless|pending|provided|with\s+(?:[1-9]\d*\s+|some\s+|known\s+)?fail|but\b.*\bfail|or\s+fail)`)
+	orFail      = regexp.MustCompile(`^\s*or\s+fail`)
 	// The choices of a form, not a choice among them.
 	choice = regexp.MustCompile(`^(?:pass|fail)[a-z_ ]*[\s*_\x60"\]]*[|/／]\s*[*_\x60"\[]*(?:pass|fail)|^(?:通过|不通过)\s*[|/／]`)
 )
@@ -151,6 +181,12 @@ func Classify(value string) workflow.Verdict {
 			return ""
 		}
 		return workflow.Fail
+	}
+	if loc := verdictBlocked.FindStringIndex(v); loc != nil {
+		if !blockedWord.MatchString(v[loc[1]:]) {
+			return ""
+		}
+		return workflow.Blocked
 	}
 	if loc := verdictRisk.FindStringIndex(v); loc != nil {
 		if orFail.MatchString(v[loc[1]:]) {
@@ -180,7 +216,7 @@ func worse(a, b workflow.Verdict) workflow.Verdict {
 	return a
 }
 
-var rank = map[workflow.Verdict]int{workflow.Pass: 1, workflow.PassWithRisk: 2, workflow.Fail: 3}
+var rank = map[workflow.Verdict]int{workflow.Pass: 1, workflow.PassWithRisk: 2, workflow.Blocked: 3, workflow.Fail: 4}
 
 var allTestsFail = regexp.MustCompile(`(?im)^[^\w\n]*all(?: \d+)? tests? (?:are |have )?fail(?:s|ed|ing)?[^\w\n]*$`)
 
@@ -199,8 +235,11 @@ func objections(a Assessment, inWords workflow.Verdict) []string {
 		}
 	}
 	var out []string
-	if inWords == workflow.Fail {
+	switch inWords {
+	case workflow.Fail:
 		out = append(out, fmt.Sprintf("the verdict field is %q, but the report says it fails", a.Verdict))
+	case workflow.Blocked:
+		out = append(out, fmt.Sprintf("the verdict field is %q, but the report says it is blocked", a.Verdict))
 	}
 	if len(failed) > 0 {
 		out = append(out, fmt.Sprintf("the verdict is %q, but %d of %d criteria failed: %s", a.Verdict, len(failed), len(a.Criteria), few(failed)))

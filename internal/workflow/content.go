@@ -57,6 +57,8 @@ const (
 	Pass         Verdict = "pass"
 	PassWithRisk Verdict = "pass_with_risk"
 	Fail         Verdict = "fail"
+	// Blocked: no verdict is possible before the human has done or decided something.
+	Blocked Verdict = "blocked"
 )
 
 // Finding is one defect a review or QA run reports.

@@ -15,15 +15,19 @@ import (
 // Event is the outcome of an action, fired on the state machine.
 type Event string
 
-// The events. EventStarted makes a session and is not in the table.
+// The events. EventStarted makes a session, and EventPolicyChanged moves none: they are
+// not in the table.
 const (
 	EventStarted          Event = "started"
+	EventPolicyChanged    Event = "policy_changed"
 	EventQuestioned       Event = "questioned"
 	EventScoredBelow      Event = "scored_below"
 	EventScoredReady      Event = "scored_ready"
 	EventPlanned          Event = "planned"
 	EventDelivered        Event = "delivered"
 	EventFailed           Event = "failed"
+	EventBlocked          Event = "blocked"
+	EventExhausted        Event = "exhausted"
 	EventAnswered         Event = "answered"
 	EventConfirmed        Event = "confirmed"
 	EventApproved         Event = "approved"
@@ -63,6 +67,8 @@ var table = []rule{
 	{EventPlanned, working, AwaitingApproval, stay},
 	{EventDelivered, working, Generating, next},
 	{EventFailed, working, AwaitingApproval, stay},
+	{EventBlocked, working, AwaitingApproval, stay},
+	{EventExhausted, working, AwaitingApproval, stay},
 	{EventAnswered, []State{Clarifying}, Refining, stay},
 	{EventConfirmed, []State{AwaitingConfirmation}, Generating, next},
 	{EventApproved, []State{AwaitingApproval}, Generating, next},
@@ -179,7 +185,7 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 		s.Current().Status = InProgress
 	}
 	entry.To = s.Place()
-	s.History = append(s.History, entry)
+	s.Append(entry)
 	s.UpdatedAt = f.At
 	return nil
 }

@@ -160,8 +160,46 @@ func TestDecision(t *testing.T) {
 	}
 	for _, tt := range tests {
 		st, _ := w.Stage(tt.stage)
-		if got := w.Decision(st, tt.state, tt.yes); got != tt.want {
+		if got := w.Decision(st, tt.state, "", tt.yes); got != tt.want {
 			t.Errorf("%s %s %v: got %s, want %s", tt.stage, tt.state, tt.yes, got, tt.want)
+		}
+	}
+}
+
+// TestBlockedStageIsGoneThroughAgain: what it waited for concerns it, not the developer.
+func TestBlockedStageIsGoneThroughAgain(t *testing.T) {
+	w := workflow.Default()
+	st, _ := w.Stage(workflow.QA)
+	if got := w.Outcome(st, false, workflow.Reading{Verdict: workflow.Blocked}); got != workflow.EventBlocked {
+		t.Errorf("outcome %s", got)
+	}
+	if got := w.Decision(st, workflow.AwaitingApproval, workflow.Blocked, false); got != workflow.EventChangesRequested {
+		t.Errorf("no: %s", got)
+	}
+	if got := w.Decision(st, workflow.AwaitingApproval, workflow.Blocked, true); got != workflow.EventFinished {
+		t.Errorf("yes: %s", got)
+	}
+}
+
+func TestOutcomeOfAScore(t *testing.T) {
+	w := workflow.Default()
+	st, _ := w.Stage(workflow.PO)
+	n := func(f float64) *float64 { return &f }
+	for _, tt := range []struct {
+		name string
+		r    workflow.Reading
+		want workflow.Event
+	}{
+		{"claimed alone", workflow.Reading{Claimed: n(95)}, workflow.EventScoredReady},
+		{"audited too", workflow.Reading{Claimed: n(95), Audited: n(90)}, workflow.EventScoredReady},
+		{"inflated", workflow.Reading{Claimed: n(95), Audited: n(89.9)}, workflow.EventScoredBelow},
+		{"audited, nothing claimed", workflow.Reading{Audited: n(100)}, workflow.EventScoredBelow},
+		{"exhausted", workflow.Reading{Claimed: n(80), Exhausted: true}, workflow.EventExhausted},
+		{"exhausted, but there", workflow.Reading{Claimed: n(90), Exhausted: true}, workflow.EventScoredReady},
+		{"exhausted, but asks", workflow.Reading{Claimed: n(80), Exhausted: true, Questions: true}, workflow.EventQuestioned},
+	} {
+		if got := w.Outcome(st, false, tt.r); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }
@@ -185,7 +223,7 @@ func TestUnknownKeysSurviveAtEveryLevel(t *testing.T) {
 	 "stages":{"po":{"status":"in_progress","draft":"inline","questions":[{"id":"q1","question":"?","weight":3}],
 	 "artifact":{"path":"p","note":"mine"},"final_result_ref":{"file_path":"f","lang":"zh"}}},
 	 "sprints":[{"number":1,"title":"t","owner":"me"}],
-	 "history":[{"event":"started","grant":{"k":true}}]}`
+	 "history":[{"event":"started","licence":{"k":true}}]}`
 	var s workflow.Session
 	if err := json.Unmarshal([]byte(in), &s); err != nil {
 		t.Fatal(err)
@@ -196,7 +234,7 @@ func TestUnknownKeysSurviveAtEveryLevel(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"x_top":{"b":1,"a":[1.50,"\u003c\u0026\u003e"]}`, `"draft":"inline"`, `"weight":3`, `"note":"mine"`,
-		`"lang":"zh"`, `"owner":"me"`, `"grant":{"k":true}`,
+		`"lang":"zh"`, `"owner":"me"`, `"licence":{"k":true}`,
 	} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("%s is lost from\n%s", want, out)

@@ -4,6 +4,10 @@ package workflow
 type Reading struct {
 	// Claimed is the score the submission states of itself; nil when it states none.
 	Claimed *float64
+	// Audited is the score of the audit; nil where the policy does not ask for it.
+	Audited *float64
+	// Exhausted is true when one more round below the gate is for the human to grant.
+	Exhausted bool
 	// Questions is true when the submission asks the human something.
 	Questions bool
 	Verdict   Verdict
@@ -15,18 +19,23 @@ type Reading struct {
 func (w *Workflow) Outcome(st Stage, first bool, r Reading) Event {
 	switch st.Gate {
 	case GateScore:
-		ready := r.Claimed != nil && *r.Claimed >= st.GateScore
+		ready := r.Claimed != nil && *r.Claimed >= st.GateScore && (r.Audited == nil || *r.Audited >= st.GateScore)
 		switch {
 		case r.Questions && (first || !ready):
 			return EventQuestioned
 		case ready:
 			return EventScoredReady
+		case r.Exhausted:
+			return EventExhausted
 		default:
 			return EventScoredBelow
 		}
 	case GateApproval:
 		return EventPlanned
 	case GateVerdict:
+		if r.Verdict == Blocked {
+			return EventBlocked
+		}
 		// Only a stated pass goes on by itself.
 		if r.Verdict != Pass && r.Verdict != PassWithRisk {
 			return EventFailed
@@ -36,14 +45,15 @@ func (w *Workflow) Outcome(st Stage, first bool, r Reading) Event {
 }
 
 // Decision returns the event of a human's decision at a gate: yes goes on; no
-// sends a document back to its stage, and failed work back to dev.
-func (w *Workflow) Decision(st Stage, state State, yes bool) Event {
+// sends a document back to its stage, and failed work back to dev. A stage that was
+// blocked is gone through again.
+func (w *Workflow) Decision(st Stage, state State, verdict Verdict, yes bool) Event {
 	switch {
 	case yes && state == AwaitingConfirmation:
 		return w.onward(st, EventConfirmed)
 	case yes:
 		return w.onward(st, EventApproved)
-	case st.Gate == GateVerdict:
+	case st.Gate == GateVerdict && verdict != Blocked:
 		return EventSentBack
 	default:
 		return EventChangesRequested

@@ -33,7 +33,11 @@ type Session struct {
 	// Revision grows by one with every write.
 	Revision int          `json:"revision"`
 	History  []Transition `json:"history"`
-	Extra    Extra        `json:"-"`
+	// Policy is what each stage's gate asks for, as it was last in force.
+	Policy map[StageID]Policy `json:"policy,omitempty"`
+	// Seals countersign the history, one for each key that ever did.
+	Seals []Seal `json:"seals,omitempty"`
+	Extra Extra  `json:"-"`
 }
 
 // Status of a stage within a session.
@@ -77,7 +81,22 @@ type Record struct {
 	// Iteration counts the submissions of this stage.
 	Iteration int       `json:"iteration"`
 	Artifact  *Artifact `json:"artifact,omitempty"`
-	Extra     Extra     `json:"-"`
+	// Audit is what the server found in the document of the latest submission.
+	Audit *Audit `json:"audit,omitempty"`
+	// Evidence is what came of the verify command at the latest submission.
+	Evidence *Evidence `json:"evidence,omitempty"`
+	// Policy is the one under which the stage came to its gate. It can be tightened while
+	// the gate is pending, but not loosened.
+	Policy *Policy `json:"policy,omitempty"`
+	// AnswerChannels says by which channel each answer came, by question id.
+	AnswerChannels map[string]Channel `json:"answer_channels,omitempty"`
+	// Progress compares the findings with those of the report before.
+	Progress *Progress `json:"progress,omitempty"`
+	// Needs is what a blocked stage waits for from the human.
+	Needs string `json:"needs,omitempty"`
+	// WorkTree is a fingerprint of the project's files when the report was handed in.
+	WorkTree string `json:"work_tree,omitempty"`
+	Extra    Extra  `json:"-"`
 }
 
 // Transition is one entry of a session's history.
@@ -97,7 +116,15 @@ type Transition struct {
 	Path     string `json:"path,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
 	Feedback string `json:"feedback,omitempty"`
-	Extra    Extra  `json:"-"`
+	// Sources are the files a submission was read from, relative to the project.
+	Sources []string `json:"sources,omitempty"`
+	// Grant is the human's decision that the transition carried out.
+	Grant *Grant `json:"grant,omitempty"`
+	// Policy says in words what a change of policy changed.
+	Policy string `json:"policy,omitempty"`
+	// Prev is the hash of the entry before; see chain.go.
+	Prev  string `json:"prev,omitempty"`
+	Extra Extra  `json:"-"`
 }
 
 // FromStage returns the stage of From; "" for the start.
@@ -126,6 +153,12 @@ func (w *Workflow) NewSession(id, objective, cwd, by string, at time.Time) *Sess
 	s.Current().Status = InProgress
 	s.History = []Transition{{At: at, Action: ActionStart, Event: EventStarted, To: s.Place(), By: by}}
 	return s
+}
+
+// Note adds an entry that moves nothing to the history.
+func (s *Session) Note(t Transition) {
+	t.From, t.To = s.Place(), s.Place()
+	s.Append(t)
 }
 
 // Record returns what is known of a stage, making an empty record for a stage

@@ -42,30 +42,39 @@ type bareSession struct {
 	Version      int                     `json:"version"`
 	Revision     int                     `json:"revision"`
 	History      []plainTransition       `json:"history"`
+	Policy       map[StageID]plainPolicy `json:"policy"`
+	Seals        []plainSeal             `json:"seals"`
 }
 
 type bareRecord struct {
-	Status          Status            `json:"status"`
-	ClaudeResultRef *plainContentRef  `json:"claude_result_ref"`
-	CodexResultRef  *plainContentRef  `json:"codex_result_ref"`
-	FinalResultRef  *plainContentRef  `json:"final_result_ref"`
-	Score           *float64          `json:"score"`
-	ClaimedScore    *float64          `json:"claimed_score"`
-	EstimatedScore  *float64          `json:"estimated_score"`
-	Verdict         Verdict           `json:"verdict"`
-	Objections      []string          `json:"objections"`
-	Findings        []plainFinding    `json:"findings"`
-	Criteria        []plainCriterion  `json:"criteria"`
-	Resolved        []plainResolution `json:"resolved"`
-	Questions       []plainQuestion   `json:"questions"`
-	Asked           []plainQuestion   `json:"asked"`
-	Answers         map[string]string `json:"answers"`
-	Gaps            []string          `json:"gaps"`
-	Feedback        string            `json:"feedback"`
-	Scope           []int             `json:"scope"`
-	Approved        bool              `json:"approved"`
-	Iteration       int               `json:"iteration"`
-	Artifact        *plainArtifact    `json:"artifact"`
+	Status          Status             `json:"status"`
+	ClaudeResultRef *plainContentRef   `json:"claude_result_ref"`
+	CodexResultRef  *plainContentRef   `json:"codex_result_ref"`
+	FinalResultRef  *plainContentRef   `json:"final_result_ref"`
+	Score           *float64           `json:"score"`
+	ClaimedScore    *float64           `json:"claimed_score"`
+	EstimatedScore  *float64           `json:"estimated_score"`
+	Verdict         Verdict            `json:"verdict"`
+	Objections      []string           `json:"objections"`
+	Findings        []plainFinding     `json:"findings"`
+	Criteria        []plainCriterion   `json:"criteria"`
+	Resolved        []plainResolution  `json:"resolved"`
+	Questions       []plainQuestion    `json:"questions"`
+	Asked           []plainQuestion    `json:"asked"`
+	Answers         map[string]string  `json:"answers"`
+	Gaps            []string           `json:"gaps"`
+	Feedback        string             `json:"feedback"`
+	Scope           []int              `json:"scope"`
+	Approved        bool               `json:"approved"`
+	Iteration       int                `json:"iteration"`
+	Artifact        *plainArtifact     `json:"artifact"`
+	Audit           *plainAudit        `json:"audit"`
+	Evidence        *plainEvidence     `json:"evidence"`
+	Policy          *plainPolicy       `json:"policy"`
+	AnswerChannels  map[string]Channel `json:"answer_channels"`
+	Progress        *plainProgress     `json:"progress"`
+	Needs           string             `json:"needs"`
+	WorkTree        string             `json:"work_tree"`
 }
 
 // ReadSummary reads the summary from the stored form of a session. It fails where

@@ -110,16 +110,23 @@ func marshalKeeping(known any, extra Extra) ([]byte, error) {
 }
 
 type (
-	plainSession    Session
-	plainRecord     Record
-	plainTransition Transition
-	plainContentRef ContentRef
-	plainQuestion   Question
-	plainFinding    Finding
-	plainCriterion  Criterion
-	plainResolution Resolution
-	plainSprint     Sprint
-	plainArtifact   Artifact
+	plainSession      Session
+	plainRecord       Record
+	plainTransition   Transition
+	plainContentRef   ContentRef
+	plainQuestion     Question
+	plainFinding      Finding
+	plainCriterion    Criterion
+	plainResolution   Resolution
+	plainSprint       Sprint
+	plainArtifact     Artifact
+	plainGrant        Grant
+	plainPolicy       Policy
+	plainAudit        Audit
+	plainAuditFinding AuditFinding
+	plainEvidence     Evidence
+	plainProgress     Progress
+	plainSeal         Seal
 )
 
 // MarshalJSON writes the stored form, unknown keys included.
@@ -200,4 +207,62 @@ func (v Artifact) MarshalJSON() ([]byte, error) { return marshalKeeping(plainArt
 // UnmarshalJSON reads the stored form and keeps unknown keys.
 func (v *Artifact) UnmarshalJSON(b []byte) error {
 	return unmarshalKeeping(b, (*plainArtifact)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Grant) MarshalJSON() ([]byte, error) { return marshalKeeping(plainGrant(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Grant) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainGrant)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Policy) MarshalJSON() ([]byte, error) { return marshalKeeping(plainPolicy(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Policy) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainPolicy)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Audit) MarshalJSON() ([]byte, error) { return marshalKeeping(plainAudit(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Audit) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainAudit)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v AuditFinding) MarshalJSON() ([]byte, error) {
+	return marshalKeeping(plainAuditFinding(v), v.Extra)
+}
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *AuditFinding) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainAuditFinding)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Evidence) MarshalJSON() ([]byte, error) { return marshalKeeping(plainEvidence(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Evidence) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainEvidence)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Progress) MarshalJSON() ([]byte, error) { return marshalKeeping(plainProgress(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Progress) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainProgress)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Seal) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSeal(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Seal) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainSeal)(v), &v.Extra)
 }

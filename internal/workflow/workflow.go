@@ -63,6 +63,9 @@ type Stage struct {
 	Gate        GateKind
 	// GateScore is the claimed score, of 100, that opens a GateScore gate.
 	GateScore float64
+	// Mode says which channels may decide at the gate, Scoring which score has to reach it.
+	Mode    GateMode
+	Scoring ScoringMode
 	// Engines are asked by default; CodexOnRequest adds codex when the objective names it.
 	Engines        []Engine
 	CodexOnRequest bool
@@ -84,7 +87,7 @@ const DefaultGateScore = 90
 // Default returns the six stages PO → Architect → SM → Dev → Review → QA. The
 // caller owns the returned value and may adjust gates and engines.
 func Default() *Workflow {
-	return &Workflow{Stages: []Stage{
+	w := &Workflow{Stages: []Stage{
 		{
 			ID: PO, Label: "PO", Role: "Product Owner",
 			Description: "turns the objective into a product requirements document",
@@ -127,6 +130,10 @@ func Default() *Workflow {
 			Artifact:    "05-qa-report.md", DocumentName: "QA report",
 		},
 	}}
+	for i := range w.Stages {
+		w.Stages[i].Mode, w.Stages[i].Scoring = GateAuto, ScoringClaimed
+	}
+	return w
 }
 
 // First returns the stage a session begins with.

@@ -1,0 +1,171 @@
+package workflow_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// signer signs with a key in memory.
+type signer string
+
+func (s signer) Key() string { return "key-" + string(s) }
+
+func (s signer) Sign(message string) string {
+	mac := hmac.New(sha256.New, []byte(s))
+	mac.Write([]byte(message))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+const mine = signer("mine")
+
+// sealed is a session of some sealed steps, as it comes from disk.
+func sealed(t *testing.T, by workflow.Signer) *workflow.Session {
+	t.Helper()
+	w := workflow.Default()
+	s := w.NewSession("id", "objective", "/p", "test", time.Unix(1, 0).UTC())
+	s.SealNew(by)
+	for i, event := range []workflow.Event{workflow.EventQuestioned, workflow.EventAnswered, workflow.EventScoredReady, workflow.EventConfirmed} {
+		step(t, w, s, by, event, i)
+	}
+	return reread(t, s)
+}
+
+func step(t *testing.T, w *workflow.Workflow, s *workflow.Session, by workflow.Signer, event workflow.Event, i int) {
+	t.Helper()
+	seal := s.Seal(by)
+	score := 95.0
+	grant := &workflow.Grant{Channel: workflow.ChannelRelayed, At: time.Unix(int64(i), 5e6).UTC()}
+	err := w.Fire(context.Background(), s, workflow.Firing{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Note: workflow.Transition{Score: &score, Grant: grant, Feedback: "<&> 中文"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal()
+}
+
+func reread(t *testing.T, s *workflow.Session) *workflow.Session {
+	t.Helper()
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out workflow.Session
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
+func TestUntouchedHistoryHolds(t *testing.T) {
+	s := sealed(t, mine)
+	if v := s.Verify(mine); !v.Holds || v.Since != 1 || v.Entries != 5 || v.Problem != "" {
+		t.Errorf("%+v", v)
+	}
+	if len(s.Seals) != 1 {
+		t.Errorf("%d seals", len(s.Seals))
+	}
+}
+
+// TestTamperingShows changes a history in every way that there is, without the key.
+func TestTamperingShows(t *testing.T) {
+	// relink makes the links fit again, as a program without the key can.
+	relink := func(s *workflow.Session) {
+		changed := *s
+		changed.History = nil
+		for _, e := range s.History {
+			e.Prev = ""
+			changed.Append(e)
+		}
+		s.History = changed.History
+	}
+	tests := []struct {
+		name   string
+		change func(s *workflow.Session)
+		broken int // entry, counted from 1; 0: it cannot be told
+	}{
+		{"a score", func(s *workflow.Session) { n := 99.0; s.History[2].Score = &n }, 3},
+		{"who decided", func(s *workflow.Session) { s.History[3].Grant.Channel = workflow.ChannelElicited }, 4},
+		{"the newest entry", func(s *workflow.Session) { s.History[4].Feedback = "" }, 5},
+		{"the first entry", func(s *workflow.Session) { s.History[0].By = "me" }, 1},
+		{"an unknown key", func(s *workflow.Session) { s.History[1].Extra = workflow.Extra{"x": json.RawMessage("1")} }, 2},
+		{"an entry taken out", func(s *workflow.Session) { s.History = append(s.History[:2:2], s.History[3:]...) }, 2},
+		{"entries changed about", func(s *workflow.Session) { s.History[1], s.History[2] = s.History[2], s.History[1] }, 1},
+		{"the newest taken out", func(s *workflow.Session) { s.History = s.History[:4] }, 5},
+		{"an entry put in", func(s *workflow.Session) { s.History = append(s.History, s.History[4]) }, 5},
+		{"links taken out", func(s *workflow.Session) {
+			for i := range s.History {
+				s.History[i].Prev = ""
+			}
+		}, 5},
+		{"linked anew", func(s *workflow.Session) { s.History[2].Feedback = "x"; relink(s) }, 5},
+		{"one more, linked", func(s *workflow.Session) { s.Append(s.History[4]) }, 6},
+		{"the seal", func(s *workflow.Session) { s.Seals[0].Entries = 4 }, 4},
+		{"the seal's mark", func(s *workflow.Session) { s.Seals[0].Since = 2 }, 5},
+		{"the seal taken off", func(s *workflow.Session) { s.Seals = nil }, 0},
+		{"another session's id", func(s *workflow.Session) { s.SessionID = "other" }, 5},
+		{"the session moved by hand", func(s *workflow.Session) { s.CurrentState = workflow.Completed }, 5},
+	}
+	for _, tt := range tests {
+		s := sealed(t, mine)
+		tt.change(s)
+		v := s.Verify(mine)
+		if v.Holds || v.Broken != tt.broken || v.Problem == "" {
+			t.Errorf("%s: %+v", tt.name, v)
+		}
+		if tt.broken > 0 && tt.broken <= len(s.History) && (v.BrokenAt == nil || !v.BrokenAt.Equal(s.History[tt.broken-1].At)) {
+			t.Errorf("%s: broken at %v", tt.name, v.BrokenAt)
+		}
+		// The next entry, sealed with the key, does not make it sound.
+		again := reread(t, s)
+		seal := again.Seal(mine)
+		again.Append(workflow.Transition{From: "a", To: again.Place()})
+		seal()
+		if v := again.Verify(mine); v.Holds && v.Since <= len(s.History) {
+			t.Errorf("%s: sound again: %+v", tt.name, v)
+		}
+	}
+}
+
+// TestOtherKeysStay: a project that goes from machine to machine keeps their seals.
+func TestOtherKeysStay(t *testing.T) {
+	s := sealed(t, mine)
+	const other = signer("other")
+	if v := s.Verify(other); v.Holds || v.Broken != 0 || !strings.Contains(v.Problem, "no seal") || len(v.OtherKeys) != 1 {
+		t.Errorf("%+v", v)
+	}
+	step(t, workflow.Default(), s, other, workflow.EventScoredReady, 9)
+	if v := s.Verify(other); !v.Holds || v.Since != 6 || v.Entries != 6 {
+		t.Errorf("%+v", v)
+	}
+	if v := s.Verify(mine); v.Holds || v.Broken != 6 || !strings.Contains(v.Problem, "added without the key") {
+		t.Errorf("%+v", v)
+	}
+	if v := s.Verify(nil); v.Holds || len(v.OtherKeys) != 2 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestOldHistoryIsLinkedFromNowOn: entries of programs that kept no links stay as they are.
+func TestOldHistoryIsLinkedFromNowOn(t *testing.T) {
+	s := sealed(t, mine)
+	s.Seals = nil
+	for i := range s.History {
+		s.History[i].Prev = ""
+	}
+	step(t, workflow.Default(), s, mine, workflow.EventScoredReady, 9)
+	s = reread(t, s)
+	if v := s.Verify(mine); !v.Holds || v.Since != 6 {
+		t.Errorf("%+v", v)
+	}
+	s.History[4].Feedback = "x"
+	if v := s.Verify(mine); v.Holds || v.Broken != 5 {
+		t.Errorf("%+v", v)
+	}
+}

@@ -1,0 +1,60 @@
+package workflow
+
+import "time"
+
+// Audit is what the server found in a document by a rubric.
+type Audit struct {
+	// Score is 0 to 100: what is left of it after the points of the findings.
+	Score float64 `json:"score"`
+	// Summary says in one line what costs the most; empty when nothing was found.
+	Summary  string         `json:"summary,omitempty"`
+	Findings []AuditFinding `json:"findings,omitempty"`
+	Extra    Extra          `json:"-"`
+}
+
+// AuditFinding is one thing that an audit found.
+type AuditFinding struct {
+	// ID names the rule, such as "AC-MISSING".
+	ID string `json:"id"`
+	// Severity is critical, major or minor.
+	Severity string `json:"severity"`
+	// Line counts from 1; 0 is the document as a whole.
+	Line    int    `json:"line,omitempty"`
+	Problem string `json:"problem"`
+	// Fix says what to do.
+	Fix string `json:"fix,omitempty"`
+	// Points is what the finding takes from the score.
+	Points float64 `json:"points"`
+	Extra  Extra   `json:"-"`
+}
+
+// Evidence is what came of a command that the server ran on a person's behalf.
+type Evidence struct {
+	Command string    `json:"command"`
+	At      time.Time `json:"at"`
+	// ExitCode is -1 where the command did not end by itself.
+	ExitCode int   `json:"exit_code"`
+	TookMS   int64 `json:"took_ms"`
+	TimedOut bool  `json:"timed_out,omitempty"`
+	// Tail is the end of its output, of both streams.
+	Tail string `json:"tail,omitempty"`
+	// NotRun says why the command was not run; then nothing else but Command and At is set.
+	NotRun string `json:"not_run,omitempty"`
+	Extra  Extra  `json:"-"`
+}
+
+// Failed reports whether the command was run and failed.
+func (e *Evidence) Failed() bool {
+	return e != nil && e.NotRun == "" && (e.ExitCode != 0 || e.TimedOut)
+}
+
+// Progress counts what became of a report's findings since the report before it.
+type Progress struct {
+	Fixed     int `json:"fixed"`
+	Open      int `json:"open"`
+	Withdrawn int `json:"withdrawn"`
+	New       int `json:"new"`
+	// Unchanged is true when the findings are the same and so is the work tree.
+	Unchanged bool  `json:"unchanged,omitempty"`
+	Extra     Extra `json:"-"`
+}

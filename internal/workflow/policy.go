@@ -1,0 +1,85 @@
+package workflow
+
+// GateMode says which channels may decide at a gate.
+type GateMode string
+
+// The gate modes, the loosest first.
+const (
+	// GateRelay: the assistant's word for the person's decision counts.
+	GateRelay GateMode = "relay"
+	// GateAuto: the person decides in a form where the host shows one; where it cannot,
+	// the assistant's word counts and is recorded as such.
+	GateAuto GateMode = "auto"
+	// GateStrict: only a person's own act counts.
+	GateStrict GateMode = "strict"
+)
+
+// GateModes lists the gate modes, the loosest first.
+func GateModes() []GateMode { return []GateMode{GateRelay, GateAuto, GateStrict} }
+
+// ScoringMode says which score has to reach a score gate.
+type ScoringMode string
+
+// The scoring modes, the loosest first.
+const (
+	// ScoringClaimed: the score that the submission states.
+	ScoringClaimed ScoringMode = "claimed"
+	// ScoringAudited: that one and the audit's.
+	ScoringAudited ScoringMode = "audited"
+)
+
+// ScoringModes lists the scoring modes, the loosest first.
+func ScoringModes() []ScoringMode { return []ScoringMode{ScoringClaimed, ScoringAudited} }
+
+// Policy is what a stage's gate asks for.
+type Policy struct {
+	Gate    GateMode    `json:"gate"`
+	Scoring ScoringMode `json:"scoring,omitempty"`
+	// GateScore is nil for a stage without a score gate.
+	GateScore *float64 `json:"gate_score,omitempty"`
+	Extra     Extra    `json:"-"`
+}
+
+// Stricter returns the stricter of two policies, rule by rule.
+func (p Policy) Stricter(other Policy) Policy {
+	p.Gate = stricter(GateModes(), p.Gate, other.Gate)
+	p.Scoring = stricter(ScoringModes(), p.Scoring, other.Scoring)
+	if p.GateScore == nil || other.GateScore != nil && *other.GateScore > *p.GateScore {
+		p.GateScore = other.GateScore
+	}
+	return p
+}
+
+// Same reports whether two policies ask for the same.
+func (p Policy) Same(other Policy) bool {
+	score := p.GateScore == other.GateScore || p.GateScore != nil && other.GateScore != nil && *p.GateScore == *other.GateScore
+	return p.Gate == other.Gate && p.Scoring == other.Scoring && score
+}
+
+// StricterGate returns the stricter of two gate modes; an unknown or empty one is the loosest.
+func StricterGate(a, b GateMode) GateMode { return stricter(GateModes(), a, b) }
+
+// StricterScoring returns the stricter of two scoring modes.
+func StricterScoring(a, b ScoringMode) ScoringMode { return stricter(ScoringModes(), a, b) }
+
+func stricter[T comparable](order []T, a, b T) T {
+	for i := len(order) - 1; i >= 0; i-- {
+		if order[i] == a {
+			return a
+		}
+		if order[i] == b {
+			return b
+		}
+	}
+	return a
+}
+
+// Policy returns what the stage's gate asks for.
+func (s Stage) Policy() Policy {
+	p := Policy{Gate: s.Mode}
+	if s.Gate == GateScore {
+		score := s.GateScore
+		p.Scoring, p.GateScore = s.Scoring, &score
+	}
+	return p
+}
