@@ -1,5 +1,7 @@
 // Package config reads the settings of a project: defaults, under the user's
 // file, under the project's file, under BMAD_* variables of the environment.
+// What a gate asks for is the exception: the project's file, which an assistant
+// can write, may only tighten it (policy.go).
 //
 // A setting has a key, which is a dotted path in the YAML files and, in capitals
 // with underscores and without "stages.", a variable: stages.po.gate_score is
@@ -38,6 +40,20 @@ const (
 	// minLockTimeout and maxLockTimeout bound lock_timeout: below, a busy disk looks like
 	// a conflict; above, hosts have given the call up.
 	minLockTimeout, maxLockTimeout = 100 * time.Millisecond, 10 * time.Minute
+	// DefaultRubrics is where a project's own rubrics are looked for, relative to it.
+	DefaultRubrics = ".claude/bmad-rubrics"
+	// DefaultMaxRework is how often work goes back to dev before the human is asked whether
+	// it goes on.
+	DefaultMaxRework = 3
+	// DefaultMaxIterations is how many submissions a stage has below its gate before the same.
+	DefaultMaxIterations = 5
+	// DefaultFormTimeout is how long a form waits for the person. Longer, and hosts have
+	// given the call up.
+	DefaultFormTimeout = 10 * time.Minute
+	// DefaultVerifyTimeout is how long a verify command may run.
+	DefaultVerifyTimeout = 5 * time.Minute
+	// DefaultVerifyOutput is how much of its output is kept, in bytes.
+	DefaultVerifyOutput = 4000
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
 )
@@ -53,7 +69,36 @@ type Config struct {
 	// LockTimeout is how long a call waits for another that holds its session.
 	LockTimeout time.Duration
 	LogLevel    slog.Level
+	// MaxRework and MaxIterations bound the rounds between two decisions of the human.
+	MaxRework, MaxIterations int
+	// FormTimeout is how long a form waits for the person.
+	FormTimeout time.Duration
+	// HostConfirm says for whom the tool is listed that the host asks the person about.
+	HostConfirm HostConfirm
+	// Rubrics is the absolute folder of rubric files that go before the built-in ones.
+	Rubrics string
+	// Verify has the command that a stage's submission is checked with.
+	Verify        map[workflow.StageID]string
+	VerifyTimeout time.Duration
+	// VerifyOutput is how much of its output is kept, in bytes.
+	VerifyOutput int
+	// Ignored says which settings of the project do not count, and why.
+	Ignored []string
+
+	layers [layers]layer
+	from   source
 }
+
+// HostConfirm says for whom the tool bmad-confirm is listed.
+type HostConfirm string
+
+// The values of host_confirm.
+const (
+	// HostConfirmAuto: for hosts that are known to ask the person on each call of it.
+	HostConfirmAuto   HostConfirm = "auto"
+	HostConfirmAlways HostConfirm = "always"
+	HostConfirmNever  HostConfirm = "never"
+)
 
 // Source is where settings come from.
 type Source struct {
@@ -71,6 +116,10 @@ func Default(project string) Config {
 		MaxSubmission: DefaultMaxSubmission,
 		LockTimeout:   durable.LockTimeout,
 		LogLevel:      slog.LevelWarn,
+		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
+		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
+		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
+		Verify:  map[workflow.StageID]string{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
 	}
 }
 
@@ -82,6 +131,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 		project = dir.Path()
 	}
 	c := Default(project)
+	c.from = user
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
 		data, err := os.ReadFile(name) //nolint:gosec // the person's own configuration folder
@@ -89,6 +139,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 			return c, err
 		}
 	}
+	c.from = own
 	if dir != nil {
 		data, err := dir.ReadFile(ProjectFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && dir.LeadsOut(".claude") {
@@ -99,7 +150,12 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 			return c, err
 		}
 	}
-	return c, c.environ(s.Environ, project)
+	c.from = environment
+	if err := c.environ(s.Environ, project); err != nil {
+		return c, err
+	}
+	c.settle()
+	return c, nil
 }
 
 func (c *Config) file(name string, data []byte, err error, base string) error {
@@ -122,9 +178,12 @@ func (c *Config) environ(environ []string, project string) error {
 		if !ok || value == "" {
 			continue
 		}
-		var values []string
-		for v := range strings.SplitSeq(value, ",") {
-			values = append(values, strings.TrimSpace(v))
+		values := []string{value}
+		if strings.HasSuffix(key, ".engines") {
+			values = nil
+			for v := range strings.SplitSeq(value, ",") {
+				values = append(values, strings.TrimSpace(v))
+			}
 		}
 		if err := c.set(key, values, project); err != nil {
 			return fault.New(fault.InvalidArgument, "environment variable %s: %w", variable, err).
@@ -153,8 +212,11 @@ func keyOf(variable string) (string, bool) {
 }
 
 var (
-	topKeys   = []string{"lock_timeout", "log_level", "max_submission_bytes", "prompts", "stages"}
-	stageKeys = []string{"engines", "gate_score"}
+	topKeys = []string{
+		"form_timeout", "gate", "host_confirm", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
+		"prompts", "rubrics", "scoring", "stages", "verify", "verify_output_bytes", "verify_timeout",
+	}
+	stageKeys = []string{"engines", "gate", "gate_score", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
 )
 
@@ -180,33 +242,90 @@ func (c *Config) set(key string, values []string, base string) error {
 			return fmt.Errorf("log_level %q is not one of %s", v, strings.Join(logLevels, ", "))
 		}
 		return c.LogLevel.UnmarshalText([]byte(v))
-	case "lock_timeout":
-		d, err := time.ParseDuration(v)
-		if err != nil || d < minLockTimeout || d > maxLockTimeout {
-			return fmt.Errorf("lock_timeout %q is not a duration from %v to %v, such as 10s", v, minLockTimeout, maxLockTimeout)
+	case "lock_timeout", "form_timeout", "verify_timeout", "verify_output_bytes", "max_submission_bytes", "max_rework", "max_iterations":
+		return c.setLimit(key, v)
+	case "gate":
+		return pick(&c.layers[c.from].all.Gate, key, v, workflow.GateModes())
+	case "scoring":
+		return pick(&c.layers[c.from].all.Scoring, key, v, workflow.ScoringModes())
+	case "host_confirm":
+		return c.setHostConfirm(v)
+	case "verify":
+		for _, stage := range verified {
+			c.Verify[stage] = strings.TrimSpace(v)
 		}
-		c.LockTimeout = d
-	case "max_submission_bytes":
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n < 1024 || n > 1<<30 {
-			return fmt.Errorf("max_submission_bytes %q is not a whole number from 1024 to %d", v, 1<<30)
-		}
-		c.MaxSubmission = n
 	case "prompts":
-		if v == "" {
-			return errors.New("prompts names no folder")
-		}
-		if !filepath.IsAbs(v) {
-			v = filepath.Join(base, filepath.FromSlash(v))
-		}
-		info, err := os.Stat(v)
-		if err != nil || !info.IsDir() {
-			return fmt.Errorf("prompts %q is not an existing folder", v)
-		}
-		c.Prompts = v
+		return folder(&c.Prompts, key, v, base)
+	case "rubrics":
+		return folder(&c.Rubrics, key, v, base)
 	default:
 		return fmt.Errorf("unknown key %q; valid keys: %s", key, strings.Join(topKeys, ", "))
 	}
+	return nil
+}
+
+// setLimit sets one of the limits in numbers.
+func (c *Config) setLimit(key, v string) error {
+	switch key {
+	case "lock_timeout":
+		return duration(&c.LockTimeout, key, v, minLockTimeout, maxLockTimeout)
+	case "form_timeout":
+		return duration(&c.FormTimeout, key, v, time.Second, time.Hour)
+	case "verify_timeout":
+		return duration(&c.VerifyTimeout, key, v, time.Second, time.Hour)
+	case "verify_output_bytes":
+		return whole(&c.VerifyOutput, key, v, 200, 64<<10)
+	case "max_submission_bytes":
+		return whole(&c.MaxSubmission, key, v, 1024, 1<<30)
+	case "max_rework":
+		return whole(&c.MaxRework, key, v, 1, 100)
+	default:
+		return whole(&c.MaxIterations, key, v, 1, 100)
+	}
+}
+
+func duration(field *time.Duration, key, v string, low, high time.Duration) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < low || d > high {
+		return fmt.Errorf("%s %q is not a duration from %v to %v, such as 10s", key, v, low, high)
+	}
+	*field = d
+	return nil
+}
+
+func whole[T int | int64](field *T, key, v string, low, high T) error {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < int64(low) || n > int64(high) {
+		return fmt.Errorf("%s %q is not a whole number from %d to %d", key, v, low, high)
+	}
+	*field = T(n)
+	return nil
+}
+
+func pick[T ~string](field *T, key, v string, valid []T) error {
+	if !slices.Contains(valid, T(v)) {
+		names := make([]string, len(valid))
+		for i, name := range valid {
+			names[i] = string(name)
+		}
+		return fmt.Errorf("%s %q is not one of %s", key, v, strings.Join(names, ", "))
+	}
+	*field = T(v)
+	return nil
+}
+
+func folder(field *string, key, v, base string) error {
+	if v == "" {
+		return fmt.Errorf("%s names no folder", key)
+	}
+	if !filepath.IsAbs(v) {
+		v = filepath.Join(base, filepath.FromSlash(v))
+	}
+	info, err := os.Stat(v)
+	if err != nil || !info.IsDir() {
+		return fmt.Errorf("%s %q is not an existing folder", key, v)
+	}
+	*field = v
 	return nil
 }
 
@@ -216,36 +335,57 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 		return fmt.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.Workflow.IDs(), ", "))
 	}
 	st := &c.Workflow.Stages[i]
+	if !slices.Contains(stageKeys, name) {
+		return fmt.Errorf("unknown key %q; valid keys of a stage: %s", name, strings.Join(stageKeys, ", "))
+	}
+	if name == "engines" {
+		return setEngines(st, key, values)
+	}
+	scored := name == "gate_score" || name == "scoring"
+	if scored && st.Gate != workflow.GateScore {
+		return fmt.Errorf("stage %q has no score gate; %s is for po and architect", stage, name)
+	}
+	if name == "gate" && st.Gate == workflow.GateNone {
+		return fmt.Errorf("stage %q has no gate", stage)
+	}
+	if name == "verify" && !slices.Contains(verified, st.ID) {
+		return fmt.Errorf("stage %q is not verified; verify is for dev and qa", stage)
+	}
+	v, err := one()
+	if err != nil {
+		return err
+	}
+	said := c.layers[c.from].stage(st.ID)
 	switch name {
 	case "gate_score":
-		if st.Gate != workflow.GateScore {
-			return fmt.Errorf("stage %q has no score gate; gate_score is for po and architect", stage)
-		}
-		v, err := one()
-		if err != nil {
-			return err
-		}
 		n, err := strconv.ParseFloat(v, 64)
 		// Written so that NaN is refused too.
 		if err != nil || !(n >= 0 && n <= 100) {
 			return fmt.Errorf("%s %q is not a number from 0 to 100", key, v)
 		}
-		st.GateScore = n
-	case "engines":
-		var engines []workflow.Engine
-		for _, v := range values {
-			e := workflow.Engine(v)
-			if !slices.Contains(workflow.Engines(), e) || slices.Contains(engines, e) {
-				return fmt.Errorf("%s: %q is not one of claude, codex, each at most once", key, v)
-			}
-			engines = append(engines, e)
-		}
-		if len(engines) == 0 {
-			return fmt.Errorf("%s names no engine; valid engines: claude, codex", key)
-		}
-		st.Engines, st.CodexOnRequest = engines, false
-	default:
-		return fmt.Errorf("unknown key %q; valid keys of a stage: %s", name, strings.Join(stageKeys, ", "))
+		said.GateScore = &n
+	case "gate":
+		return pick(&said.Gate, key, v, workflow.GateModes())
+	case "scoring":
+		return pick(&said.Scoring, key, v, workflow.ScoringModes())
+	case "verify":
+		c.Verify[st.ID] = strings.TrimSpace(v)
 	}
+	return nil
+}
+
+func setEngines(st *workflow.Stage, key string, values []string) error {
+	var engines []workflow.Engine
+	for _, v := range values {
+		e := workflow.Engine(v)
+		if !slices.Contains(workflow.Engines(), e) || slices.Contains(engines, e) {
+			return fmt.Errorf("%s: %q is not one of claude, codex, each at most once", key, v)
+		}
+		engines = append(engines, e)
+	}
+	if len(engines) == 0 {
+		return fmt.Errorf("%s names no engine; valid engines: claude, codex", key)
+	}
+	st.Engines, st.CodexOnRequest = engines, false
 	return nil
 }

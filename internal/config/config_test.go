@@ -47,13 +47,13 @@ func gate(c config.Config, id workflow.StageID) float64 {
 }
 
 func TestPrecedence(t *testing.T) {
-	c, err := load(t, "stages:\n  po:\n    gate_score: 85.5\n  dev: {engines: [claude]}\nprompts: own\n",
+	c, err := load(t, "stages:\n  po:\n    gate_score: 95.5\n  dev: {engines: [claude]}\nprompts: own\n",
 		"log_level: debug\nstages:\n  po: {gate_score: 70}\n  architect: {gate_score: 80, engines: [codex, claude]}\n",
-		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_MAX_SUBMISSION_BYTES=2048", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATE=strict", "OTHER=1")
+		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_MAX_SUBMISSION_BYTES=2048", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATES=strict", "OTHER=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gate(c, workflow.PO) != 85.5 || gate(c, workflow.Architect) != 95 {
+	if gate(c, workflow.PO) != 95.5 || gate(c, workflow.Architect) != 95 {
 		t.Errorf("gates %v, %v", gate(c, workflow.PO), gate(c, workflow.Architect))
 	}
 	if c.LogLevel != slog.LevelDebug || c.MaxSubmission != 2048 || filepath.Base(c.Prompts) != "own" {
@@ -76,10 +76,77 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestProjectOnlyTightens: the project's file is one that an assistant can write.
+func TestProjectOnlyTightens(t *testing.T) {
+	tests := []struct {
+		name, project, user, env string
+		want                     string // gate, scoring and gate score of po
+		ignored                  int
+	}{
+		{"nothing said", "", "", "", "auto claimed 90", 0},
+		{"project tightens", "gate: strict\nscoring: audited\nstages: {po: {gate_score: 95}}", "", "", "strict audited 95", 0},
+		{"project loosens", "gate: relay\nstages: {po: {gate_score: 10}}", "", "", "auto claimed 90", 6}, // five gates, one score
+		{"project against the person", "gate: auto\nscoring: claimed\nstages: {po: {gate_score: 91}}", "gate: strict\nscoring: audited\nstages: {po: {gate_score: 92}}", "", "strict audited 92", 8},
+		{"person loosens", "", "gate: relay\nstages: {po: {gate_score: 60}}", "", "relay claimed 60", 0},
+		{"variable alone", "", "", "BMAD_GATE=relay", "relay claimed 90", 0},
+		{"variable cannot loosen the person's file", "", "gate: strict", "BMAD_GATE=relay", "strict claimed 90", 0},
+		{"variable tightens the person's file", "", "gate: relay", "BMAD_PO_GATE=strict", "strict claimed 90", 0},
+		{"project within what the person loosened", "gate: auto", "gate: relay", "", "auto claimed 90", 0},
+		{"a stage goes before all", "", "gate: strict\nstages: {po: {gate: relay}}", "", "relay claimed 90", 0},
+		{"score within", "stages: {po: {gate_score: 70}}", "stages: {po: {gate_score: 60}}", "", "auto claimed 70", 0},
+	}
+	for _, tt := range tests {
+		c, err := load(t, tt.project, tt.user, tt.env)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		st, _ := c.Workflow.Stage(workflow.PO)
+		if got := fmt.Sprint(st.Mode, " ", st.Scoring, " ", st.GateScore); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+		if len(c.Ignored) != tt.ignored {
+			t.Errorf("%s: ignored %q, want %d", tt.name, c.Ignored, tt.ignored)
+		}
+	}
+}
+
+func TestOnlyThePersonTrustsAHost(t *testing.T) {
+	for _, tt := range []struct {
+		project, user string
+		want          config.HostConfirm
+	}{
+		{"", "", config.HostConfirmAuto},
+		{"host_confirm: always", "", config.HostConfirmAuto},
+		{"host_confirm: never", "host_confirm: always", config.HostConfirmNever},
+		{"", "host_confirm: always", config.HostConfirmAlways},
+	} {
+		c, err := load(t, tt.project, tt.user)
+		if err != nil || c.HostConfirm != tt.want {
+			t.Errorf("%q %q: %v, %v", tt.project, tt.user, c.HostConfirm, err)
+		}
+	}
+}
+
+func TestVerifyTakesAWholeCommand(t *testing.T) {
+	c, err := load(t, "verify: go test ./...\nstages: {qa: {verify: 'make e2e, please'}}", "", "BMAD_DEV_VERIFY=a,b c")
+	if err != nil || c.Verify[workflow.Dev] != "a,b c" || c.Verify[workflow.QA] != "make e2e, please" || c.Verify[workflow.PO] != "" {
+		t.Errorf("%v, %v", c.Verify, err)
+	}
+}
+
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
-		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: lock_timeout, log_level, max_submission_bytes, prompts, stages"},
-		{project: "log_level: warn\nstages:\n  po:\n    gate: 90\n", want: "line 4: unknown key \"gate\"; valid keys of a stage: engines, gate_score"},
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: form_timeout, gate, host_confirm, lock_timeout,"},
+		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\"; valid keys of a stage: engines, gate, gate_score, scoring, verify"},
+		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
+		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
+		{project: "stages: {dev: {gate: strict}}", want: "stage \"dev\" has no gate"},
+		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},
+		{project: "stages: {qa: {scoring: audited}}", want: "stage \"qa\" has no score gate"},
+		{project: "stages: {po: {verify: make}}", want: "stage \"po\" is not verified; verify is for dev and qa"},
+		{project: "max_rework: 0", want: "max_rework \"0\" is not a whole number from 1 to 100"},
+		{project: "host_confirm: maybe", want: "is not one of auto, always, never"},
+		{project: "form_timeout: 1ms", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "stages:\n  boss: {gate_score: 1}", want: "line 2: unknown stage \"boss\"; valid stages: po, architect, sm, dev, review, qa"},
 		{project: "stages:\n  po: {gate_score: 101}", want: "line 2: stages.po.gate_score \"101\" is not a number from 0 to 100"},
 		{project: "stages:\n  po: {gate_score: .nan}", want: "not a number from 0 to 100"},

@@ -271,19 +271,19 @@ func TestEstimateOpensNoGate(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(b.dir, ".claude"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(b.dir, ".claude", "bmad-task.yaml"), []byte("stages:\n  po: {gate_score: 50}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, ".claude", "bmad-task.yaml"), []byte("stages:\n  po: {gate_score: 95}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.do(start("x"))
 	r := b.at("po/refining", submit(workflow.PO, "# Executive Summary"))
-	if !r.ScoreIsEstimate || *r.Score != 65 || *r.GateScore != 50 {
+	if !r.ScoreIsEstimate || *r.Score != 65 || *r.GateScore != 95 {
 		t.Errorf("%+v", r)
 	}
 	if !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.Contains(g, `"quality_score"`) }) ||
 		!slices.Contains(r.Gaps, `add a section "Business Goals" (+5)`) {
 		t.Errorf("gaps %q", r.Gaps)
 	}
-	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 51/100"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96/100"))
 }
 
 func TestOwnPrompt(t *testing.T) {

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"fmt"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// verified are the stages whose submission a verify command can check.
+var verified = []workflow.StageID{workflow.Dev, workflow.QA}
+
+// source is where a setting comes from.
+type source int
+
+const (
+	user source = iota
+	own         // the project's file
+	environment
+	layers
+)
+
+// layer is what one source says of the gates. Empty fields say nothing.
+type layer struct {
+	all    workflow.Policy
+	stages map[workflow.StageID]*workflow.Policy
+}
+
+func (l *layer) stage(id workflow.StageID) *workflow.Policy {
+	if l.stages == nil {
+		l.stages = map[workflow.StageID]*workflow.Policy{}
+	}
+	if l.stages[id] == nil {
+		l.stages[id] = &workflow.Policy{}
+	}
+	return l.stages[id]
+}
+
+// policy returns what the source says of one stage: what it says of the stage goes
+// before what it says of all.
+func (l *layer) policy(id workflow.StageID) workflow.Policy {
+	p := *l.stage(id)
+	if p.Gate == "" {
+		p.Gate = l.all.Gate
+	}
+	if p.Scoring == "" {
+		p.Scoring = l.all.Scoring
+	}
+	return p
+}
+
+// settle puts the policies into force. The person speaks through their own file and the
+// environment, and where both do the stricter holds: a program that runs ours can set a
+// variable more easily than change the person's file. What they leave open is at its
+// default. The project's file can only tighten that.
+func (c *Config) settle() {
+	for i := range c.Workflow.Stages {
+		st := &c.Workflow.Stages[i]
+		person := c.layers[user].policy(st.ID).Stricter(c.layers[environment].policy(st.ID))
+		defaults := st.Policy()
+		if person.Gate == "" {
+			person.Gate = defaults.Gate
+		}
+		if person.Scoring == "" {
+			person.Scoring = defaults.Scoring
+		}
+		if person.GateScore == nil {
+			person.GateScore = defaults.GateScore
+		}
+		project := c.layers[own].policy(st.ID)
+		force := person.Stricter(project)
+		c.Ignored = append(c.Ignored, ignored(*st, project, force)...)
+		st.Mode, st.Scoring = force.Gate, force.Scoring
+		if force.GateScore != nil {
+			st.GateScore = *force.GateScore
+		}
+	}
+}
+
+// ignored says what of a project's settings did not come into force.
+func ignored(st workflow.Stage, project, force workflow.Policy) []string {
+	var out []string
+	say := func(key string, given, holds any) {
+		out = append(out, fmt.Sprintf("%s: %s %v of %s does not count, %v holds: the project's file can only tighten",
+			st.ID, key, given, ProjectFile, holds))
+	}
+	if st.Gate != workflow.GateNone && project.Gate != "" && project.Gate != force.Gate {
+		say("gate", project.Gate, force.Gate)
+	}
+	if st.Gate == workflow.GateScore && project.Scoring != "" && project.Scoring != force.Scoring {
+		say("scoring", project.Scoring, force.Scoring)
+	}
+	if project.GateScore != nil && *project.GateScore != *force.GateScore {
+		say("gate_score", *project.GateScore, *force.GateScore)
+	}
+	return out
+}
+
+// setHostConfirm takes the project's word only where it tightens: a tool whose calls
+// count as a person's must not be listed because a repository says so.
+func (c *Config) setHostConfirm(v string) error {
+	given := c.HostConfirm
+	if err := pick(&given, "host_confirm", v, []HostConfirm{HostConfirmAuto, HostConfirmAlways, HostConfirmNever}); err != nil {
+		return err
+	}
+	if c.from == own && given != HostConfirmNever {
+		if given != c.HostConfirm {
+			c.Ignored = append(c.Ignored, fmt.Sprintf("host_confirm %s of %s does not count: set it in your own file", given, ProjectFile))
+		}
+		return nil
+	}
+	c.HostConfirm = given
+	return nil
+}
