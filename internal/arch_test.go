@@ -18,9 +18,9 @@ const module = "bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
-	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/fault", "internal/durable"},
+	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/fault", "internal/durable"},
 	"internal/mcpserver":           {"internal/engine", "internal/workflow", "internal/fault"},
-	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "prompts", "internal/fault", "internal/durable"},
+	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "internal/audit", "internal/trust", "internal/verify", "prompts", "internal/fault", "internal/durable"},
 	"internal/upkeep":              {"internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/config":              {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store":               {"internal/workflow", "internal/fault", "internal/durable"},
@@ -28,6 +28,9 @@ var may = map[string][]string{
 	"internal/store/storetest":     {"internal/store", "internal/durable", "internal/durable/durabletest", "internal/workflow", "internal/fault"},
 	"internal/artifact":            {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/score":               {"internal/workflow"},
+	"internal/audit":               {"internal/workflow", "internal/fault"},
+	"internal/trust":               {"internal/workflow", "internal/fault", "internal/durable"},
+	"internal/verify":              {"internal/workflow", "internal/fault"},
 	"internal/workflow":            {"internal/fault"},
 	"internal/fault":               {},
 	"internal/durable":             {},
@@ -45,16 +48,17 @@ var only = map[string][]string{
 	"github.com/google/uuid":          {"internal/engine", "internal/store/filestore", "internal/store/storetest"},
 	"github.com/gofrs/flock":          {"internal/durable"},
 	"github.com/kaptinlin/jsonrepair": {"internal/score"},
-	"go.yaml.in/yaml/v3":              {"internal/config", "prompts"},
+	"go.yaml.in/yaml/v3":              {"internal/config", "internal/audit", "prompts"},
 	"github.com/spf13/cobra":          {"internal/cli"},
 	"github.com/rogpeppe/go-internal": {"internal/cli"},
-	"os/exec":                         {"internal/mcpserver", "internal/cli", "internal/upkeep"},
+	"os/exec":                         {"internal/mcpserver", "internal/cli", "internal/upkeep", "internal/verify"},
 }
 
 // never lists packages that must stay free of effects.
 var never = map[string][]string{
 	"internal/workflow": {"os", "net", "net/http", "io/fs", "path/filepath"},
 	"internal/score":    {"os", "net", "net/http", "io/fs", "path/filepath", "time"},
+	"internal/audit":    {"os", "net", "net/http", "path/filepath", "time"},
 }
 
 func TestImportArrows(t *testing.T) {

@@ -1,0 +1,225 @@
+package trust
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+const allowedFile = "allowed.json"
+
+// The kinds of what can be allowed.
+const (
+	// KindVerify is a command that the server may run to verify work; its content is
+	// the command itself.
+	KindVerify = "verify"
+	// KindRubric is a file by whose rules the server may audit documents; its content
+	// is the file's.
+	KindRubric = "rubric"
+)
+
+// Allowance is one thing that a person has allowed in one project.
+type Allowance struct {
+	// Project is the path of the project's folder.
+	Project string `json:"project"`
+	// Kind is KindVerify or KindRubric.
+	Kind string `json:"kind"`
+	// Text tells people what it is: the command, or the path of the rubric.
+	Text string `json:"text"`
+	// SHA256 is the hash of the content, and alone says what is allowed. That of a
+	// command is made here, whatever a caller gives.
+	SHA256 string    `json:"sha256"`
+	At     time.Time `json:"at"`
+}
+
+// normal returns the allowance as it is kept and compared.
+func (a Allowance) normal() Allowance {
+	a.Project = resolve(a.Project)
+	a.SHA256 = strings.ToLower(a.SHA256)
+	if a.Kind == KindVerify {
+		a.SHA256 = workflow.Hash([]byte(a.Text))
+	}
+	return a
+}
+
+// check says what keeps an allowance from meaning something.
+func (a Allowance) check() error {
+	digest, err := hex.DecodeString(a.SHA256)
+	switch {
+	case a.Project == "":
+		return fault.New(fault.InvalidArgument, "nothing can be allowed without a project").
+			WithHint("pass the path of the project's folder")
+	case !slices.Contains([]string{KindVerify, KindRubric}, a.Kind):
+		return unknownKind(a.Kind)
+	case strings.TrimSpace(a.Text) == "":
+		return fault.New(fault.InvalidArgument, "there is nothing to allow: the %s is empty", a.Kind).
+			WithHint("pass the command, or the path of the rubric")
+	case err != nil || len(digest)*8 != 256:
+		return fault.New(fault.InvalidArgument, "%q is not the SHA-256 of a %s", a.SHA256, a.Kind).
+			WithHint("pass the hash of the content in 64 hexadecimal digits")
+	}
+	return nil
+}
+
+func unknownKind(kind string) error {
+	return fault.New(fault.InvalidArgument, "there is no kind %q of what can be allowed", kind).
+		WithHint("the kinds are %s and %s", KindVerify, KindRubric)
+}
+
+// same reports whether two allowances, as they are kept, allow the same.
+func (a Allowance) same(b Allowance) bool {
+	return a.Project == b.Project && a.Kind == b.Kind && a.SHA256 == b.SHA256
+}
+
+// Allowed reports whether a person has allowed it. A list that cannot be read allows
+// nothing; Allowances says what is wrong with it.
+func (f Folder) Allowed(a Allowance) bool {
+	a = a.normal()
+	if a.check() != nil {
+		return false
+	}
+	list, err := f.Allowances()
+	return err == nil && slices.ContainsFunc(list, a.same)
+}
+
+// Allow records that a person allows it. What was allowed before is recorded anew.
+func (f Folder) Allow(ctx context.Context, a Allowance) error {
+	a = a.normal()
+	if err := a.check(); err != nil {
+		return err
+	}
+	d, err := f.make()
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	return f.trouble(d.allow(ctx, a))
+}
+
+func (d dir) allow(ctx context.Context, a Allowance) error {
+	return d.change(ctx, func(list []Allowance) []Allowance {
+		return append(slices.DeleteFunc(list, a.same), a)
+	})
+}
+
+// Disallow takes back all of a kind that was allowed in a project, and returns how many
+// there were.
+func (f Folder) Disallow(ctx context.Context, project, kind string) (int, error) {
+	if !slices.Contains([]string{KindVerify, KindRubric}, kind) {
+		return 0, unknownKind(kind)
+	}
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	n, err := d.disallow(ctx, resolve(project), kind)
+	return n, f.trouble(err)
+}
+
+func (d dir) disallow(ctx context.Context, project, kind string) (n int, err error) {
+	err = d.change(ctx, func(list []Allowance) []Allowance {
+		rest := slices.DeleteFunc(slices.Clone(list), func(a Allowance) bool { return a.Project == project && a.Kind == kind })
+		n = len(list) - len(rest)
+		return rest
+	})
+	return n, err
+}
+
+// Allowances returns all that the person has allowed, in every project, the oldest first.
+func (f Folder) Allowances() ([]Allowance, error) {
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	list, err := d.allowances()
+	return list, f.trouble(err)
+}
+
+// allowed is the file's form.
+type allowed struct {
+	Allowed []Allowance `json:"allowed"`
+}
+
+// allowances reads the list; where there is no file it is empty.
+func (d dir) allowances() ([]Allowance, error) {
+	data, there, err := d.read(allowedFile)
+	if !there {
+		return nil, nil
+	}
+	var list allowed
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Storage, "%s cannot be read, so nothing is allowed: %w", d.Join(allowedFile), err).
+			WithHint("correct it, or move it away and allow again what you want")
+	}
+	return list.Allowed, nil
+}
+
+// change replaces the list under the lock, unless it stays the same. A broken one is left
+// to the person: writing over it would lose what they have allowed.
+func (d dir) change(ctx context.Context, to func([]Allowance) []Allowance) error {
+	lock, err := d.Lock(ctx, lockName)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	before, err := d.allowances()
+	if err != nil {
+		return err
+	}
+	after := to(slices.Clone(before))
+	if slices.Equal(before, after) {
+		return d.SyncDir(".") // whoever changed it may not have come as far
+	}
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetEscapeHTML(false) // a person should know their && again
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(allowed{after}); err != nil {
+		return err
+	}
+	return d.Replace(allowedFile, data.Bytes())
+}
+
+// resolve returns the one path by which a folder is known, so that a link to a project is
+// the project. What is missing at the end stays as it is: of a project that is gone its
+// allowances can still be taken back.
+func resolve(path string) string {
+	if path == "" {
+		return ""
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	missing := ""
+	for above := path; ; above = filepath.Dir(above) {
+		if found, err := filepath.EvalSymlinks(above); err == nil {
+			return filepath.Join(found, missing)
+		}
+		if above == filepath.Dir(above) {
+			return path
+		}
+		missing = filepath.Join(filepath.Base(above), missing)
+	}
+}

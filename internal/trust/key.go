@@ -1,0 +1,154 @@
+package trust
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+const (
+	keyFile = "key"
+	// keyBytes is the length of the key, and of the file: bytes too many are not our key either.
+	keyBytes = 32
+	// keyDomain keeps the key's name from being the hash of anything else that is made of the key.
+	keyDomain = "bmad-mcp: name of the signing key\n"
+	// keyName is the length of the key's name in hexadecimal digits.
+	keyName = 16
+)
+
+// signer is a workflow.Signer. It holds the key out of sight of whatever prints values.
+type signer struct {
+	name string
+	sign func(message string) string
+}
+
+// Key implements workflow.Signer: it names the key without telling it.
+func (s signer) Key() string { return s.name }
+
+// Sign implements workflow.Signer, with the hexadecimal HMAC-SHA256.
+func (s signer) Sign(message string) string { return s.sign(message) }
+
+func newSigner(key []byte) workflow.Signer {
+	name := sha256.Sum256(append([]byte(keyDomain), key...))
+	return signer{
+		name: hex.EncodeToString(name[:])[:keyName],
+		sign: func(message string) string {
+			mac := hmac.New(sha256.New, key)
+			_, _ = mac.Write([]byte(message)) // a hash takes everything
+			return hex.EncodeToString(mac.Sum(nil))
+		},
+	}
+}
+
+// Signer returns a signer by the folder's key, which is made where there is none. A key
+// that cannot be read, or that is none, is an error and stays as it is: what was sealed
+// with it could be checked by nothing else. Ask once in a process; the signer itself
+// costs nothing.
+func (f Folder) Signer(ctx context.Context) (workflow.Signer, error) {
+	d, err := f.make()
+	if err != nil {
+		return nil, f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	key, err := d.ensureKey(ctx)
+	if err != nil {
+		return nil, f.trouble(err)
+	}
+	return newSigner(key), nil
+}
+
+// ReadSigner is like Signer, but makes nothing, for checks; it returns nil where there is no key.
+func (f Folder) ReadSigner() (workflow.Signer, error) {
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	key, err := d.readKey()
+	if key == nil {
+		return nil, f.trouble(err)
+	}
+	return newSigner(key), nil
+}
+
+// readKey returns the key, or nil where there is none.
+func (d dir) readKey() ([]byte, error) {
+	key, there, err := d.read(keyFile)
+	switch {
+	case !there:
+		return nil, nil
+	case err != nil:
+		err = fault.New(fault.Storage, "the signing key %s cannot be read: %w", d.Join(keyFile), err)
+	case len(key) != keyBytes:
+		err = fault.New(fault.Storage, "the signing key %s is broken: it has %d bytes and should have %d", d.Join(keyFile), len(key), keyBytes)
+	default:
+		return key, nil
+	}
+	return nil, fault.From(err).WithHint("make it readable for you, or restore it from a backup; when it is moved away, " +
+		"a new one is made, and histories that were sealed with the old one cannot be checked any more")
+}
+
+// ensureKey returns the key, making it where there is none, and has its name on the disk.
+func (d dir) ensureKey(ctx context.Context) ([]byte, error) {
+	key, err := d.readKey()
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		if key, err = d.makeKey(ctx); err != nil {
+			return nil, err
+		}
+	}
+	// For one that was there, too: who made it may not have come as far.
+	if err := d.SyncDir("."); err != nil {
+		return nil, &durable.UnconfirmedError{Name: keyFile, Err: err}
+	}
+	return key, nil
+}
+
+// makeKey makes the key, or returns the one of somebody who came first.
+func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
+	lock, err := d.Lock(ctx, lockName)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if key, err = d.readKey(); err != nil || key != nil {
+		return key, err
+	}
+	key = make([]byte, keyBytes)
+	_, _ = rand.Read(key) // it never fails: https://pkg.go.dev/crypto/rand#Read
+	temp := durable.TempName(keyFile)
+	if err := d.CreateUnsynced(temp, key); err != nil {
+		return nil, err
+	}
+	// A link is complete when it is seen, and never takes the place of another, even
+	// where locks hold back nobody: a home folder that several machines share.
+	err = d.link(temp, keyFile)
+	switch {
+	case err == nil:
+		return key, d.Remove(temp)
+	case errors.Is(err, fs.ErrExist):
+		first, readErr := d.readKey()
+		if first == nil && readErr == nil {
+			readErr = err // it is gone again: whoever takes keys away is not to get a new one
+		}
+		return first, errors.Join(readErr, d.Remove(temp))
+	}
+	// The file system has no links: the lock has to do.
+	if err := d.Rename(temp, keyFile); err != nil {
+		return nil, errors.Join(err, d.Remove(temp))
+	}
+	return key, nil
+}

@@ -1,0 +1,23 @@
+package verify
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// shell returns the command for the shell. The command line is made here: cmd does not
+// take apart its arguments as other programs do, and /S takes off the outer quotes only.
+func shell(ctx context.Context, command string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "cmd")
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /D /S /C "` + command + `"`, HideWindow: true}
+	return cmd
+}
+
+// terminate ends a process; there is no way to ask.
+func terminate(leader *os.Process) error { return leader.Kill() }
+
+// finish has nothing to wait for.
+func finish(*os.Process, <-chan time.Time) {}
