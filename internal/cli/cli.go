@@ -114,7 +114,7 @@ New here? Run: bmad-mcp demo
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
-	root.AddCommand(a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
+	root.AddCommand(a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand(), a.auditCommand())
 	return root
 }
 

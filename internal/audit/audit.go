@@ -1,0 +1,196 @@
+// Package audit reads a stage's document by a rubric and says, line by line,
+// what it lacks. It is made of pure functions over text: the same document and
+// the same rubric give the same result, and every point of it has a reason.
+//
+// A [Rubric] is the rules for one stage, as data: a list of checks. A check has
+// a kind, which is code (kinds.go lists them), and parameters, which are the
+// rubric's. Where a document lacks what a check asks for, that is a finding and
+// costs points; the score is 100 minus all of them. The earlier documents of a
+// run are read for tracing only: what a document promises must be met in the
+// next. rubrics/README.md describes the format for those who write their own.
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// Rubric is the rules for one stage, as data.
+type Rubric struct {
+	Stage  workflow.StageID
+	checks []check
+}
+
+// Limits of what an audit holds.
+const (
+	maxFindings = 50
+	maxText     = 300 // bytes
+	maxSummary  = 160 // bytes
+	// listed is how many items a finding names before it says "…".
+	listed = 12
+)
+
+// Audit finds what a document lacks by the rubric. earlier are the documents of
+// the stages before, by stage; what is not among them is not traced to and costs
+// nothing.
+func (r Rubric) Audit(document string, earlier map[workflow.StageID]string) workflow.Audit {
+	s := &subject{text: readText(document, r.names()), earlier: map[workflow.StageID]*text{}}
+	for stage, doc := range earlier {
+		if strings.TrimSpace(doc) != "" {
+			s.earlier[stage] = readText(doc, nil)
+		}
+	}
+	var out workflow.Audit
+	var briefs []string
+	lost := 0.0
+	for _, c := range r.checks {
+		if c.applies(s) {
+			for _, l := range kinds[c.Kind].find(c, s) {
+				f := c.finding(l)
+				lost += f.Points
+				out.Findings = append(out.Findings, f)
+				briefs = append(briefs, l.brief(f))
+			}
+		}
+	}
+	out.Score = math.Round(max(0, 100-lost)*10) / 10
+	order := make([]int, len(briefs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := out.Findings[i], out.Findings[j]
+		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.Line, b.Line))
+	})
+	order = order[:min(len(order), maxFindings)]
+	sorted := make([]workflow.AuditFinding, 0, len(order))
+	var top []string
+	for _, i := range order {
+		sorted = append(sorted, out.Findings[i])
+		top = append(top, briefs[i])
+	}
+	out.Findings, out.Summary = sorted, summarize(top)
+	if len(sorted) == 0 {
+		out.Findings = nil
+	}
+	return out
+}
+
+// subject is what a check looks at.
+type subject struct {
+	*text
+	earlier map[workflow.StageID]*text
+	stories []story // read by the first check that asks
+	read    bool
+}
+
+// lack is one thing that a check found missing or wrong.
+type lack struct {
+	line  int // from 0; -1 for the document as a whole
+	name  string
+	items []string // what the finding lists
+	n     int      // how many there are; len(items) where items are listed
+	// share scales the points of a check that does not count items; 0 is 1.
+	share   float64
+	problem string // in place of the check's text
+	want    string // a figure for the text
+}
+
+// finding puts a lack into the words and points of its check.
+func (c check) finding(l lack) workflow.AuditFinding {
+	f := workflow.AuditFinding{ID: c.ID, Severity: c.Severity, Line: l.line + 1, Points: c.Points}
+	if c.Each > 0 {
+		f.Points = c.Each * float64(max(1, l.count()))
+		if c.Cap > 0 {
+			f.Points = min(f.Points, c.Cap)
+		}
+	} else if l.share > 0 {
+		f.Points *= l.share
+	}
+	f.Points = math.Round(f.Points*10) / 10
+	f.Problem = clip(l.fill(cmp.Or(l.problem, c.Problem), listed), maxText)
+	f.Fix = clip(l.fill(c.Fix, listed), maxText)
+	return f
+}
+
+func (l lack) count() int { return max(l.n, len(l.items)) }
+
+// brief is the finding in the summary: fewer items, and the line.
+func (l lack) brief(f workflow.AuditFinding) string {
+	text := f.Problem
+	if len(l.items) > 2 {
+		// What the finding lists after its colon is shortened.
+		if head, _, ok := strings.Cut(text, ": "); ok {
+			return fmt.Sprintf("%s (%s, %s …)", head, l.items[0], l.items[1])
+		}
+	}
+	if f.Line > 0 && !strings.Contains(text, "line ") {
+		text += fmt.Sprintf(" (line %d)", f.Line)
+	}
+	return text
+}
+
+// fill puts the lack's values into a text: {name}, {n}, {want}, {items}, and
+// {one|many} by their number.
+func (l lack) fill(text string, most int) string {
+	var b strings.Builder
+	for text != "" {
+		before, rest, ok := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !ok {
+			break
+		}
+		word, after, _ := strings.Cut(rest, "}")
+		one, many, plural := strings.Cut(word, "|")
+		switch {
+		case plural && l.count() == 1:
+			b.WriteString(one)
+		case plural:
+			b.WriteString(many)
+		case word == "name":
+			b.WriteString(l.name)
+		case word == "want":
+			b.WriteString(l.want)
+		case word == "n":
+			b.WriteString(strconv.Itoa(l.count()))
+		case word == "items":
+			between := ", "
+			if strings.Contains(strings.Join(l.items, ""), ",") {
+				between = "; "
+			}
+			b.WriteString(strings.Join(l.items[:min(len(l.items), most)], between))
+			if len(l.items) > most {
+				b.WriteString(" …")
+			}
+		}
+		text = after
+	}
+	return b.String()
+}
+
+func summarize(briefs []string) string {
+	out := ""
+	for i, b := range briefs[:min(len(briefs), 3)] {
+		if i == 0 {
+			out = clip(b, maxSummary)
+		} else if joined := out + "; " + b; len(joined) <= maxSummary {
+			out = joined
+		}
+	}
+	return out
+}
+
+// clip cuts a text to at most n bytes, at a character, with … at the end.
+func clip(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= n {
+		return s
+	}
+	return s[:boundary(s, n-len("…"))] + "…"
+}

@@ -1,0 +1,381 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+var (
+	// acceptance is a line that announces criteria; what follows a colon in it is the first of them.
+	acceptance = regexp.MustCompile(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收|接受标准)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
+	// steps is a scenario, in one line or begun.
+	steps = regexp.MustCompile(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
+	// criteriaHeader names a column that holds criteria.
+	criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion", "accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准"}
+	otherLabel     = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
+)
+
+// markCriteria finds the lines that state an acceptance criterion: those with an
+// AC id, those below a line that announces criteria, scenarios, and the cells of
+// a column of criteria.
+func (d *text) markCriteria() {
+	d.criterion = make([]bool, len(d.lines))
+	var r criteriaReader
+	next := 0
+	for i := range d.said {
+		var h *heading
+		for next < len(d.heads) && d.heads[next].line <= i {
+			if d.heads[next].line == i {
+				h = &d.heads[next]
+			}
+			next++
+		}
+		switch {
+		case d.code[i]: // a scenario may stand in a block of its own
+			d.criterion[i] = r.inside && steps.MatchString(d.lines[i])
+		case strings.TrimSpace(d.said[i]) == "":
+			r.blank = true
+		default:
+			d.criterion[i] = r.read(d, i, h)
+		}
+	}
+}
+
+// criteriaReader goes through a document and knows whether it is below a line
+// that announced criteria.
+type criteriaReader struct {
+	inside, blank bool
+	level, indent int // of the heading or the item that announced them
+}
+
+// read reports whether line i, which may be a heading, states a criterion.
+func (r *criteriaReader) read(d *text, i int, h *heading) bool {
+	l := d.said[i]
+	depth, _, isItem := item(l)
+	row, isRow := d.cellsOf[i]
+	if strings.Contains(l, "AC") {
+		if def, ok := d.definitionAt(i); ok && def.id.prefix == "AC" {
+			return true
+		}
+	}
+	if m := announcement(l); m != nil && !isRow && announces(strings.TrimSpace(l), h != nil, isItem, m[1]) {
+		r.begin(h, isItem, depth)
+		return substance(m[1])
+	}
+	switch {
+	case h != nil && h.level <= boldKnown:
+		r.inside = r.inside && r.level < h.level
+	case otherLabel.MatchString(l), isItem && depth <= r.indent:
+		r.inside = false
+	}
+	blank := r.blank
+	r.blank = false
+	if containsAny(l, "iven", "hen", "IVEN", "HEN", "假", "给定", "前提", "当") && steps.MatchString(l) {
+		return true
+	}
+	if isRow {
+		return r.inside || substance(row.cell(d.tables[row.table].column(criteriaHeader...)))
+	}
+	return r.inside && h == nil && (isItem || !blank || strings.HasPrefix(l, " "))
+}
+
+// begin notes what announced the criteria that follow.
+func (r *criteriaReader) begin(h *heading, isItem bool, depth int) {
+	*r = criteriaReader{inside: true, level: boldOther + 1, indent: -1}
+	if h != nil {
+		r.level = h.level
+	} else if isItem {
+		r.indent = depth
+	}
+}
+
+// announcement matches acceptance, which is dear, where the line has one of its words.
+func announcement(l string) []string {
+	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受") {
+		return nil
+	}
+	return acceptance.FindStringSubmatch(l)
+}
+
+func containsAny(l string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(l, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// announces tells a label from a sentence that begins with the same word.
+func announces(trimmed string, onHeading, isItem bool, behind string) bool {
+	return onHeading || behind != "" || strings.HasSuffix(strings.TrimRight(trimmed, "*_ "), ":") || strings.HasSuffix(strings.TrimRight(trimmed, "*_ "), "：") ||
+		isItem && len(trimmed) < 60 || strings.HasPrefix(trimmed, "*")
+}
+
+// story is a user story with the lines that belong to it.
+type story struct {
+	id        string
+	number    []int
+	line, end int
+	form      byte
+}
+
+var (
+	namedStory = regexp.MustCompile(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
+	asA        = regexp.MustCompile(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
+)
+
+// userStories reads the stories of the document: by their ids, by headings such
+// as "Story 1", or by the sentence "As a …, I want …".
+func (s *subject) userStories() []story {
+	if s.read {
+		return s.stories
+	}
+	s.read = true
+	for _, def := range s.definitions("US") {
+		if !s.listsOthers(def.line) {
+			s.stories = append(s.stories, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
+		}
+	}
+	if len(s.stories) == 0 {
+		for _, h := range s.heads {
+			if m := namedStory.FindStringSubmatch(numbering.ReplaceAllString(h.text, "")); m != nil {
+				s.stories = append(s.stories, story{id: strings.TrimSpace(m[0]), line: h.line, form: 'h'})
+			}
+		}
+	}
+	if len(s.stories) == 0 {
+		for i, l := range s.said {
+			if (strings.Contains(l, "s a") || strings.Contains(l, "s the") || strings.Contains(l, "作为")) && asA.MatchString(l) && !emptyStory.MatchString(l) {
+				s.stories = append(s.stories, story{line: i, form: 'l'})
+			}
+		}
+		for i := range s.stories {
+			s.stories[i].id = "story " + itoa(i+1)
+		}
+	}
+	s.endStories()
+	return s.stories
+}
+
+// endStories gives each story the lines up to the next one, or to the end of
+// what it stands in.
+func (s *subject) endStories() {
+	next, current := 0, []heading(nil)
+	for k := range s.stories {
+		st := &s.stories[k]
+		for next < len(s.heads) && s.heads[next].line <= st.line {
+			current = append(current, s.heads[next])
+			next++
+		}
+		for len(current) > 0 && current[len(current)-1].end <= st.line {
+			current = current[:len(current)-1]
+		}
+		st.end = len(s.lines)
+		for i := len(current) - 1; i >= 0; i-- {
+			h := current[i]
+			if h.level <= 6 && h.end > st.line && (h.line < st.line || st.form == 'h') {
+				st.end = h.end
+				break
+			}
+		}
+		if k+1 < len(s.stories) {
+			st.end = min(st.end, s.stories[k+1].line)
+		}
+		if st.form == 't' {
+			st.end = st.line + 1
+		}
+	}
+}
+
+// mapping are headings below which ids are named and not explained.
+var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases", "release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope", "追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "依赖", "不做", "summary", "overview", "概览", "总览", "change log", "changelog", "changes", "revision history", "修订"}
+
+// listsOthers reports whether a line stands where ids are only listed.
+func (d *text) listsOthers(line int) bool {
+	if row, ok := d.cellsOf[line]; ok {
+		t := d.tables[row.table]
+		if t.column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求") >= 0 && t.column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
+			return true
+		}
+	}
+	return d.within(line, mapping)
+}
+
+// findStoriesWithoutCriteria lists the stories that nobody could test.
+func findStoriesWithoutCriteria(_ check, s *subject) []lack {
+	stories := s.userStories()
+	if len(stories) == 0 {
+		return nil
+	}
+	named, flat := s.namedByCriteria()
+	var out lack
+	good := map[string]bool{}
+	for _, st := range stories {
+		good[st.id] = good[st.id] || s.hasCriteria(st, named)
+	}
+	if flat >= len(good) {
+		return nil // criteria without a story's number, and enough of them
+	}
+	for _, st := range stories {
+		if !good[st.id] {
+			good[st.id] = true // listed once
+			if len(out.items) == 0 {
+				out.line = st.line
+			}
+			out.items = append(out.items, st.id)
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+// namedByCriteria returns the story numbers that criteria of the document refer
+// to, and how many criteria refer to none.
+func (s *subject) namedByCriteria() (named map[string]bool, flat int) {
+	named = map[string]bool{}
+	current := ""
+	for i := range s.lines {
+		if strings.Contains(s.lines[i], "US") {
+			m := anyID.FindStringSubmatchIndex(s.lines[i])
+			if m != nil && idAt(s.lines[i], m).prefix == "US" && (!s.criterion[i]) {
+				current = idAt(s.lines[i], m).String()
+				if s.acceptanceTable(i) {
+					s.markNamed(i, named)
+				}
+			}
+		}
+		if !s.criterion[i] || hasPlaceholder(s.said[i]) {
+			continue
+		}
+		def, ok := s.definitionAt(i)
+		switch {
+		case ok && def.id.prefix == "AC" && len(def.body) > 4 && len(def.id.number) > 1:
+			named[itoa(def.id.number[0])] = true
+		case ok && def.id.prefix == "AC" && len(def.body) > 4:
+			flat++
+		}
+		s.markNamed(i, named)
+		// Criteria in a section of their own stand under the story's name.
+		if current != "" && s.within(i, []string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}) {
+			named[current] = true
+		}
+	}
+	return named, flat
+}
+
+// acceptanceTable reports whether a line is a table row with a filled cell of criteria.
+func (s *subject) acceptanceTable(i int) bool {
+	row, ok := s.cellsOf[i]
+	return ok && substance(row.cell(s.tables[row.table].column(criteriaHeader...)))
+}
+
+func (s *subject) markNamed(i int, named map[string]bool) {
+	if !strings.Contains(s.lines[i], "US") {
+		return
+	}
+	for _, at := range anyID.FindAllStringSubmatchIndex(s.lines[i], -1) {
+		if id := idAt(s.lines[i], at); id.prefix == "US" {
+			named[id.String()] = true
+		}
+	}
+}
+
+var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|依赖|状态|价值|备注|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
+
+// hasCriteria reports whether a story has criteria among its own lines, or
+// elsewhere under its number.
+func (s *subject) hasCriteria(st story, named map[string]bool) bool {
+	if named[st.id] || len(st.number) == 1 && named[itoa(st.number[0])] {
+		return true
+	}
+	items := 0
+	for i := st.line; i < st.end; i++ {
+		if s.criterion[i] && substance(s.lines[i]) && !hasPlaceholder(s.said[i]) {
+			return true
+		}
+		if i > st.line && !s.code[i] {
+			if _, body, ok := item(s.lines[i]); ok && !metaItem.MatchString(body) && len(body) > 12 && !hasPlaceholder(s.said[i]) {
+				items++
+			}
+		}
+	}
+	return items >= 2
+}
+
+// findVague lists the criteria with a word that two testers would read
+// differently, and nothing in the line that makes it sharp.
+func findVague(c check, s *subject) []lack {
+	words, plain := wordPattern(c.Words), lowered(c.Words)
+	var out lack
+	for i, l := range s.said {
+		// Most lines have none of the words, which is cheap to see.
+		if !s.criterion[i] || s.code[i] || !containsAny(strings.ToLower(l), plain...) {
+			continue
+		}
+		if sharp.MatchString(anyID.ReplaceAllString(s.lines[i], " ")) {
+			continue
+		}
+		if m := words.FindString(l); m != "" {
+			if len(out.items) == 0 {
+				out.line = i
+			}
+			place := "line " + itoa(i+1)
+			if def, ok := s.definitionAt(i); ok {
+				place = def.id.String()
+			}
+			out.items = append(out.items, place+" \""+strings.ToLower(strings.TrimSpace(m))+"\"")
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+// findPhrases lists the lines with a phrase that promises much and says nothing.
+func findPhrases(c check, s *subject) []lack {
+	words := lowered(c.Words)
+	var lines []int
+	for i, l := range s.said {
+		if l != "" && matchesName(strings.ToLower(l), words) && !strings.ContainsAny(s.lines[i], "0123456789`") {
+			lines = append(lines, i)
+		}
+	}
+	return atLines(lines)
+}
+
+func lowered(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ToLower(w)
+	}
+	return out
+}
+
+// sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
+var sharp = regexp.MustCompile("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b")
+
+// patterns keeps those that were made, by their words: a rubric's do not change.
+var patterns sync.Map
+
+// wordPattern matches one of the words as a whole word, in any case.
+func wordPattern(words []string) *regexp.Regexp {
+	key := strings.Join(words, "\x00")
+	if known, ok := patterns.Load(key); ok {
+		return known.(*regexp.Regexp)
+	}
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = regexp.QuoteMeta(w)
+		if w[0] < 0x80 {
+			parts[i] = `\b` + parts[i] + `\b`
+		}
+	}
+	made := regexp.MustCompile(`(?i)` + strings.Join(parts, "|"))
+	patterns.Store(key, made)
+	return made
+}

@@ -1,0 +1,187 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	filePath = regexp.MustCompile(`(?:[\w.@-]+/)+[\w.@*-]+|\b[\w-]+\.(?:go|tsx?|jsx?|mjs|py|rs|java|kt|kts|swift|rb|php|cs|sql|html|css|scss|vue|svelte|ya?ml|json|toml|md|sh|ps1|c|h|cc|cpp|hpp|ino|proto|tf|dart|ex|exs|scala|lua|ini|cfg|xml|gradle)\b`)
+	command  = regexp.MustCompile("`\\$? ?[a-z./][\\w./-]* [^`]+`|`\\./[^`]+`|^\\s*\\$ \\S")
+	results  = regexp.MustCompile(`(?i)\d+ (?:unit |integration |automated |automatic |new |end-to-end |e2e )*(?:tests?|specs?|cases?|checks?|assertions?|passed|passing|failed|examples)\b|\b(?:pass(?:ed)?|failed?|tests?|ok)\b\s*[:：|]\s*\**\d+|\d+\s*(?:项|个|条)?\s*(?:自动|单元|集成)?\s*(?:测试|用例|通过)|(?:测试|用例|通过)[^\d|]{0,8}[:：|]?\s*\d+|^ok\s+\S+\s+[\d.]+s`)
+	shell    = regexp.MustCompile(`(?i)^(?:ba|z|fi)?sh$|^shell|^console|^powershell|^cmd$|^bash`)
+	noIssues = regexp.MustCompile(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重)?(?:问题|缺陷)|没有发现`)
+	findID   = regexp.MustCompile(`^\s*(?:#+\s*|[-*+]\s+|\|\s*)?[*_\[(]*(?:R|F|CR|REV|B|BUG|D|DEF|T|Q)-?\d+(?:\.\d+)?\b`)
+	sevWord  = regexp.MustCompile(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|一般|轻微|阻断|致命`)
+)
+
+// findHas looks for one kind of evidence anywhere in the document.
+func findHas(c check, s *subject) []lack {
+	if s.has(c.What) {
+		return nil
+	}
+	return []lack{{line: -1}}
+}
+
+func (s *subject) has(what string) bool {
+	some := func(pattern *regexp.Regexp) bool {
+		return slices.ContainsFunc(s.lines, func(l string) bool { return len(l) < 1<<16 && pattern.MatchString(l) })
+	}
+	switch what {
+	case "commands":
+		return some(command) || s.hasShell()
+	case "files":
+		return some(filePath)
+	case "results":
+		return some(results) || slices.ContainsFunc(s.tables, countsTests)
+	case "ids":
+		return len(s.definitions("US", "FR")) > 0
+	case "priorities":
+		defs := s.definitions("US", "FR")
+		return len(defs) == 0 || slices.ContainsFunc(tags(s.text, defs), func(t string) bool { return t != "" })
+	case "findings":
+		return len(s.reported()) > 0 || some(noIssues)
+	}
+	// Specifics: whatever could be looked up or run again.
+	return s.figures(3) || some(anyID) || some(filePath) || some(results) || some(command)
+}
+
+// hasShell reports whether there is a code block of a shell.
+func (d *text) hasShell() bool {
+	for i, l := range d.lines {
+		if d.code[i] {
+			if m := fenceMark.FindStringSubmatch(l); m != nil && shell.MatchString(strings.TrimSpace(m[2])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// figures reports whether at least n lines give one.
+func (d *text) figures(n int) bool {
+	for i := range d.lines {
+		if n > 0 && d.hasFigure(i) {
+			n--
+		}
+	}
+	return n == 0
+}
+
+// countsTests reports whether a table has a number in a column of passed or failed.
+func countsTests(t table) bool {
+	col := t.column("passed", "pass", "failed", "tests", "通过", "失败", "用例")
+	return col >= 0 && slices.ContainsFunc(t.rows, func(r tableRow) bool { return numeral.MatchString(r.cell(col)) })
+}
+
+// reported returns the findings of a review or QA report: items, headings and
+// rows with an id such as R1, and rows of a table with a severity.
+func (s *subject) reported() []story {
+	var out []story
+	for i, l := range s.lines {
+		if s.code[i] || len(l) > 1<<16 {
+			continue
+		}
+		row, isRow := s.cellsOf[i]
+		switch {
+		case isRow:
+			t := s.tables[row.table]
+			sev := t.column("severity", "级别", "严重程度", "严重性", "严重")
+			if sev >= 0 && len(row.cells) > 2 && sevWord.MatchString(row.cell(sev)) {
+				out = append(out, story{id: idOf(row.cells[0]), line: i, end: i + 1, form: 't'})
+			}
+		case findID.MatchString(l) && (hashHeading.MatchString(l) || sevWord.MatchString(l)):
+			id := strings.TrimLeft(l, " #-*+|_[(")
+			out = append(out, story{id: idOf(id), line: i, form: 'h'})
+		}
+	}
+	for i := range out {
+		if out[i].form == 'h' {
+			out[i].end = len(s.lines)
+			if i+1 < len(out) {
+				out[i].end = out[i+1].line
+			}
+		}
+	}
+	return out
+}
+
+// place is where a finding can be seen: a file, a path of an interface, a table, a page.
+var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\\bline \\d|\\bsection \\d|\\bAC-\\d|第\\s*\\d+\\s*行")
+
+// findWithoutPlace lists findings of which nobody could tell where they are. A
+// finding that has a place anywhere under its id has one.
+func findWithoutPlace(_ check, s *subject) []lack {
+	located := map[string]bool{}
+	first := map[string]int{}
+	var order []string
+	for _, f := range s.reported() {
+		if _, ok := first[f.id]; !ok {
+			first[f.id] = f.line
+			order = append(order, f.id)
+		}
+		for i := f.line; i < f.end && !located[f.id]; i++ {
+			located[f.id] = filePath.MatchString(s.lines[i]) || place.MatchString(s.lines[i])
+		}
+	}
+	var out lack
+	for _, id := range order {
+		if !located[id] {
+			if len(out.items) == 0 {
+				out.line = first[id]
+			}
+			out.items = append(out.items, id)
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+// findWithoutEvidence lists criteria that are called passed and show nothing for it.
+func findWithoutEvidence(_ check, s *subject) []lack {
+	var out lack
+	for i, l := range s.lines {
+		if s.code[i] || !strings.Contains(l, "AC") {
+			continue
+		}
+		def, ok := s.definitionAt(i)
+		if !ok || def.id.prefix != "AC" || s.shown(def) {
+			continue
+		}
+		if len(out.items) == 0 {
+			out.line = i
+		}
+		out.items = append(out.items, def.id.String())
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+var (
+	verdict   = regexp.MustCompile(`(?i)\b(?:pass(?:ed)?|ok|met|yes|fail(?:ed)?|not[ _]tested|skipped)\b|通过|满足|失败|未测试|✅|❌|✓|✔|✗`)
+	bareWords = regexp.MustCompile(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|已测|已验证|正常|通过|-|–|—)?[.。]?$`)
+)
+
+// shown reports whether a criterion's row or line says what was run or seen.
+func (s *subject) shown(def definition) bool {
+	if row, ok := s.cellsOf[def.line]; ok {
+		t := s.tables[row.table]
+		if col := t.column("evidence", "observed", "measured", "actual", "how", "how tested", "how checked", "what was seen", "notes", "test", "tests", "证据", "实测", "说明", "测试", "方法", "观察"); col >= 0 {
+			return !bareWords.MatchString(row.cell(col))
+		}
+		if t.column("result", "status", "outcome", "verdict", "结果", "状态", "结论") < 0 {
+			return true // no table of results
+		}
+		return len(row.cells) > 3 && len(row.cells[len(row.cells)-1]) > 20
+	}
+	if !verdict.MatchString(def.body) && def.form != 'h' {
+		return true // the criterion, not its result
+	}
+	rest := strings.Trim(verdict.ReplaceAllString(def.body, " "), " :：.—–-|()（）*")
+	return def.form == 'h' || len(rest) > 20
+}

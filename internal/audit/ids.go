@@ -1,0 +1,260 @@
+package audit
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
+type identifier struct {
+	prefix string // "FR", "AC", "S1"
+	number []int  // 1, 2 of 1.2
+}
+
+func (id identifier) String() string {
+	parts := make([]string, len(id.number))
+	for i, n := range id.number {
+		parts[i] = strconv.Itoa(n)
+	}
+	return id.prefix + "-" + strings.Join(parts, ".")
+}
+
+var (
+	anyID = regexp.MustCompile(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?(\d{1,4}(?:\.\d{1,4}){0,2}))(?:[a-z]\b|\b)|(?:^|[^\p{Han}A-Za-z])(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
+	// spanTo is what stands between the ends of a range.
+	spanTo = regexp.MustCompile("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
+	// alsoOf is what stands between the numbers of a list that names its prefix once.
+	alsoOf = regexp.MustCompile("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
+	// reference is what follows an id that begins a line without being explained there.
+	reference = regexp.MustCompile(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
+)
+
+func numbers(s string) []int {
+	var out []int
+	for part := range strings.SplitSeq(s, ".") {
+		n, _ := strconv.Atoi(part)
+		out = append(out, n)
+	}
+	return out
+}
+
+// idAt reads the match of anyID in s.
+func idAt(s string, m []int) identifier {
+	group := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return s[m[2*i]:m[2*i+1]]
+	}
+	switch {
+	case group(1) != "":
+		return identifier{group(1), numbers(group(2))}
+	case group(3) != "":
+		return identifier{group(3), numbers(group(4))}
+	}
+	return identifier{"FR", numbers(group(5))}
+}
+
+// mentions is the set of ids that a text names, ranges included.
+type mentions struct {
+	single map[string]bool
+	ranges []idRange
+}
+
+type idRange struct {
+	prefix   string
+	from, to []int
+}
+
+var wildcard = regexp.MustCompile(`\b(US|FR|NFR|AC)[-_](\d{1,4})\.[xX*]`)
+
+// mentionsIn collects the ids that the lines name.
+func mentionsIn(lines []string) mentions {
+	m := mentions{single: map[string]bool{}}
+	for _, l := range lines {
+		if !strings.ContainsAny(l, "0123456789") {
+			continue
+		}
+		for _, at := range anyID.FindAllStringSubmatchIndex(l, -1) {
+			id := idAt(l, at)
+			m.add(id)
+			rest := l[at[1]:]
+			for range 50 {
+				if to := spanTo.FindStringSubmatch(rest); to != nil {
+					m.addRange(id, numbers(to[1]))
+					rest = rest[len(to[0]):]
+				} else if also := alsoOf.FindStringSubmatch(rest); also != nil {
+					id = identifier{id.prefix, numbers(also[1])}
+					m.add(id)
+					rest = rest[len(also[0]):]
+				} else {
+					break
+				}
+			}
+		}
+		for _, w := range wildcard.FindAllStringSubmatch(l, -1) {
+			m.add(identifier{w[1], numbers(w[2])})
+		}
+	}
+	return m
+}
+
+// add names an id and what it is a part of: who names FR-1.2 speaks of FR-1.
+func (m *mentions) add(id identifier) { m.single[id.String()] = true }
+
+func (m *mentions) addRange(from identifier, to []int) {
+	// "AC-1.1 to 3" ends at AC-1.3.
+	if len(to) < len(from.number) {
+		to = append(slices.Clone(from.number[:len(from.number)-len(to)]), to...)
+	}
+	r := idRange{from.prefix, from.number, to}
+	if len(m.ranges) < 300 && !slices.ContainsFunc(m.ranges, func(o idRange) bool {
+		return o.prefix == r.prefix && slices.Equal(o.from, r.from) && slices.Equal(o.to, r.to)
+	}) {
+		m.ranges = append(m.ranges, r)
+	}
+}
+
+// has reports whether an id is named: itself, its whole (FR-1 for FR-1.2), or in a range.
+func (m mentions) has(id identifier) bool {
+	for n := len(id.number); n > 0; n-- {
+		if m.single[(identifier{id.prefix, id.number[:n]}).String()] {
+			return true
+		}
+	}
+	for _, r := range m.ranges {
+		if r.prefix == id.prefix && slices.Compare(r.from, id.number) <= 0 &&
+			(slices.Compare(id.number, r.to) <= 0 || len(r.to) < len(id.number) && slices.Equal(r.to, id.number[:len(r.to)])) {
+			return true
+		}
+	}
+	return false
+}
+
+// any reports whether an id of the prefix is named at all.
+func (m mentions) any(prefix string) bool {
+	for id := range m.single {
+		if strings.HasPrefix(id, prefix+"-") {
+			return true
+		}
+	}
+	return false
+}
+
+// definition is the place where an id is explained, not only named.
+type definition struct {
+	id   identifier
+	line int
+	// form is h for a heading, l for a list item, t for a table row, p for a paragraph.
+	form byte
+	// body is what follows the id.
+	body string
+}
+
+// definitions returns where ids of the prefixes are explained, in the order of
+// the document.
+func (d *text) definitions(prefixes ...string) []definition {
+	var out []definition
+	for _, def := range d.everyDefinition() {
+		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
+			out = append(out, def)
+		}
+	}
+	return out
+}
+
+// everyDefinition finds the definitions once: several checks ask for some of them.
+func (d *text) everyDefinition() []definition {
+	if d.defined == nil {
+		d.defined = []definition{}
+		for i, l := range d.lines {
+			if d.code[i] || !strings.ContainsAny(l, "0123456789") {
+				continue
+			}
+			if def, ok := d.definitionAt(i); ok {
+				d.defined = append(d.defined, def)
+			}
+		}
+	}
+	return d.defined
+}
+
+func (d *text) definitionAt(i int) (definition, bool) {
+	l := d.lines[i]
+	if row, ok := d.cellsOf[i]; ok {
+		for c, cell := range row.cells[:min(2, len(row.cells))] {
+			if id, body, ok := leadingID(cell); ok && !reference.MatchString(body) {
+				rest := append([]string{strings.Trim(body, " *_`:：.—–-")}, row.cells[c+1:]...)
+				return definition{id, i, 't', strings.TrimSpace(strings.Join(rest, " | "))}, true
+			}
+		}
+		return definition{}, false
+	}
+	form, body := byte('p'), strings.TrimSpace(l)
+	if m := hashHeading.FindStringSubmatch(l); m != nil {
+		form, body = 'h', numbering.ReplaceAllString(m[2], "")
+	} else if _, b, ok := item(l); ok {
+		form, body = 'l', b
+	}
+	id, rest, ok := leadingID(body)
+	if m := bracketedID.FindStringSubmatch(body); !ok && form == 'h' && m != nil {
+		return definition{identifier{"US", numbers(m[1])}, i, form, body}, true
+	}
+	if !ok || reference.MatchString(rest) {
+		return definition{}, false
+	}
+	plain := strings.Trim(rest, " \t*_`:：.—–-()（）[]")
+	switch {
+	case form == 'l' && plain == "":
+		return definition{}, false
+	case form == 'p' && !strings.HasPrefix(body, "*") && !strings.HasPrefix(body, "_") && !strings.ContainsAny(rest[:min(1, len(rest))], ":.") && !strings.HasPrefix(rest, "："):
+		return definition{}, false
+	}
+	return definition{id, i, form, plain}, true
+}
+
+// bracketedID is the id of a story behind its title: "Ring the bell [US-1]".
+var bracketedID = regexp.MustCompile(`[\[(（]US-?(\d{1,4})[\])）]`)
+
+// leadingID reads an id at the beginning of s, behind emphasis and brackets.
+func leadingID(s string) (id identifier, rest string, ok bool) {
+	trimmed := strings.TrimLeft(s, " \t*_`[(（【")
+	if !strings.ContainsAny(trimmed[:min(24, len(trimmed))], "0123456789") { // most lines
+		return identifier{}, "", false
+	}
+	m := anyID.FindStringSubmatchIndex(trimmed[:boundary(trimmed, 40)])
+	if m == nil || m[0] != 0 {
+		return identifier{}, "", false
+	}
+	return idAt(trimmed, m), trimmed[m[1]:], true
+}
+
+// boundary returns the largest index up to n that does not cut a character.
+func boundary(s string, n int) int {
+	if len(s) <= n {
+		return len(s)
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return n
+}
+
+// distinct returns the ids of definitions, each once, in order of prefix and number.
+func distinct(defs []definition) []identifier {
+	seen := map[string]bool{}
+	var out []identifier
+	for _, d := range defs {
+		if !seen[d.id.String()] {
+			seen[d.id.String()] = true
+			out = append(out, d.id)
+		}
+	}
+	slices.SortFunc(out, func(a, b identifier) int {
+		return cmp.Or(cmp.Compare(a.prefix, b.prefix), slices.Compare(a.number, b.number))
+	})
+	return out
+}

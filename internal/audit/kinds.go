@@ -1,0 +1,47 @@
+package audit
+
+import (
+	"maps"
+	"slices"
+)
+
+// kind is one way of checking.
+type kind struct {
+	// keys are the parameters it takes beside the common ones, needs those it must have.
+	keys, needs []string
+	// whats are the values of "what", where it has that key.
+	whats []string
+	find  func(check, *subject) []lack
+}
+
+// kinds are the checks that a rubric can be made of. It is filled in init
+// because the functions refer to rubrics, which refer to kinds.
+var kinds map[string]kind
+
+func init() {
+	kinds = map[string]kind{
+		"section":      {keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
+		"figures":      {keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
+		"placeholders": {keys: []string{"words"}, find: findPlaceholders},
+		"copied":       {keys: []string{"words"}, needs: []string{"words"}, find: findCopied},
+		"criteria":     {find: findStoriesWithoutCriteria},
+		"vague":        {keys: []string{"words"}, needs: []string{"words"}, find: findVague},
+		"phrases":      {keys: []string{"words"}, needs: []string{"words"}, find: findPhrases},
+		"unique":       {keys: []string{"ids"}, needs: []string{"ids"}, find: findDuplicates},
+		"trace":        {keys: []string{"ids", "from", "only", "through", "alone"}, needs: []string{"ids", "from"}, find: findUntraced},
+		"questions":    {keys: []string{"name", "also"}, needs: []string{"name"}, find: findOpenQuestions},
+		"counts":       {find: findWrongCounts},
+		"tests":        {find: findContradictedTests},
+		"short":        {keys: []string{"min"}, needs: []string{"min"}, find: findShort},
+		"repeated":     {keys: []string{"at"}, needs: []string{"at"}, find: findRepeated},
+		"restated":     {find: findRestated},
+		"sprints":      {find: findNoSprints},
+		"sprint":       {keys: []string{"words"}, needs: []string{"words"}, find: findSprintsWithout},
+		"sprint_story": {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"any", "acceptance", "size"}, find: findSprintStories},
+		"has":          {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"commands", "files", "results", "specifics", "priorities", "ids", "findings"}, find: findHas},
+		"places":       {find: findWithoutPlace},
+		"evidence":     {find: findWithoutEvidence},
+	}
+}
+
+func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -1,0 +1,166 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// wordCount counts words outside code; two Chinese characters are about a word.
+func (d *text) wordCount() int {
+	words, han := 0, 0
+	for i, l := range d.lines {
+		if d.code[i] {
+			continue
+		}
+		inWord := false
+		for _, r := range l {
+			switch {
+			case unicode.Is(unicode.Han, r):
+				han++
+				inWord = false
+			case unicode.IsLetter(r) || unicode.IsDigit(r):
+				if !inWord {
+					words++
+				}
+				inWord = true
+			case r != '-' && r != '\'' && r != '’' && r != '_':
+				inWord = false
+			}
+		}
+	}
+	return words + (han+1)/2
+}
+
+// findShort finds a document that cannot hold what its stage owes.
+func findShort(c check, s *subject) []lack {
+	n := s.wordCount()
+	if n >= c.Min {
+		return nil
+	}
+	share := 0.5
+	if 3*n < 2*c.Min {
+		share = 1
+	}
+	return []lack{{line: -1, n: n, share: share, want: itoa(c.Min)}}
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
+
+// doneWords mark what a plan rightly says in each sprint.
+var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过`)
+
+// findRepeated finds sentences and rows that stand in the document again and again.
+func findRepeated(c check, s *subject) []lack {
+	type copies struct{ first, n int }
+	seen := map[string]*copies{}
+	var order []string
+	for i, l := range s.said {
+		if s.code[i] || strings.TrimSpace(l) == "" || tableRule.MatchString(l) {
+			continue
+		}
+		for _, part := range sentenceEnd.Split(s.lines[i], -1) {
+			key := plainWords(part)
+			if long := len(key); long < 36 || strings.Count(key, " ") < 4 && long < 48 && key[0] < 0x80 {
+				continue
+			}
+			if k := seen[key]; k != nil {
+				k.n++
+				continue
+			}
+			seen[key] = &copies{i, 1}
+			order = append(order, key)
+		}
+	}
+	worst, extra := "", 0
+	for _, key := range order {
+		k := seen[key]
+		if k.n < c.At || doneWords.MatchString(key) && k.n < 2*c.At {
+			continue
+		}
+		extra += k.n - 1
+		if worst == "" || k.n > seen[worst].n {
+			worst = key
+		}
+	}
+	if worst == "" {
+		return nil
+	}
+	return []lack{{line: seen[worst].first, n: extra, name: clip(worst, 60), want: itoa(seen[worst].n)}}
+}
+
+// inBrackets is what stands in round brackets: a priority, a story.
+var inBrackets = regexp.MustCompile(`[(（][^()（）]{0,60}[)）]`)
+
+// plainWords is a sentence for comparing: no ids, marks or case.
+func plainWords(s string) string {
+	if containsAny(s, "(", "（") {
+		s = inBrackets.ReplaceAllString(s, " ")
+	}
+	if strings.ContainsAny(s, "0123456789") {
+		s = anyID.ReplaceAllString(s, " ")
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return ' '
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// findRestated lists short sections that say only what the opening says.
+func findRestated(_ check, s *subject) []lack {
+	title, at := s.title()
+	opening, from := map[string]bool{}, -1
+	for w := range strings.FieldsSeq(plainWords(title)) {
+		opening[w] = true
+	}
+	var out lack
+	for i, h := range s.heads {
+		end := h.end
+		if i+1 < len(s.heads) {
+			end = min(end, s.heads[i+1].line)
+		}
+		if i == at || h.level > boldKnown {
+			continue
+		}
+		body := h.rest
+		for _, l := range s.said[h.line+1 : end] {
+			if len(body) > 600 {
+				break
+			}
+			body += " " + l
+		}
+		words := strings.Fields(plainWords(body))
+		if len(words) == 0 {
+			continue
+		}
+		if from < 0 { // the first section with text is the opening
+			from = h.line
+			for _, w := range words {
+				opening[w] = true
+			}
+			continue
+		}
+		if len(words) < 6 || len(words) > 60 || strings.ContainsAny(body, "0123456789|`") {
+			continue
+		}
+		known := 0
+		for _, w := range words {
+			if opening[w] {
+				known++
+			}
+		}
+		if known*100 >= len(words)*85 {
+			if len(out.items) == 0 {
+				out.line = h.line
+			}
+			out.items = append(out.items, h.text)
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}

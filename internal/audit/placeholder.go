@@ -1,0 +1,138 @@
+package audit
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A marker such as TODO is left over where it begins a line or a cell, stands
+// alone in it, or has a colon behind it. Elsewhere a text may be about it.
+var (
+	marker      = regexp.MustCompile(`(?:^|[|:：(（\[【]|[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
+	markerStart = regexp.MustCompile(`^\s*(?:[-*+>] |\d+[.)] |#+ )*\s*(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:TODO|FIXME|TBD|XXX+)(?:\*\*)? +([A-Za-z]+)`)
+	markerColon = regexp.MustCompile(`\b(?:TODO|FIXME|TBD)[:：]`)
+	toBeDone    = regexp.MustCompile(`(?:\b(?:is|are|still|remains?|currently|date|owner|value|figure|numbers?)[ :]+)(?:TBD|TBC)\b|\bto be (?:determined|defined|decided later|filled in)\b`)
+	loneWord    = regexp.MustCompile(`(?i)(?:^|[|:：]|[-*+] )\s*(?:\*\*)?\s*(?:tbd|todo|tbc)\s*(?:\*\*)?\s*(?:\||$)`)
+	lorem       = regexp.MustCompile(`(?i)lorem ipsum`)
+	bracketed   = regexp.MustCompile(`(?i)(?:^|[\s|(（:：*])\[\s*(?:insert|your|add|fill(?: in)?|enter|describe|specify|name of|placeholder|to be |product name|project name|feature|company|date|role|number|benefit|goal(?: \d)?|metric(?: \d)?|risk \d|item \d|x{2,3}|\.{3}|…)\b?[^\]\n]{0,80}\](?:[^(\[:]|$)`)
+	angled      = regexp.MustCompile(`(?i)<(?:your|insert|enter|fill in|describe|add|project|product|feature|company)[ _-][^<>\n]{1,60}>`)
+	curly       = regexp.MustCompile(`\{\{[^{}\n]{0,60}\}\}`)
+	curlyTopic  = regexp.MustCompile(`(?i)variable|template|placeholder|merge (?:field|tag)|mustache|handlebars|jinja|liquid|helm|变量|模板|占位`)
+	wholeDoc    = regexp.MustCompile(`(?i)[(（]the whole markdown document[)）]`)
+	emptyStory  = regexp.MustCompile(`(?i)\bas an? (?:…|\.\.\.|_{2,}|\[[^\]]*\]|<[^>]*>|\{[^}]*\})[^\n]{0,40}\bI (?:want|can|need)|作为(?:一个|一名|一位)?\s*(?:…|\.\.\.|X{2,}|_{2,}|\[[^\]]*\]|【[^】]*】|<[^>]*>|〈[^〉]*〉)`)
+	emptySteps  = regexp.MustCompile(`(?i)\bgiven (?:…|\.\.\.|_{2,}|\[[^\]]*\]),? when (?:…|\.\.\.|_{2,}|\[[^\]]*\])`)
+	hanMarker   = regexp.MustCompile(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待定|待完善|待填写|待填|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
+	notLeft     = regexp.MustCompile(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
+	quoteBefore = "\"'“‘「『”"
+	// spokenOf is what follows the word where it is a thing of the product: a TODO list, TBD items.
+	spokenOf = []string{"list", "lists", "item", "items", "app", "apps", "application", "file", "files", "entry", "entries", "comment", "comments", "task", "tasks", "manager", "marker", "markers", "is", "are", "and", "or", "in", "was", "were", "has"}
+)
+
+// findPlaceholders finds what was left to be filled in.
+func findPlaceholders(c check, s *subject) []lack {
+	var lines []int
+	_, title := s.title()
+	for i, l := range s.said {
+		if strings.TrimSpace(l) == "" || title >= 0 && s.heads[title].line == i {
+			continue
+		}
+		if hasPlaceholder(l) || slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
+			lines = append(lines, i)
+		}
+	}
+	return atLines(lines)
+}
+
+// atLines makes one lack of several lines.
+func atLines(lines []int) []lack {
+	if len(lines) == 0 {
+		return nil
+	}
+	l := lack{line: lines[0]}
+	for _, i := range lines {
+		l.items = append(l.items, fmt.Sprintf("line %d", i+1))
+	}
+	return []lack{l}
+}
+
+func hasPlaceholder(l string) bool {
+	lower := strings.ToLower(l)
+	switch {
+	case containsAny(lower, "todo", "tbd", "tbc", "fixme", "xxx", "to be ") && hasMarker(l),
+		strings.Contains(lower, "lorem") && lorem.MatchString(l),
+		strings.Contains(l, "[") && bracketed.MatchString(l),
+		strings.Contains(l, "<") && angled.MatchString(l),
+		strings.Contains(l, "{{") && curly.MatchString(l) && !curlyTopic.MatchString(l),
+		strings.Contains(lower, "markdown document") && wholeDoc.MatchString(l),
+		containsAny(lower, "as a", "作为") && emptyStory.MatchString(l),
+		strings.Contains(lower, "given") && emptySteps.MatchString(l):
+		return true
+	}
+	if containsAny(l, "待", "此处", "请在此") {
+		at := hanMarker.FindStringIndex(l)
+		return at != nil && !notLeft.MatchString(l[:at[0]])
+	}
+	return false
+}
+
+// hasMarker reports whether a line has a marker such as TODO that is not spoken of.
+func hasMarker(l string) bool {
+	for _, pattern := range []*regexp.Regexp{marker, markerColon, toBeDone} {
+		at := pattern.FindStringSubmatchIndex(l)
+		if at == nil {
+			continue
+		}
+		from, to := at[0], at[1]
+		if len(at) > 2 {
+			from, to = at[2], at[3] // the word alone
+		}
+		if !talksAbout(l, from, to) {
+			return true
+		}
+	}
+	if m := markerStart.FindStringSubmatch(l); m != nil && !slices.Contains(spokenOf, strings.ToLower(m[1])) {
+		return true
+	}
+	return loneWord.MatchString(l)
+}
+
+// talksAbout reports whether the word at from–to is quoted or denied: "no TODO".
+func talksAbout(l string, from, to int) bool {
+	before := strings.TrimRight(l[:from], " ")
+	if before != "" {
+		runes := []rune(before[max(0, boundaryBack(before, len(before)-4)):])
+		if strings.ContainsRune(quoteBefore, runes[len(runes)-1]) {
+			return true
+		}
+	}
+	if strings.HasPrefix(l[to:], ".") && len(l) > to+1 && wordByte(l[to+1]) {
+		return true
+	}
+	return notLeft.MatchString(before)
+}
+
+// boundaryBack returns the index at or before n that does not cut a character.
+func boundaryBack(s string, n int) int {
+	n = max(n, 0)
+	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return n
+}
+
+// findCopied finds lines of the role prompts' examples. One may be a
+// coincidence, two are not.
+func findCopied(c check, s *subject) []lack {
+	var lines []int
+	for i, l := range s.lines {
+		if len(l) > 20 && slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
+			lines = append(lines, i)
+		}
+	}
+	if len(lines) < 2 {
+		return nil
+	}
+	return atLines(lines)
+}

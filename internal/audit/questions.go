@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	settled     = regexp.MustCompile(`(?i)\b(?:answered|resolved|decided|closed|settled|agreed|decision:|answer:)|~~|→|已(?:决|确认|解决|回答|关闭|定)|答[:：]|结论[:：]`)
+	closedTitle = regexp.MustCompile(`(?i)answered|resolved|closed|settled|decisions? taken|none|已`)
+	noneLeft    = regexp.MustCompile(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
+)
+
+// findOpenQuestions counts what a section of open questions still asks.
+func findOpenQuestions(c check, s *subject) []lack {
+	var lines []int
+	for _, h := range s.sections(c.Names) {
+		if closedTitle.MatchString(h.text) {
+			continue
+		}
+		for i := h.line; i < h.end; i++ {
+			if s.asks(i, h) {
+				lines = append(lines, i)
+			}
+		}
+	}
+	return atLines(unique(lines))
+}
+
+// asks reports whether a line of the section is a question that is still open.
+func (d *text) asks(i int, h heading) bool {
+	l := d.said[i]
+	if i == h.line {
+		l = h.rest
+	}
+	if d.code[i] || strings.TrimSpace(l) == "" || settled.MatchString(l) || noneLeft.MatchString(l) {
+		return false
+	}
+	if row, ok := d.cellsOf[i]; ok {
+		// A column of answers with something in it settles the row.
+		answer := row.cell(d.tables[row.table].column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答"))
+		return !substance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open")
+	}
+	depth, body, isItem := item(l)
+	if isItem {
+		return depth < 2 && !strings.HasPrefix(l, "\t") && len(body) > 3
+	}
+	return i > h.line && strings.ContainsAny(l, "?？")
+}
+
+// unique drops lines that two sections share; they come in order.
+func unique(lines []int) []int {
+	out := lines[:0]
+	for i, l := range lines {
+		if i == 0 || l > out[len(out)-1] {
+			out = append(out, l)
+		}
+	}
+	return out
+}

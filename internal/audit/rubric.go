@@ -1,0 +1,296 @@
+package audit
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+//go:embed rubrics/*.yaml
+var builtin embed.FS
+
+// maxRubric is the largest rubric file accepted, in bytes.
+const maxRubric = 256 << 10
+
+// check is one rule of a rubric. Which of the parameters it may have depends on
+// its kind.
+type check struct {
+	ID, Kind, Severity string
+	// Points are for the lack as a whole; Each for every item, up to Cap.
+	Points, Each, Cap float64
+	Problem, Fix      string
+	// Name and Also are the names of a section, Names both of them normalized.
+	Name  string
+	Also  []string
+	Names []string
+	Words []string
+	IDs   []string
+	What  string
+	From  string
+	Only  string
+	// Through are ids that may stand for the traced ones.
+	Through []string
+	Alone   float64
+	Min, At int
+	// UnlessTitle takes the check away from documents whose title has one of the words.
+	UnlessTitle []string
+}
+
+// Load returns the rubric of a stage: from own, if that is not nil and has
+// <stage>.yaml, else the built-in one.
+func Load(own fs.FS, stage workflow.StageID) (Rubric, error) {
+	name := string(stage) + ".yaml"
+	if _, ok := workflow.Default().Stage(stage); !ok {
+		return Rubric{}, fault.New(fault.InvalidArgument, "there is no stage %q", stage).
+			WithHint("the stages are: %s", strings.Join(workflow.Default().IDs(), ", "))
+	}
+	if own != nil {
+		data, err := fs.ReadFile(own, name)
+		if err == nil {
+			return parseRubric(name, stage, data)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Rubric{}, fault.New(fault.Storage, "the rubric %s cannot be read: %w", name, err).
+				WithHint("make it a readable file, or take it away to use the built-in rubric")
+		}
+	}
+	if r, ok := parsed.Load(stage); ok {
+		return r.(Rubric), nil
+	}
+	data, err := fs.ReadFile(builtin, "rubrics/"+name)
+	if err != nil {
+		return Rubric{}, fault.From(err)
+	}
+	r, err := parseRubric(name, stage, data)
+	if err == nil {
+		parsed.Store(stage, r)
+	}
+	return r, err
+}
+
+// parsed keeps the built-in rubrics by stage: they cannot change.
+var parsed sync.Map
+
+// names are the section names of the rubric.
+func (r Rubric) names() []string {
+	var out []string
+	for _, c := range r.checks {
+		if c.Kind == "section" {
+			out = append(out, c.Names...)
+		}
+	}
+	return out
+}
+
+func (c check) applies(s *subject) bool {
+	if len(c.UnlessTitle) == 0 || len(s.heads) == 0 {
+		return true
+	}
+	return !matchesName(s.heads[0].name, c.UnlessTitle)
+}
+
+// parseRubric reads a rubric file. Whatever is wrong is said with its line.
+func parseRubric(name string, stage workflow.StageID, data []byte) (Rubric, error) {
+	r := Rubric{Stage: stage}
+	if len(data) > maxRubric {
+		return r, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		line := 1
+		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+			line, _ = strconv.Atoi(m[1])
+		}
+		return r, mistake(name, line, "%s", yamlPlace.ReplaceAllString(err.Error(), ""))
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return r, mistake(name, max(doc.Line, 1), "a rubric begins with stage: and checks:")
+	}
+	top := doc.Content[0]
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		switch {
+		case key.Value == "stage" && value.Value != string(stage):
+			return r, mistake(name, value.Line, "it is for stage %q and is used for %q", value.Value, stage)
+		case key.Value == "stage":
+		case key.Value == "checks" && value.Kind == yaml.SequenceNode:
+			for _, n := range value.Content {
+				c, err := parseCheck(name, n)
+				if err != nil {
+					return r, err
+				}
+				if slices.ContainsFunc(r.checks, func(o check) bool { return o.ID == c.ID }) {
+					return r, mistake(name, n.Line, "the check %s is there twice; give each its own id", c.ID)
+				}
+				r.checks = append(r.checks, c)
+			}
+		case key.Value == "checks":
+			return r, mistake(name, value.Line, "checks is a list: lines that begin with - id:")
+		default:
+			return r, mistake(name, key.Line, "unknown key %q; valid are stage, checks", key.Value)
+		}
+	}
+	if len(r.checks) == 0 {
+		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
+	}
+	return r, nil
+}
+
+var (
+	yamlPlace = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
+	yamlLine  = regexp.MustCompile(`line (\d+)`)
+	checkID   = regexp.MustCompile(`^[A-Z][A-Z0-9-]{1,39}$`)
+)
+
+func mistake(name string, line int, format string, args ...any) error {
+	return fault.New(fault.InvalidArgument, "%s, line %d: %s", name, line, fmt.Sprintf(format, args...)).
+		WithHint("correct that line of the rubric; nothing was changed")
+}
+
+// common are the keys that every check may have.
+var common = []string{"id", "kind", "severity", "points", "each", "cap", "problem", "fix", "unless_title"}
+
+func parseCheck(name string, n *yaml.Node) (check, error) {
+	var c check
+	if n.Kind != yaml.MappingNode {
+		return c, mistake(name, n.Line, "a check is a block of key: value lines")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "kind" {
+			c.Kind = n.Content[i+1].Value
+			if _, ok := kinds[c.Kind]; !ok {
+				return c, mistake(name, n.Content[i].Line, "unknown kind %q; valid are %s", c.Kind, strings.Join(kindNames(), ", "))
+			}
+		}
+	}
+	if c.Kind == "" {
+		return c, mistake(name, n.Line, "the check has no kind; valid are %s", strings.Join(kindNames(), ", "))
+	}
+	valid := append(slices.Clone(common), kinds[c.Kind].keys...)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !slices.Contains(valid, key.Value) {
+			return c, mistake(name, key.Line, "unknown key %q of a check of kind %s; valid are %s", key.Value, c.Kind, strings.Join(valid, ", "))
+		}
+		if err := c.set(key.Value, value); err != nil {
+			return c, mistake(name, key.Line, "%s: %s", key.Value, err)
+		}
+	}
+	return c, c.complete(name, n.Line)
+}
+
+// complete refuses a check that lacks what its kind needs.
+func (c *check) complete(name string, line int) error {
+	for _, n := range append([]string{c.Name}, c.Also...) {
+		mark := ""
+		if strings.HasPrefix(n, "=") {
+			mark = "="
+		}
+		if n = nameOf(strings.TrimPrefix(n, "=")); n != "" {
+			c.Names = append(c.Names, mark+n)
+		}
+	}
+	switch {
+	case c.ID == "":
+		return mistake(name, line, "the check has no id")
+	case c.Severity == "":
+		return mistake(name, line, "the check %s has no severity; valid are critical, major, minor", c.ID)
+	case c.Points == 0 && c.Each == 0:
+		return mistake(name, line, "the check %s has neither points nor each", c.ID)
+	case c.Problem == "" || c.Fix == "":
+		return mistake(name, line, "the check %s needs a problem and a fix", c.ID)
+	}
+	for _, key := range kinds[c.Kind].needs {
+		given := map[string]bool{
+			"name": c.Name != "", "words": len(c.Words) > 0, "ids": len(c.IDs) > 0, "from": c.From != "",
+			"what": c.What != "", "min": c.Min > 0, "at": c.At > 0,
+		}[key]
+		if !given {
+			return mistake(name, line, "the check %s of kind %s needs %s", c.ID, c.Kind, key)
+		}
+	}
+	if whats := kinds[c.Kind].whats; len(whats) > 0 && !slices.Contains(whats, c.What) {
+		return mistake(name, line, "the check %s has what: %q; valid are %s", c.ID, c.What, strings.Join(whats, ", "))
+	}
+	return nil
+}
+
+func (c *check) set(key string, value *yaml.Node) (err error) {
+	if text := map[string]*string{"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix, "name": &c.Name, "what": &c.What, "only": &c.Only, "from": &c.From}[key]; text != nil {
+		*text = value.Value
+		return c.allowed(key)
+	}
+	if number := map[string]*float64{"points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone}[key]; number != nil {
+		*number, err = points(value)
+	}
+	if count := map[string]*int{"min": &c.Min, "at": &c.At}[key]; count != nil {
+		*count, err = wholeNumber(value)
+	}
+	if words := map[string]*[]string{"also": &c.Also, "words": &c.Words, "ids": &c.IDs, "through": &c.Through, "unless_title": &c.UnlessTitle}[key]; words != nil {
+		*words, err = list(value)
+	}
+	for i := range c.UnlessTitle {
+		c.UnlessTitle[i] = nameOf(c.UnlessTitle[i])
+	}
+	return err
+}
+
+// allowed refuses a text that is none of the values its key may have.
+func (c *check) allowed(key string) error {
+	switch {
+	case key == "id" && !checkID.MatchString(c.ID):
+		return fmt.Errorf("%q is no id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
+	case key == "severity" && !slices.Contains([]string{"critical", "major", "minor"}, c.Severity):
+		return fmt.Errorf("%q is no severity; valid are critical, major, minor", c.Severity)
+	case key == "only" && c.Only != "must":
+		return fmt.Errorf("%q is not known; the only value is must", c.Only)
+	case key == "from" && workflow.Default().Index(workflow.StageID(c.From)) < 0:
+		return fmt.Errorf("%q is no stage; valid are %s", c.From, strings.Join(workflow.Default().IDs(), ", "))
+	}
+	return nil
+}
+
+func points(n *yaml.Node) (float64, error) {
+	f, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil || math.IsNaN(f) || f <= 0 || f > 100 {
+		return 0, fmt.Errorf("%q is no number of points above 0 and up to 100", n.Value)
+	}
+	return f, nil
+}
+
+func wholeNumber(n *yaml.Node) (int, error) {
+	i, err := strconv.Atoi(n.Value)
+	if err != nil || i <= 0 {
+		return 0, fmt.Errorf("%q is no whole number above 0", n.Value)
+	}
+	return i, nil
+}
+
+func list(n *yaml.Node) ([]string, error) {
+	if n.Kind == yaml.ScalarNode && n.Value != "" {
+		return []string{n.Value}, nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, errors.New("a list such as [one, two] is due")
+	}
+	var out []string
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode || strings.TrimSpace(item.Value) == "" {
+			return nil, errors.New("a list of plain words is due")
+		}
+		out = append(out, item.Value)
+	}
+	return out, nil
+}

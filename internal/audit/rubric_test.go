@@ -1,0 +1,149 @@
+package audit_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"bmad-mcp/internal/audit"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+func own(text string) fstest.MapFS {
+	return fstest.MapFS{"po.yaml": &fstest.MapFile{Data: []byte(text)}}
+}
+
+const good = `stage: po
+checks:
+  - id: NO-BELL
+    kind: section
+    severity: minor
+    points: 1.5
+    name: Bell
+    problem: 'no "{name}"'
+    fix: ring it
+`
+
+func TestOwnRubric(t *testing.T) {
+	r, err := audit.Load(own(good), workflow.PO)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := r.Audit("# Title\n\n## Door\n\ntext\n", nil)
+	if a.Score != 98.5 || len(a.Findings) != 1 || a.Findings[0].Problem != `no "Bell"` || a.Summary != `no "Bell"` {
+		t.Errorf("%+v", a)
+	}
+	if a := r.Audit("# Title\n\n## Bell\n\ntext\n", nil); a.Score != 100 || a.Findings != nil || a.Summary != "" {
+		t.Errorf("%+v", a)
+	}
+	// A folder without the stage's file leaves the built-in rubric.
+	if r, err := audit.Load(own(good), workflow.QA); err != nil || r.Stage != workflow.QA || r.Audit("x", nil).Score > 50 {
+		t.Errorf("%v %v", r.Stage, err)
+	}
+}
+
+func TestRubricMistakes(t *testing.T) {
+	for want, text := range map[string]string{
+		"po.yaml, line 1: a rubric begins with stage: and checks:":                          "",
+		"po.yaml, line 1: it has no checks":                                                 "stage: po\n",
+		`po.yaml, line 1: it is for stage "qa" and is used for "po"`:                        "stage: qa\n",
+		`po.yaml, line 2: unknown key "check"; valid are stage, checks`:                     "stage: po\ncheck: []\n",
+		"po.yaml, line 2: checks is a list":                                                 "stage: po\nchecks: yes\n",
+		"po.yaml, line 3: a check is a block":                                               "stage: po\nchecks:\n  - bell\n",
+		"po.yaml, line 3: the check has no kind; valid are copied, counts, criteria":        "stage: po\nchecks:\n  - id: A-B\n",
+		`po.yaml, line 4: unknown kind "sections"; valid are copied, counts, criteria`:      strings.Replace(good, "kind: section", "kind: sections", 1),
+		`po.yaml, line 7: unknown key "nam" of a check of kind section; valid are id, kind`: strings.Replace(good, "    name:", "    nam:", 1),
+		`po.yaml, line 5: severity: "bad" is no severity; valid are critical, major, minor`: strings.Replace(good, "minor", "bad", 1),
+		`po.yaml, line 6: points: "-1" is no number of points above 0 and up to 100`:        strings.Replace(good, "1.5", "-1", 1),
+		`po.yaml, line 6: points: "NaN" is no number`:                                       strings.Replace(good, "1.5", "NaN", 1),
+		`po.yaml, line 3: id: "bell" is no id; use capitals`:                                strings.Replace(good, "NO-BELL", "bell", 1),
+		"po.yaml, line 3: the check NO-BELL of kind section needs name":                     strings.Replace(good, "    name: Bell\n", "", 1),
+		"po.yaml, line 3: the check NO-BELL has neither points nor each":                    strings.Replace(good, "    points: 1.5\n", "", 1),
+		"po.yaml, line 3: the check NO-BELL has no severity":                                strings.Replace(good, "    severity: minor\n", "", 1),
+		"po.yaml, line 3: the check NO-BELL needs a problem and a fix":                      strings.Replace(good, "    fix: ring it\n", "", 1),
+		"po.yaml, line 10: the check NO-BELL is there twice":                                good + strings.TrimPrefix(good, "stage: po\nchecks:\n"),
+		`po.yaml, line 8: also: a list such as [one, two] is due`:                           strings.Replace(good, "    problem", "    also: {a: b}\n    problem", 1),
+		`po.yaml, line 3: the check NO-BELL has what: "bells"; valid are commands, files`:   strings.Replace(strings.Replace(good, "section", "has", 1), "name: Bell", "what: bells", 1),
+		`po.yaml, line 7: from: "design" is no stage; valid are po, architect`:              strings.Replace(strings.Replace(good, "section", "trace", 1), "name: Bell", "from: design", 1),
+		`po.yaml, line 7: only: "should" is not known; the only value is must`:              strings.Replace(strings.Replace(good, "section", "trace", 1), "name: Bell", "only: should", 1),
+		`po.yaml, line 7: min: "few" is no whole number above 0`:                            strings.Replace(strings.Replace(good, "section", "short", 1), "name: Bell", "min: few", 1),
+		"po.yaml, line 2: mapping values are not allowed in this context":                   "stage: po\nchecks: a: b\n",
+	} {
+		_, err := audit.Load(own(text), workflow.PO)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+	if _, err := audit.Load(nil, "design"); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(fault.From(err).Hint, "po, architect, sm, dev, review, qa") {
+		t.Errorf("%v", err)
+	}
+	if _, err := audit.Load(fstest.MapFS{"po.yaml/x": &fstest.MapFile{}}, workflow.PO); !fault.Is(err, fault.Storage) {
+		t.Errorf("a folder of the name: %v", err)
+	}
+}
+
+// TestChecksCanBeAbsent audits with one check at a time: each stands alone.
+func TestChecksCanBeAbsent(t *testing.T) {
+	for _, stage := range stages {
+		name := "rubrics/" + stage + ".yaml"
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, rest, _ := strings.Cut(string(data), "checks:\n")
+		whole, sum := rubric(t, workflow.StageID(stage)).Audit("# Nothing", nil), 0.0
+		for one := range strings.SplitSeq(rest, "\n  - id:") {
+			text := head + "checks:\n  - id:" + strings.TrimPrefix(one, "  - id:") + "\n"
+			r, err := audit.Load(fstest.MapFS{stage + ".yaml": &fstest.MapFile{Data: []byte(text)}}, workflow.StageID(stage))
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", stage, err, text)
+			}
+			for _, f := range r.Audit("# Nothing", nil).Findings {
+				sum += f.Points
+			}
+		}
+		if want := max(0, 100-sum); whole.Score != want || sum < 40 {
+			t.Errorf("%s: the checks one by one cost %g, together the score is %g", stage, sum, whole.Score)
+		}
+	}
+}
+
+func TestTracing(t *testing.T) {
+	prd := "## Functional Requirements\n\n- FR-1 (Must, US-1) It rings\n- FR-2 (Must, US-2) It stops\n- FR-3 (Could, US-2) It sings\n\n## Out of Scope\n\n- FR-9: It flies\n"
+	plan := "## Sprint 1: Ring\n\n### S1-1 Ring (1 day)\n- Acceptance: AC-1.1\n\n## Sprint 2: Stop\n\n### S2-1 Stop (1 day)\n- Acceptance: AC-2.1\n"
+	criteria := "## User Stories\n\n- AC-1.1 It rings in 1 s\n- AC-2.1 It stops in 1 s\n"
+	for _, tt := range []struct {
+		name    string
+		stage   workflow.StageID
+		text    string
+		earlier map[workflow.StageID]string
+		id      string
+		want    string // the end of the finding; empty for none
+	}{
+		{"all", workflow.Architect, "bell: FR-1 to FR-3", map[workflow.StageID]string{"po": prd}, "UNTRACED", ""},
+		{"one missing", workflow.Architect, "bell: FR-1, FR-3", map[workflow.StageID]string{"po": prd}, "UNTRACED", "1 of 3 requirements is met nowhere: FR-2"},
+		{"no earlier document", workflow.Architect, "bell", nil, "UNTRACED", ""},
+		{"an empty one", workflow.Architect, "bell", map[workflow.StageID]string{"po": " \n"}, "UNTRACED", ""},
+		{"musts only", workflow.SM, "bell: FR-1, FR-2", map[workflow.StageID]string{"po": prd}, "UNPLANNED", ""},
+		{"through stories", workflow.SM, "bell: US-1, US-2", map[workflow.StageID]string{"po": prd}, "UNPLANNED", ""},
+		{"a must missing", workflow.SM, "bell: FR-1", map[workflow.StageID]string{"po": prd}, "UNPLANNED", "1 of 2 requirements to be met is in no sprint: FR-2"},
+		{"no priorities", workflow.SM, "bell: FR-1", map[workflow.StageID]string{"po": "- FR-1: a\n- FR-2: b"}, "UNPLANNED", "1 of 2 requirements to be met is in no sprint: FR-2"},
+		{"stories for requirements", workflow.SM, "bell: US-1", map[workflow.StageID]string{"po": "- US-1: a\n- US-2: b"}, "UNPLANNED", "1 of 2 requirements to be met is in no sprint: US-2"},
+		{"criteria", workflow.QA, "AC-1.1 seen", map[workflow.StageID]string{"po": criteria}, "UNTESTED", "1 of 2 criteria has no result here: AC-2.1"},
+		{"sprint in scope", workflow.QA, "Sprint 1: AC-1.1 seen", map[workflow.StageID]string{"po": criteria, "sm": plan}, "UNTESTED", ""},
+		{"all sprints in scope", workflow.QA, "Sprints 1 and 2: AC-1.1 seen", map[workflow.StageID]string{"po": criteria, "sm": plan}, "UNTESTED", "1 of 2 criteria has no result here: AC-2.1"},
+		{"no criterion at all", workflow.QA, "seen", nil, "UNTESTED", "no AC of the earlier document is named"},
+	} {
+		got := ""
+		for _, f := range rubric(t, tt.stage).Audit(tt.text, tt.earlier).Findings {
+			if f.ID == tt.id {
+				got = f.Problem
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+)
+
+// findSection looks for a heading with one of the names and something below it.
+func findSection(c check, s *subject) []lack {
+	found := s.sections(c.Names)
+	for _, t := range s.tables {
+		// A table that is headed so needs no heading of its own.
+		if matchesName(nameOf(t.header[0]), whole(c.Names)) && len(t.rows) > 0 {
+			return nil
+		}
+	}
+	if len(c.IDs) > 0 && len(s.definitions(c.IDs...)) > 0 {
+		return nil
+	}
+	if len(found) == 0 {
+		return []lack{{line: -1, name: c.Name}}
+	}
+	for _, h := range found {
+		if s.filled(h) {
+			return nil
+		}
+	}
+	return []lack{{line: found[0].line, name: c.Name, problem: "the section \"{name}\" is empty"}}
+}
+
+// whole makes names match only as a whole.
+func whole(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = "=" + strings.TrimPrefix(n, "=")
+	}
+	return out
+}
+
+// filled reports whether a heading has text, a list, a table row or code below it.
+func (d *text) filled(h heading) bool {
+	if substance(h.rest) {
+		return true
+	}
+	header := map[int]bool{}
+	for i := h.line + 1; i < h.end; i++ {
+		if i+1 < len(d.lines) && tableRule.MatchString(d.lines[i+1]) && strings.Contains(d.lines[i], "|") {
+			header[i] = true
+		}
+		switch {
+		case d.code[i] && !fenceMark.MatchString(d.lines[i]) && substance(d.lines[i]):
+			return true
+		case d.code[i] || header[i] || underline.MatchString(d.lines[i]):
+		case strings.TrimSpace(d.said[i]) == "" || hashHeading.MatchString(d.lines[i]):
+		case d.cellsOf[i].cells != nil:
+			for _, cell := range d.cellsOf[i].cells {
+				if substance(cell) {
+					return true
+				}
+			}
+		case isLabel(d.lines[i]):
+		case substance(d.said[i]) || strings.Contains(d.lines[i], "`"):
+			return true
+		}
+	}
+	return false
+}
+
+// label is a bold line alone, which announces what follows.
+var label = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?\s*$`)
+
+func isLabel(l string) bool { return label.MatchString(l) }
+
+var (
+	// measure is a number with a unit, a percentage or a bound.
+	measure = regexp.MustCompile(`(?i)\d[\d,.]*[ -]?(?:%|％|‰|°|ms\b|µs|s\b|sec|min|h\b|hours?|hrs?\b|days?|weeks?|months?|quarters?|years?|[kmgt]i?b\b|[kmg]bit|bytes?|bits?\b|px\b|dpi|hz\b|[kmg]hz|w\b|kwh|m\b|km\b|cm\b|mm\b|€|\$|usd|eur|gbp|chf|rps|qps|tps|fps|vcpus?|cores?|cpus?|毫秒|秒|分|小时|时|天|日|周|个|月|年|次|条|人|位|元|名|项|款|台|件|张|页|家|倍|核|兆|万|千|百|亿|成)` +
+		`|[<>≤≥±€$£¥]\s*=?\s*\d|(?:less|fewer|more) than\s+\d|(?:under|below|above|within|up to|at (?:least|most)|over|every|per|about|max\.?|min\.?|target:?|limit:?)\s+[€$£]?\d` +
+		`|(?:不超过|不低于|不少于|不高于|低于|高于|超过|至少|至多|最多|最少|小于|大于|少于|多于|约|为|达到|达|≈)\s*[¥]?\d|\d\s*(?:以内|以下|以上)`)
+	// counted is a number before a plain word: "10,000 tasks", but not "PostgreSQL 16 database".
+	counted = regexp.MustCompile(`(?:^|[(（|,:;]\s*|\b[a-z]+,? )\d[\d,. ]*\d*\s+[a-z]{3,}`)
+	numeral = regexp.MustCompile(`^[~≈<>≤≥=±]*\s*[€$£¥]?\d[\d,.]*\s*(?:[%％+]|\S{1,12})?$`)
+	inWords = regexp.MustCompile(`(?i)\b(?:zero|none lost|twice|half)\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|hundred|thousand|million)\s+(?:ms|milliseconds?|seconds?|minutes?|hours?|(?:working |business )?days?|weeks?|months?|years?|percent|users?|people|requests?|times|taps?|clicks?|retries)\b|[一二三四五六七八九十百两半]+(?:秒|分钟|小时|天|周|个月|年|次)`)
+)
+
+// hasFigure reports whether a line gives a figure. Ids and dates of the project count for nothing.
+func (d *text) hasFigure(i int) bool {
+	l := d.lines[i]
+	if !strings.ContainsAny(l, "0123456789") {
+		return inWords.MatchString(l)
+	}
+	bare := anyID.ReplaceAllString(l, " ")
+	if measure.MatchString(bare) || inWords.MatchString(l) {
+		return true
+	}
+	if row, ok := d.cellsOf[i]; ok {
+		for _, cell := range row.cells[1:] {
+			if numeral.MatchString(cell) {
+				return true
+			}
+		}
+	}
+	if _, body, ok := item(l); ok {
+		l = body
+	}
+	return counted.MatchString(anyID.ReplaceAllString(l, " "))
+}
+
+// findFigures looks at sections that are there and filled, but have no figure.
+func findFigures(c check, s *subject) []lack {
+	for _, h := range s.sections(c.Names) {
+		if !s.filled(h) {
+			continue
+		}
+		ok := false
+		for i := h.line; i < h.end && !ok; i++ {
+			ok = s.hasFigure(i) && (i > h.line || h.rest != "")
+		}
+		if !ok {
+			return []lack{{line: h.line, name: h.text}}
+		}
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package audit_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"bmad-mcp/internal/workflow"
+)
+
+var stages = workflow.Default().IDs()
+
+// FuzzAudit looks for panics and broken promises: the score's range, the order
+// and bounds of the findings, lines that exist, and equal results for equal texts.
+func FuzzAudit(f *testing.F) {
+	files, _ := filepath.Glob(filepath.Join(corpus, "*", "*.md"))
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(slices.Index(stages, filepath.Base(filepath.Dir(name)))), string(data), "FR-1 (Must) x\nAC-1.1 y")
+	}
+	for _, s := range []string{"", "\ufeff", "|", "||\n|-|\n|\n", "# ", "**", "`", "```", "<!--", "---\n---", "US-99999.9: x", "AC-1.1 to AC-0.1, 2, 3", "- [ ] TODO", "\xff\xfe", "## Sprint 1\n### S1-1\n|a|\n|-|\n|S1-1|", "待定", "\r\r\n\r"} {
+		for i := range stages {
+			f.Add(uint8(i), s, s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, n uint8, document, prd string) {
+		for _, stage := range stages[int(n)%len(stages):][:1] {
+			a := rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document})
+			if a.Score < 0 || a.Score > 100 {
+				t.Errorf("score %g", a.Score)
+			}
+			if len(a.Findings) > 50 || len(a.Summary) > 160 || !utf8.ValidString(a.Summary) || (a.Summary == "") != (len(a.Findings) == 0) {
+				t.Errorf("%d findings, summary %q", len(a.Findings), a.Summary)
+			}
+			lines := strings.Count(document, "\n") + 1
+			for i, x := range a.Findings {
+				if x.Line < 0 || x.Line > lines || x.Points <= 0 || x.Problem == "" || x.Fix == "" || len(x.Problem) > 300 || len(x.Fix) > 300 || !utf8.ValidString(x.Problem) {
+					t.Errorf("finding %+v", x)
+				}
+				if i > 0 && (x.Points > a.Findings[i-1].Points || x.Points == a.Findings[i-1].Points && x.Line < a.Findings[i-1].Line) {
+					t.Errorf("out of order: %+v before %+v", a.Findings[i-1], x)
+				}
+			}
+			if b := rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}); show(a) != show(b) {
+				t.Error("two audits of one text differ")
+			}
+		}
+	})
+}
+
+// hard are texts of which one piece is repeated until the whole is large.
+var hard = map[string]string{
+	"prose":       "The relay stores every webhook before it answers, and nobody has to send it again. ",
+	"lines":       "The relay stores every webhook before it answers.\n",
+	"headings":    "## Business Goals\n\n",
+	"deep":        "# a\n## b\n### US-1: c\n#### d\n**e**\n",
+	"stories":     "- US-1: As a user, I want to win, so that I am happy\n",
+	"requirement": "- FR-1 (Must, US-1) The system stores 100 MB in 5 s\n",
+	"rows":        "| FR-1 | a | b |\n",
+	"table":       "| Id | What |\n|---|---|\n| AC-1.1 | pass |\n\n",
+	"fences":      "```json\n",
+	"tildes":      "~~~\na\n~~~~\n",
+	"comments":    "<!-- a\n",
+	"ranges":      "FR-1 to FR-9, FR-2 to FR-8 and 3, 4, 5\n",
+	"ids":         "FR-1, 2, 3, ",
+	"sprints":     "## Sprint 1: a\n### S1-1 b\n",
+	"bars":        "||||||||",
+	"stars":       "**** ** * ",
+	"backticks":   "` `` ``` ",
+	"todo":        "TODO: a\n",
+	"chinese":     "作为读者，我希望预约座位，以便到馆后直接入座。验收标准：系统正常工作\n",
+	"crlf":        "a\r\n\r\n",
+}
+
+// TestLargeDocuments runs into the package's time limit where the work grows
+// with the square of the size.
+func TestLargeDocuments(t *testing.T) {
+	const size = 5 << 20
+	for name, piece := range hard {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			document := strings.Repeat(piece, size/len(piece)/shrink())
+			for _, stage := range stages {
+				rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: document, workflow.SM: document})
+			}
+		})
+	}
+}
+
+// shrink makes the documents smaller for short runs.
+func shrink() int {
+	if testing.Short() {
+		return 100
+	}
+	return 20
+}

@@ -1,0 +1,224 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// sprint is a sprint of a plan with its lines.
+type sprint struct {
+	number    int
+	line, end int
+	level     int
+}
+
+var (
+	sprintHead   = regexp.MustCompile(`(?i)^[^\w\p{Han}]*(?:\d+(?:\.\d+)*[.、]?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|iteration|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))(?:$|[^\w])`)
+	severalHeads = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*#?\s*\d+\s*(?:[–-]|to|至|到|and|、)\s*\d`)
+	// storyHead begins the heading, item or row of a sprint's story.
+	storyHead = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
+	notStory  = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
+	sizeWords = regexp.MustCompile(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*(?:点|人?天|人日|小时)|半天|[一两三]天|估算[:：]?\s*\d`)
+	metWords  = regexp.MustCompile(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件`)
+)
+
+// sprints reads the sprint headings of a plan.
+func (d *text) sprints() []sprint {
+	var out []sprint
+	seen := map[int]bool{}
+	for _, h := range d.heads {
+		m := sprintHead.FindStringSubmatch(h.text)
+		if m == nil || severalHeads.MatchString(h.text) || h.level > 4 && h.level < boldKnown {
+			continue
+		}
+		n, err := strconv.Atoi(m[1] + m[2])
+		if err != nil {
+			n = slices.Index(hanNumber, m[1]+m[2])
+		}
+		if !seen[n] {
+			seen[n] = true
+			out = append(out, sprint{n, h.line, h.end, h.level})
+		}
+	}
+	for i := range out {
+		if i+1 < len(out) {
+			out[i].end = min(out[i].end, out[i+1].line)
+		}
+	}
+	return out
+}
+
+// sprintStories reads the stories of a sprint: its sub-headings with an id, else
+// its rows, else its items.
+func (d *text) sprintStories(sp sprint) []story {
+	var heads, rows, items []story
+	for _, h := range d.headsIn(sp.line+1, sp.end) {
+		if storyHead.MatchString(h.text) && !notStory.MatchString(h.text) {
+			heads = append(heads, story{id: idOf(h.text), line: h.line, form: 'h', end: min(h.end, sp.end)})
+		}
+	}
+	if len(heads) > 0 {
+		for i := range heads {
+			if i+1 < len(heads) {
+				heads[i].end = min(heads[i].end, heads[i+1].line)
+			}
+			for j := heads[i].line + 1; j < heads[i].end; j++ {
+				if ofSprint.MatchString(d.lines[j]) {
+					heads[i].end = j
+				}
+			}
+		}
+		return heads
+	}
+	for i := sp.line + 1; i < sp.end; i++ {
+		if d.code[i] {
+			continue
+		}
+		if row, ok := d.cellsOf[i]; ok {
+			if storyHead.MatchString(row.cells[0]) && !notStory.MatchString(row.cells[0]) {
+				rows = append(rows, story{id: idOf(row.cells[0]), line: i, end: i + 1, form: 't'})
+			}
+			continue
+		}
+		if _, body, ok := item(d.lines[i]); ok && storyHead.MatchString(body) && !notStory.MatchString(body) {
+			items = append(items, story{id: idOf(body), line: i, end: sp.end, form: 'l'})
+		}
+	}
+	if len(rows) > 0 {
+		return rows
+	}
+	for i := range items {
+		if i+1 < len(items) {
+			items[i].end = items[i+1].line
+		}
+	}
+	return items
+}
+
+// ofSprint is a bold label that speaks of the sprint again, behind its last story.
+var ofSprint = regexp.MustCompile(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|风险|目标|交付|依赖)`)
+
+// headsIn returns the headings between two lines.
+func (d *text) headsIn(from, to int) []heading {
+	first, _ := slices.BinarySearchFunc(d.heads, from, func(h heading, line int) int { return h.line - line })
+	last, _ := slices.BinarySearchFunc(d.heads, to, func(h heading, line int) int { return h.line - line })
+	return d.heads[first:max(first, last)]
+}
+
+func idOf(s string) string {
+	s = strings.TrimLeft(s, " *_[(（`")
+	if m := namedStory.FindString(s); m != "" {
+		return m
+	}
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return r != '-' && r != '.' && (r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	})
+	if end < 0 {
+		end = len(s)
+	}
+	return strings.TrimRight(s[:end], ".-")
+}
+
+func findNoSprints(_ check, s *subject) []lack {
+	if len(s.sprints()) > 0 {
+		return nil
+	}
+	return []lack{{line: -1}}
+}
+
+// findSprintsWithout lists the sprints that nowhere begin a line with one of the
+// words. A section for all sprints, or a column of an overview, serves too.
+func findSprintsWithout(c check, s *subject) []lack {
+	sprints := s.sprints()
+	if len(sprints) == 0 {
+		return nil
+	}
+	var names []string
+	for _, w := range c.Words {
+		names = append(names, nameOf(w))
+	}
+	for _, h := range s.sections(names) {
+		inside := slices.ContainsFunc(sprints, func(sp sprint) bool { return sp.line <= h.line && h.line < sp.end })
+		if !inside && h.level <= 3 && s.filled(h) {
+			return nil
+		}
+	}
+	for _, t := range s.tables {
+		if t.column(names...) >= 0 && len(t.rows) >= len(sprints) && (t.column("sprint", "iteration", "冲刺", "迭代") >= 0) {
+			return nil
+		}
+	}
+	begins := wordPattern(c.Words)
+	var out lack
+	for _, sp := range sprints {
+		found := false
+		for i := sp.line + 1; i < sp.end && !found; i++ {
+			l := strings.TrimLeft(s.lines[i], " \t#*_>-+|")
+			at := begins.FindStringIndex(l)
+			found = !s.code[i] && at != nil && at[0] <= 30
+		}
+		if !found {
+			if len(out.items) == 0 {
+				out.line = sp.line
+			}
+			out.items = append(out.items, "Sprint "+itoa(sp.number))
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+// findSprintStories lists sprints without stories, or stories without acceptance or size.
+func findSprintStories(c check, s *subject) []lack {
+	var out lack
+	add := func(line int, item string) {
+		if len(out.items) == 0 {
+			out.line = line
+		}
+		out.items = append(out.items, item)
+	}
+	for _, sp := range s.sprints() {
+		stories := s.sprintStories(sp)
+		if len(stories) == 0 && c.What == "any" {
+			add(sp.line, "Sprint "+itoa(sp.number))
+		}
+		if c.What == "any" {
+			continue
+		}
+		for _, st := range stories {
+			if !s.storyHas(c.What, st) {
+				add(st.line, st.id)
+			}
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+func (s *subject) storyHas(what string, st story) bool {
+	pattern, header := metWords, criteriaHeader
+	if what == "size" {
+		pattern, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "点数", "点", "工作量", "天数", "规模", "工期"}
+	}
+	if row, ok := s.cellsOf[st.line]; ok {
+		if t := s.tables[row.table]; substance(row.cell(t.column(header...))) {
+			return true
+		}
+	}
+	for i := st.line; i < st.end; i++ {
+		if what == "acceptance" && s.criterion[i] || pattern.MatchString(s.lines[i]) && !emptyLabel.MatchString(s.lines[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptyLabel is a line such as "- Acceptance: TBD".
+var emptyLabel = regexp.MustCompile(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

@@ -1,0 +1,198 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bmad-mcp/internal/workflow"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// notBuilt are headings of what an earlier document leaves out on purpose.
+var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "future", "won't have", "backlog", "left out", "范围之外", "不在范围", "不做", "后续", "未来"}
+
+// findUntraced lists the ids that an earlier document explains and this one
+// never names.
+func findUntraced(c check, s *subject) []lack {
+	from := s.earlier[workflow.StageID(c.From)]
+	here := mentionsIn(s.lines)
+	if from == nil {
+		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
+			return []lack{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
+		}
+		return nil
+	}
+	var defs []definition
+	for _, prefix := range c.IDs {
+		// Stories stand in where a document has no requirements.
+		if defs = from.promised([]string{prefix}); len(defs) > 0 {
+			break
+		}
+	}
+	if c.Only == "must" {
+		defs = musts(from, defs)
+	}
+	if c.From == string(workflow.PO) && s.earlier[workflow.SM] != nil {
+		defs = s.inScope(defs)
+	}
+	var out lack
+	out.line = -1
+	bodies := map[string][]string{}
+	for _, def := range defs {
+		bodies[def.id.String()] = append(bodies[def.id.String()], def.body)
+	}
+	for _, id := range distinct(defs) {
+		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
+			out.items = append(out.items, id.String())
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	out.want = itoa(len(distinct(defs)))
+	return []lack{out}
+}
+
+// promised returns the definitions of a document but for what it leaves out.
+func (d *text) promised(prefixes []string) []definition {
+	var out []definition
+	for _, def := range d.definitions(prefixes...) {
+		if !d.within(def.line, notBuilt) {
+			out = append(out, def)
+		}
+	}
+	return out
+}
+
+// servedThrough reports whether the ids that a definition names in its own line
+// stand for it here: a requirement of US-1 is met in the stories of US-1.
+func servedThrough(through, bodies []string, here mentions) bool {
+	if len(through) == 0 {
+		return false
+	}
+	for _, body := range bodies {
+		for _, m := range anyID.FindAllStringSubmatchIndex(body, -1) {
+			if other := idAt(body, m); slices.Contains(through, other.prefix) && here.has(other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// priority is a tag such as "(Must)", "| Should |" or "Priority: P0".
+var priority = regexp.MustCompile(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|应该|应有|可以|可选|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
+
+// tags returns the priority of each definition, from its line or its heading.
+func tags(d *text, defs []definition) []string {
+	byHeading := make(map[int]string)
+	for _, h := range d.heads {
+		if m := headPriority.FindStringSubmatch(h.text); m != nil {
+			for i := h.line; i < h.end; i++ {
+				byHeading[i] = strings.ToLower(m[1])
+			}
+		}
+	}
+	out := make([]string, len(defs))
+	for i, def := range defs {
+		out[i] = byHeading[def.line]
+		if m := priority.FindStringSubmatch(d.lines[def.line]); m != nil {
+			out[i] = strings.ToLower(m[1])
+		}
+	}
+	return out
+}
+
+var headPriority = regexp.MustCompile(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|应该|可选)(?:[ -]have)?s?(?:$|[)）:：\s])`)
+
+// musts keeps the definitions that the first release cannot do without; all of
+// them where the document gives no priorities.
+func musts(d *text, defs []definition) []definition {
+	tag := tags(d, defs)
+	for _, level := range [][]string{{"must", "p0", "必须", "high", "高"}, {"p1"}} {
+		var out []definition
+		for i, def := range defs {
+			if slices.Contains(level, tag[i]) {
+				out = append(out, def)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return defs
+}
+
+// inScope keeps the criteria of the sprints that this document is about, where
+// it names some of the plan's sprints and not all.
+func (s *subject) inScope(defs []definition) []definition {
+	plan := s.earlier[workflow.SM]
+	sprints := plan.sprints()
+	about := map[int]bool{}
+	for _, l := range s.said {
+		if strings.Contains(l, "print") || strings.Contains(l, "冲刺") || strings.Contains(l, "迭代") {
+			for _, m := range sprintNamed.FindAllStringSubmatch(l, -1) {
+				n, _ := strconv.Atoi(m[1])
+				about[n] = true
+				if to, err := strconv.Atoi(m[2]); err == nil {
+					for ; n <= to && n < 100; n++ {
+						about[n] = true
+					}
+				}
+			}
+		}
+	}
+	var lines []string
+	covered := 0
+	for _, sp := range sprints {
+		if about[sp.number] {
+			covered++
+			lines = append(lines, plan.lines[sp.line:sp.end]...)
+		}
+	}
+	if covered == 0 || covered == len(sprints) {
+		return defs
+	}
+	planned := mentionsIn(lines)
+	return slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !planned.has(d.id) })
+}
+
+var sprintNamed = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
+
+// findDuplicates lists ids that are explained twice in the same way: two
+// headings, two items or two rows of one section.
+func findDuplicates(c check, s *subject) []lack {
+	section := s.sectionOf()
+	seen := map[string]int{}
+	var out lack
+	listed := map[string]bool{}
+	for _, def := range s.definitions(c.IDs...) {
+		if def.form == 'p' || s.listsOthers(def.line) {
+			continue
+		}
+		where := itoa(section[def.line])
+		if row, ok := s.cellsOf[def.line]; ok {
+			where = "t" + itoa(row.table)
+		}
+		key := def.id.String() + string(def.form) + where
+		first, twice := seen[key]
+		if !twice {
+			seen[key] = def.line
+			continue
+		}
+		if !listed[def.id.String()] {
+			listed[def.id.String()] = true
+			if len(out.items) == 0 {
+				out.line = def.line
+			}
+			out.items = append(out.items, def.id.String()+" (lines "+itoa(first+1)+" and "+itoa(def.line+1)+")")
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/audit"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// auditCall is what the audit command was asked for.
+type auditCall struct {
+	file, stage, format, rubric string
+	from                        string
+	earlier                     map[workflow.StageID]*string
+	min                         float64
+}
+
+// auditReport is what the audit command prints as JSON.
+type auditReport struct {
+	File     string                  `json:"file"`
+	Stage    workflow.StageID        `json:"stage"`
+	Score    float64                 `json:"score"`
+	Min      float64                 `json:"min"`
+	OK       bool                    `json:"ok"`
+	Summary  string                  `json:"summary"`
+	Findings []workflow.AuditFinding `json:"findings"`
+}
+
+// maxAudited is the largest document the audit command reads, in bytes.
+const maxAudited = 64 << 20
+
+func (a *app) auditCommand() *cobra.Command {
+	prd, architecture, plan := "", "", ""
+	call := auditCall{earlier: map[workflow.StageID]*string{workflow.PO: &prd, workflow.Architect: &architecture, workflow.SM: &plan}}
+	cmd := &cobra.Command{
+		Use:   "audit FILE",
+		Short: "Score a document by a rubric, finding by finding",
+		Long: `Read a stage's document by the stage's rubric and say, line by line, what it lacks
+and what that costs. The same document gives the same score on every machine; no
+model is asked. - reads the document from stdin.
+
+The stage is guessed from names such as 01-product-requirements.md. What the
+document is traced to are the documents before it: those beside it, or in --from,
+or as named. Where one is missing, tracing to it costs nothing.
+
+A rubric of your own is a file, or a folder with po.yaml and so on.
+
+The exit code is 1 where the score is below --min, else 0.`,
+		Example: `  bmad-mcp audit .claude/specs/sign-in/02-system-architecture.md --min 80
+  bmad-mcp audit docs/prd.md --stage po --format sarif > prd.sarif`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			call.file = args[0]
+			return a.audit(call)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&call.stage, "stage", "", "stage of the document: "+strings.Join(workflow.Default().IDs(), ", "))
+	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
+	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
+	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
+	flags.StringVar(&plan, "plan", "", "sprint plan to trace to")
+	flags.StringVar(&call.rubric, "rubric", "", "your own rubric: a YAML file, or a folder with <stage>.yaml")
+	flags.Float64Var(&call.min, "min", 0, "lowest score that is well")
+	flags.StringVar(&call.format, "format", "text", "text, json or sarif")
+	return cmd
+}
+
+func (a *app) audit(call auditCall) error {
+	if a.asJSON {
+		call.format = "json"
+	}
+	if !slices.Contains([]string{"text", "json", "sarif"}, call.format) {
+		return fault.New(fault.InvalidArgument, "there is no format %q", call.format).WithHint("pass --format text, json or sarif")
+	}
+	if !(call.min >= 0 && call.min <= 100) {
+		return fault.New(fault.InvalidArgument, "--min %g is no score", call.min).WithHint("pass a number from 0 to 100")
+	}
+	stage, err := call.stageOf()
+	if err != nil {
+		return err
+	}
+	rubric, err := call.loadRubric(stage)
+	if err != nil {
+		return err
+	}
+	document, err := a.readDocument(call.file)
+	if err != nil {
+		return err
+	}
+	earlier, err := a.earlierOf(call, stage)
+	if err != nil {
+		return err
+	}
+	found := rubric.Audit(document, earlier)
+	report := auditReport{
+		File: filepath.ToSlash(call.file), Stage: stage, Score: found.Score, Min: call.min,
+		OK: found.Score >= call.min, Summary: found.Summary, Findings: found.Findings,
+	}
+	if report.Findings == nil {
+		report.Findings = []workflow.AuditFinding{}
+	}
+	switch call.format {
+	case "json":
+		err = a.printJSON(report)
+	case "sarif":
+		err = a.printSARIF(report)
+	default:
+		a.printAudit(report)
+	}
+	if err == nil && !report.OK {
+		return errReported
+	}
+	return err
+}
+
+// stageOf returns the stage that was named, or that the file's name tells.
+func (c auditCall) stageOf() (workflow.StageID, error) {
+	stages := workflow.Default()
+	if c.stage != "" {
+		if _, ok := stages.Stage(workflow.StageID(c.stage)); !ok {
+			return "", fault.New(fault.InvalidArgument, "there is no stage %q", c.stage).
+				WithHint("the stages are: %s", strings.Join(stages.IDs(), ", "))
+		}
+		return workflow.StageID(c.stage), nil
+	}
+	for _, s := range stages.Stages {
+		if s.Artifact != "" && filepath.Base(c.file) == s.Artifact {
+			return s.ID, nil
+		}
+	}
+	return "", fault.New(fault.InvalidArgument, "the name %s does not tell the stage", filepath.Base(c.file)).
+		WithHint("pass --stage: %s", strings.Join(stages.IDs(), ", "))
+}
+
+// loadRubric returns the built-in rubric, or that of --rubric.
+func (c auditCall) loadRubric(stage workflow.StageID) (audit.Rubric, error) {
+	if c.rubric == "" {
+		return audit.Load(nil, stage)
+	}
+	info, err := os.Stat(c.rubric)
+	if err != nil {
+		return audit.Rubric{}, noSuchFile("rubric", c.rubric, err)
+	}
+	if info.IsDir() {
+		return audit.Load(os.DirFS(c.rubric), stage)
+	}
+	name := string(stage) + ".yaml"
+	r, err := audit.Load(rubricFile{c.rubric, name}, stage)
+	var f *fault.Error
+	if errors.As(err, &f) {
+		f.Message = strings.Replace(f.Message, name, c.rubric, 1) // the caller's own name for it
+	}
+	return r, err
+}
+
+// rubricFile is one file of any name under the name that a rubric has.
+type rubricFile struct{ path, name string }
+
+// Open opens the file.
+func (f rubricFile) Open(name string) (fs.File, error) {
+	if name != f.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return os.Open(f.path)
+}
+
+// earlierOf reads the documents of the stages before: as named, or by their
+// names in --from or beside the file. Only a named one must be there.
+func (a *app) earlierOf(call auditCall, stage workflow.StageID) (map[workflow.StageID]string, error) {
+	stages := workflow.Default()
+	folder := call.from
+	if folder == "" && call.file != "-" {
+		folder = filepath.Dir(call.file)
+	} else if folder != "" {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return nil, noSuchFile("folder", folder, err)
+		}
+	}
+	out := map[workflow.StageID]string{}
+	for _, s := range stages.Stages[:stages.Index(stage)] {
+		name, must := "", false
+		if named := call.earlier[s.ID]; named != nil && *named != "" {
+			name, must = *named, true
+		} else if folder != "" && s.Artifact != "" {
+			name = filepath.Join(folder, s.Artifact)
+		}
+		if name == "" {
+			continue
+		}
+		text, err := a.readDocument(name)
+		switch {
+		case err == nil:
+			out[s.ID] = text
+		case must || !fault.Is(err, fault.NotFound):
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (a *app) readDocument(name string) (string, error) {
+	in := a.in
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the caller's own file
+		if err != nil {
+			return "", noSuchFile("file", name, err)
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxAudited+1))
+	if err != nil {
+		return "", noSuchFile("file", name, err)
+	}
+	if len(data) > maxAudited {
+		return "", fault.New(fault.InvalidArgument, "%s is larger than %d bytes", name, maxAudited).WithHint("pass the document itself")
+	}
+	return string(data), nil
+}
+
+func noSuchFile(what, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it counts from the folder you are in")
+	}
+	return fault.New(fault.InvalidArgument, "the %s %s cannot be read: %w", what, name, err).WithHint("pass a readable %s", what)
+}
+
+func (a *app) printAudit(r auditReport) {
+	fmt.Fprintf(a.out, "%s: %g of 100 as %s", r.File, r.Score, r.Stage)
+	if r.Min > 0 {
+		fmt.Fprintf(a.out, ", %g asked for", r.Min)
+	}
+	fmt.Fprintln(a.out)
+	if len(r.Findings) == 0 {
+		fmt.Fprintln(a.out, "nothing found")
+		return
+	}
+	fmt.Fprintln(a.out)
+	for _, f := range r.Findings {
+		fmt.Fprintf(a.out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
+	}
+}
+
+// sarifLevel says a severity in SARIF's words.
+var sarifLevel = map[string]string{"critical": "error", "major": "warning", "minor": "note"}
+
+// printSARIF prints the findings as code scanners and editors read them.
+func (a *app) printSARIF(r auditReport) error {
+	type object = map[string]any
+	rules, results := []object{}, []object{}
+	index := map[string]int{}
+	uri := r.File
+	if uri == "-" {
+		uri = "stdin"
+	} else if here, err := os.Getwd(); err == nil && filepath.IsAbs(uri) {
+		if rel, err := filepath.Rel(here, uri); err == nil {
+			uri = filepath.ToSlash(rel)
+		}
+	}
+	for _, f := range r.Findings {
+		if _, ok := index[f.ID]; !ok {
+			index[f.ID] = len(rules)
+			rules = append(rules, object{"id": f.ID, "shortDescription": object{"text": f.Fix}})
+		}
+		results = append(results, object{
+			"ruleId": f.ID, "ruleIndex": index[f.ID], "level": sarifLevel[f.Severity],
+			"message": object{"text": fmt.Sprintf("%s (−%g); %s", f.Problem, f.Points, f.Fix)},
+			"locations": []object{{"physicalLocation": object{
+				"artifactLocation": object{"uri": sarifURI(uri)},
+				"region":           object{"startLine": max(f.Line, 1)},
+			}}},
+		})
+	}
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(object{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []object{{
+			"tool":       object{"driver": object{"name": "bmad-mcp", "version": version(), "rules": rules}},
+			"results":    results,
+			"properties": object{"stage": r.Stage, "score": r.Score},
+		}},
+	})
+}
+
+// sarifURI escapes a path for a relative reference.
+func sarifURI(path string) string {
+	var b strings.Builder
+	for _, c := range []byte(path) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`%#?"<>\^{}|`+"`", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return strings.TrimPrefix(b.String(), "./")
+}
