@@ -51,6 +51,7 @@ var only = map[string][]string{
 	"go.yaml.in/yaml/v3":              {"internal/config", "internal/audit", "prompts"},
 	"github.com/spf13/cobra":          {"internal/cli"},
 	"github.com/rogpeppe/go-internal": {"internal/cli"},
+	"golang.org/x/term":               {"internal/cli"},
 	"os/exec":                         {"internal/mcpserver", "internal/cli", "internal/upkeep", "internal/verify"},
 }
 

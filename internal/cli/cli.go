@@ -22,6 +22,7 @@ import (
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/trust"
 )
 
 // The exit codes, part of the contract with scripts.
@@ -53,6 +54,9 @@ type app struct {
 	out, err io.Writer
 	log      *slog.Logger
 	engine   *engine.Engine
+	settings config.Source
+	// hostConfirm is the setting for the folder that the program works for.
+	hostConfirm config.HostConfirm
 
 	cwd    string // --cwd
 	asJSON bool   // --json
@@ -79,6 +83,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 		return exitOK
 	case errors.Is(err, errReported):
 		return exitStorage
+	case errors.Is(err, errPending):
+		return exitGate
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(errOut, "bmad-mcp: interrupted; nothing was changed")
 		return exitInterrupted
@@ -114,35 +120,48 @@ New here? Run: bmad-mcp demo
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
-	root.AddCommand(a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand(), a.auditCommand())
+	root.AddCommand(
+		a.gateCommand("confirm", "Decide yourself on the document that waits"),
+		a.gateCommand("approve", "Decide yourself on the plan, or the failed work, that waits"),
+		a.gateCommand("reject", "Send back what waits, with what is to change"),
+		a.answerHereCommand(), a.allowCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
 	return root
 }
 
 // setUp makes the engine. A configuration that cannot be read does not keep the
 // program from starting: each action reports it.
 func (a *app) setUp() error {
-	settings := config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
+	a.settings = config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
 	level := slog.LevelWarn
 	dir := a.openProject()
-	if c, err := settings.Load(dir); err == nil {
-		level = c.LogLevel
+	if c, err := a.settings.Load(dir); err == nil {
+		level, a.hostConfirm = c.LogLevel, c.HostConfirm
 	}
 	if dir != nil {
 		_ = dir.Close()
 	}
 	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
-	known := filestore.Known{}
-	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
-		known.Folder = filepath.Join(state, "bmad-mcp")
-	}
+	known := filestore.Known{Folder: a.stateFolder()}
 	a.engine = engine.New(engine.Options{
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
 		Known:    known,
-		Settings: settings,
+		Settings: a.settings,
+		Trust:    a.trust(),
 		Log:      a.log,
 	})
 	return nil
 }
+
+// stateFolder is where the program keeps what is the person's and no project's; "" where
+// there is no home.
+func (a *app) stateFolder() string {
+	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
+		return filepath.Join(state, "bmad-mcp")
+	}
+	return ""
+}
+
+func (a *app) trust() trust.Folder { return trust.Folder(a.stateFolder()) }
 
 // openProject opens the folder the program works for, or returns nil.
 func (a *app) openProject() *durable.Dir {

@@ -27,6 +27,8 @@ type demoStep struct {
 	// file is the sample that is written into the project and submitted by its path.
 	file string
 	args map[string]any
+	// form is what the human fills in if the call shows them a form.
+	form map[string]any
 }
 
 const demoObjective = "Build a to-do list for the terminal"
@@ -35,19 +37,21 @@ func demoSteps() []demoStep {
 	submit := func(stage, file string) map[string]any {
 		return map[string]any{"action": "submit", "stage": stage, "claude_result_path": "drafts/" + file}
 	}
+	// A gate is decided in the form: the call that shows it says nothing for the human.
+	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
+	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
 		{said: "Use bmad-task to build a to-do list for the terminal.", args: map[string]any{"action": "start", "objective": demoObjective}},
-		{did: "writes the requirements", file: "po-1.md", args: submit("po", "po-1.md")},
-		{said: "Just me, one laptop. Overdue ones should stand out.", args: map[string]any{"action": "answer", "answers": map[string]any{"q1": "Just me, on one laptop", "q2": "Overdue ones should stand out"}}},
+		{did: "writes the requirements", file: "po-1.md", args: submit("po", "po-1.md"), form: map[string]any{"answer_1": "Just me, on one laptop", "answer_2": "Overdue ones should stand out"}},
 		{did: "works the answers in", file: "po-2.md", args: submit("po", "po-2.md")},
-		{said: "Confirm.", args: map[string]any{"action": "confirm"}},
+		{did: "shows the draft and calls confirm", args: confirm, form: yes},
 		{did: "designs the system", file: "architect-1.md", args: submit("architect", "architect-1.md")},
-		{said: "Good, confirm.", args: map[string]any{"action": "confirm"}},
+		{did: "shows the draft and calls confirm", args: confirm, form: yes},
 		{did: "plans the sprints", file: "sm-1.md", args: submit("sm", "sm-1.md")},
-		{said: "Approve.", args: map[string]any{"action": "approve", "approved": true}},
+		{did: "shows the plan and calls approve", args: approve, form: yes},
 		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md")},
 		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md")},
-		{said: "Send it back.", args: map[string]any{"action": "approve", "approved": false, "feedback": "Lost tasks are not acceptable."}},
+		{did: "shows the report and calls approve", args: approve, form: map[string]any{"decision": "request_changes", "feedback": "Lost tasks are not acceptable."}},
 		{did: "mends what the review found", file: "dev-2.md", args: submit("dev", "dev-2.md")},
 		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md")},
 		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md")},
@@ -55,18 +59,22 @@ func demoSteps() []demoStep {
 }
 
 func (a *app) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	var ask bool
+	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run all six stages in a temporary folder, through a real MCP client",
 		Long: `Run all six stages on sample documents in a temporary folder: the program starts
 itself as an MCP server, talks to it over stdio as a host would, and shows each
-step. The folder stays for you to look at. Nothing else is touched.`,
+step. The server's questions come as forms, as a host shows them; with --ask it is
+you who fills them in. The folder stays for you to look at. Nothing else is touched.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), ask) },
 	}
+	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
+	return cmd
 }
 
-func (a *app) demo(ctx context.Context) error {
+func (a *app) demo(ctx context.Context, ask bool) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -83,21 +91,28 @@ func (a *app) demo(ctx context.Context) error {
 			env = append(env, name+"=") // an empty one sets nothing
 		}
 	}
-	client, err := mcpserver.Connect(ctx, mcpserver.Launch{Command: self, Dir: dir, Env: env})
+	person := &demoPerson{app: a}
+	if ask {
+		if person.terminal, err = a.terminal(false); err != nil {
+			return err
+		}
+	}
+	client, err := mcpserver.Connect(ctx, mcpserver.Launch{Command: self, Dir: dir, Env: env, Form: person.fill})
 	if err != nil {
 		return fault.From(err)
 	}
 	defer func() { _ = client.Close() }()
-	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋.\n", dir, client.Protocol())
+	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
 	for _, step := range demoSteps() {
-		if err := a.demoStep(ctx, client, dir, step); err != nil {
+		person.next = step.form
+		if over, err := a.demoStep(ctx, client, dir, step); err != nil || over {
 			return err
 		}
 	}
 	return a.demoEnd(dir)
 }
 
-func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) error {
+func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
 	fmt.Fprintln(a.out)
 	if step.said != "" {
 		fmt.Fprintf(a.out, "🧑 %s\n", step.said)
@@ -108,34 +123,38 @@ func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string
 	if step.file != "" {
 		data, err := demoFiles.ReadFile("demo/" + step.file)
 		if err != nil {
-			return fault.From(err)
+			return false, fault.From(err)
 		}
 		drafts := filepath.Join(dir, "drafts")
 		if err := os.MkdirAll(drafts, 0o750); err != nil {
-			return fault.From(err)
+			return false, fault.From(err)
 		}
 		if err := os.WriteFile(filepath.Join(drafts, step.file), data, 0o600); err != nil {
-			return fault.From(err)
+			return false, fault.From(err)
 		}
 	}
 	call, err := json.Marshal(step.args)
 	if err != nil {
-		return fault.From(err)
+		return false, fault.From(err)
 	}
 	fmt.Fprintf(a.out, "🤖 %s %s\n", mcpserver.TaskTool, call)
 	text, refused, err := client.Call(ctx, mcpserver.TaskTool, step.args)
 	if err != nil {
-		return fault.From(err)
+		return false, fault.From(err)
 	}
 	if refused {
-		return fault.New(fault.Conflict, "the server refused a step of the demo: %s", text)
+		return false, fault.New(fault.Conflict, "the server refused a step of the demo: %s", text)
 	}
 	var reply engine.Reply
 	if err := json.Unmarshal([]byte(text), &reply); err != nil {
-		return fault.From(err)
+		return false, fault.From(err)
 	}
 	fmt.Fprintf(a.out, "📋 %s\n", strings.ReplaceAll(plain(reply.UserMessage), "\n", "\n   "))
-	return nil
+	if reply.Gate != nil && reply.Gate.Silence != "" {
+		fmt.Fprintln(a.out, "\nThe gate stays as it is, and the demo ends here.")
+		return true, nil
+	}
+	return false, nil
 }
 
 func (a *app) demoEnd(dir string) error {

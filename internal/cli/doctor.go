@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
@@ -17,6 +18,9 @@ import (
 
 // errReported ends the program with exitStorage: what there is to say was printed.
 var errReported = errors.New("reported")
+
+// errPending ends the program with exitGate: a decision is due, and was not given.
+var errPending = errors.New("pending")
 
 func (a *app) doctorCommand() *cobra.Command {
 	var fix bool
@@ -94,8 +98,39 @@ func (a *app) checkSettings(cwd string) upkeep.Check {
 	if err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = upkeep.Problem, f.Message, f.Hint
+		return c
 	}
+	a.checkPolicy(cwd, &c)
 	return c
+}
+
+// checkPolicy names the settings that do not count, and what waits to be allowed.
+func (a *app) checkPolicy(cwd string, c *upkeep.Check) {
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return
+	}
+	defer func() { _ = dir.Close() }()
+	settings, err := a.settings.Load(dir)
+	if err != nil {
+		return
+	}
+	for _, what := range settings.Ignored {
+		c.Items = append(c.Items, upkeep.Item{Path: config.ProjectFile, What: what})
+	}
+	_, wants, err := a.engine.Wants(engine.Request{Cwd: cwd})
+	if err != nil {
+		return
+	}
+	for _, w := range wants {
+		if !w.Allowed {
+			c.Items = append(c.Items, upkeep.Item{Path: w.Kind, What: w.Text + " is not allowed yet"})
+			c.Remedy = "see and allow it with bmad-mcp allow"
+		}
+	}
+	if len(c.Items) > 0 {
+		c.Status, c.Detail = upkeep.Warning, "can be used, but not all of them count"
+	}
 }
 
 func (a *app) machine(cwd string) upkeep.Machine {

@@ -16,12 +16,20 @@ import (
 )
 
 func (a *app) logCommand() *cobra.Command {
-	return &cobra.Command{
+	var verify bool
+	cmd := &cobra.Command{
 		Use:   "log [TASK]",
 		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
 		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
 where, in which round (the number that diff takes), with which score or verdict and
-document. WAITED is how long the session stood before the human's answer or decision.
+document. DECIDED says by which channel a decision came, with which assurance, and how
+long the person took. WAITED is how long the session stood before it.
+
+--verify checks that the history is as it was written: each entry holds the hash of the
+one before, and the newest is sealed with a key of this machine that is kept outside of
+the project. It ends with exit code 1 where the history does not hold. Whoever can run
+programs under your account can read that key: it shows what others, or a careless
+assistant, have changed, and not what a determined one has.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),
@@ -31,6 +39,9 @@ document. WAITED is how long the session stood before the human's answer or deci
 			s, _, err := a.session(cmd, args)
 			if err != nil {
 				return err
+			}
+			if verify {
+				return a.verifyLog(s)
 			}
 			steps := engine.History(s)
 			if a.asJSON {
@@ -43,6 +54,46 @@ document. WAITED is how long the session stood before the human's answer or deci
 			return a.printLog(s, steps)
 		},
 	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
+	return cmd
+}
+
+// verifyLog says whether the history is as it was written, and since when it is not.
+func (a *app) verifyLog(s *workflow.Session) error {
+	signer, err := a.trust().ReadSigner()
+	if err != nil {
+		return err
+	}
+	v := s.Verify(signer)
+	if a.asJSON {
+		err = a.printJSON(map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v})
+	} else {
+		a.printVerification(s, v)
+	}
+	if err == nil && !v.Holds {
+		return errReported
+	}
+	return err
+}
+
+func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
+	switch {
+	case v.Holds && v.Since > 1:
+		fmt.Fprintf(a.out, "%s: entries %d to %d are as they were written. What is before them was not sealed with this machine's key.\n", s.TaskName, v.Since, v.Entries)
+	case v.Holds:
+		fmt.Fprintf(a.out, "%s: all %d entries are as they were written, and sealed.\n", s.TaskName, v.Entries)
+	case v.Broken > 0:
+		since := ""
+		if v.BrokenAt != nil {
+			since = v.BrokenAt.Local().Format(" (2006-01-02 15:04:05)")
+		}
+		fmt.Fprintf(a.out, "%s: the history does not hold from entry %d on%s: %s.\n", s.TaskName, v.Broken, since, v.Problem)
+	default:
+		fmt.Fprintf(a.out, "%s: it cannot be told: %s.\n", s.TaskName, v.Problem)
+	}
+	if len(v.OtherKeys) > 0 {
+		fmt.Fprintf(a.out, "It was sealed with other keys too, which are not here: %s.\n", joinWords(v.OtherKeys))
+	}
 }
 
 func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
@@ -52,7 +103,7 @@ func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
 	}
 	fmt.Fprintln(a.out)
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tWAITED\tDOCUMENT\tWORDS")
+	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
@@ -71,9 +122,27 @@ func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
 		if e.Feedback != "" {
 			words = "“" + oneLine(e.Feedback) + "”"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), waited, document, words)
+		if e.Policy != "" {
+			words = e.Policy
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), grantText(e.Grant), waited, document, words)
 	}
 	return t.Flush()
+}
+
+// grantText says by which channel a decision came, and how long it took.
+func grantText(g *workflow.Grant) string {
+	if g == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
+	if g.Channel == workflow.ChannelRelayed {
+		text = fmt.Sprintf("relayed by the assistant (%s)", g.Assurance)
+	}
+	if took, ok := g.Took(); ok {
+		text += " in " + took.Round(time.Second).String()
+	}
+	return text
 }
 
 // resultText is the score or verdict of a transition.

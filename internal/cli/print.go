@@ -25,6 +25,12 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 		if s.Verdict != "" {
 			line += ", " + string(s.Verdict)
 		}
+		if s.Audit != nil {
+			line += fmt.Sprintf(", audit %g", *s.Audit)
+		}
+		if g := s.Grant; g != nil {
+			line += fmt.Sprintf(", %s by %s", g.Decision, grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}))
+		}
 		if s.Artifact != "" {
 			line += ", " + s.Artifact
 		}
@@ -71,21 +77,21 @@ func plain(markdown string) string {
 func nextCommands(r *engine.Reply) string {
 	task := shellWord(r.TaskName)
 	lines := map[workflow.State][]string{
-		workflow.Generating:           {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
-		workflow.Refining:             {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
-		workflow.Clarifying:           {"answer " + task + " " + answerHints(r.Questions)},
-		workflow.AwaitingConfirmation: {"confirm " + task, `confirm ` + task + ` --confirmed=false --feedback "what to change"`},
-		workflow.AwaitingApproval:     {"approve " + task, `approve ` + task + ` --approved=false --feedback "what to change"`},
+		workflow.Generating: {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
+		workflow.Refining:   {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
+		workflow.Clarifying: {"answer " + task + " " + answerHints(r.Questions)},
 	}[r.State]
-	if r.Draft != nil && r.Draft.Modified && r.NextCall["action"] == workflow.ActionSubmit && len(lines) > 0 {
-		lines[0] = "submit " + task + " --stage " + string(r.Stage) + " --claude-result-path " + shellWord(r.Draft.Path)
-	}
-	if r.State == workflow.AwaitingApproval && r.Verdict != "" {
-		lines = []string{"approve " + task + " --approved=false        send it back to dev", "approve " + task + " --approved              accept the risk"}
+	gate := map[workflow.State]string{workflow.AwaitingConfirmation: "confirm", workflow.AwaitingApproval: "approve"}[r.State]
+	if r.Draft != nil && r.Draft.Modified && r.NextCall["action"] == workflow.ActionSubmit {
+		lines = []string{"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path " + shellWord(r.Draft.Path)}
 	}
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString("  bmad-mcp task " + l + "\n")
+	}
+	if gate != "" {
+		// The person's own decision; a script has bmad-mcp task.
+		b.WriteString("  bmad-mcp " + gate + " " + task + "\n  bmad-mcp reject " + task + "\n")
 	}
 	return b.String()
 }

@@ -14,7 +14,7 @@ import (
 
 // serve is the server on stdio.
 func (a *app) serve(cmd *cobra.Command, _ []string) error {
-	s := mcpserver.New(a.engine, mcpserver.Options{Version: version(), Places: serverPlaces(), Log: a.log})
+	s := mcpserver.New(a.engine, mcpserver.Options{Version: version(), Places: serverPlaces(), HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Log: a.log})
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")
 	if f, ok := a.in.(*os.File); ok {

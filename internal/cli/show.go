@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +66,7 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 	t := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", st.Label, r.Status, scoreText(r), artifactText(r))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", st.Label, r.Status, scoreText(r), auditText(r), artifactText(r))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -88,8 +90,14 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 		if e.Verdict != "" {
 			note = string(e.Verdict)
 		}
+		if e.Grant != nil {
+			note += " " + grantText(e.Grant)
+		}
 		if e.Feedback != "" {
 			note += " “" + e.Feedback + "”"
+		}
+		if e.Policy != "" {
+			note += " " + e.Policy
 		}
 		fmt.Fprintf(h, "  %s\t%s\t%s → %s\tby %s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Event, e.From, e.To, e.By, note)
 	}
@@ -108,6 +116,14 @@ func scoreText(r *workflow.Record) string {
 	return fmt.Sprintf("%g", *r.Score)
 }
 
+// auditText is the server's own score of a stage's document.
+func auditText(r *workflow.Record) string {
+	if r.Audit == nil {
+		return ""
+	}
+	return fmt.Sprintf("audit %g", r.Audit.Score)
+}
+
 func artifactText(r *workflow.Record) string {
 	switch {
 	case r.Artifact == nil:
@@ -121,6 +137,19 @@ func artifactText(r *workflow.Record) string {
 // printRecord prints what is open in a stage, and what was asked in it.
 func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
+	if r.Audit != nil && len(r.Audit.Findings) > 0 {
+		heading(fmt.Sprintf("audit %g", r.Audit.Score))
+		for _, f := range r.Audit.Findings {
+			fmt.Fprintf(out, "  −%g  %s  line %d: %s; %s\n", f.Points, f.ID, f.Line, f.Problem, f.Fix)
+		}
+	}
+	if e := r.Evidence; e != nil {
+		heading("verify command")
+		fmt.Fprintf(out, "  %s: %s\n", e.Command, evidenceText(e))
+		if e.Tail != "" {
+			fmt.Fprintln(out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
+		}
+	}
 	if len(r.Gaps) > 0 {
 		heading("gaps")
 		for _, g := range r.Gaps {
@@ -134,7 +163,11 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
 			if answer == "" {
 				answer = "(left open)"
 			}
-			fmt.Fprintf(out, "  %s  %s\n      → %s\n", q.ID, q.Question, answer)
+			by := ""
+			if channel := r.AnswerChannels[q.ID]; channel != "" {
+				by = " (" + string(channel) + ")"
+			}
+			fmt.Fprintf(out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
 		for _, q := range r.Questions {
 			fmt.Fprintf(out, "  %s  %s\n      (waits for an answer)\n", q.ID, q.Question)
@@ -162,4 +195,16 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
 			fmt.Fprintf(out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
 		}
 	}
+}
+
+// evidenceText says what came of a verify command.
+func evidenceText(e *workflow.Evidence) string {
+	took := (time.Duration(e.TookMS) * time.Millisecond).String()
+	switch {
+	case e.NotRun != "":
+		return "not run, " + e.NotRun
+	case e.TimedOut:
+		return "ended after " + took
+	}
+	return fmt.Sprintf("exit code %d after %s", e.ExitCode, took)
 }

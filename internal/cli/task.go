@@ -44,17 +44,10 @@ exactly one active session. --json prints the tool's reply.
 
 // act runs one action and prints its reply.
 func (a *app) act(cmd *cobra.Command, req engine.Request, withPrompt bool) error {
-	dir, err := a.project()
-	if err != nil {
-		return err
+	if req.Action == workflow.ActionConfirm || req.Action == workflow.ActionApprove || req.Action == workflow.ActionAnswer {
+		req.Via = workflow.ChannelScript
 	}
-	req.By = "terminal"
-	if a.cwd != "" || req.Action == workflow.ActionStart {
-		req.Cwd = dir
-	} else {
-		req.Places = []string{dir}
-	}
-	reply, err := a.engine.Do(cmd.Context(), req)
+	reply, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
@@ -108,14 +101,30 @@ func (a *app) readAll(ctx context.Context) ([]byte, error) {
 }
 
 func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command {
-	return &cobra.Command{
+	var exitCode bool
+	cmd := &cobra.Command{
 		Use:   string(action) + " [TASK]",
 		Short: short,
 		Args:  cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: action, SessionID: taskName(args)}, action == workflow.ActionResume)
+			req := engine.Request{Action: action, SessionID: taskName(args)}
+			if !exitCode {
+				return a.act(cmd, req, action == workflow.ActionResume)
+			}
+			reply, err := a.do(cmd.Context(), req)
+			if err == nil {
+				err = a.printReply(reply, false)
+			}
+			if err == nil && reply.Gate != nil {
+				return errPending
+			}
+			return err
 		},
 	}
+	if action == workflow.ActionStatus {
+		cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is due")
+	}
+	return cmd
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,49 +14,113 @@ import (
 // answer records the human's answers and begins another round. Questions may be
 // left open; the next round then states its assumption.
 func (r run) answer(ctx context.Context) (*Reply, error) {
-	answered, left := 0, 0
-	s, err := r.change(ctx, r.checkAnswers, func(s *workflow.Session) error {
-		rec := s.Current()
-		if rec.Answers == nil {
-			rec.Answers = map[string]string{}
+	var given Response
+	left := 0
+	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
+		if given, err = r.personAnswers(ctx, s); err != nil {
+			return err
 		}
-		for _, q := range rec.Questions {
-			if text := given(r.req.Answers[q.ID]); text != "" {
-				rec.Answers[q.ID] = text
-				answered++
-			} else {
-				left++
-			}
+		return checkAnswers(s, given.Answers)
+	}, func(s *workflow.Session) error {
+		rec := s.Current()
+		left = len(rec.Questions) - recordAnswers(rec, given)
+		grant, err := r.granted(s, r.policy(s).Gate, given)
+		if err != nil {
+			return err
 		}
 		rec.Asked = append(rec.Asked, rec.Questions...)
 		rec.Questions = nil
-		return r.fire(ctx, s, workflow.EventAnswered, workflow.Transition{Iteration: rec.Iteration})
+		return r.fire(ctx, s, workflow.EventAnswered, workflow.Transition{Iteration: rec.Iteration, Grant: &grant})
 	})
+	var none *silence
+	if errors.As(err, &none) {
+		return r.stillPending(ctx, none.Silence)
+	}
 	if err != nil {
 		return nil, err
 	}
-	said := count(answered, "answer") + " recorded"
+	said := count(len(given.Answers), "answer") + " recorded"
+	if given.Channel == workflow.ChannelElicited {
+		said += " from the form, in the human's own words"
+	}
 	if left > 0 {
 		said += fmt.Sprintf(", %d left open", left)
 	}
 	return r.reply(s, short, said+".\n\n"+r.message(s))
 }
 
-// given returns an answer without the "…" that next_call puts where text is due.
-func given(text string) string {
-	if text = strings.TrimSpace(text); text == "…" {
-		return ""
+// personAnswers returns the answers by the best channel that the call has and the policy takes.
+func (r run) personAnswers(ctx context.Context, s *workflow.Session) (Response, error) {
+	strict := r.policy(s).Gate == workflow.GateStrict
+	relayed := filled(r.req.Answers)
+	note := ""
+	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
+		a, err := r.req.Ask.Ask(ctx, r.openQuestions(s))
+		if err != nil {
+			return a, err
+		}
+		if a.Answers = filled(a.Answers); len(a.Answers) > 0 {
+			a.Decision = workflow.DecisionAnswer
+			return a, nil
+		}
+		if !a.Silence.Unasked || len(relayed) == 0 {
+			return a, &silence{a.Silence}
+		}
+		note = a.Silence.Why
 	}
-	return text
+	if strict && !r.req.Via.Personal() {
+		return Response{}, r.notPersonal(s, note)
+	}
+	if err := checkAnswers(s, r.req.Answers); err != nil {
+		return Response{}, err
+	}
+	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil
 }
 
-func (r run) checkAnswers(s *workflow.Session) error {
+// openQuestions is what the person is asked where a stage has questions.
+func (r run) openQuestions(s *workflow.Session) Question {
+	return Question{
+		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(), Role: r.stage(s).Role,
+		Title: r.place(s), Text: r.facts(s), Questions: slices.Clone(s.Current().Questions), Limit: r.project.cfg.FormTimeout,
+	}
+}
+
+// recordAnswers stores answers with the channel that they came by. It returns how many.
+func recordAnswers(rec *workflow.Record, a Response) int {
+	if rec.Answers == nil {
+		rec.Answers = map[string]string{}
+	}
+	if rec.AnswerChannels == nil {
+		rec.AnswerChannels = map[string]workflow.Channel{}
+	}
+	n := 0
+	for _, q := range rec.Questions {
+		if text := a.Answers[q.ID]; text != "" {
+			rec.Answers[q.ID], rec.AnswerChannels[q.ID] = text, a.Channel
+			n++
+		}
+	}
+	return n
+}
+
+// filled returns the answers that say something: not those with the "…" that next_call
+// puts where text is due.
+func filled(answers map[string]string) map[string]string {
+	out := map[string]string{}
+	for id, text := range answers {
+		if text = strings.TrimSpace(text); text != "" && text != "…" {
+			out[id] = text
+		}
+	}
+	return out
+}
+
+func checkAnswers(s *workflow.Session, answers map[string]string) error {
 	var open []string
 	for _, q := range s.Current().Questions {
 		open = append(open, q.ID)
 	}
-	some := false
-	for id, text := range r.req.Answers {
+	for id, text := range answers {
 		if !slices.Contains(open, id) {
 			return fault.New(fault.InvalidArgument, "there is no open question %q", id).
 				WithHint("the open questions are: %s", strings.Join(open, ", "))
@@ -63,9 +128,8 @@ func (r run) checkAnswers(s *workflow.Session) error {
 		if err := checkText("the answer to "+id, text, MaxAnswer); err != nil {
 			return err
 		}
-		some = some || given(text) != ""
 	}
-	if !some {
+	if len(filled(answers)) == 0 {
 		return fault.New(fault.InvalidArgument, "all answers are empty").
 			WithHint("pass the human's words for at least one of: %s", strings.Join(open, ", "))
 	}

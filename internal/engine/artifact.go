@@ -14,7 +14,7 @@ import (
 
 // saveArtifact saves the current stage's document as its deliverable. It returns
 // where an earlier one that was edited since is kept.
-func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage) (kept string, err error) {
+func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage, grant workflow.Grant) (kept string, err error) {
 	rec := s.Current()
 	if st.Artifact == "" {
 		return "", nil
@@ -41,8 +41,8 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n" + report
 		}
 	}
-	if rec.Verdict == workflow.Fail {
-		body = riskNote(st, r.req, r.Now()) + body
+	if grant.Decision == workflow.DecisionOverride {
+		body = overrideNote(st, rec, grant) + body
 	}
 	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
 	if saved.Undo != nil {
@@ -94,12 +94,19 @@ func row(cells ...string) string {
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
-// riskNote heads a document whose stage failed the work that the human let through.
+// overrideNote heads a document that the human let go on though its gate had not.
 // It gives the day and not the minute, so that a decision repeated after a crash
 // writes the same document.
-func riskNote(st workflow.Stage, req Request, at time.Time) string {
-	note := fmt.Sprintf("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", at.Format(time.DateOnly), st.Role)
-	if words := strings.Join(strings.Fields(req.Feedback), " "); words != "" {
+func overrideNote(st workflow.Stage, rec *workflow.Record, grant workflow.Grant) string {
+	what := fmt.Sprintf("the %s failed this work", st.Role)
+	switch {
+	case st.Gate == workflow.GateScore:
+		what = "it had not reached its gate in " + count(rec.Iteration, "round")
+	case rec.Verdict == workflow.Blocked:
+		what = fmt.Sprintf("the %s was blocked", st.Role)
+	}
+	note := fmt.Sprintf("> **Risk accepted** on %s: %s and the human let it go on.", grant.At.Format(time.DateOnly), what)
+	if words := strings.Join(strings.Fields(grant.Feedback), " "); words != "" {
 		note += " Their words: “" + words + "”"
 	}
 	return note + "\n\n"

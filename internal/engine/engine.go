@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +21,7 @@ import (
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -35,6 +37,14 @@ type KnownProjects interface {
 	Add(ctx context.Context, project string) error
 }
 
+// Trust is what the person keeps outside of projects.
+type Trust interface {
+	// Signer signs histories.
+	Signer(ctx context.Context) (workflow.Signer, error)
+	// Allowed reports whether the person has allowed something in a project.
+	Allowed(a trust.Allowance) bool
+}
+
 // Options are what an Engine needs from outside.
 type Options struct {
 	// OpenDir opens a project folder; durable.OpenDir if nil.
@@ -45,6 +55,9 @@ type Options struct {
 	Known KnownProjects
 	// Settings is where configuration comes from.
 	Settings config.Source
+	// Trust is what the person keeps outside of projects; with nil, no history is sealed
+	// and no command is run.
+	Trust Trust
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string
@@ -58,16 +71,20 @@ type Engine struct {
 	backend  func(dir *durable.Dir) Backend
 	known    KnownProjects
 	settings config.Source
+	trust    Trust
 	now      func() time.Time
 	newID    func() string
 	log      *slog.Logger
 	born     time.Time
 	memory   memory
+
+	signing sync.Mutex
+	signs   workflow.Signer // once it was had
 }
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, trust: o.Trust, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.openDir == nil {
 		e.openDir = durable.OpenDir
 	}
@@ -95,7 +112,7 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	case err == nil:
 		fit(reply)
 		return reply, nil
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
 		return nil, err
 	}
 	return nil, fault.From(err)
@@ -147,10 +164,8 @@ func (r run) act(ctx context.Context) (*Reply, error) {
 		return r.submit(ctx)
 	case workflow.ActionAnswer:
 		return r.answer(ctx)
-	case workflow.ActionConfirm:
-		return r.confirm(ctx)
-	case workflow.ActionApprove:
-		return r.approve(ctx)
+	case workflow.ActionConfirm, workflow.ActionApprove:
+		return r.decide(ctx)
 	case workflow.ActionStatus:
 		return r.status(ctx)
 	case workflow.ActionResume:
@@ -191,12 +206,35 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		if err := r.adopt(ctx, s); err != nil {
 			return err
 		}
-		return apply(s)
+		seal := s.Seal(r.signer(ctx))
+		r.notePolicy(s)
+		if err := apply(s); err != nil {
+			return err
+		}
+		seal()
+		return nil
 	}, func() {
 		for _, undo := range slices.Backward(*r.undo) {
 			undo()
 		}
 	})
+}
+
+// signer returns what seals histories, or nil. A key that cannot be had must not keep
+// people from their work: the check of the log says that there is no seal.
+func (e *Engine) signer(ctx context.Context) workflow.Signer {
+	e.signing.Lock()
+	defer e.signing.Unlock()
+	if e.trust == nil || e.signs != nil {
+		return e.signs
+	}
+	signer, err := e.trust.Signer(ctx)
+	if err != nil {
+		e.log.Warn("the history is not sealed", "error", err)
+		return nil
+	}
+	e.signs = signer
+	return signer
 }
 
 // admit refuses an action that the session's stage or state does not allow, or
@@ -273,7 +311,7 @@ func nextMove(s *workflow.Session) string {
 
 // explain adds the session and its allowed actions to an error.
 func (r run) explain(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, ErrAsked) {
 		return err
 	}
 	f := fault.From(store.Trouble(r.project.dir, err))

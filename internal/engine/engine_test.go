@@ -18,6 +18,7 @@ import (
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/golden"
 	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -33,11 +34,14 @@ type bench struct {
 	session string
 	bytes   int
 	most    int
+	// state is the person's folder, environ their variables.
+	state   string
+	environ []string
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	b.restart()
 	return b
 }
@@ -46,8 +50,9 @@ func newBench(t testing.TB) *bench {
 func (b *bench) restart() {
 	b.engine = engine.New(engine.Options{
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    filestore.Known{Folder: filepath.Join(b.t.TempDir(), "state")},
-		Settings: config.Source{},
+		Known:    filestore.Known{Folder: b.state},
+		Settings: config.Source{Environ: b.environ},
+		Trust:    trust.Folder(b.state),
 		Now: func() time.Time {
 			b.clock = b.clock.Add(time.Second)
 			return b.clock
@@ -92,6 +97,17 @@ func (b *bench) do(req engine.Request) *engine.Reply {
 		b.t.Fatalf("%s: %v", req.Action, err)
 	}
 	return reply
+}
+
+// refused does an action that has to be refused, with a code and words of the reason. It
+// returns the hint.
+func (b *bench) refused(req engine.Request, code fault.Code, words string) string {
+	b.t.Helper()
+	_, err := b.try(req)
+	if !fault.Is(err, code) || !strings.Contains(err.Error(), words) {
+		b.t.Fatalf("%s: got %v, want %s, %q", req.Action, err, code, words)
+	}
+	return fault.From(err).Hint
 }
 
 // at does an action and checks where the session stands after it.

@@ -32,6 +32,9 @@ func History(s *workflow.Session) []Step {
 
 // decision reports whether a transition was the human's answer to a session that waited.
 func decision(e workflow.Transition) bool {
+	if e.Event == workflow.EventPolicyChanged {
+		return false
+	}
 	switch e.Action {
 	case workflow.ActionAnswer, workflow.ActionConfirm, workflow.ActionApprove:
 		return true

@@ -19,14 +19,7 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 		askHuman(out, "confirm", "reject")
 		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": "true or false: the human decides"}
 	case workflow.AwaitingApproval:
-		switch {
-		case st.Gate != workflow.GateVerdict:
-			askHuman(out, "approve", "reject")
-		case s.ReworkCount >= manyReworks-1:
-			askHuman(out, "accept_risk", "cancel", "send_back_to_dev")
-		default:
-			askHuman(out, "accept_risk", "send_back_to_dev")
-		}
+		askHuman(out, r.approvals(s, st)...)
 		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": "true or false: the human decides"}
 	case workflow.Completed:
 		if len(s.OpenSprints(workflow.SprintPending)) > 0 {
@@ -44,6 +37,50 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 	if s.CurrentState.Gated() {
 		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
 	}
+	if s.CurrentState.Gated() || s.CurrentState == workflow.Clarifying {
+		r.gate(s, out)
+	}
+}
+
+// gate says who decides, and how, where that is more than the person's word to the
+// assistant, or was asked for. Where the person is asked by a form, the call that shows it
+// is to be made at once and states no decision: the form is the question.
+func (r run) gate(s *workflow.Session, out *Reply) {
+	mode := r.policy(s).Gate
+	form := s.CurrentState.Gated() && r.byForm(s) && out.NextCall["action"] != workflow.ActionSubmit
+	if !form && mode != workflow.GateStrict && r.req.Action != workflow.ActionStatus && r.req.Action != workflow.ActionResume {
+		return
+	}
+	out.Gate = r.gateView(s)
+	if form {
+		out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
+		delete(out.NextCall, "confirmed")
+		delete(out.NextCall, "approved")
+	}
+}
+
+func (r run) gateView(s *workflow.Session) *GateView {
+	return &GateView{Policy: r.policy(s).Gate, WaitsFor: "human", Terminal: "bmad-mcp " + terminalCommand(s)}
+}
+
+// byForm reports whether the person is asked by a form of their host at the gate.
+func (r run) byForm(s *workflow.Session) bool {
+	return r.req.Ask != nil && r.req.Via == workflow.ChannelRelayed && !r.req.NoForms && r.policy(s).Gate != workflow.GateRelay
+}
+
+// approvals names the human's choices where a session waits for approval.
+func (r run) approvals(s *workflow.Session, st workflow.Stage) []string {
+	switch {
+	case st.Gate == workflow.GateApproval:
+		return []string{"approve", "reject"}
+	case st.Gate == workflow.GateScore:
+		return []string{"one_more_round", "accept_below_gate", "reopen", "cancel"}
+	case s.Current().Verdict == workflow.Blocked:
+		return []string{"unblock", "accept_risk", "cancel"}
+	case r.reworkSpent(s):
+		return []string{"accept_risk", "cancel", "send_back_to_dev", "reopen"}
+	}
+	return []string{"accept_risk", "send_back_to_dev"}
 }
 
 // askHuman makes the reply wait for one of the human's actions.

@@ -10,12 +10,6 @@ import (
 	"bmad-mcp/internal/workflow"
 )
 
-// manyReworks is the rework from which on the human is offered a way out of the loop.
-const manyReworks = 3
-
-// manyRounds is the number of submissions below the gate from which on the human is told so.
-const manyRounds = 5
-
 // Pipeline draws the stages: ✓ done, ● current, ↻ in rework or refinement, ✗ cancelled here.
 func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
 	parts := make([]string, len(w.Stages))
@@ -38,6 +32,11 @@ func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
 
 // headline says which task this is and where it stands.
 func (r run) headline(s *workflow.Session) string {
+	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, r.place(s), Pipeline(r.project.cfg.Workflow, s))
+}
+
+// place says at which stage of how many a session stands, or how it ended.
+func (r run) place(s *workflow.Session) string {
 	w := r.project.cfg.Workflow
 	place := fmt.Sprintf("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), r.stage(s).Role)
 	switch s.CurrentState {
@@ -49,24 +48,51 @@ func (r run) headline(s *workflow.Session) string {
 	case workflow.Cancelled:
 		place = "cancelled"
 	}
-	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, place, Pipeline(w, s))
+	return place
 }
 
 func points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// standing says how the stage's document was scored.
+// standing says how the stage's document was scored: by the assistant, and by the server.
 func (r run) standing(s *workflow.Session) string {
-	rec, st := s.Current(), r.stage(s)
-	switch {
-	case rec.Score == nil:
-		return ""
-	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
-		return fmt.Sprintf("Score %s of 100; the gate is %s.", points(*rec.Score), points(st.GateScore))
-	case rec.ClaimedScore == nil:
-		return fmt.Sprintf("No score was stated; our estimate is %s of 100 and the gate asks for a stated %s.", points(*rec.Score), points(st.GateScore))
-	default:
-		return fmt.Sprintf("Score %s of 100 by the assistant's own count; the gate is %s.", points(*rec.Score), points(st.GateScore))
+	rec, p := s.Current(), r.policy(s)
+	if rec.Score == nil || p.GateScore == nil {
+		return auditText(rec.Audit)
 	}
+	var claim string
+	gate := "the gate is " + points(*p.GateScore)
+	switch {
+	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
+		claim = fmt.Sprintf("Score %s of 100", points(*rec.Score))
+	case rec.ClaimedScore == nil:
+		claim = fmt.Sprintf("No score was stated; our estimate is %s of 100", points(*rec.Score))
+		gate = "the gate asks for a stated " + points(*p.GateScore)
+	default:
+		claim = fmt.Sprintf("Score: claims %s of 100", points(*rec.Score))
+	}
+	if rec.Audit == nil {
+		return claim + "; " + gate + "."
+	}
+	audit := ", audit " + points(rec.Audit.Score)
+	if p.Scoring == workflow.ScoringAudited {
+		gate += " for both"
+	}
+	if rec.Audit.Summary != "" {
+		return claim + audit + "; " + gate + ".\nThe audit found: " + rec.Audit.Summary + "."
+	}
+	return claim + audit + "; " + gate + "."
+}
+
+// auditText says what an audit found where no score has to reach a gate.
+func auditText(a *workflow.Audit) string {
+	if a == nil {
+		return ""
+	}
+	text := fmt.Sprintf("Audit %s of 100", points(a.Score))
+	if a.Summary != "" {
+		text += ": " + a.Summary
+	}
+	return text + "."
 }
 
 // message says where the session stands and what the human can do now.
@@ -112,8 +138,9 @@ func (r run) message(s *workflow.Session) string {
 		case artifact.Missing:
 			draft += " — **missing on disk**: restore it, or ask for another round"
 		}
-		return fmt.Sprintf("%s\nDraft: %s%s\n\n**You can now** read it and\n- say **confirm**: it is saved as `%s` and the next stage begins\n- or say what to change: it goes into another round",
-			r.standing(s), draft, list("Known gaps:", rec.Gaps), target)
+		return fmt.Sprintf("%s\nDraft: %s%s\n\n", r.standing(s), draft, list("Known gaps:", rec.Gaps)) + r.options(s,
+			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
+			"or say what to change: it goes into another round")
 	case workflow.AwaitingApproval:
 		if resubmittable(st) && r.draftEdited(s) {
 			return r.editedMessage(s, draft)
@@ -155,7 +182,8 @@ func draftPlace(s *workflow.Session, rec *workflow.Record) string {
 
 func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record) string {
 	var b strings.Builder
-	if standing := r.standing(s); standing != "" && st.Gate == workflow.GateScore {
+	// What was shown at the last gate or question is not told again.
+	if standing := r.standing(s); standing != "" && st.Gate == workflow.GateScore && s.Last().Event == workflow.EventScoredBelow {
 		b.WriteString(standing + "\n")
 	}
 	fmt.Fprintf(&b, "Round %d: the %s now revises the %s.", rec.Iteration+1, st.Role, st.DocumentName)
@@ -166,16 +194,11 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 		b.WriteString(list("To close:", rec.Gaps))
 	}
 	if st.ID == workflow.Dev && s.ReworkCount > 0 {
-		fmt.Fprintf(&b, "\nRework %d.", s.ReworkCount)
-		if s.ReworkCount >= manyReworks {
-			b.WriteString(" The work has come back " + strconv.Itoa(s.ReworkCount) + " times. **You can also** say **cancel**, or accept the risk when it comes up again, instead of another round.")
-		}
+		fmt.Fprintf(&b, "\nRework %d of %d.", s.ReworkCount, r.project.cfg.MaxRework)
 	}
 	switch {
 	case unexplained(s):
 		b.WriteString("\n\n**You can now** say what is to change: nothing was said yet.")
-	case rec.Iteration >= manyRounds && st.Gate == workflow.GateScore:
-		fmt.Fprintf(&b, "\n\n%d rounds have not reached the gate. **You can** say what to cut or to add, or **cancel**; otherwise it goes on.", rec.Iteration)
 	default:
 		b.WriteString("\n\nNothing is needed from you now.")
 	}
@@ -196,44 +219,6 @@ func (r run) devMessage(s *workflow.Session) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", s.Sprints[0].Number)
-	return b.String()
-}
-
-func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
-	var b strings.Builder
-	if st.Gate != workflow.GateVerdict {
-		fmt.Fprintf(&b, "The %s is ready: %s", st.DocumentName, draft)
-		for _, sp := range s.Sprints {
-			fmt.Fprintf(&b, "\n- Sprint %d: %s", sp.Number, sp.Title)
-		}
-		if len(s.Sprints) == 0 {
-			b.WriteString("\nIt has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
-		}
-		b.WriteString(list("To look at:", rec.Gaps))
-		fmt.Fprintf(&b, "\n\n**You can now** read it and\n- say **approve**: it is saved as `%s` and development can begin\n- or say what to change", artifact)
-		return b.String()
-	}
-	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
-	if r.draftEdited(s) {
-		b.WriteString("\nIt was changed after it was handed in, and counts as it was judged.")
-	}
-	b.WriteString(list("The report contradicts itself:", rec.Objections))
-	var open []string
-	for _, f := range workflow.OpenFindings(rec.Findings) {
-		open = append(open, findingLine(f))
-	}
-	for _, c := range workflow.FailedCriteria(rec.Criteria) {
-		open = append(open, strings.TrimSuffix(fmt.Sprintf("%s failed: %s", c.ID, c.Criterion), ": "))
-	}
-	b.WriteString(list("Open findings:", open))
-	b.WriteString("\n\n")
-	back := "say **send it back**: the developer gets these findings"
-	risk := fmt.Sprintf("say **accept the risk**: it goes on as it is, and `%s` records that", artifact)
-	if s.ReworkCount >= manyReworks-1 {
-		fmt.Fprintf(&b, "Sending it back would be rework %d. The loop may not end by itself.\n\n**You can now**\n- %s\n- or say **cancel**\n- or %s", s.ReworkCount+1, risk, back)
-		return b.String()
-	}
-	fmt.Fprintf(&b, "**You can now**\n- %s\n- or %s", back, risk)
 	return b.String()
 }
 

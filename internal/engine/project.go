@@ -67,21 +67,12 @@ func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
 }
 
 func (p *Project) readPrompt(id workflow.StageID) (prompts.Prompt, error) {
-	inside, err := filepath.Rel(p.dir.Path(), p.cfg.Prompts)
-	if err == nil && filepath.IsLocal(inside) {
-		// Read through the project, so that a link in it cannot put other files into a reply.
-		sub, err := fs.Sub(p.dir.Tree(), filepath.ToSlash(inside))
-		if err != nil {
-			return prompts.Prompt{}, err
-		}
-		return prompts.Load(sub, id)
-	}
-	own, err := durable.OpenDir(p.cfg.Prompts)
+	own, done, _, err := p.ownFolder(p.cfg.Prompts)
 	if err != nil {
-		return prompts.Load(nil, id)
+		return prompts.Prompt{}, err
 	}
-	defer func() { _ = own.Close() }()
-	return prompts.Load(own.Tree(), id)
+	defer done()
+	return prompts.Load(own, id)
 }
 
 // checkPrompts reports the first prompt file of the project that cannot be used.

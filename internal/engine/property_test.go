@@ -182,7 +182,7 @@ func TestRepliesStaySmall(t *testing.T) {
 		look()
 		b.do(submit(workflow.Dev, "# D"))
 		look()
-		b.do(submit(workflow.Review, "Status: pass"))
+		b.do(submit(workflow.Review, `{"content":"r","verdict":"pass","findings":[`+strings.ReplaceAll(strings.Join(findings, ","), "}", `,"status":"fixed"}`)+`]}`))
 		look()
 	}
 	for i := range 60 {

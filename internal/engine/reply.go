@@ -45,8 +45,18 @@ type Reply struct {
 	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
 	GateScore       *float64 `json:"gate_score,omitempty"`
 
-	Verdict    workflow.Verdict    `json:"verdict,omitempty"`
+	// Audit is the server's own count, where the stage has a submission.
+	Audit *AuditView `json:"audit,omitempty"`
+	// Evidence is what came of the verify command at the latest submission.
+	Evidence *EvidenceView `json:"evidence,omitempty"`
+	// Gate says who decides at a pending gate, and how.
+	Gate *GateView `json:"gate,omitempty"`
+
+	Verdict workflow.Verdict `json:"verdict,omitempty"`
+	// Needs is what a blocked stage waits for from the human.
+	Needs      string              `json:"needs,omitempty"`
 	Objections []string            `json:"objections,omitempty"`
+	Progress   *workflow.Progress  `json:"progress,omitempty"`
 	Findings   []workflow.Finding  `json:"findings,omitempty"`
 	Questions  []workflow.Question `json:"questions,omitempty"`
 	Gaps       []string            `json:"gaps,omitempty"`
@@ -63,6 +73,45 @@ type Reply struct {
 	// SessionFile is where everything that was shortened here stands in full.
 	SessionFile string `json:"session_file,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
+}
+
+// AuditView is an audit in short; the session file has its findings.
+type AuditView struct {
+	Score   float64 `json:"score"`
+	Summary string  `json:"summary,omitempty"`
+}
+
+// EvidenceView is what came of a command in short; the session file has its output.
+type EvidenceView struct {
+	Command  string `json:"command"`
+	ExitCode int    `json:"exit_code"`
+	TimedOut bool   `json:"timed_out,omitempty"`
+	NotRun   string `json:"not_run,omitempty"`
+	Tail     string `json:"tail,omitempty"`
+}
+
+// GateView is a session that waits for the human.
+type GateView struct {
+	Policy workflow.GateMode `json:"policy"`
+	// WaitsFor is always "human".
+	WaitsFor string `json:"waits_for"`
+	// AskByForm is true where next_call puts the question to the human in a form of
+	// their host: it is to be made at once.
+	AskByForm bool `json:"ask_by_form,omitempty"`
+	// Terminal is the command by which the human decides themselves.
+	Terminal string `json:"terminal"`
+	// Silence says why the last question brought no decision.
+	Silence string `json:"no_decision,omitempty"`
+
+	unasked bool
+}
+
+// GrantView is who decided, in short; the session's history has all of it.
+type GrantView struct {
+	Channel   workflow.Channel   `json:"channel"`
+	Assurance workflow.Assurance `json:"assurance"`
+	Decision  workflow.Decision  `json:"decision"`
+	TookMS    *int64             `json:"took_ms,omitempty"`
 }
 
 // Context is what a stage works from.
@@ -100,8 +149,11 @@ type StageView struct {
 	Iteration int              `json:"iteration,omitempty"`
 	Score     *float64         `json:"score,omitempty"`
 	Verdict   workflow.Verdict `json:"verdict,omitempty"`
-	Artifact  string           `json:"artifact,omitempty"`
-	Stale     bool             `json:"stale,omitempty"`
+	// Audit is the server's own score, Grant the human's latest decision on the stage.
+	Audit    *float64   `json:"audit,omitempty"`
+	Grant    *GrantView `json:"grant,omitempty"`
+	Artifact string     `json:"artifact,omitempty"`
+	Stale    bool       `json:"stale,omitempty"`
 	// Missing is true when the artifact was saved and is no longer there, Modified
 	// when it was edited since.
 	Missing  bool `json:"missing,omitempty"`

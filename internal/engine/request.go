@@ -40,6 +40,19 @@ type Request struct {
 	Confirmed *bool
 	Approved  *bool
 	Feedback  string
+	// Via is what the call itself counts as where it states a decision or answers: the
+	// assistant's word if empty, unless Ask is set.
+	Via workflow.Channel
+	// Ask reaches the person; nil where the caller cannot. With an empty Via it is the
+	// only way to a decision.
+	Ask Channel
+	// NoForms is true where the last form that Ask sent was seen by no person, as far as
+	// can be told: the assistant is then told to ask by itself.
+	NoForms bool
+	// Draft is the SHA-256 of the draft that a decision is for; empty takes any.
+	Draft string
+	// HostConfirm is true where the caller has a tool about which the host asks the person.
+	HostConfirm bool
 	// Revision is the one the caller decided on; the call is refused if the session has
 	// another by now. nil takes any.
 	Revision *int
@@ -60,6 +73,44 @@ func (q *Request) validate() error {
 	if q.By == "" {
 		q.By = "unknown"
 	}
+	if q.Via == "" && q.Ask == nil {
+		q.Via = workflow.ChannelRelayed
+	}
+	if err := q.checkTexts(); err != nil {
+		return err
+	}
+	switch q.Action {
+	case workflow.ActionStart:
+		if strings.TrimSpace(q.Objective) == "" {
+			return fault.New(fault.InvalidArgument, "start needs an objective").
+				WithHint("say in one or two sentences what is to be built")
+		}
+	case workflow.ActionSubmit, workflow.ActionReopen:
+		if q.Stage == "" {
+			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
+				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+		}
+	case workflow.ActionAnswer:
+		if len(q.Answers) == 0 && q.Ask == nil {
+			return fault.New(fault.InvalidArgument, "answer needs answers").
+				WithHint(`pass answers as an object of question id and text, such as {"q1": "…"}`)
+		}
+	case workflow.ActionConfirm:
+		// A "no, because …" without the no must not open the gate.
+		if q.Confirmed == nil && strings.TrimSpace(q.Feedback) != "" {
+			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
+				WithHint("true saves the document and goes on; false asks for another round with the feedback")
+		}
+	case workflow.ActionApprove:
+		if q.Approved == nil && q.Ask == nil {
+			return approveNeeds()
+		}
+	}
+	return nil
+}
+
+// checkTexts refuses texts that are too long, or none.
+func (q *Request) checkTexts() error {
 	if q.Stage != "" {
 		if err := CheckStage(q.Stage); err != nil {
 			return err
@@ -76,34 +127,6 @@ func (q *Request) validate() error {
 	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}} {
 		if err := checkText(t.name, t.text, t.limit); err != nil {
 			return err
-		}
-	}
-	switch q.Action {
-	case workflow.ActionStart:
-		if strings.TrimSpace(q.Objective) == "" {
-			return fault.New(fault.InvalidArgument, "start needs an objective").
-				WithHint("say in one or two sentences what is to be built")
-		}
-	case workflow.ActionSubmit, workflow.ActionReopen:
-		if q.Stage == "" {
-			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
-				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
-		}
-	case workflow.ActionAnswer:
-		if len(q.Answers) == 0 {
-			return fault.New(fault.InvalidArgument, "answer needs answers").
-				WithHint(`pass answers as an object of question id and text, such as {"q1": "…"}`)
-		}
-	case workflow.ActionConfirm:
-		// A "no, because …" without the no must not open the gate.
-		if q.Confirmed == nil && strings.TrimSpace(q.Feedback) != "" {
-			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
-				WithHint("true saves the document and goes on; false asks for another round with the feedback")
-		}
-	case workflow.ActionApprove:
-		if q.Approved == nil {
-			return fault.New(fault.InvalidArgument, "approve needs approved: true or false").
-				WithHint("ask the human; true goes on, false sends it back with their feedback")
 		}
 	}
 	return nil

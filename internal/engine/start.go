@@ -22,6 +22,8 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	id := e.newID()
 	s := p.cfg.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.dir.Path(), req.By, e.Now())
+	s.Policy = p.policies()
+	s.SealNew(e.signer(ctx))
 	names := store.Names{
 		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },
 		// Documents of an earlier run whose sessions are gone must not be written over.

@@ -27,6 +27,12 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	for _, st := range r.project.cfg.Workflow.Stages {
 		rec := s.Record(st.ID)
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
+		if rec.Audit != nil {
+			view.Audit = &rec.Audit.Score
+		}
+		if g := lastGrant(s, st.ID); g != nil {
+			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS}
+		}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
 			state := artifact.StateOf(r.project.dir, *rec.Artifact)
@@ -36,6 +42,16 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	}
 	out.Allowed = r.allowedActions(s)
 	return out, nil
+}
+
+// lastGrant returns the human's latest decision on a stage, or nil.
+func lastGrant(s *workflow.Session, stage workflow.StageID) *workflow.Grant {
+	for _, e := range slices.Backward(s.History) {
+		if e.Grant != nil && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
+			return e.Grant
+		}
+	}
+	return nil
 }
 
 // listed is how many sessions a list shows, the ones changed last.

@@ -19,6 +19,11 @@ import (
 type submission struct {
 	texts      map[workflow.Engine]string
 	assessment score.Assessment
+	// What the server found out by itself; see examine.
+	scope    []int
+	audit    *workflow.Audit
+	evidence *workflow.Evidence
+	workTree string
 }
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 // submit scores a document and moves the session by what comes of it.
 func (r run) submit(ctx context.Context) (*Reply, error) {
 	var sub *submission
-	var scope []int
 	var kept string
 	from := workflow.Stage{}
 	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
@@ -31,10 +31,9 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 		if sub, err = r.readSubmission(from); err != nil {
 			return err
 		}
-		scope, err = r.scope(s, sub.assessment.Scope)
-		return err
+		return r.examine(ctx, s, from, sub)
 	}, func(s *workflow.Session) (err error) {
-		kept, err = r.take(ctx, s, from, sub, scope)
+		kept, err = r.take(ctx, s, from, sub)
 		return err
 	})
 	if err != nil {
@@ -45,7 +44,49 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}
+	if err == nil && s.CurrentState == workflow.Clarifying && r.req.Ask != nil && r.policy(s).Gate != workflow.GateRelay {
+		return r.askNow(ctx, s, out)
+	}
 	return out, err
+}
+
+// askNow puts the questions of a submission to the person right away, where the caller
+// can. The submission is taken, whatever comes of it.
+func (r run) askNow(ctx context.Context, s *workflow.Session, submitted *Reply) (*Reply, error) {
+	r.memory.show(r.key(s.SessionID), s.Revision)
+	r.req = Request{Action: workflow.ActionAnswer, By: r.req.By, Ask: r.req.Ask, HostConfirm: r.req.HostConfirm, Revision: &s.Revision}
+	r.undo = new([]func())
+	out, err := r.answer(ctx)
+	if errors.Is(err, ErrAsked) || err == nil && (out.Gate == nil || out.Gate.Silence == "" || !out.Gate.unasked) {
+		return out, err
+	}
+	return submitted, nil
+}
+
+// examine finds out, before any lock is taken, what the server itself can say of a submission.
+func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission) (err error) {
+	if sub.scope, err = r.scope(s, sub.assessment.Scope); err != nil {
+		return err
+	}
+	if st.Gate == workflow.GateVerdict {
+		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
+			return err
+		}
+		sub.workTree = r.workTree(s)
+	}
+	document := sub.assessment.Document
+	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it
+		document = withRows(document, &workflow.Record{Findings: sub.assessment.Findings, Criteria: sub.assessment.Criteria})
+	}
+	if sub.audit, err = r.audit(s, st, document); err != nil {
+		return err
+	}
+	sub.evidence = r.verify(ctx, st)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	sub.assessment.Objections = append(sub.assessment.Objections, opposes(s, st, sub.evidence, sub.assessment.Verdict)...)
+	return nil
 }
 
 // depthFor is the whole briefing where a stage begins, the short one for another round.
@@ -63,7 +104,7 @@ func depthFor(s *workflow.Session, from workflow.Stage) depth {
 
 // take records a submission in the session and fires its outcome. It returns
 // where an edited artifact is kept that the outcome replaced.
-func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission, scope []int) (kept string, err error) {
+func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission) (kept string, err error) {
 	rec, a := s.Current(), sub.assessment
 	if s.CurrentState.Gated() { // admitted as an edited draft
 		if err := r.fire(ctx, s, workflow.EventChangesRequested, workflow.Transition{
@@ -83,15 +124,30 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
 		rec.EstimatedScore, rec.Score = &estimated, &score
 	}
-	rec.Verdict, rec.Objections = a.Effective(), a.Objections
+	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
+	if rec.Verdict == workflow.Blocked {
+		rec.Needs = a.Needs
+	}
+	rec.Audit, rec.Evidence = sub.audit, sub.evidence
+	rec.Progress = nil
+	if st.Gate == workflow.GateVerdict {
+		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.workTree), sub.workTree
+	}
 	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
 	rec.Questions = freshQuestions(rec, a.Questions)
 	rec.Feedback = ""
 
-	event := r.project.cfg.Workflow.Outcome(st, first, workflow.Reading{
-		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict,
-	})
+	reading := workflow.Reading{
+		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Exhausted: r.exhausted(s),
+	}
+	if st.Scoring == workflow.ScoringAudited {
+		reading.Audited = &sub.audit.Score
+	}
+	event := r.project.cfg.Workflow.Outcome(st, first, reading)
 	rec.Gaps = append(unchanged, gapsFor(st, a, event)...)
+	if reading.Audited != nil && *reading.Audited < st.GateScore {
+		rec.Gaps = append(rec.Gaps, auditGaps(sub.audit)...)
+	}
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
 		for _, q := range rec.Questions {
@@ -103,18 +159,39 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	case workflow.SM:
 		s.SetSprints(a.Sprints)
 	case workflow.Dev:
-		rec.Scope = scope
-		s.MarkSprints(scope, workflow.SprintImplemented)
+		rec.Scope = sub.scope
+		s.MarkSprints(sub.scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if kept, err = r.saveArtifact(ctx, s, st); err != nil {
+		if kept, err = r.saveArtifact(ctx, s, st, workflow.Grant{}); err != nil {
 			return "", err
 		}
 	}
-	return kept, r.fire(ctx, s, event, workflow.Transition{
+	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict,
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
-	})
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(),
+	}); err != nil {
+		return "", err
+	}
+	rec.Policy = nil
+	if s.CurrentState.Gated() {
+		policy := st.Policy()
+		rec.Policy = &policy
+	}
+	return kept, nil
+}
+
+// auditGaps are the findings of an audit that holds a document below its gate, as work.
+func auditGaps(a *workflow.Audit) []string {
+	var out []string
+	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
+		line := ""
+		if f.Line > 0 {
+			line = fmt.Sprintf(" (line %d)", f.Line)
+		}
+		out = append(out, fmt.Sprintf("audit −%s: %s%s; %s", points(f.Points), f.Problem, line, f.Fix))
+	}
+	return out
 }
 
 // keep stores the texts of a submission: what each engine handed in, and the
@@ -192,7 +269,9 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission, 
 	case workflow.GateVerdict:
 		word := map[workflow.Verdict]string{workflow.Pass: "passed", workflow.PassWithRisk: "passed, with risk,"}[rec.Verdict]
 		fmt.Fprintf(&b, "The work **%s** the %s; saved as `%s`.", word, from.Role, r.artifactPath(s, from))
-		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
+		if text := progressText(rec.Progress); text != "" {
+			b.WriteString(" " + text)
+		} else if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
 			fmt.Fprintf(&b, " Still open: %s.", count(len(open), "finding"))
 		}
 	default:
@@ -204,6 +283,12 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission, 
 		if n := len(sub.assessment.Resolved); n > 0 {
 			fmt.Fprintf(&b, " It reports %s resolved.", count(n, "finding"))
 		}
+	}
+	if rec.Evidence != nil {
+		fmt.Fprintf(&b, "\n%s.", evidenceText(rec.Evidence))
+	}
+	if audit := auditText(rec.Audit); audit != "" {
+		b.WriteString("\n" + audit)
 	}
 	return b.String() + keptNote(kept) + "\n\n"
 }

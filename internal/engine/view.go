@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
@@ -51,8 +52,8 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 			out.Draft.Modified = r.draftEdited(s)
 		}
 	}
-	r.interact(s, st, out)
 	r.scores(s, st, out)
+	r.interact(s, st, out)
 	if s.CurrentState == workflow.Clarifying {
 		out.Questions = rec.Questions
 	}
@@ -74,8 +75,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 	rec := s.Current()
 	if st.Gate == workflow.GateScore {
-		gate := st.GateScore
-		out.GateScore = &gate
+		out.GateScore = r.policy(s).GateScore
 	}
 	if s.CurrentState == workflow.Generating {
 		return // what there is speaks of an earlier round
@@ -84,12 +84,36 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 		out.Score = rec.Score
 		out.ScoreIsEstimate = rec.EstimatedScore != nil && rec.ClaimedScore == nil
 	}
+	if a := rec.Audit; a != nil {
+		out.Audit = &AuditView{Score: a.Score}
+	}
+	if e := rec.Evidence; e != nil {
+		out.Evidence = &EvidenceView{Command: clip(e.Command, 300), ExitCode: e.ExitCode, TimedOut: e.TimedOut, NotRun: e.NotRun}
+		if e.Failed() {
+			out.Evidence.Tail = lastBytes(e.Tail, shownTail)
+		}
+	}
 	if st.Gate == workflow.GateVerdict {
-		out.Verdict, out.Objections = rec.Verdict, rec.Objections
+		out.Verdict, out.Needs, out.Objections, out.Progress = rec.Verdict, rec.Needs, rec.Objections, rec.Progress
 		if s.CurrentState == workflow.AwaitingApproval {
 			out.Findings = brief(workflow.OpenFindings(rec.Findings)) // the report has all of it
 		}
 	}
+}
+
+// shownTail is how much of a failed command's output a reply carries, in bytes.
+const shownTail = 600
+
+// lastBytes returns the end of a text, from a line's beginning where it is cut.
+func lastBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = strings.ToValidUTF8(s[len(s)-n:], "")
+	if _, after, ok := strings.Cut(s, "\n"); ok {
+		s = after
+	}
+	return "…\n" + s
 }
 
 // brief adds what the current stage works from.
@@ -152,7 +176,7 @@ func (r run) earlier(s *workflow.Session, st workflow.Stage) []Document {
 		}
 		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
 			// The host reads the file; the hash is for decisions.
-			doc.Summary, doc.SHA256 = clip(doc.Summary, 60), ""
+			doc.Summary, doc.SHA256 = clip(doc.Summary, 40), ""
 			out = append(out, *doc)
 		}
 	}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,41 @@ type Launch struct {
 	Stderr io.Writer
 	// Protocol pins a revision, such as "2025-11-25"; empty takes the newest both know.
 	Protocol string
+	// Name and Version are what the client says it is; a client without a name is ours.
+	Name, Version string
+	// Form shows the person a form and returns what they did; nil for a client without forms.
+	Form func(context.Context, Form) (FormAnswer, error)
+}
+
+// Form is a question to the person.
+type Form struct {
+	Message string
+	// Schema is the JSON Schema of the answer's content.
+	Schema map[string]any
+}
+
+// FormAnswer is what a person did with a form: accept, decline or cancel.
+type FormAnswer struct {
+	Action  string
+	Content map[string]any
+}
+
+// formHandler hands the library's forms to a Launch's function.
+type formHandler func(context.Context, Form) (FormAnswer, error)
+
+// Elicit implements the library's interface.
+func (h formHandler) Elicit(ctx context.Context, request mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	schema, _ := request.Params.RequestedSchema.(map[string]any)
+	a, err := h(ctx, Form{Message: request.Params.Message, Schema: schema})
+	if err != nil {
+		return nil, err
+	}
+	out := &mcp.ElicitationResult{}
+	out.Action = mcp.ElicitationResponseAction(a.Action)
+	if a.Content != nil {
+		out.Content = a.Content
+	}
+	return out, nil
 }
 
 // Connect starts a server and shakes hands with it. ctx bounds the handshake;
@@ -46,13 +82,17 @@ func Connect(ctx context.Context, l Launch) (*Client, error) {
 			return cmd, nil
 		}),
 		transport.WithCommandStderrWriter(l.Stderr))
-	c := client.NewClient(t, client.WithProtocolVersion(l.Protocol))
+	options := []client.ClientOption{client.WithProtocolVersion(l.Protocol)}
+	if l.Form != nil {
+		options = append(options, client.WithElicitationHandler(formHandler(l.Form)))
+	}
+	c := client.NewClient(t, options...)
 	// Not ctx: its end would kill the server.
 	if err := c.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", l.Command, err)
 	}
 	var req mcp.InitializeRequest
-	req.Params.ClientInfo = mcp.Implementation{Name: "bmad-mcp-demo", Version: "1"}
+	req.Params.ClientInfo = mcp.Implementation{Name: cmp.Or(l.Name, "bmad-mcp-demo"), Version: cmp.Or(l.Version, "1")}
 	if _, err := c.Initialize(ctx, req); err != nil {
 		return nil, errors.Join(fmt.Errorf("shaking hands with %s: %w", l.Command, err), c.Close())
 	}
@@ -82,6 +122,19 @@ func (c *Client) Call(ctx context.Context, tool string, arguments any) (text str
 		return "", false, errors.New("the result is no text")
 	}
 	return block.Text, res.IsError, nil
+}
+
+// Tools returns the names of the tools that the server lists for this client.
+func (c *Client) Tools(ctx context.Context) ([]string, error) {
+	list, err := c.c.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list.Tools))
+	for i, tool := range list.Tools {
+		names[i] = tool.Name
+	}
+	return names, nil
 }
 
 // Close ends the server.

@@ -41,7 +41,9 @@ type Places struct {
 type Options struct {
 	Version string
 	Places  Places
-	Log     *slog.Logger
+	// HostConfirm says for which clients the tool bmad-confirm is listed.
+	HostConfirm HostConfirm
+	Log         *slog.Logger
 }
 
 // Server serves the tools of one engine.
@@ -49,7 +51,10 @@ type Server struct {
 	mcp    *server.MCPServer
 	engine *engine.Engine
 	places Places
+	forms  *forms
 	log    *slog.Logger
+
+	hostConfirm HostConfirm
 }
 
 // New returns a server.
@@ -57,14 +62,17 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{engine: e, places: o.Places, log: o.Log}
+	s := &Server{engine: e, places: o.Places, forms: newForms(e.Now), log: o.Log, hostConfirm: o.HostConfirm}
 	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(instructions),
 		server.WithToolCapabilities(false),
 		server.WithToolHandlerMiddleware(s.recovering),
+		server.WithToolHandlerMiddleware(s.bridging),
+		server.WithToolFilter(s.listedTools),
 	)
 	s.mcp.AddTool(taskTool(), s.handleTask)
+	s.mcp.AddTool(confirmTool(), s.handleConfirm)
 	return s
 }
 

@@ -27,6 +27,10 @@ var binary string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// Tests with forms spend their time waiting as a person would.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	dir, err := os.MkdirTemp("", "bmad-mcp-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -48,28 +48,13 @@ func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engin
 // clientRoots returns the folders the client works in, or the question for them.
 // It never fails a call: a client without an answer has no roots.
 func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.CallToolResult) {
-	if call.Params.RequestState == rootsKey || len(call.Params.InputResponses) > 0 {
+	if call.Params.RequestState == rootsKey {
 		return folders(server.RootsResponse(call.Params.InputResponses, rootsKey)), nil
 	}
-	info := server.RequestProtocolInfoFromContext(ctx)
-	if info != nil && info.Modern {
-		if info.ClientCapabilities == nil || info.ClientCapabilities.Roots == nil {
-			return nil, nil
-		}
-		return nil, server.NewInputRequestBuilder(rootsKey).Roots(rootsKey).ToolResult()
-	}
-	session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
-	srv := server.ServerFromContext(ctx)
-	if !ok || srv == nil || session.GetClientCapabilities().Roots == nil {
+	if capabilities(ctx).Roots == nil {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
-	defer cancel()
-	list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
-	if err != nil {
-		return nil, nil
-	}
-	return folders(list), nil
+	return nil, server.NewInputRequestBuilder(rootsKey).Roots(rootsKey).ToolResult()
 }
 
 func folders(list *mcp.ListRootsResult) []string {
@@ -103,12 +88,7 @@ func filePath(uri string) string {
 
 // caller names the client for the history.
 func caller(ctx context.Context) string {
-	var client mcp.Implementation
-	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
-		client = *info.ClientInfo
-	} else if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		client = session.GetClientInfo()
-	}
+	client := clientInfo(ctx)
 	name := strings.TrimSpace(client.Name + " " + client.Version)
 	if name == "" {
 		return "mcp client"
@@ -117,4 +97,15 @@ func caller(ctx context.Context) string {
 		name = string(r[:100])
 	}
 	return name
+}
+
+// clientInfo returns what the client of a request says it is.
+func clientInfo(ctx context.Context) mcp.Implementation {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return *info.ClientInfo
+	}
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return session.GetClientInfo()
+	}
+	return mcp.Implementation{}
 }

@@ -12,6 +12,7 @@ import (
 
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
 )
 
 var (
@@ -44,17 +45,42 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 	if err != nil {
 		return failure(err), nil
 	}
-	req.By = caller(ctx)
+	req.By, req.Via, req.HostConfirm = caller(ctx), workflow.ChannelRelayed, s.hostConfirms(ctx)
+	channel := s.formChannel(ctx, call)
+	if channel != nil {
+		req.Ask, req.NoForms = channel, s.forms.isSilent(channel.client)
+	}
+	if f := channel.form(); f != nil {
+		// The form says what the call is about; its arguments could be another's.
+		req.SessionID, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
+		if f.bound.Action == workflow.ActionAnswer {
+			// The call may be the submission that raised the questions: it was taken.
+			req = engine.Request{
+				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
+				By: req.By, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, NoForms: req.NoForms, Answers: req.Answers,
+			}
+		}
+	}
 	if ask := s.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
+	return s.do(ctx, req, channel), nil
+}
+
+// do runs an action and returns its result: the reply, the refusal, or the question on
+// its way to the person.
+func (s *Server) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
 	reply, err := s.engine.Do(ctx, req)
-	if err != nil {
+	switch {
+	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
+		s.log.Info("asked", "action", req.Action, "session", req.SessionID)
+		return channel.asking
+	case err != nil:
 		s.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
-		return failure(err), nil
+		return failure(err)
 	}
 	s.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
-	return success(reply), nil
+	return success(reply)
 }
 
 func rawArguments(call mcp.CallToolRequest) []byte {

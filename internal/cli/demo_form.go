@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/mcpserver"
+)
+
+// demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
+type demoPerson struct {
+	app *app
+	// next is what the script fills in.
+	next map[string]any
+	// terminal is nil where the script does.
+	terminal *terminal
+}
+
+// reading is how long the scripted person takes: the server takes no faster answer for a
+// person's.
+const reading = 1200 * time.Millisecond
+
+// fill shows a form as a host in a terminal does, and answers it.
+func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+	width := 72
+	fmt.Fprintf(p.app.out, "📝 ┌%s\n", strings.Repeat("─", width))
+	frame := func(text string) {
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(p.app.out, "   │ %s\n", line)
+		}
+	}
+	frame(f.Message)
+	answer := mcpserver.FormAnswer{Action: "accept", Content: map[string]any{}}
+	fields, _ := f.Schema["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field, _ := fields[name].(map[string]any)
+		frame("")
+		frame(fmt.Sprint(field["title"]))
+		values, labels := fieldChoices(field)
+		for i, label := range labels {
+			frame(fmt.Sprintf("  %d  %s", i+1, label))
+		}
+		text, err := p.field(ctx, name, values)
+		if err != nil {
+			answer, err := ended(ctx, err)
+			fmt.Fprintln(p.app.out, answer.Silence.Why)
+			return mcpserver.FormAnswer{Action: "cancel"}, err
+		}
+		if text != "" {
+			answer.Content[name] = text
+		}
+	}
+	fmt.Fprintf(p.app.out, "   └%s\n", strings.Repeat("─", width))
+	return answer, nil
+}
+
+// field returns what goes into one field.
+func (p *demoPerson) field(ctx context.Context, name string, values []string) (string, error) {
+	if p.terminal != nil {
+		text, err := p.terminal.line(ctx, "   │ > ")
+		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {
+			text = values[n-1]
+		}
+		return text, err
+	}
+	text, _ := p.next[name].(string)
+	if text == "" {
+		return "", nil
+	}
+	select {
+	case <-time.After(reading):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	shown := text
+	if i := slices.Index(values, text); i >= 0 {
+		shown = strconv.Itoa(i + 1)
+	}
+	fmt.Fprintf(p.app.out, "   │ 🧑 %s\n", shown)
+	return text, nil
+}
+
+// fieldChoices returns the values of a field that offers some, and how they read.
+func fieldChoices(field map[string]any) (values, labels []string) {
+	list, _ := field["oneOf"].([]any)
+	for _, item := range list {
+		choice, _ := item.(map[string]any)
+		values, labels = append(values, fmt.Sprint(choice["const"])), append(labels, fmt.Sprint(choice["title"]))
+	}
+	return values, labels
+}

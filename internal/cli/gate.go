@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// gateFlags are those of a decision.
+type gateFlags struct {
+	yes      bool
+	feedback string
+	revision int
+}
+
+// gateCommand is a decision of the person at this terminal: confirm and approve ask for
+// any, reject only for the words.
+func (a *app) gateCommand(name, short string) *cobra.Command {
+	var f gateFlags
+	cmd := &cobra.Command{
+		Use:   name + " [TASK]",
+		Short: short,
+		Long: short + `.
+
+Shows what waits and what is true about it, opens the draft in $PAGER on request, and
+asks for your decision. It is recorded as yours, taken at a terminal. Where standard
+input is no terminal it refuses; --yes decides without asking, which counts as a
+script's decision and not as yours: a gate under the policy strict does not take it.
+
+` + exitHelp,
+		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.gate(cmd, args, name == "reject", f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "decide without asking, for scripts")
+	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why; with --yes")
+	cmd.Flags().IntVar(&f.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
+	return cmd
+}
+
+func (a *app) gate(cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
+	find, err := a.request(args)
+	if err != nil {
+		return err
+	}
+	action, s, err := a.engine.GateAction(cmd.Context(), find)
+	if err != nil {
+		return err
+	}
+	req := engine.Request{Action: action, SessionID: s.SessionID, Revision: &s.Revision}
+	yes := !reject
+	if f.yes {
+		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
+		req.Confirmed = &yes
+		if cmd.Flags().Changed("revision") {
+			req.Revision = &f.revision
+		}
+	} else {
+		if req.Ask, err = a.terminal(reject); err != nil {
+			return err
+		}
+		if reject {
+			req.Confirmed = &yes
+		}
+	}
+	if action == workflow.ActionApprove {
+		req.Approved, req.Confirmed = req.Confirmed, nil
+	}
+	return a.decided(cmd, req)
+}
+
+// decided runs a decision or an answer, and ends with exitGate where none was given.
+func (a *app) decided(cmd *cobra.Command, req engine.Request) error {
+	reply, err := a.do(cmd.Context(), req)
+	if err != nil {
+		return err
+	}
+	if err := a.printReply(reply, false); err != nil {
+		return err
+	}
+	if reply.Gate != nil && reply.Gate.Silence != "" {
+		return errPending
+	}
+	return nil
+}
+
+func (a *app) answerHereCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "answer [TASK]",
+		Short: "Answer the open questions yourself, at this terminal",
+		Long: `Asks you each open question of a session. An empty line leaves one open. Your answers
+are recorded as given at a terminal. For scripts: bmad-mcp task answer.
+
+` + exitHelp,
+		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, _, err := a.session(cmd, args)
+			if err != nil {
+				return err
+			}
+			ask, err := a.terminal(false)
+			if err != nil {
+				return err
+			}
+			return a.decided(cmd, engine.Request{Action: workflow.ActionAnswer, SessionID: s.SessionID, Revision: &s.Revision, Ask: ask})
+		},
+	}
+}
+
+// assistantsTerminal has variables that assistants set for the commands that they run.
+var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI"}
+
+// terminal returns the person at this terminal, if there is one.
+func (a *app) terminal(reject bool) (*terminal, error) {
+	in, ok := a.in.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil, noPerson("standard input is no terminal")
+	}
+	for _, name := range assistantsTerminal {
+		if os.Getenv(name) != "" {
+			return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
+		}
+	}
+	return &terminal{app: a, reject: reject, lines: newLines(a.in)}, nil
+}
+
+func noPerson(why string) error {
+	return fault.New(fault.GatePending, "%s, so no person can decide here", why).
+		WithHint("run it in a terminal of your own; a script can pass --yes, or use bmad-mcp task, where the policy of the gate is not strict")
+}
+
+// do runs one action for the person or script at this terminal.
+func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error) {
+	dir, err := a.project()
+	if err != nil {
+		return nil, err
+	}
+	req.By = "terminal"
+	if a.cwd != "" || req.Action == workflow.ActionStart {
+		req.Cwd = dir
+	} else {
+		req.Places = []string{dir}
+	}
+	return a.engine.Do(ctx, req)
+}
+
+// size says how large a document is.
+func size(bytes int64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	return fmt.Sprintf("%.0f kB", float64(bytes)/1000)
+}
+
+// indent puts two blanks before each line.
+func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

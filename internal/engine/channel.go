@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// Channel brings a question to a person and their answer back: a form of their host, a
+// terminal. It is the way to a decision that is not another program's word for one.
+type Channel interface {
+	// Ask puts a question. An answer without a decision says why there is none. A channel
+	// that gets its answer by a later repetition of the call returns ErrAsked.
+	Ask(ctx context.Context, q Question) (Response, error)
+}
+
+// ErrAsked ends a call whose question is on its way to the person. Nothing was changed.
+var ErrAsked = errors.New("the person was asked; the call is repeated with their answer")
+
+// Question is what a person is asked: to decide at a gate, or for answers.
+type Question struct {
+	// Bound is what the answer is good for; an answer to another question decides nothing.
+	Bound
+	TaskName string
+	Cwd      string
+	// Role is whose document waits, Title a line that says where the session stands.
+	Role, Title string
+	// Text says what is true about the document, for people, without emphasis.
+	Text string
+	// Draft is the document's path, relative to Cwd; Size is in bytes.
+	Draft string
+	Size  int64
+	// Choices are the decisions that can be taken, in the words of this gate.
+	Choices []Choice
+	// Questions are the open ones, where answers are asked for.
+	Questions []workflow.Question
+	// Limit is how long to wait for the person.
+	Limit time.Duration
+}
+
+// Bound says which point of which session an answer is for.
+type Bound struct {
+	SessionID string
+	Stage     workflow.StageID
+	Revision  int
+	// SHA256 is the draft's.
+	SHA256 string
+	Action workflow.Action
+}
+
+// Choice is a decision and how a person reads it.
+type Choice struct {
+	Decision workflow.Decision
+	Label    string
+	// Reason is true where the person has to say why.
+	Reason bool
+}
+
+// Response is what came back.
+type Response struct {
+	Channel workflow.Channel
+	// Decision is empty where the person took none; Silence then says why.
+	Decision workflow.Decision
+	Feedback string
+	Answers  map[string]string
+	Took     time.Duration
+	Silence  Silence
+}
+
+// Silence says why there is no decision. It continues the words "no decision was taken: ".
+type Silence struct {
+	// Why is for people; empty where there is a decision.
+	Why string
+	// Unasked is true where no person has seen the question, so that another channel may
+	// decide. Where a person has seen it, their silence is theirs.
+	Unasked bool
+}
+
+// question describes the gate that a session waits at.
+func (r run) question(s *workflow.Session) Question {
+	st, rec := r.stage(s), s.Current()
+	q := Question{
+		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
+		Role: st.Role, Title: r.place(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.cfg.FormTimeout,
+	}
+	if ref := rec.FinalResultRef; ref != nil {
+		q.Draft, q.Size = ref.FilePath, ref.Size
+	}
+	return q
+}
+
+func (r run) bound(s *workflow.Session) Bound {
+	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: gateAction(s.CurrentState)}
+	if ref := s.Current().FinalResultRef; ref != nil && s.CurrentState.Gated() {
+		b.SHA256 = ref.SHA256
+	}
+	return b
+}
+
+// gateAction is the action that a waiting session is moved by.
+func gateAction(state workflow.State) workflow.Action {
+	switch state {
+	case workflow.AwaitingConfirmation:
+		return workflow.ActionConfirm
+	case workflow.AwaitingApproval:
+		return workflow.ActionApprove
+	case workflow.Clarifying:
+		return workflow.ActionAnswer
+	}
+	return ""
+}
+
+// choices are the decisions at the gate of a session, in its words.
+func (r run) choices(s *workflow.Session) []Choice {
+	st, rec := r.stage(s), s.Current()
+	yes := Choice{Decision: workflow.DecisionApprove, Label: "Approve: save it and go on"}
+	no := Choice{Decision: workflow.DecisionChanges, Label: "Request changes (say what below)"}
+	if r.overrides(s) {
+		yes = Choice{Decision: workflow.DecisionOverride, Label: "Accept the risk and go on", Reason: r.reasonDue(s)}
+		switch {
+		case st.Gate == workflow.GateScore:
+			yes.Label, no.Label = "Accept it below the gate and go on", "One more round (say what to change)"
+		case rec.Verdict == workflow.Blocked:
+			yes.Label, no.Label = "Go on without it", "It can go on now (say what you did or decided)"
+		default:
+			no.Label = "Send it back to the developer"
+		}
+		if yes.Reason {
+			yes.Label += " (say why below)"
+		}
+	}
+	return []Choice{yes, no}
+}
+
+// overrides reports whether a yes lets work go on that its gate has not let through.
+func (r run) overrides(s *workflow.Session) bool {
+	return s.CurrentState == workflow.AwaitingApproval && r.stage(s).Gate != workflow.GateApproval
+}
+
+// reasonDue reports whether an override needs the human's reason: where the ordinary
+// rounds have not led there.
+func (r run) reasonDue(s *workflow.Session) bool {
+	return r.overrides(s) && (r.stage(s).Gate == workflow.GateScore || s.Current().Verdict == workflow.Blocked || r.reworkSpent(s))
+}

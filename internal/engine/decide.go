@@ -1,0 +1,281 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// decide carries out the human's decision at a gate: confirm on a document that reached
+// its score, approve on a plan, on failed or blocked work, and on a document whose rounds
+// are spent. A yes saves the document and goes on in one step, a no sends the work back
+// with the human's feedback.
+func (r run) decide(ctx context.Context) (*Reply, error) {
+	var from workflow.Stage
+	var grant workflow.Grant
+	kept := ""
+	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
+		from = r.stage(s)
+		grant, err = r.grant(ctx, s)
+		return err
+	}, func(s *workflow.Session) (err error) {
+		kept, err = r.carryOut(ctx, s, from, grant)
+		return err
+	})
+	var none *silence
+	if errors.As(err, &none) {
+		return r.stillPending(ctx, none.Silence)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if grant.Decision == workflow.DecisionChanges {
+		return r.reply(s, short, grantNote(grant)+r.message(s))
+	}
+	rec, said := s.Record(from.ID), ""
+	if rec.Artifact != nil {
+		said = fmt.Sprintf("Saved: `%s` (%d bytes).", rec.Artifact.Path, rec.Artifact.Size)
+	}
+	if grant.Decision == workflow.DecisionOverride {
+		said = "The risk is accepted and recorded. " + said
+	}
+	out, err := r.reply(s, depthFor(s, from), grantNote(grant)+said+keptNote(kept)+"\n\n"+r.message(s))
+	if out != nil && rec.Artifact != nil {
+		out.Artifact = rec.Artifact.Path
+	}
+	return out, err
+}
+
+// carryOut moves the session by a decision. It runs under the session's lock, on the
+// revision that the decision is for.
+func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.Stage, grant workflow.Grant) (kept string, err error) {
+	rec := s.Current()
+	note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: grant.Feedback, Grant: &grant}
+	if rec.FinalResultRef != nil {
+		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
+	}
+	if grant.SHA256 == "" { // a draft of an older server is adopted only now
+		grant.SHA256 = note.SHA256
+	}
+	yes := grant.Decision != workflow.DecisionChanges
+	event := r.project.cfg.Workflow.Decision(from, s.CurrentState, rec.Verdict, yes)
+	if yes {
+		if kept, err = r.saveArtifact(ctx, s, from, grant); err != nil {
+			return kept, err
+		}
+		rec.Approved = true
+		return kept, r.fire(ctx, s, event, note)
+	}
+	if err := r.fire(ctx, s, event, note); err != nil {
+		return "", err
+	}
+	// After the transition: a failed review has moved the session to dev.
+	s.Current().Feedback = note.Feedback
+	return "", nil
+}
+
+// silence is the error of a question that brought no decision.
+type silence struct{ Silence }
+
+func (s *silence) Error() string { return "no decision was taken: " + s.Why }
+
+// stillPending describes a session whose gate stays as it is, and why.
+func (r run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
+	s, err := r.project.backend.Get(ctx, r.id)
+	if err != nil {
+		return nil, err
+	}
+	r.req.NoForms = true // what comes next goes another way
+	what := "No decision was taken"
+	if s.CurrentState == workflow.Clarifying {
+		what = "No answers were given"
+	}
+	out, err := r.reply(s, light, fmt.Sprintf("**%s:** %s. Nothing was changed.\n\n%s", what, why.Why, r.message(s)))
+	if out != nil {
+		if out.Gate == nil {
+			out.Gate = r.gateView(s)
+		}
+		out.Gate.Silence, out.Gate.unasked = why.Why, why.Unasked
+	}
+	return out, err
+}
+
+// grant returns the human's decision on the session as it stands, by the best channel
+// that the call has and the policy takes.
+func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, error) {
+	if err := r.decidable(s); err != nil {
+		return workflow.Grant{}, err
+	}
+	policy := r.policy(s).Gate
+	var note string
+	// A no that the assistant passes on opens nothing; the person is asked about a yes.
+	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || policy == workflow.GateStrict || policy == workflow.GateAuto && !r.refuses()) {
+		a, err := ask.Ask(ctx, r.question(s))
+		switch {
+		case err != nil:
+			return workflow.Grant{}, err
+		case a.Decision != "":
+			return r.granted(s, policy, a)
+		case !a.Silence.Unasked || r.req.Via == "":
+			return workflow.Grant{}, &silence{a.Silence}
+		}
+		note = a.Silence.Why
+		if !r.said() { // the call left the decision to a form that nobody saw
+			return workflow.Grant{}, &silence{a.Silence}
+		}
+	}
+	if policy == workflow.GateStrict && !r.req.Via.Personal() {
+		return workflow.Grant{}, r.notPersonal(s, note)
+	}
+	if r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
+		return workflow.Grant{}, approveNeeds()
+	}
+	a := Response{Channel: r.req.Via, Decision: workflow.DecisionApprove, Feedback: r.req.Feedback}
+	if r.refuses() {
+		a.Decision = workflow.DecisionChanges
+	}
+	g, err := r.granted(s, policy, a)
+	g.Note = note
+	return g, err
+}
+
+// said reports whether the call itself states a decision.
+func (r run) said() bool {
+	return r.req.Confirmed != nil || r.req.Approved != nil
+}
+
+// granted makes the record of an answer, which may have come from anywhere.
+func (r run) granted(s *workflow.Session, policy workflow.GateMode, a Response) (workflow.Grant, error) {
+	g := workflow.Grant{
+		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
+		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, Policy: policy,
+	}
+	if a.Took > 0 {
+		ms := a.Took.Milliseconds()
+		g.TookMS = &ms
+	}
+	if ref := s.Current().FinalResultRef; ref != nil {
+		g.SHA256 = ref.SHA256
+	}
+	if err := checkText("feedback", g.Feedback, MaxFeedback); err != nil {
+		return g, err
+	}
+	if g.Decision == workflow.DecisionChanges {
+		return g, nil
+	}
+	if err := r.opens(s); err != nil {
+		return g, err
+	}
+	if r.overrides(s) {
+		g.Decision = workflow.DecisionOverride
+	}
+	if r.reasonDue(s) && g.Feedback == "" {
+		return g, fault.New(fault.InvalidArgument, "accepting this needs the human's reason, and none was given").
+			WithHint("pass their words as feedback; they are recorded and head the saved document")
+	}
+	return g, nil
+}
+
+// decidable refuses a decision on a draft that is not what was scored, before anyone is
+// asked about it.
+func (r run) decidable(s *workflow.Session) error {
+	if want, ref := r.req.Draft, s.Current().FinalResultRef; want != "" && (ref == nil || ref.SHA256 != want) {
+		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", clip(want, 80)).
+			WithHint("call status, show the human what waits now, and let them decide")
+	}
+	if !r.refuses() && r.draftEdited(s) {
+		return r.changedSince(s)
+	}
+	return nil
+}
+
+// opens refuses a yes at a score gate that asks for more than when the session came to it.
+func (r run) opens(s *workflow.Session) error {
+	rec, p := s.Current(), r.policy(s)
+	if s.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
+		return nil
+	}
+	below := func(what string, score float64) error {
+		return fault.New(fault.GatePending, "the %s is %s and the gate now asks for %s", what, points(score), points(*p.GateScore)).
+			WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
+	}
+	if rec.Score != nil && *rec.Score < *p.GateScore {
+		return below("claimed score", *rec.Score)
+	}
+	if p.Scoring == workflow.ScoringAudited && rec.Audit != nil && rec.Audit.Score < *p.GateScore {
+		return below("audit", rec.Audit.Score)
+	}
+	return nil
+}
+
+// notPersonal is the error of a decision that another program brought where only a
+// person's own act counts.
+func (r run) notPersonal(s *workflow.Session, note string) error {
+	why := "only the human's own act opens or closes this gate (policy strict), and this call is " + viaText(r.req.Via)
+	if note != "" {
+		why += "; " + note
+	}
+	return fault.New(fault.GatePending, "%s", why).WithHint("%s", r.ways(s))
+}
+
+func viaText(via workflow.Channel) string {
+	if via == workflow.ChannelScript {
+		return "a script's"
+	}
+	return "the assistant's"
+}
+
+// GateAction returns the action by which the session of a request is decided on where it
+// stands, and the revision that it stands at.
+func (e *Engine) GateAction(ctx context.Context, req Request) (workflow.Action, *workflow.Session, error) {
+	s, _, err := e.Session(ctx, req)
+	if err != nil {
+		return "", nil, err
+	}
+	if !s.CurrentState.Gated() {
+		return "", nil, fault.New(fault.NotAllowed, "nothing waits for a decision: the session %s stands at %s", s.TaskName, s.Place()).
+			WithHint("%s", nextMove(s))
+	}
+	return gateAction(s.CurrentState), s, nil
+}
+
+// ways says how the human can decide by their own act.
+func (r run) ways(s *workflow.Session) string {
+	ways := []string{"in a terminal: bmad-mcp " + terminalCommand(s)}
+	if r.req.HostConfirm && s.CurrentState.Gated() {
+		ways = append([]string{"here, with the tool bmad-confirm, about which the host asks the human"}, ways...)
+	}
+	return "the human decides " + strings.Join(ways, "; or ")
+}
+
+// terminalCommand is what a person types to decide, or to answer.
+func terminalCommand(s *workflow.Session) string {
+	command := string(gateAction(s.CurrentState))
+	return command + " " + s.TaskName
+}
+
+// grantNote says by which channel a decision came, where the human did not see it themselves.
+func grantNote(g workflow.Grant) string {
+	switch g.Channel {
+	case workflow.ChannelRelayed:
+		note := "_Relayed by the assistant._ "
+		if g.Note != "" {
+			note = "_Relayed by the assistant: " + g.Note + "._ "
+		}
+		return note
+	case workflow.ChannelElicited:
+		return "Decided by you in the form. "
+	case workflow.ChannelHostConfirmed:
+		return "Decided by you when the host asked. "
+	}
+	return ""
+}
+
+func approveNeeds() error {
+	return fault.New(fault.InvalidArgument, "approve needs approved: true or false").
+		WithHint("ask the human; true goes on, false sends it back with their feedback")
+}

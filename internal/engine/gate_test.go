@@ -1,0 +1,272 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/workflow"
+)
+
+// settings writes the project's file.
+func (b *bench) settings(text string) {
+	b.t.Helper()
+	b.write(".claude/bmad-task.yaml", text)
+}
+
+// answers is a channel that gives the same response to every question.
+type answers struct {
+	engine.Response
+	asked []engine.Question
+}
+
+func (a *answers) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+	a.asked = append(a.asked, q)
+	return a.Response, nil
+}
+
+func TestPendingGateCannotBeLoosened(t *testing.T) {
+	b := newBench(t)
+	b.settings("gate: strict\nstages: {po: {gate_score: 95}}\n")
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	b.refused(confirm(true), fault.GatePending, "only the human's own act")
+	b.refused(confirm(false), fault.GatePending, "only the human's own act")
+	before := b.stored().Revision
+
+	b.settings("")
+	b.refused(confirm(true), fault.GatePending, "policy strict")
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.Gate.Policy != workflow.GateStrict || *r.GateScore != 95 || r.Gate.Terminal != "bmad-mcp confirm x" {
+		t.Errorf("%+v", r.Gate)
+	}
+	if b.stored().Revision != before {
+		t.Error("a refused decision changed the session")
+	}
+
+	// The human's own act opens it; the change of policy is in the history.
+	person := &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
+	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	if q := person.asked[0]; len(person.asked) != 1 || q.Stage != workflow.PO || q.SHA256 == "" || !strings.Contains(q.Text, "claims 96 of 100") || q.Size == 0 {
+		t.Errorf("%+v", person.asked)
+	}
+	history := b.stored().History
+	note, decided := history[len(history)-2], history[len(history)-1]
+	if note.Event != workflow.EventPolicyChanged || note.Policy != "po: strict, claimed 95 → auto, claimed 90; architect: strict, claimed 90 → auto, claimed 90; sm: strict → auto; review: strict → auto; qa: strict → auto" {
+		t.Errorf("%+v", note)
+	}
+	g := decided.Grant
+	if g == nil || g.Channel != workflow.ChannelTerminal || g.Assurance != workflow.AssuranceMedium || g.Policy != workflow.GateStrict || *g.TookMS != 3000 || g.Revision != before || g.SHA256 != decided.SHA256 {
+		t.Errorf("%+v", g)
+	}
+	// The next stage has the loosened policy.
+	b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 90"))
+	b.at("sm/generating", confirm(true))
+}
+
+func TestPendingGateCanBeTightened(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 91"))
+	b.settings("stages: {po: {gate_score: 92}}\n")
+	b.refused(confirm(true), fault.GatePending, "the claimed score is 91 and the gate now asks for 92")
+	b.settings("scoring: audited\n")
+	b.refused(confirm(true), fault.GatePending, "and the gate now asks for 90")
+	b.at("po/refining", confirm(false))
+}
+
+// TestInflatedScoreIsHeldByTheAudit: a 95 on an empty document passes only where the
+// policy takes a claim for a score.
+func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
+	inflated := submit(workflow.PO, "# D\nQuality Score: 95")
+	b := newBench(t)
+	b.do(start("x"))
+	r := b.at("po/awaiting_confirmation", inflated)
+	if r.Audit == nil || r.Audit.Score > 40 || !strings.Contains(r.UserMessage, "claims 95 of 100, audit "+fmt.Sprint(r.Audit.Score)+"; the gate is 90.\nThe audit found: ") {
+		t.Errorf("%+v\n%s", r.Audit, r.UserMessage)
+	}
+	b = newBench(t)
+	b.settings("scoring: audited\n")
+	b.do(start("x"))
+	r = b.at("po/refining", inflated)
+	if !strings.Contains(r.UserMessage, "the gate is 90 for both") || !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.HasPrefix(g, "audit −") }) {
+		t.Errorf("%v\n%s", r.Gaps, r.UserMessage)
+	}
+	// A good document passes.
+	b.at("po/clarifying", submit(workflow.PO, sample(t, "webhook-relay", "01-po-first.md")))
+	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+	b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
+}
+
+// TestProjectsRubricIsTrustedOnceAllowed: until then, the harder one counts.
+func TestProjectsRubricIsTrustedOnceAllowed(t *testing.T) {
+	b := newBench(t)
+	const lax = "stage: po\nchecks:\n  - {id: NO-E, kind: section, severity: minor, points: 1, name: E, problem: p, fix: f}\n"
+	b.write(".claude/bmad-rubrics/po.yaml", lax)
+	b.do(start("x"))
+	low := b.do(submit(workflow.PO, "# D\nQuality Score: 95")).Audit.Score
+	if low > 50 {
+		t.Errorf("a rubric of the project counted without being allowed: %v", low)
+	}
+	cwd, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+	if err != nil || cwd != b.dir || len(wants) != 1 || wants[0].Kind != trust.KindRubric || wants[0].Allowed {
+		t.Fatalf("%+v, %v", wants, err)
+	}
+	if err := trust.Folder(b.state).Allow(ctx, wants[0].Allowance); err != nil {
+		t.Fatal(err)
+	}
+	b.at("po/refining", confirm(false))
+	if got := b.do(submit(workflow.PO, "# D\nQuality Score: 95")).Audit.Score; got != 99 {
+		t.Errorf("an allowed rubric does not count: %v", got)
+	}
+	b.write(".claude/bmad-rubrics/po.yaml", lax+"# changed\n")
+	b.at("po/refining", confirm(false))
+	if got := b.do(submit(workflow.PO, "# D\nQuality Score: 95")).Audit.Score; got != low {
+		t.Errorf("a changed rubric still counts: %v", got)
+	}
+}
+
+func TestVerifyCommand(t *testing.T) {
+	b := newBench(t)
+	b.settings("verify: echo checked; exit $(cat code)\n")
+	b.write("code", "1")
+	b.to(workflow.Dev, workflow.Generating)
+	r := b.at("review/generating", submit(workflow.Dev, "# D"))
+	if e := b.stored().Record(workflow.Dev).Evidence; e == nil || !strings.Contains(e.NotRun, "not allowed") || e.Tail != "" || !strings.Contains(r.UserMessage, "bmad-mcp allow") {
+		t.Fatalf("a command that nobody allowed: %+v\n%s", e, r.UserMessage)
+	}
+	_, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+	if err != nil || len(wants) != 1 || wants[0].Use != "dev, qa" {
+		t.Fatalf("%+v, %v", wants, err)
+	}
+	if err := trust.Folder(b.state).Allow(ctx, wants[0].Allowance); err != nil {
+		t.Fatal(err)
+	}
+	// What the server saw when the work was handed in opposes a pass of the review.
+	b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev"})
+	r = b.at("review/generating", submit(workflow.Dev, "# D"))
+	e := b.stored().Record(workflow.Dev).Evidence
+	if e == nil || e.ExitCode != 1 || strings.TrimSpace(e.Tail) != "checked" || !strings.Contains(r.UserMessage, "failed with exit code 1") {
+		t.Fatalf("%+v\n%s", e, r.UserMessage)
+	}
+	r = b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: pass"))
+	if r.Verdict != workflow.Fail || !strings.Contains(strings.Join(r.Objections, ""), "the verify command says no") {
+		t.Errorf("%v %q", r.Verdict, r.Objections)
+	}
+	b.at("qa/generating", approve(true, "known"))
+	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: pass"))
+	if r.Verdict != workflow.Fail || r.Evidence == nil || r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1") {
+		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
+	}
+	// Mended.
+	b.write("code", "0")
+	b.at("dev/refining", approve(false, "mend it"))
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+	b.at("qa/generating", submit(workflow.Review, "# R\nStatus: pass"))
+	b.at("qa/completed", submit(workflow.QA, "# Q\nStatus: pass"))
+	// A changed command is asked about again.
+	b.settings("verify: echo other\n")
+	if _, wants, _ := b.engine.Wants(engine.Request{Cwd: b.dir}); len(wants) != 1 || wants[0].Allowed {
+		t.Errorf("%+v", wants)
+	}
+}
+
+func TestFindingsAreFollowedUp(t *testing.T) {
+	report := func(verdict, findings string) engine.Request {
+		return submit(workflow.Review, `{"review":"# R","verdict":"`+verdict+`","findings":[`+findings+`]}`)
+	}
+	b := newBench(t)
+	b.write("main.go", "package main\n")
+	b.to(workflow.Review, workflow.Generating)
+	b.at("review/awaiting_approval", report("fail", `{"id":"R1","severity":"critical","problem":"a"},{"id":"R2","severity":"minor","problem":"b"},{"id":"R3","problem":"c"}`))
+	back := b.at("dev/refining", approve(false, "mend"))
+	if len(back.Findings) != 3 {
+		t.Errorf("the developer gets %+v", back.Findings)
+	}
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+	hint := b.refused(report("pass", `{"id":"R1","problem":"a","status":"fixed"}`), fault.InvalidArgument, "what became of 2 findings, open in the one before: R2, R3")
+	if !strings.Contains(hint, `"fixed", "open" or "withdrawn"`) {
+		t.Errorf("hint %q", hint)
+	}
+
+	// The same findings, and nothing was touched but the report: it is said.
+	b.write("drafts/review.json", `{"review":"# R again","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"a"},{"id":"R2","problem":"b"},{"id":"R3","problem":"c"}]}`)
+	same := engine.Request{Action: workflow.ActionSubmit, Stage: "review", Results: []engine.Result{{Engine: workflow.Codex, Path: "drafts/review.json"}}}
+	r := b.at("review/awaiting_approval", same)
+	if r.Progress == nil || !r.Progress.Unchanged || r.Progress.Open != 3 || !strings.Contains(r.UserMessage, "No change since the last report") {
+		t.Errorf("%+v\n%s", r.Progress, r.UserMessage)
+	}
+	b.at("dev/refining", approve(false, "mend"))
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+	b.write("main.go", "package main\n\nfunc main() {}\n")
+	r = b.at("review/awaiting_approval", same)
+	if r.Progress.Unchanged {
+		t.Errorf("a file was changed: %+v", r.Progress)
+	}
+	b.at("dev/refining", approve(false, "mend"))
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+	r = b.at("qa/generating", report("pass_with_risk", `{"id":"R1","problem":"a","status":"fixed"},{"id":"R2","problem":"b","status":"withdrawn"},{"id":"R3","severity":"minor","problem":"c","status":"open"},{"id":"R4","severity":"minor","problem":"d"}`))
+	if !strings.Contains(r.UserMessage, "1 fixed, 1 still open, 1 withdrawn, 1 new") {
+		t.Errorf("%s", r.UserMessage)
+	}
+}
+
+func TestBlockedStageWaitsForTheHuman(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.QA, workflow.Generating)
+	reworks := b.stored().ReworkCount
+	r := b.at("qa/awaiting_approval", submit(workflow.QA, `{"qa_report":"# Q","verdict":"blocked","needs":"a key for the staging mail service"}`))
+	if r.Verdict != workflow.Blocked || r.Needs != "a key for the staging mail service" || !strings.Contains(r.UserMessage, "is **blocked** and needs something from you: a key for the staging mail service") || r.PendingUserActions[0] != "unblock" {
+		t.Errorf("%+v\n%s", r.PendingUserActions, r.UserMessage)
+	}
+	b.refused(approve(true, ""), fault.InvalidArgument, "needs the human's reason")
+	r = b.at("qa/refining", approve(false, "it is in the vault, under mail-staging"))
+	if r.Context.Feedback != "it is in the vault, under mail-staging" || r.Rework != reworks {
+		t.Errorf("%+v", r.Context)
+	}
+	b.at("qa/awaiting_approval", submit(workflow.QA, `{"qa_report":"# Q","verdict":"blocked","needs":"still"}`))
+	b.at("qa/completed", approve(true, "mail is tested by hand next week"))
+	if doc := b.artifact("build-a-thing", "05-qa-report.md"); !strings.Contains(doc, "the QA Engineer was blocked") || !strings.Contains(doc, "mail is tested by hand next week") {
+		t.Errorf("%.300q", doc)
+	}
+}
+
+// TestHistoryIsSealed: whatever is done, the chain holds; a hand in the file shows for ever.
+func TestHistoryIsSealed(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Review, workflow.AwaitingApproval)
+	signer, err := trust.Folder(b.state).ReadSigner()
+	if err != nil || signer == nil {
+		t.Fatal(signer, err)
+	}
+	if v := b.stored().Verify(signer); !v.Holds || v.Since != 1 || v.Entries < 8 {
+		t.Errorf("%+v", v)
+	}
+	name := filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := strings.Replace(string(data), `"channel": "relayed"`, `"channel": "elicited"`, 1)
+	if forged == string(data) {
+		t.Fatal("nothing to forge")
+	}
+	if err := os.WriteFile(name, []byte(forged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := b.stored().Verify(signer)
+	if broken.Holds || broken.Broken == 0 {
+		t.Errorf("%+v", broken)
+	}
+	b.at("dev/refining", approve(false, "again"))
+	if v := b.stored().Verify(signer); v.Holds || v.Broken != broken.Broken {
+		t.Errorf("the next action made it sound: %+v", v)
+	}
+}

@@ -1,0 +1,120 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/mcpserver"
+)
+
+// modernCall is a tools/call of protocol 2026-07-28 with forms, as a program can write it.
+func modernCall(id int, args, more object) string {
+	params := object{
+		"name": mcpserver.TaskTool, "arguments": args,
+		"_meta": object{
+			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+			"io.modelcontextprotocol/clientInfo":         object{"name": "forger", "version": "1"},
+			"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{}},
+		},
+	}
+	for k, v := range more {
+		params[k] = v
+	}
+	data, err := json.Marshal(object{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// result sends a line and returns the result of the answer, and its text's object.
+func (r *rpc) result(line string) (result, text object) {
+	r.t.Helper()
+	r.send(line)
+	var answer struct{ Result object }
+	if err := json.Unmarshal([]byte(r.line()), &answer); err != nil {
+		r.t.Fatal(err)
+	}
+	if content, ok := answer.Result["content"].([]any); ok && len(content) == 1 {
+		if err := json.Unmarshal([]byte(content[0].(object)["text"].(string)), &text); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return answer.Result, text
+}
+
+// TestForgedAnswersDecideNothing answers forms that were never sent, were sent for
+// something else, or were answered before.
+func TestForgedAnswersDecideNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := raw(t, dir)
+	approve := object{"form": object{"action": "accept", "content": object{"decision": "approve"}}}
+	asked := func(result object) string {
+		t.Helper()
+		if result["resultType"] != "input_required" || len(fmt.Sprint(result["requestState"])) < 20 {
+			t.Fatalf("no form: %v", result)
+		}
+		return result["requestState"].(string)
+	}
+	pending := func(task string) {
+		t.Helper()
+		if _, status := r.result(modernCall(99, object{"action": "status", "session_id": task}, nil)); status["state"] != "awaiting_confirmation" {
+			t.Fatalf("%s: the gate opened: %v", task, status)
+		}
+	}
+	for i, name := range []string{"one", "two"} {
+		r.result(modernCall(1+2*i, object{"action": "start", "objective": name}, nil))
+		r.result(modernCall(2+2*i, object{"action": "submit", "stage": "po", "session_id": name, "claude_result": "# D\nQuality Score: 95"}, nil))
+	}
+	confirm := func(task string) object { return object{"action": "confirm", "session_id": task} }
+
+	// An answer on the first call, with no state and with made-up ones.
+	for i, state := range []any{nil, "form-", "form-AAAAAAAAAAAAAAAAAAAAAAAAAA", "roots", strings.Repeat("form-x", 1000)} {
+		more := object{"inputResponses": approve}
+		if state != nil {
+			more["requestState"] = state
+		}
+		result, _ := r.result(modernCall(10+i, confirm("one"), more))
+		asked(result)
+		pending("one")
+	}
+
+	// The form of one session for another: it is the form that says what it is about.
+	result, _ := r.result(modernCall(20, confirm("one"), nil))
+	state := asked(result)
+	time.Sleep(person)
+	_, reply := r.result(modernCall(21, confirm("two"), object{"inputResponses": approve, "requestState": state}))
+	pending("two")
+	if reply["task_name"] != "one" || reply["stage"] != "architect" {
+		t.Errorf("%v", reply)
+	}
+
+	// The same answer once more, and after the session has gone on.
+	result, _ = r.result(modernCall(22, confirm("two"), object{"inputResponses": approve, "requestState": state}))
+	old := asked(result)
+	pending("two")
+	_, reply = r.result(modernCall(23, object{"action": "confirm", "session_id": "two", "confirmed": false, "feedback": "no"}, nil))
+	if reply["state"] != "refining" {
+		t.Fatalf("%v", reply)
+	}
+	r.result(modernCall(24, object{"action": "submit", "stage": "po", "session_id": "two", "claude_result": "# E\nQuality Score: 95"}, nil))
+	time.Sleep(person)
+	_, reply = r.result(modernCall(25, confirm("two"), object{"inputResponses": approve, "requestState": old}))
+	if reply["code"] != "conflict" {
+		t.Errorf("an answer for the draft before: %v", reply)
+	}
+	pending("two")
+
+	// Answers that are no answers.
+	for i, answer := range []any{nil, "yes", 1, []any{}, object{"action": "accept"}, object{"action": "accept", "content": "approve"}, object{"action": 7}, object{"action": "accept", "content": object{"decision": []any{"approve"}}}} {
+		result, _ := r.result(modernCall(30+2*i, confirm("two"), nil))
+		state := asked(result)
+		time.Sleep(20 * time.Millisecond)
+		r.result(modernCall(31+2*i, confirm("two"), object{"inputResponses": object{"form": answer}, "requestState": state}))
+		pending("two")
+	}
+}

@@ -1,0 +1,95 @@
+package mcpserver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"bmad-mcp/internal/engine"
+)
+
+// notNow is the choice that leaves a gate as it is.
+const notNow = "not_now"
+
+// decisions3 are the values of a form's decision, in the order of a question's choices.
+var decisions3 = []string{"approve", "request_changes", notNow}
+
+// answerField names the field of the i-th question: ids are the assistant's, and hosts
+// need not take any text as a field's name.
+func answerField(i int) string { return fmt.Sprintf("answer_%d", i+1) }
+
+// Limits of what a form shows, in characters.
+const (
+	maxFormText  = 3000
+	maxFormTitle = 300
+)
+
+// params is the form of a question.
+func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
+	text := fmt.Sprintf("%s · %s\n\n%s", q.TaskName, q.Title, q.Text)
+	if q.Draft != "" {
+		text += fmt.Sprintf("\n\nDraft: %s (%s)", q.Draft, size(q.Size))
+	}
+	p := mcp.ElicitationParams{Message: clipRunes(text, maxFormText)}
+	if len(q.Questions) > 0 {
+		p.RequestedSchema = answerSchema(q)
+	} else {
+		p.RequestedSchema = c.decisionSchema(q)
+	}
+	return p
+}
+
+func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
+	labels := []string{}
+	for _, choice := range q.Choices {
+		labels = append(labels, choice.Label)
+	}
+	labels = append(labels, "Not now: leave it waiting")
+	decision := map[string]any{"type": "string", "title": "Your decision"}
+	if c.titled {
+		var one []map[string]any
+		for i, label := range labels {
+			one = append(one, map[string]any{"const": decisions3[i], "title": label})
+		}
+		decision["oneOf"] = one
+	} else {
+		decision["enum"], decision["enumNames"] = decisions3, labels
+	}
+	return map[string]any{
+		"type": "object",
+		"properties": map[string]any{
+			"decision": decision,
+			"feedback": map[string]any{"type": "string", "title": "Feedback", "description": "what to change, or why; in your own words", "maxLength": engine.MaxFeedback / 4},
+		},
+		"required": []string{"decision"},
+	}
+}
+
+func answerSchema(q engine.Question) map[string]any {
+	fields := map[string]any{}
+	for i, question := range q.Questions {
+		field := map[string]any{"type": "string", "title": clipRunes(oneLine(question.Question), maxFormTitle), "maxLength": engine.MaxAnswer / 4}
+		if question.Context != "" {
+			field["description"] = clipRunes(oneLine(question.Context), maxFormTitle)
+		}
+		fields[answerField(i)] = field
+	}
+	return map[string]any{"type": "object", "properties": fields}
+}
+
+func size(bytes int64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	return fmt.Sprintf("%.0f kB", float64(bytes)/1000)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func clipRunes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

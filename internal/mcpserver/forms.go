@@ -1,0 +1,248 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+const (
+	// formKey is the id of a form among the inputs that a result asks for.
+	formKey = "form"
+	// statePrefix begins the state of a form; that of the question for roots does not.
+	statePrefix = "form-"
+	// humanTime is what no person needs less than to read a form and answer it. Some hosts
+	// decline forms by themselves, or accept empty ones, within milliseconds.
+	humanTime = time.Second
+	// maxForms bounds the forms that hold a worker each, so that others stay free.
+	maxForms = 8
+	// maxRemembered bounds the forms whose answers come with a later call, if ever.
+	maxRemembered = 256
+)
+
+// forms are the questions that are on their way to a person. The state that goes around
+// with a form is the name of its entry here and nothing else: what the answer is good for
+// never leaves the server, and an entry is used once.
+type forms struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	open map[string]*form // by state
+	// silent has the clients whose last form was seen by no person.
+	silent map[string]bool
+}
+
+// form is one question that was sent.
+type form struct {
+	bound  engine.Bound
+	cwd    string
+	client string
+	asked  time.Time
+	limit  time.Duration
+	// held is true where the call waits for the answer, and a worker with it.
+	held bool
+}
+
+func newForms(now func() time.Time) *forms {
+	return &forms{now: now, open: map[string]*form{}, silent: map[string]bool{}}
+}
+
+// add remembers a form and returns its state; "" and the reason where it must not be sent.
+func (f *forms) add(n form) (state, why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n.asked = f.now()
+	held, oldest := 0, ""
+	for state, other := range f.open {
+		switch {
+		case n.asked.Sub(other.asked) > other.limit+time.Minute:
+			delete(f.open, state)
+			continue
+		case other.bound == n.bound && other.cwd == n.cwd && other.held:
+			return "", "a form with this question is open already"
+		case other.bound == n.bound && other.cwd == n.cwd:
+			delete(f.open, state) // the newer one counts
+			continue
+		}
+		if other.held {
+			held++
+		} else if oldest == "" || other.asked.Before(f.open[oldest].asked) {
+			oldest = state
+		}
+	}
+	if n.held && held >= maxForms {
+		return "", "too many forms are open at once"
+	}
+	if len(f.open) >= maxRemembered && oldest != "" {
+		delete(f.open, oldest)
+	}
+	state = statePrefix + rand.Text()
+	f.open[state] = &n
+	return state, ""
+}
+
+// take returns the form of a state, once; nil for one that was never sent, or was
+// answered before.
+func (f *forms) take(state string) *form {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found := f.open[state]
+	delete(f.open, state)
+	return found
+}
+
+// limit returns how long the form of a state may take.
+func (f *forms) limit(state string) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if found := f.open[state]; found != nil {
+		return found.limit
+	}
+	return 0
+}
+
+func (f *forms) setSilent(client string, silent bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.silent[client] = silent
+}
+
+func (f *forms) isSilent(client string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.silent[client]
+}
+
+// formChannel asks the person by a form of their host, for one call.
+type formChannel struct {
+	forms  *forms
+	client string
+	// held is true for clients whose forms hold the call.
+	held bool
+	// titled is true for clients that know enumerations with titles as the protocol now has them.
+	titled bool
+
+	// answered is the form that this call brings the answer of, and answer that.
+	answered *form
+	answer   *mcp.ElicitationResult
+
+	// asking is the result that asks, once Ask has returned ErrAsked.
+	asking *mcp.CallToolResult
+}
+
+// formChannel returns the way to the person by forms, or nil where their host has none.
+// A call that brings the answer of a form carries it in.
+func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
+	can := capabilities(ctx).Elicitation
+	if can == nil || can.Form == nil && can.URL != nil {
+		return nil
+	}
+	c := &formChannel{forms: s.forms, client: clientKey(ctx), held: !modern(ctx), titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
+	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
+		if c.answered = s.forms.take(state); c.answered != nil && c.answered.client != c.client {
+			c.answered = nil
+		}
+		if c.answered != nil {
+			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
+		}
+	}
+	return c
+}
+
+// form returns the form that the call brings the answer of, or nil.
+func (c *formChannel) form() *form {
+	if c == nil {
+		return nil
+	}
+	return c.answered
+}
+
+// clientKey tells the clients of a server apart.
+func clientKey(ctx context.Context) string {
+	if session := server.ClientSessionFromContext(ctx); session != nil {
+		return session.SessionID()
+	}
+	return ""
+}
+
+// Ask implements engine.Channel.
+func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+	if f := c.answered; f != nil {
+		c.answered = nil
+		if f.bound != q.Bound || f.cwd != q.Cwd {
+			return silence("the session or its draft changed while the form was open, so the answer was not used", false), nil
+		}
+		return c.read(f, q), nil
+	}
+	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held})
+	if state == "" {
+		return silence(why, false), nil
+	}
+	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(q)).ToolResult()
+	return engine.Response{}, engine.ErrAsked
+}
+
+func silence(why string, unasked bool) engine.Response {
+	return engine.Response{Silence: engine.Silence{Why: why, Unasked: unasked}}
+}
+
+// read turns what came back into an answer. It may have been made up by any program, so
+// nothing in it is believed that the form did not offer.
+func (c *formChannel) read(f *form, q engine.Question) engine.Response {
+	took := c.forms.now().Sub(f.asked)
+	switch {
+	case c.answer == nil && took >= f.limit:
+		return silence(fmt.Sprintf("the form was not answered within %v", f.limit), false)
+	case took >= f.limit:
+		return silence(fmt.Sprintf("the form was answered after its %v were over", f.limit), false)
+	case c.answer == nil:
+		c.forms.setSilent(c.client, true)
+		return silence("the host could not show the form", true)
+	case took < humanTime:
+		c.forms.setSilent(c.client, true)
+		return silence(fmt.Sprintf("the host answered the form by itself, in %d ms", took.Milliseconds()), true)
+	}
+	c.forms.setSilent(c.client, false)
+	switch c.answer.Action {
+	case mcp.ElicitationResponseActionAccept:
+	case mcp.ElicitationResponseActionDecline:
+		return silence("the form was declined", false)
+	default:
+		return silence("the form was closed", false)
+	}
+	content, _ := c.answer.Content.(map[string]any)
+	a := engine.Response{Channel: workflow.ChannelElicited, Took: took}
+	if len(q.Questions) > 0 {
+		a.Answers = map[string]string{}
+		for i, question := range q.Questions {
+			if text, ok := content[answerField(i)].(string); ok {
+				a.Answers[question.ID] = text
+			}
+		}
+		if len(a.Answers) > 0 {
+			return a
+		}
+		return silence("the form came back empty", false)
+	}
+	decision, _ := content["decision"].(string)
+	if decision == notNow {
+		return silence("not now", false)
+	}
+	i := slices.Index(decisions3, decision)
+	if i < 0 || i >= len(q.Choices) {
+		return silence("the form came back without a decision", false)
+	}
+	a.Decision = q.Choices[i].Decision
+	a.Feedback, _ = content["feedback"].(string)
+	return a
+}

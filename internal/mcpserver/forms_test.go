@@ -1,0 +1,381 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/mcpserver"
+)
+
+// person is more than what no person needs less than.
+const person = 1100 * time.Millisecond
+
+// fill answers every form the same way after a time.
+func fill(after time.Duration, action string, content object) func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+	return func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+		time.Sleep(after)
+		return mcpserver.FormAnswer{Action: action, Content: content}, nil
+	}
+}
+
+func launch(t testing.TB, dir string, l mcpserver.Launch, env ...string) *mcpserver.Client {
+	t.Helper()
+	l.Command, l.Dir, l.Env = binary, dir, isolated(t, env...)
+	c, err := mcpserver.Connect(context.Background(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// gateOf takes a new session to its first gate.
+func gateOf(t testing.TB, c *mcpserver.Client) object {
+	t.Helper()
+	call(t, c, object{"action": "start", "objective": "x"})
+	reply, refused := call(t, c, object{"action": "submit", "stage": "po", "claude_result": "# D\nQuality Score: 95"})
+	if refused || reply["state"] != "awaiting_confirmation" {
+		t.Fatalf("no gate: %v", reply)
+	}
+	return reply
+}
+
+// lastEntry returns the newest entry of the only session's history.
+func lastEntry(t testing.TB, dir string) object {
+	t.Helper()
+	history := stored(t, dir)["history"].([]any)
+	return history[len(history)-1].(object)
+}
+
+func stored(t testing.TB, dir string) object {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	data, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s object
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var protocols = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
+
+// TestDecisionByForm lets every kind of client decide, in every protocol: what opens the
+// gate, by which channel, and what leaves it as it is.
+func TestDecisionByForm(t *testing.T) {
+	t.Parallel()
+	approve := object{"decision": "approve"}
+	tests := []struct {
+		name string
+		form func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error)
+		// said is what the call itself states.
+		said object
+		env  []string
+		// state is where it leads, channel by which way; without a channel, words are why not.
+		state, channel, words string
+	}{
+		{name: "accepted", form: fill(person, "accept", approve), state: "generating", channel: "elicited"},
+		{name: "accepted, whatever the assistant says", form: fill(person, "accept", object{"decision": "request_changes", "feedback": "shorter"}), said: object{"confirmed": true}, state: "refining", channel: "elicited"},
+		{name: "not now", form: fill(person, "accept", object{"decision": "not_now"}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "not now"},
+		{name: "declined", form: fill(person, "decline", nil), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was declined"},
+		{name: "closed", form: fill(person, "cancel", nil), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was closed"},
+		{name: "empty", form: fill(person, "accept", object{}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "without a decision"},
+		{name: "made up", form: fill(person, "accept", object{"decision": "yes"}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "without a decision"},
+		{name: "wrong type", form: fill(person, "accept", object{"decision": true}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "without a decision"},
+		{name: "at once, decided", form: fill(0, "accept", approve), state: "awaiting_confirmation", words: "answered the form by itself"},
+		{name: "at once, relayed", form: fill(0, "accept", object{}), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
+		{name: "declined at once, relayed", form: fill(0, "decline", nil), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
+		{name: "at once, strict", form: fill(0, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},
+		{name: "time-out", form: fill(1500*time.Millisecond, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_FORM_TIMEOUT=1s"}, state: "awaiting_confirmation", words: "1s"},
+		{name: "a no passed on", form: fill(person, "accept", approve), said: object{"confirmed": false, "feedback": "shorter"}, state: "refining", channel: "relayed"},
+		{name: "no forms", said: object{"confirmed": true}, state: "generating", channel: "relayed"},
+		{name: "no forms, strict", said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},
+		{name: "relay shows none", form: fill(0, "decline", nil), said: object{"confirmed": true}, env: []string{"BMAD_GATE=relay"}, state: "generating", channel: "relayed"},
+	}
+	for _, protocol := range protocols {
+		for _, tt := range tests {
+			t.Run(protocol+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: tt.form, Name: "host", Version: "7"}, tt.env...)
+				gateOf(t, c)
+				args := object{"action": "confirm"}
+				for k, v := range tt.said {
+					args[k] = v
+				}
+				reply, refused := call(t, c, args)
+				if tt.state == "" {
+					if !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["error"]), tt.words) || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp confirm x") {
+						t.Fatalf("not refused: %v", reply)
+					}
+					return
+				}
+				if refused || reply["state"] != tt.state {
+					t.Fatalf("state %v, want %s: %v", reply["state"], tt.state, reply)
+				}
+				entry := lastEntry(t, dir)
+				if tt.channel == "" {
+					if entry["event"] != "scored_ready" || !strings.Contains(fmt.Sprint(reply["gate"]), tt.words) || !strings.Contains(fmt.Sprint(reply["user_message"]), "No decision was taken") {
+						t.Errorf("%v\n%v\n%v", entry, reply["gate"], reply["user_message"])
+					}
+					return
+				}
+				grant := entry["grant"].(object)
+				if grant["channel"] != tt.channel || grant["client"] != "host 7" || grant["stage"] != "po" || grant["revision"] != 2.0 || grant["sha256"] != entry["sha256"] || len(fmt.Sprint(grant["sha256"])) != 64 {
+					t.Errorf("grant %v", grant)
+				}
+				took, timed := grant["took_ms"].(float64)
+				if by := tt.channel == "elicited"; by != timed || by && took < 1000 {
+					t.Errorf("took %v", grant["took_ms"])
+				}
+				if said := strings.Contains(fmt.Sprint(reply["user_message"]), "Relayed by the assistant"); said != (tt.channel == "relayed") {
+					t.Errorf("message %v", reply["user_message"])
+				}
+			})
+		}
+	}
+}
+
+// TestFormIsTheQuestion: where forms are shown, the call is to be made at once and states
+// no decision; where the last one was seen by nobody, the human is asked first.
+func TestFormIsTheQuestion(t *testing.T) {
+	t.Parallel()
+	c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(0, "cancel", nil)})
+	reply := gateOf(t, c)
+	gate, next := reply["gate"].(object), reply["next_call"].(object)
+	if gate["ask_by_form"] != true || reply["requires_user_confirmation"] != false || next["confirmed"] != nil || next["action"] != "confirm" {
+		t.Errorf("%v %v", gate, next)
+	}
+	reply, _ = call(t, c, next)
+	next = reply["next_call"].(object)
+	if reply["state"] != "awaiting_confirmation" || reply["requires_user_confirmation"] != true || next["confirmed"] == nil {
+		t.Errorf("after a form that nobody saw: %v", reply)
+	}
+	if status, _ := call(t, c, object{"action": "status"}); status["gate"].(object)["ask_by_form"] != nil {
+		t.Errorf("status still trusts the form: %v", status["gate"])
+	}
+}
+
+// TestFormShowsWhatIsTrue looks at the form itself.
+func TestFormShowsWhatIsTrue(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			var seen mcpserver.Form
+			dir := t.TempDir()
+			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(_ context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+				seen = f
+				return mcpserver.FormAnswer{Action: "cancel"}, nil
+			}})
+			gateOf(t, c)
+			call(t, c, object{"action": "confirm"})
+			for _, want := range []string{"x · stage 1 of 6, Product Owner", "claims 95 of 100, audit ", "the gate is 90", "The audit found: ", "Draft: .bmad-task/temp/", " bytes)"} {
+				if !strings.Contains(seen.Message, want) {
+					t.Errorf("no %q in\n%s", want, seen.Message)
+				}
+			}
+			fields := seen.Schema["properties"].(object)
+			decision := fields["decision"].(object)
+			if fmt.Sprint(seen.Schema["required"]) != "[decision]" || decision["default"] != nil || fields["feedback"] == nil {
+				t.Errorf("schema %v", seen.Schema)
+			}
+			if titled := decision["oneOf"] != nil; titled != (protocol > "2025-06-18") || titled == (decision["enumNames"] != nil) {
+				t.Errorf("decision %v", decision)
+			}
+		})
+	}
+}
+
+// TestAnswersByForm: questions are put to the person in the call that raised them.
+func TestAnswersByForm(t *testing.T) {
+	t.Parallel()
+	questions := object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Who?","context":"decides much"},{"id":"q 2","question":"When?"}]}`}
+	for _, protocol := range protocols {
+		for _, tt := range []struct {
+			name    string
+			form    func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error)
+			env     []string
+			state   string
+			channel string
+		}{
+			{"filled", fill(person, "accept", object{"answer_1": "us", "answer_2": ""}), nil, "refining", "elicited"},
+			{"declined", fill(person, "decline", nil), nil, "clarifying", ""},
+			{"empty", fill(person, "accept", object{"answer_1": " "}), nil, "clarifying", ""},
+			{"at once", fill(0, "accept", object{"answer_1": "us"}), nil, "clarifying", ""},
+			{"relay asks by no form", fill(person, "accept", object{"answer_1": "us"}), []string{"BMAD_GATE=relay"}, "clarifying", ""},
+			{"no forms", nil, nil, "clarifying", ""},
+		} {
+			t.Run(protocol+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: tt.form}, tt.env...)
+				call(t, c, object{"action": "start", "objective": "x"})
+				reply, refused := call(t, c, questions)
+				if refused || reply["state"] != tt.state {
+					t.Fatalf("%v", reply)
+				}
+				po := stored(t, dir)["stages"].(object)["po"].(object)
+				if po["iteration"] != 1.0 {
+					t.Errorf("the submission was taken %v times", po["iteration"])
+				}
+				if tt.channel != "" {
+					if po["answers"].(object)["q1"] != "us" || po["answer_channels"].(object)["q1"] != tt.channel || po["answers"].(object)["q 2"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "1 answer recorded from the form, in the human's own words, 1 left open") {
+						t.Errorf("%v\n%v", po, reply["user_message"])
+					}
+					return
+				}
+				// As before: the assistant passes the answers on.
+				reply, refused = call(t, c, object{"action": "answer", "answers": object{"q1": "them"}})
+				if refused || reply["state"] != "refining" {
+					t.Fatalf("%v", reply)
+				}
+				if po = stored(t, dir)["stages"].(object)["po"].(object); po["answer_channels"].(object)["q1"] != "relayed" {
+					t.Errorf("%v", po["answer_channels"])
+				}
+			})
+		}
+	}
+}
+
+// TestStrictTakesNoRelayedAnswers, but the person's own by a form.
+func TestStrictTakesNoRelayedAnswers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var forms atomic.Int32
+	c := launch(t, dir, mcpserver.Launch{Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+		time.Sleep(person)
+		if forms.Add(1) == 1 {
+			return mcpserver.FormAnswer{Action: "decline"}, nil
+		}
+		return mcpserver.FormAnswer{Action: "accept", Content: object{"answer_1": "mine"}}, nil
+	}}, "BMAD_GATE=strict")
+	call(t, c, object{"action": "start", "objective": "x"})
+	call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
+	reply, refused := call(t, c, object{"action": "answer", "answers": object{"q1": "the model's"}})
+	if refused || reply["state"] != "refining" {
+		t.Fatalf("%v", reply)
+	}
+	if po := stored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
+		t.Errorf("%v", po["answers"])
+	}
+	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
+	call(t, none, object{"action": "start", "objective": "x"})
+	call(t, none, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
+	if reply, refused := call(t, none, object{"action": "answer", "answers": object{"q1": "a"}}); !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp answer x") {
+		t.Errorf("%v", reply)
+	}
+}
+
+// TestDraftChangedUnderAnOpenForm: the answer was for another text.
+func TestDraftChangedUnderAnOpenForm(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+				names, _ := filepath.Glob(filepath.Join(dir, ".bmad-task", "temp", "*", "po_final*"))
+				if len(names) != 1 {
+					return mcpserver.FormAnswer{}, errors.New("no draft")
+				}
+				if err := os.WriteFile(names[0], []byte("# Something else\n"), 0o600); err != nil {
+					return mcpserver.FormAnswer{}, err
+				}
+				time.Sleep(person)
+				return mcpserver.FormAnswer{Action: "accept", Content: object{"decision": "approve"}}, nil
+			}})
+			gateOf(t, c)
+			reply, refused := call(t, c, object{"action": "confirm"})
+			if !refused || reply["code"] != "conflict" || !strings.Contains(fmt.Sprint(reply["error"]), "was changed after it was scored") {
+				t.Errorf("%v", reply)
+			}
+			if last := lastEntry(t, dir); last["event"] != "scored_ready" {
+				t.Errorf("%v", last)
+			}
+		})
+	}
+}
+
+// TestSessionMovedUnderAnOpenForm: another window was faster.
+func TestSessionMovedUnderAnOpenForm(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			other := launch(t, dir, mcpserver.Launch{})
+			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+				_, _, err := other.Call(context.Background(), mcpserver.TaskTool, object{"action": "confirm", "confirmed": false, "feedback": "no"})
+				time.Sleep(person)
+				return mcpserver.FormAnswer{Action: "accept", Content: object{"decision": "approve"}}, err
+			}})
+			gateOf(t, c)
+			reply, refused := call(t, c, object{"action": "confirm"})
+			if !refused || reply["code"] != "conflict" || reply["current_state"] != "refining" {
+				t.Errorf("%v", reply)
+			}
+		})
+	}
+}
+
+// TestOpenFormsBlockNobody opens more forms than may be open at once and works beside them.
+func TestOpenFormsBlockNobody(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	release := make(chan struct{})
+	c := launch(t, dir, mcpserver.Launch{Protocol: "2025-11-25", Form: func(ctx context.Context, _ mcpserver.Form) (mcpserver.FormAnswer, error) {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return mcpserver.FormAnswer{Action: "cancel"}, nil
+	}})
+	const sessions = 40
+	replies := make(chan object, sessions)
+	for i := range sessions {
+		name := fmt.Sprintf("task %d", i)
+		reply, _ := call(t, c, object{"action": "start", "objective": name})
+		call(t, c, object{"action": "submit", "stage": "po", "session_id": reply["session_id"], "claude_result": "# D\nQuality Score: 95"})
+		go func() {
+			text, _, err := c.Call(context.Background(), mcpserver.TaskTool, object{"action": "confirm", "session_id": reply["session_id"]})
+			var out object
+			if err == nil {
+				err = json.Unmarshal([]byte(text), &out)
+			}
+			if err != nil {
+				out = object{"error": err.Error()}
+			}
+			replies <- out
+		}()
+	}
+	// All but those that hold a form are answered while the forms are open.
+	for range sessions - 8 {
+		if out := <-replies; !strings.Contains(fmt.Sprint(out["gate"]), "too many forms are open at once") {
+			t.Fatalf("%v", out)
+		}
+	}
+	if status, refused := call(t, c, object{"action": "status"}); refused || status["sessions"] == nil {
+		t.Errorf("%v", status)
+	}
+	close(release)
+	for range 8 {
+		if out := <-replies; out["state"] != "awaiting_confirmation" {
+			t.Errorf("%v", out)
+		}
+	}
+}
