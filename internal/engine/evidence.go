@@ -33,12 +33,20 @@ func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, ver
 		return nil
 	}
 	if st.ID == workflow.Review {
-		now = s.Record(workflow.Dev).Evidence
+		now = evidenceFor(s)
 	}
 	if !now.Failed() {
 		return nil
 	}
 	return []string{fmt.Sprintf("the verdict is %q, but the verify command says no: %s", verdict, evidenceText(now))}
+}
+
+// evidenceFor returns what the server saw of the work that the current stage judges.
+func evidenceFor(s *workflow.Session) *workflow.Evidence {
+	if s.CurrentStage == workflow.Review {
+		return s.Record(workflow.Dev).Evidence
+	}
+	return s.Current().Evidence
 }
 
 // evidenceText says in one line what came of a command.

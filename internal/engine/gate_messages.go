@@ -43,7 +43,7 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 		if needs == "" {
 			needs = "the report says what"
 		}
-		return fmt.Sprintf("The %s is **blocked** and needs something from you: %s\nReport: %s%s\n\n", st.Role, needs, draft, reported(rec)) + r.options(s,
+		return fmt.Sprintf("The %s is **blocked** and needs something from you: %s\nReport: %s%s\n\n", st.Role, needs, draft, reported(s)) + r.options(s,
 			"say what you did or decided: the "+st.Role+" goes on with it",
 			fmt.Sprintf("or say **go on without it**, and why: `%s` records that", artifact),
 			"or **cancel**")
@@ -76,7 +76,7 @@ func (r run) failedMessage(s *workflow.Session, st workflow.Stage, rec *workflow
 	if r.draftEdited(s) {
 		b.WriteString("\nIt was changed after it was handed in, and counts as it was judged.")
 	}
-	b.WriteString(reported(rec) + "\n\n")
+	b.WriteString(reported(s) + "\n\n")
 	back := "say **send it back**: the developer gets these findings"
 	risk := fmt.Sprintf("say **accept the risk**: it goes on as it is, and `%s` records that", artifact)
 	if r.reworkSpent(s) {
@@ -88,7 +88,8 @@ func (r run) failedMessage(s *workflow.Session, st workflow.Stage, rec *workflow
 }
 
 // reported is what a review or QA report came to, beside its verdict.
-func reported(rec *workflow.Record) string {
+func reported(s *workflow.Session) string {
+	rec := s.Current()
 	var b strings.Builder
 	b.WriteString(list("The report contradicts itself:", rec.Objections))
 	var open []string
@@ -102,13 +103,21 @@ func reported(rec *workflow.Record) string {
 	if text := progressText(rec.Progress); text != "" {
 		b.WriteString("\n" + text)
 	}
-	if rec.Evidence != nil {
-		b.WriteString("\n" + evidenceText(rec.Evidence) + ".")
+	if e := evidenceFor(s); e != nil {
+		b.WriteString("\n" + evidenceText(e) + ".")
+		if e.Failed() && e.Tail != "" {
+			b.WriteString(" Its output ends:\n" + quoted(lastBytes(e.Tail, shownTail)))
+		}
 	}
 	if audit := auditText(rec.Audit); audit != "" {
 		b.WriteString("\n" + audit)
 	}
 	return b.String()
+}
+
+// quoted sets a program's output off from what we say.
+func quoted(text string) string {
+	return "> " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n> ")
 }
 
 // facts says what is true about a document that waits, as plain text for a form or a terminal.
@@ -134,9 +143,9 @@ func (r run) facts(s *workflow.Session) string {
 			b.WriteString("\n" + audit)
 		}
 	case rec.Verdict == workflow.Blocked:
-		fmt.Fprintf(&b, "The %s is blocked and needs something from you: %s%s", st.Role, rec.Needs, reported(rec))
+		fmt.Fprintf(&b, "The %s is blocked and needs something from you: %s%s", st.Role, rec.Needs, reported(s))
 	default:
-		fmt.Fprintf(&b, "The %s failed the work.%s", st.Role, reported(rec))
+		fmt.Fprintf(&b, "The %s failed the work.%s", st.Role, reported(s))
 	}
 	return strings.NewReplacer("**", "", "`", "").Replace(strings.TrimSpace(b.String()))
 }

@@ -162,7 +162,7 @@ func TestVerifyCommand(t *testing.T) {
 	}
 	b.at("qa/generating", approve(true, "known"))
 	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: pass"))
-	if r.Verdict != workflow.Fail || r.Evidence == nil || r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1") {
+	if r.Verdict != workflow.Fail || r.Evidence == nil || r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends:\n> checked") {
 		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
 	}
 	// Mended.

@@ -87,7 +87,7 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 	if a := rec.Audit; a != nil {
 		out.Audit = &AuditView{Score: a.Score}
 	}
-	if e := rec.Evidence; e != nil {
+	if e := evidenceFor(s); e != nil {
 		out.Evidence = &EvidenceView{Command: clip(e.Command, 300), ExitCode: e.ExitCode, TimedOut: e.TimedOut, NotRun: e.NotRun}
 		if e.Failed() {
 			out.Evidence.Tail = lastBytes(e.Tail, shownTail)
