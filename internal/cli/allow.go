@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -88,12 +89,16 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 	if len(open) == 0 {
 		return a.listWants(cwd, wants)
 	}
-	person, err := a.terminal(false)
+	person, err := a.terminal(false, "")
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "In %s\n", cwd)
 	for _, w := range open {
+		if strings.IndexFunc(w.Text, unicode.IsControl) >= 0 {
+			fmt.Fprintf(a.out, "\n%s (%s) has control characters, with which it could look like another; it cannot be allowed: %q\n", w.Kind, w.Use, w.Text)
+			continue
+		}
 		question := "run this command, with your rights, when its stage is handed in"
 		if w.Kind == trust.KindRubric {
 			question = "audit by this rubric in place of the built-in one"

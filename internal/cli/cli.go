@@ -23,6 +23,7 @@ import (
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/workflow"
 )
 
 // The exit codes, part of the contract with scripts.
@@ -52,6 +53,8 @@ const exitHelp = `Exit codes:
 type app struct {
 	in       io.Reader
 	out, err io.Writer
+	// raw is the output as it is, for the protocol and for pagers.
+	raw      io.Writer
 	log      *slog.Logger
 	engine   *engine.Engine
 	settings config.Source
@@ -71,12 +74,13 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	a := &app{in: in, out: out, err: errOut}
+	// What a model or a repository wrote must not move the cursor over what is true.
+	a := &app{in: in, out: visible{out}, err: visible{errOut}, raw: out}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
@@ -85,6 +89,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 		return exitStorage
 	case errors.Is(err, errPending):
 		return exitGate
+	case errors.Is(err, errUnvouched):
+		return exitNotFound
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(errOut, "bmad-mcp: interrupted; nothing was changed")
 		return exitInterrupted
@@ -124,6 +130,7 @@ New here? Run: bmad-mcp demo
 		a.gateCommand("confirm", "Decide yourself on the document that waits"),
 		a.gateCommand("approve", "Decide yourself on the plan, or the failed work, that waits"),
 		a.gateCommand("reject", "Send back what waits, with what is to change"),
+		a.leaveCommand(workflow.ActionReopen, "Go back to an earlier stage yourself"), a.leaveCommand(workflow.ActionCancel, "End a session yourself, for good"),
 		a.answerHereCommand(), a.allowCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
 	return root
 }

@@ -29,6 +29,8 @@ type demoStep struct {
 	args map[string]any
 	// form is what the human fills in if the call shows them a form.
 	form map[string]any
+	// place is where that leads; a person who fills the forms in can go elsewhere.
+	place string
 }
 
 const demoObjective = "Build a to-do list for the terminal"
@@ -41,20 +43,20 @@ func demoSteps() []demoStep {
 	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
-		{said: "Use bmad-task to build a to-do list for the terminal.", args: map[string]any{"action": "start", "objective": demoObjective}},
-		{did: "writes the requirements", file: "po-1.md", args: submit("po", "po-1.md"), form: map[string]any{"answer_1": "Just me, on one laptop", "answer_2": "Overdue ones should stand out"}},
-		{did: "works the answers in", file: "po-2.md", args: submit("po", "po-2.md")},
-		{did: "shows the draft and calls confirm", args: confirm, form: yes},
-		{did: "designs the system", file: "architect-1.md", args: submit("architect", "architect-1.md")},
-		{did: "shows the draft and calls confirm", args: confirm, form: yes},
-		{did: "plans the sprints", file: "sm-1.md", args: submit("sm", "sm-1.md")},
-		{did: "shows the plan and calls approve", args: approve, form: yes},
-		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md")},
-		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md")},
-		{did: "shows the report and calls approve", args: approve, form: map[string]any{"decision": "request_changes", "feedback": "Lost tasks are not acceptable."}},
-		{did: "mends what the review found", file: "dev-2.md", args: submit("dev", "dev-2.md")},
-		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md")},
-		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md")},
+		{said: "Use bmad-task to build a to-do list for the terminal.", args: map[string]any{"action": "start", "objective": demoObjective}, place: "po/generating"},
+		{did: "writes the requirements", file: "po-1.md", args: submit("po", "po-1.md"), form: map[string]any{"answer_01": "Just me, on one laptop", "answer_02": "Overdue ones should stand out"}, place: "po/refining"},
+		{did: "works the answers in", file: "po-2.md", args: submit("po", "po-2.md"), place: "po/awaiting_confirmation"},
+		{did: "shows the draft and calls confirm", args: confirm, form: yes, place: "architect/generating"},
+		{did: "designs the system", file: "architect-1.md", args: submit("architect", "architect-1.md"), place: "architect/awaiting_confirmation"},
+		{did: "shows the draft and calls confirm", args: confirm, form: yes, place: "sm/generating"},
+		{did: "plans the sprints", file: "sm-1.md", args: submit("sm", "sm-1.md"), place: "sm/awaiting_approval"},
+		{did: "shows the plan and calls approve", args: approve, form: yes, place: "dev/generating"},
+		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
+		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
+		{did: "shows the report and calls approve", args: approve, form: map[string]any{"decision": "request_changes", "feedback": "Lost tasks are not acceptable."}, place: "dev/refining"},
+		{did: "mends what the review found", file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
+		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
+		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},
 	}
 }
 
@@ -93,7 +95,7 @@ func (a *app) demo(ctx context.Context, ask bool) error {
 	}
 	person := &demoPerson{app: a}
 	if ask {
-		if person.terminal, err = a.terminal(false); err != nil {
+		if person.terminal, err = a.terminal(false, ""); err != nil {
 			return err
 		}
 	}
@@ -105,8 +107,12 @@ func (a *app) demo(ctx context.Context, ask bool) error {
 	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
 	for _, step := range demoSteps() {
 		person.next = step.form
-		if over, err := a.demoStep(ctx, client, dir, step); err != nil || over {
+		over, err := a.demoStep(ctx, client, dir, step)
+		if err != nil {
 			return err
+		}
+		if over {
+			break
 		}
 	}
 	return a.demoEnd(dir)
@@ -150,8 +156,8 @@ func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string
 		return false, fault.From(err)
 	}
 	fmt.Fprintf(a.out, "📋 %s\n", strings.ReplaceAll(plain(reply.UserMessage), "\n", "\n   "))
-	if reply.Gate != nil && reply.Gate.Silence != "" {
-		fmt.Fprintln(a.out, "\nThe gate stays as it is, and the demo ends here.")
+	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
+		fmt.Fprintf(a.out, "\nYou went another way than the script, which ends here at %s. The session is yours to go on with.\n", got)
 		return true, nil
 	}
 	return false, nil

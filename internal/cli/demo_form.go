@@ -47,8 +47,8 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		}
 		text, err := p.field(ctx, name, values)
 		if err != nil {
-			answer, err := ended(ctx, err)
-			fmt.Fprintln(p.app.out, answer.Silence.Why)
+			_, err = ended(ctx, err)
+			fmt.Fprintln(p.app.out)
 			return mcpserver.FormAnswer{Action: "cancel"}, err
 		}
 		if text != "" {
@@ -61,12 +61,14 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 
 // field returns what goes into one field.
 func (p *demoPerson) field(ctx context.Context, name string, values []string) (string, error) {
-	if p.terminal != nil {
+	for p.terminal != nil {
 		text, err := p.terminal.line(ctx, "   │ > ")
-		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {
-			text = values[n-1]
+		if err != nil || len(values) == 0 {
+			return text, err
 		}
-		return text, err
+		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {
+			return values[n-1], nil
+		}
 	}
 	text, _ := p.next[name].(string)
 	if text == "" {

@@ -22,6 +22,9 @@ var errReported = errors.New("reported")
 // errPending ends the program with exitGate: a decision is due, and was not given.
 var errPending = errors.New("pending")
 
+// errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
+var errUnvouched = errors.New("unvouched")
+
 func (a *app) doctorCommand() *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -44,7 +45,7 @@ script's decision and not as yours: a gate under the policy strict does not take
 		},
 	}
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "decide without asking, for scripts")
-	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why; with --yes")
+	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
 	cmd.Flags().IntVar(&f.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
 	return cmd
 }
@@ -61,13 +62,16 @@ func (a *app) gate(cmd *cobra.Command, args []string, reject bool, f gateFlags) 
 	req := engine.Request{Action: action, SessionID: s.SessionID, Revision: &s.Revision}
 	yes := !reject
 	if f.yes {
+		if reject && strings.TrimSpace(f.feedback) == "" {
+			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("say what is to change")
+		}
 		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
 		req.Confirmed = &yes
 		if cmd.Flags().Changed("revision") {
 			req.Revision = &f.revision
 		}
 	} else {
-		if req.Ask, err = a.terminal(reject); err != nil {
+		if req.Ask, err = a.terminal(reject, f.feedback); err != nil {
 			return err
 		}
 		if reject {
@@ -92,6 +96,9 @@ func (a *app) decided(cmd *cobra.Command, req engine.Request) error {
 	if reply.Gate != nil && reply.Gate.Silence != "" {
 		return errPending
 	}
+	if !a.asJSON && reply.State.Active() {
+		fmt.Fprintln(a.out, "\nNow tell your assistant to go on; it sees your decision with status.")
+	}
 	return nil
 }
 
@@ -111,7 +118,7 @@ are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 			if err != nil {
 				return err
 			}
-			ask, err := a.terminal(false)
+			ask, err := a.terminal(false, "")
 			if err != nil {
 				return err
 			}
@@ -120,11 +127,41 @@ are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 	}
 }
 
+// leaveCommand is a decision of the person at this terminal to take a session away from
+// where it stands.
+func (a *app) leaveCommand(action workflow.Action, short string) *cobra.Command {
+	var stage string
+	cmd := &cobra.Command{
+		Use:   string(action) + " [TASK]",
+		Short: short,
+		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + exitHelp,
+		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, _, err := a.session(cmd, args)
+			if err != nil {
+				return err
+			}
+			ask, err := a.terminal(false, "")
+			if err != nil {
+				return err
+			}
+			return a.decided(cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
+		},
+	}
+	if action == workflow.ActionReopen {
+		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")
+		completeStages(cmd)
+	}
+	return cmd
+}
+
 // assistantsTerminal has variables that assistants set for the commands that they run.
 var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI"}
 
 // terminal returns the person at this terminal, if there is one.
-func (a *app) terminal(reject bool) (*terminal, error) {
+func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil, noPerson("standard input is no terminal")
@@ -134,12 +171,12 @@ func (a *app) terminal(reject bool) (*terminal, error) {
 			return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
 		}
 	}
-	return &terminal{app: a, reject: reject, lines: newLines(a.in)}, nil
+	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
 }
 
 func noPerson(why string) error {
 	return fault.New(fault.GatePending, "%s, so no person can decide here", why).
-		WithHint("run it in a terminal of your own; a script can pass --yes, or use bmad-mcp task, where the policy of the gate is not strict")
+		WithHint("run it in a terminal of your own")
 }
 
 // do runs one action for the person or script at this terminal.
@@ -157,12 +194,12 @@ func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error)
 	return a.engine.Do(ctx, req)
 }
 
-// size says how large a document is.
-func size(bytes int64) string {
-	if bytes < 1000 {
-		return fmt.Sprintf("%d bytes", bytes)
+// prompts is where a person is asked: not in the JSON that a program reads.
+func (a *app) prompts() io.Writer {
+	if a.asJSON {
+		return a.err
 	}
-	return fmt.Sprintf("%.0f kB", float64(bytes)/1000)
+	return a.out
 }
 
 // indent puts two blanks before each line.

@@ -29,7 +29,8 @@ long the person took. WAITED is how long the session stood before it.
 one before, and the newest is sealed with a key of this machine that is kept outside of
 the project. It ends with exit code 1 where the history does not hold. Whoever can run
 programs under your account can read that key: it shows what others, or a careless
-assistant, have changed, and not what a determined one has.
+assistant, have changed, and not what a determined one has. Exit code 3: nothing shows a
+change, but the key does not vouch for all entries, as after work on another machine.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),
@@ -70,26 +71,29 @@ func (a *app) verifyLog(s *workflow.Session) error {
 	} else {
 		a.printVerification(s, v)
 	}
-	if err == nil && !v.Holds {
+	switch {
+	case err != nil:
+		return err
+	case v.Status == workflow.ChainChanged:
 		return errReported
+	case v.Status == workflow.ChainPartly:
+		return errUnvouched
 	}
-	return err
+	return nil
 }
 
 func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
-	switch {
-	case v.Holds && v.Since > 1:
-		fmt.Fprintf(a.out, "%s: entries %d to %d are as they were written. What is before them was not sealed with this machine's key.\n", s.TaskName, v.Since, v.Entries)
-	case v.Holds:
-		fmt.Fprintf(a.out, "%s: all %d entries are as they were written, and sealed.\n", s.TaskName, v.Entries)
-	case v.Broken > 0:
+	switch v.Status {
+	case workflow.ChainHolds:
+		fmt.Fprintf(a.out, "%s: the history is as it was written, and sealed (%d).\n", s.TaskName, v.Entries)
+	case workflow.ChainPartly:
+		fmt.Fprintf(a.out, "%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.\n", s.TaskName, v.Problem)
+	default:
 		since := ""
 		if v.BrokenAt != nil {
 			since = v.BrokenAt.Local().Format(" (2006-01-02 15:04:05)")
 		}
 		fmt.Fprintf(a.out, "%s: the history does not hold from entry %d on%s: %s.\n", s.TaskName, v.Broken, since, v.Problem)
-	default:
-		fmt.Fprintf(a.out, "%s: it cannot be told: %s.\n", s.TaskName, v.Problem)
 	}
 	if len(v.OtherKeys) > 0 {
 		fmt.Fprintf(a.out, "It was sealed with other keys too, which are not here: %s.\n", joinWords(v.OtherKeys))
@@ -97,6 +101,7 @@ func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
 }
 
 func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
+	a.warnOfChanges(s)
 	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
 		fmt.Fprintln(a.out, "An older server kept no history of what was before.")
@@ -128,6 +133,17 @@ func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), grantText(e.Grant), waited, document, words)
 	}
 	return t.Flush()
+}
+
+// warnOfChanges says so where the history of a session is not what was sealed.
+func (a *app) warnOfChanges(s *workflow.Session) {
+	signer, err := a.trust().ReadSigner()
+	if err != nil || signer == nil {
+		return
+	}
+	if v := s.Verify(signer); v.Status == workflow.ChainChanged {
+		fmt.Fprintf(a.out, "Changed by other hands: %s. Do not take it for what happened.\n\n", v.Problem)
+	}
 }
 
 // grantText says by which channel a decision came, and how long it took.

@@ -29,7 +29,7 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 			line += fmt.Sprintf(", audit %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += fmt.Sprintf(", %s by %s", g.Decision, grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}))
+			line += fmt.Sprintf(", %s: %s", g.Decision, grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}))
 		}
 		if s.Artifact != "" {
 			line += ", " + s.Artifact
@@ -79,9 +79,8 @@ func nextCommands(r *engine.Reply) string {
 	lines := map[workflow.State][]string{
 		workflow.Generating: {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
 		workflow.Refining:   {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
-		workflow.Clarifying: {"answer " + task + " " + answerHints(r.Questions)},
 	}[r.State]
-	gate := map[workflow.State]string{workflow.AwaitingConfirmation: "confirm", workflow.AwaitingApproval: "approve"}[r.State]
+	gate := map[workflow.State]string{workflow.AwaitingConfirmation: "confirm", workflow.AwaitingApproval: "approve", workflow.Clarifying: "answer"}[r.State]
 	if r.Draft != nil && r.Draft.Modified && r.NextCall["action"] == workflow.ActionSubmit {
 		lines = []string{"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path " + shellWord(r.Draft.Path)}
 	}
@@ -90,8 +89,11 @@ func nextCommands(r *engine.Reply) string {
 		b.WriteString("  bmad-mcp task " + l + "\n")
 	}
 	if gate != "" {
-		// The person's own decision; a script has bmad-mcp task.
-		b.WriteString("  bmad-mcp " + gate + " " + task + "\n  bmad-mcp reject " + task + "\n")
+		// The person's own act; a script has bmad-mcp task.
+		b.WriteString("  bmad-mcp " + gate + " " + task + "\n")
+		if r.State != workflow.Clarifying {
+			b.WriteString("  bmad-mcp reject " + task + "\n")
+		}
 	}
 	return b.String()
 }
@@ -104,14 +106,6 @@ func shellWord(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-func answerHints(questions []workflow.Question) string {
-	hints := make([]string, len(questions))
-	for i, q := range questions {
-		hints[i] = q.ID + `="…"`
-	}
-	return strings.Join(hints, " ")
 }
 
 func joinWords(words []string) string { return strings.Join(words, ", ") }

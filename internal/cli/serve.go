@@ -22,7 +22,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) error {
 			fmt.Fprintln(a.err, "It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo")
 		}
 	}
-	err := s.ServeStdio(cmd.Context(), a.in, a.out)
+	err := s.ServeStdio(cmd.Context(), a.in, a.raw)
 	if errors.Is(err, context.Canceled) {
 		return nil // hosts end a server by a signal
 	}

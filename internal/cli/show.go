@@ -29,6 +29,7 @@ func (a *app) showCommand() *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(s)
 			}
+			a.warnOfChanges(s)
 			return printSession(a.out, s, cwd)
 		},
 	}
@@ -137,19 +138,7 @@ func artifactText(r *workflow.Record) string {
 // printRecord prints what is open in a stage, and what was asked in it.
 func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
-	if r.Audit != nil && len(r.Audit.Findings) > 0 {
-		heading(fmt.Sprintf("audit %g", r.Audit.Score))
-		for _, f := range r.Audit.Findings {
-			fmt.Fprintf(out, "  −%g  %s  line %d: %s; %s\n", f.Points, f.ID, f.Line, f.Problem, f.Fix)
-		}
-	}
-	if e := r.Evidence; e != nil {
-		heading("verify command")
-		fmt.Fprintf(out, "  %s: %s\n", e.Command, evidenceText(e))
-		if e.Tail != "" {
-			fmt.Fprintln(out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
-		}
-	}
+	printSeen(out, st, r)
 	if len(r.Gaps) > 0 {
 		heading("gaps")
 		for _, g := range r.Gaps {
@@ -193,6 +182,28 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
 		heading(fmt.Sprintf("%d of %d criteria pass", len(r.Criteria)-len(failed), len(r.Criteria)))
 		for _, c := range failed {
 			fmt.Fprintf(out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
+		}
+	}
+}
+
+// printSeen prints what the server itself has found out about a stage's document.
+func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
+	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
+	if r.Audit != nil && len(r.Audit.Findings) > 0 {
+		heading(fmt.Sprintf("audit %g", r.Audit.Score))
+		for _, f := range r.Audit.Findings {
+			line := ""
+			if f.Line > 0 {
+				line = fmt.Sprintf("line %d: ", f.Line)
+			}
+			fmt.Fprintf(out, "  −%g  %s  %s%s; %s\n", f.Points, f.ID, line, f.Problem, f.Fix)
+		}
+	}
+	if e := r.Evidence; e != nil {
+		heading("verify command")
+		fmt.Fprintf(out, "  %s: %s\n", e.Command, evidenceText(e))
+		if e.Tail != "" {
+			fmt.Fprintln(out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
 		}
 	}
 }

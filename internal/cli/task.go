@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -100,6 +101,12 @@ func (a *app) readAll(ctx context.Context) ([]byte, error) {
 	}
 }
 
+// waits reports whether a session, or one of those listed, waits for the human.
+func waits(r *engine.Reply) bool {
+	human := func(s workflow.State) bool { return s.Gated() || s == workflow.Clarifying }
+	return human(r.State) || slices.ContainsFunc(r.Sessions, func(s engine.SessionView) bool { return human(s.State) })
+}
+
 func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command {
 	var exitCode bool
 	cmd := &cobra.Command{
@@ -117,7 +124,7 @@ func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command 
 			if err == nil {
 				err = a.printReply(reply, false)
 			}
-			if err == nil && reply.Gate != nil {
+			if err == nil && waits(reply) {
 				return errPending
 			}
 			return err

@@ -19,22 +19,25 @@ import (
 // terminal is the person at the terminal, as a channel of the engine.
 type terminal struct {
 	app    *app
-	reject bool // the decision is a no already
+	reject bool   // the decision is a no already
+	words  string // and these are its words, if any
+	out    io.Writer
 	lines  *lines
 }
 
 // Ask implements engine.Channel.
 func (t *terminal) Ask(ctx context.Context, q engine.Question) (engine.Response, error) {
 	began := t.app.engine.Now()
-	fmt.Fprintf(t.app.out, "%s · %s\n%s\n", q.TaskName, q.Title, indent(q.Text))
+	fmt.Fprintf(t.out, "%s · %s\n", q.TaskName, q.Title)
 	if q.Draft != "" {
-		fmt.Fprintf(t.app.out, "  Draft: %s (%s)\n", q.Draft, size(q.Size))
+		fmt.Fprintln(t.out, indent(q.DraftLine()))
 	}
-	fmt.Fprintln(t.app.out)
-	answer, err := t.decide(ctx, q)
+	fmt.Fprintf(t.out, "%s\n\n", indent(q.Text))
+	ask := t.decide
 	if len(q.Questions) > 0 {
-		answer, err = t.answers(ctx, q)
+		ask = t.answers
 	}
+	answer, err := ask(ctx, q)
 	if err != nil {
 		return engine.Response{}, err
 	}
@@ -44,61 +47,77 @@ func (t *terminal) Ask(ctx context.Context, q engine.Question) (engine.Response,
 }
 
 func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Response, error) {
-	if len(q.Choices) == 0 {
-		return engine.Response{}, nil
-	}
 	choice := q.Choices[len(q.Choices)-1]
 	if !t.reject {
-		fmt.Fprintf(t.app.out, "  a  %s\n  c  %s\n  v  View the draft\n  n  Not now: leave it waiting\n\n", q.Choices[0].Label, choice.Label)
-	choosing:
-		for {
-			line, err := t.line(ctx, "Your decision [a/c/v/n]: ")
-			if err != nil {
-				return ended(ctx, err)
-			}
-			switch strings.ToLower(line) {
-			case "a":
-				choice = q.Choices[0]
-				break choosing
-			case "c":
-				break choosing
-			case "v":
-				t.view(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
-			case "n":
-				return engine.Response{Silence: engine.Silence{Why: "not now"}}, nil
-			}
-		}
-	}
-	prompt := ""
-	switch {
-	case choice.Decision == workflow.DecisionChanges:
-		prompt = "What is to change: "
-	case choice.Reason:
-		prompt = "Why (it is recorded): "
-	}
-	answer := engine.Response{Decision: choice.Decision}
-	if prompt != "" {
-		words, err := t.line(ctx, prompt)
-		if err != nil {
+		var err error
+		if choice, err = t.choose(ctx, q); err != nil {
 			return ended(ctx, err)
 		}
-		if words == "" && choice.Reason {
-			return engine.Response{Silence: engine.Silence{Why: "no reason was given"}}, nil
+		if choice.Decision == "" {
+			return silent("not now"), nil
 		}
-		answer.Feedback = words
 	}
+	answer := engine.Response{Decision: choice.Decision, Feedback: t.words}
+	changes := choice.Decision == workflow.DecisionChanges
+	if t.words != "" || !changes && !choice.Reason {
+		return answer, nil
+	}
+	prompt := "Your words (they are recorded): "
+	if changes && !choice.Reason {
+		prompt = "What is to change: "
+	}
+	words, err := t.line(ctx, prompt)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	if words == "" {
+		return silent("no words were given"), nil
+	}
+	answer.Feedback = words
 	return answer, nil
+}
+
+// choose asks for one of the choices; the zero one is "not now".
+func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice, error) {
+	const keys = "ac"
+	for i, choice := range q.Choices {
+		fmt.Fprintf(t.out, "  %c  %s\n", keys[i], choice.Label)
+	}
+	fmt.Fprint(t.out, "  v  View the draft\n  n  Not now: leave it as it is\n\n")
+	offered := keys[:len(q.Choices)]
+	for {
+		line, err := t.line(ctx, "Your decision ["+offered+"vn]: ")
+		if err != nil {
+			return engine.Choice{}, err
+		}
+		line = strings.ToLower(line)
+		switch i := strings.Index(offered, line); {
+		case line == "n":
+			return engine.Choice{}, nil
+		case line == "v":
+			t.view(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
+		case len(line) == 1 && i >= 0:
+			return q.Choices[i], nil
+		}
+	}
+}
+
+func silent(why string) engine.Response {
+	return engine.Response{Silence: engine.Silence{Why: why}}
 }
 
 func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Response, error) {
 	answer := engine.Response{Answers: map[string]string{}}
-	fmt.Fprintln(t.app.out, "An empty line leaves a question open.")
+	fmt.Fprintln(t.out, "An empty line leaves a question open; the end of the input (Ctrl-D) leaves the rest.")
 	for _, question := range q.Questions {
-		fmt.Fprintf(t.app.out, "\n%s  %s\n", question.ID, oneLine(question.Question))
+		fmt.Fprintf(t.out, "\n%s  %s\n", question.ID, oneLine(question.Question))
 		if question.Context != "" {
-			fmt.Fprintf(t.app.out, "    (%s)\n", oneLine(question.Context))
+			fmt.Fprintf(t.out, "    (%s)\n", oneLine(question.Context))
 		}
 		line, err := t.line(ctx, "> ")
+		if err == io.EOF && len(answer.Answers) > 0 { //nolint:errorlint // readers return it as it is
+			break
+		}
 		if err != nil {
 			return ended(ctx, err)
 		}
@@ -116,7 +135,7 @@ func ended(ctx context.Context, err error) (engine.Response, error) {
 	if err != io.EOF { //nolint:errorlint // readers return it as it is
 		return engine.Response{}, err
 	}
-	return engine.Response{Silence: engine.Silence{Why: "the input ended"}}, nil
+	return silent("the input ended"), nil
 }
 
 // view opens a file in the person's pager.
@@ -130,7 +149,7 @@ func (t *terminal) view(ctx context.Context, file string) {
 		return
 	}
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...) //nolint:gosec // the person's own pager
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.app.in, t.app.out, t.app.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.app.in, t.app.raw, t.app.err
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintf(t.app.err, "%s could not show it: %v\n", pager, err)
 	}
@@ -138,7 +157,7 @@ func (t *terminal) view(ctx context.Context, file string) {
 
 // line asks for one line.
 func (t *terminal) line(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(t.app.out, prompt)
+	fmt.Fprint(t.out, prompt)
 	return t.lines.next(ctx)
 }
 

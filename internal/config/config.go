@@ -82,11 +82,15 @@ type Config struct {
 	VerifyTimeout time.Duration
 	// VerifyOutput is how much of its output is kept, in bytes.
 	VerifyOutput int
+	// OwnRubrics is true where the project's file names the folder of rubrics.
+	OwnRubrics bool
 	// Ignored says which settings of the project do not count, and why.
 	Ignored []string
 
 	layers [layers]layer
-	from   source
+	// verifyByPerson has the stages whose command the person names.
+	verifyByPerson map[workflow.StageID]bool
+	from           source
 }
 
 // HostConfirm says for whom the tool bmad-confirm is listed.
@@ -119,7 +123,7 @@ func Default(project string) Config {
 		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
-		Verify:  map[workflow.StageID]string{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
+		Verify:  map[workflow.StageID]string{}, verifyByPerson: map[workflow.StageID]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
 	}
 }
 
@@ -252,13 +256,17 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setHostConfirm(v)
 	case "verify":
 		for _, stage := range verified {
-			c.Verify[stage] = strings.TrimSpace(v)
+			c.setVerify(stage, v)
 		}
 	case "prompts":
 		return folder(&c.Prompts, key, v, base)
 	case "rubrics":
+		c.OwnRubrics = c.from == own
 		return folder(&c.Rubrics, key, v, base)
 	default:
+		if slices.Contains(stageKeys, key) {
+			return fmt.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
+		}
 		return fmt.Errorf("unknown key %q; valid keys: %s", key, strings.Join(topKeys, ", "))
 	}
 	return nil
@@ -266,6 +274,19 @@ func (c *Config) set(key string, values []string, base string) error {
 
 // setLimit sets one of the limits in numbers.
 func (c *Config) setLimit(key, v string) error {
+	before := *c
+	if err := c.readLimit(key, v); err != nil || c.from != own {
+		return err
+	}
+	// More rounds before the human is asked, or less time for them, is theirs to allow.
+	if c.MaxRework > before.MaxRework || c.MaxIterations > before.MaxIterations || c.FormTimeout < before.FormTimeout {
+		c.MaxRework, c.MaxIterations, c.FormTimeout = before.MaxRework, before.MaxIterations, before.FormTimeout
+		c.ignore(key + " " + v)
+	}
+	return nil
+}
+
+func (c *Config) readLimit(key, v string) error {
 	switch key {
 	case "lock_timeout":
 		return duration(&c.LockTimeout, key, v, minLockTimeout, maxLockTimeout)
@@ -369,7 +390,7 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	case "scoring":
 		return pick(&said.Scoring, key, v, workflow.ScoringModes())
 	case "verify":
-		c.Verify[st.ID] = strings.TrimSpace(v)
+		c.setVerify(st.ID, v)
 	}
 	return nil
 }

@@ -127,6 +127,13 @@ func TestOnlyThePersonTrustsAHost(t *testing.T) {
 	}
 }
 
+func TestProjectCannotSwitchOffWhatThePersonSet(t *testing.T) {
+	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 2\nform_timeout: 1s\n", "verify: make test\nmax_rework: 4\n")
+	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 2 || c.FormTimeout != config.DefaultFormTimeout || len(c.Ignored) != 3 {
+		t.Errorf("%v %d %d %v %q, %v", c.Verify, c.MaxRework, c.MaxIterations, c.FormTimeout, c.Ignored, err)
+	}
+}
+
 func TestVerifyTakesAWholeCommand(t *testing.T) {
 	c, err := load(t, "verify: go test ./...\nstages: {qa: {verify: 'make e2e, please'}}", "", "BMAD_DEV_VERIFY=a,b c")
 	if err != nil || c.Verify[workflow.Dev] != "a,b c" || c.Verify[workflow.QA] != "make e2e, please" || c.Verify[workflow.PO] != "" {
@@ -144,6 +151,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},
 		{project: "stages: {qa: {scoring: audited}}", want: "stage \"qa\" has no score gate"},
 		{project: "stages: {po: {verify: make}}", want: "stage \"po\" is not verified; verify is for dev and qa"},
+		{project: "gate_score: 90", want: "line 1: gate_score is a setting of a stage: write it below stages"},
 		{project: "max_rework: 0", want: "max_rework \"0\" is not a whole number from 1 to 100"},
 		{project: "host_confirm: maybe", want: "is not one of auto, always, never"},
 		{project: "form_timeout: 1ms", want: "is not a duration from 1s to 1h0m0s"},

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -93,6 +95,25 @@ func ignored(st workflow.Stage, project, force workflow.Policy) []string {
 		say("gate_score", *project.GateScore, *force.GateScore)
 	}
 	return out
+}
+
+// setVerify takes the project's command only where the person names none: theirs must not
+// be talked out of.
+func (c *Config) setVerify(stage workflow.StageID, command string) {
+	if c.from == own && c.verifyByPerson[stage] {
+		c.ignore("verify " + command)
+		return
+	}
+	c.Verify[stage] = strings.TrimSpace(command)
+	c.verifyByPerson[stage] = c.from != own
+}
+
+// ignore notes that a setting of the project's file does not count.
+func (c *Config) ignore(what string) {
+	what += " of " + ProjectFile + " does not count: yours holds"
+	if !slices.Contains(c.Ignored, what) {
+		c.Ignored = append(c.Ignored, what)
+	}
 }
 
 // setHostConfirm takes the project's word only where it tightens: a tool whose calls

@@ -24,7 +24,7 @@ func (r run) answer(ctx context.Context) (*Reply, error) {
 	}, func(s *workflow.Session) error {
 		rec := s.Current()
 		left = len(rec.Questions) - recordAnswers(rec, given)
-		grant, err := r.granted(s, r.policy(s).Gate, given)
+		grant, err := r.recorded(s, r.policy(s).Gate, r.bound(s), given)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (r run) personAnswers(ctx context.Context, s *workflow.Session) (Response, 
 // openQuestions is what the person is asked where a stage has questions.
 func (r run) openQuestions(s *workflow.Session) Question {
 	return Question{
-		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(), Role: r.stage(s).Role,
+		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
 		Title: r.place(s), Text: r.facts(s), Questions: slices.Clone(s.Current().Questions), Limit: r.project.cfg.FormTimeout,
 	}
 }

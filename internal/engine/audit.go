@@ -50,9 +50,9 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 }
 
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted
-// where it stands outside of the project, or the person has allowed it as it is.
+// where it is the person's own, or they have allowed it as it is.
 func (p *Project) rubric(id workflow.StageID, t Trust) (own *audit.Rubric, trusted bool, err error) {
-	folder, done, inside, err := p.ownFolder(p.cfg.Rubrics)
+	folder, done, _, err := p.ownFolder(p.cfg.Rubrics)
 	if err != nil || folder == nil {
 		return nil, false, err
 	}
@@ -61,22 +61,26 @@ func (p *Project) rubric(id workflow.StageID, t Trust) (own *audit.Rubric, trust
 		return nil, false, nil
 	}
 	rubric, err := audit.Load(folder, id)
-	if err != nil || !inside {
-		return &rubric, true, err
+	if err != nil {
+		return nil, false, err
 	}
 	file, err := p.rubricFile(id)
-	return &rubric, file != nil && t != nil && t.Allowed(*file), err
+	return &rubric, file == nil || t != nil && t.Allowed(*file), err
 }
 
 func rubricName(id workflow.StageID) string { return string(id) + ".yaml" }
 
-// rubricFile describes the rubric that the project itself brings for a stage; nil if none.
+// rubricFile describes the rubric that the project itself brings for a stage, or names;
+// nil if there is none, or it is the person's own.
 func (p *Project) rubricFile(id workflow.StageID) (*trust.Allowance, error) {
 	folder, done, inside, err := p.ownFolder(p.cfg.Rubrics)
-	if err != nil || !inside {
+	if err != nil || folder == nil {
 		return nil, err
 	}
 	defer done()
+	if !inside && !p.cfg.OwnRubrics && !p.contains(p.cfg.Rubrics) {
+		return nil, nil
+	}
 	data, err := fs.ReadFile(folder, rubricName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -85,6 +89,20 @@ func (p *Project) rubricFile(id workflow.StageID) (*trust.Allowance, error) {
 		return nil, err
 	}
 	return &trust.Allowance{Project: p.dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.cfg.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}, nil
+}
+
+// contains reports whether a folder is one of the project by any of its names.
+func (p *Project) contains(name string) bool {
+	folder, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return true // it cannot be told
+	}
+	project, err := filepath.EvalSymlinks(p.dir.Path())
+	if err != nil {
+		return true
+	}
+	rel, err := filepath.Rel(project, folder)
+	return err != nil || filepath.IsLocal(rel)
 }
 
 // ownFolder opens a configured folder of prompts or rubrics; nil if it is not there. One

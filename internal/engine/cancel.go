@@ -2,16 +2,24 @@ package engine
 
 import (
 	"context"
-	"strings"
+	"errors"
 
 	"bmad-mcp/internal/workflow"
 )
 
 // cancel ends a session for good. Nothing is deleted.
 func (r run) cancel(ctx context.Context) (*Reply, error) {
-	s, err := r.change(ctx, nil, func(s *workflow.Session) error {
-		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: strings.TrimSpace(r.req.Feedback)})
+	var grant *workflow.Grant
+	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
+		grant, err = r.leave(ctx, s, workflow.DecisionCancel, "Cancel this run")
+		return err
+	}, func(s *workflow.Session) error {
+		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: grant.Feedback, Grant: grant})
 	})
+	var none *silence
+	if errors.As(err, &none) {
+		return r.stillPending(ctx, none.Silence)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"bmad-mcp/internal/workflow"
@@ -25,8 +27,8 @@ type Question struct {
 	Bound
 	TaskName string
 	Cwd      string
-	// Role is whose document waits, Title a line that says where the session stands.
-	Role, Title string
+	// Title is a line that says where the session stands.
+	Title string
 	// Text says what is true about the document, for people, without emphasis.
 	Text string
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
@@ -38,6 +40,14 @@ type Question struct {
 	Questions []workflow.Question
 	// Limit is how long to wait for the person.
 	Limit time.Duration
+}
+
+// DraftLine names the document, for people.
+func (q Question) DraftLine() string {
+	if q.Size < 1000 {
+		return fmt.Sprintf("Draft: %s (%d bytes)", q.Draft, q.Size)
+	}
+	return fmt.Sprintf("Draft: %s (%.0f kB)", q.Draft, float64(q.Size)/1000)
 }
 
 // Bound says which point of which session an answer is for.
@@ -80,21 +90,20 @@ type Silence struct {
 
 // question describes the gate that a session waits at.
 func (r run) question(s *workflow.Session) Question {
-	st, rec := r.stage(s), s.Current()
 	q := Question{
 		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
-		Role: st.Role, Title: r.place(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.cfg.FormTimeout,
+		Title: r.place(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.cfg.FormTimeout,
 	}
-	if ref := rec.FinalResultRef; ref != nil {
-		q.Draft, q.Size = ref.FilePath, ref.Size
+	if doc := r.waiting(s); doc != nil {
+		q.Draft, q.Size = doc.Path, doc.Size
 	}
 	return q
 }
 
 func (r run) bound(s *workflow.Session) Bound {
 	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: gateAction(s.CurrentState)}
-	if ref := s.Current().FinalResultRef; ref != nil && s.CurrentState.Gated() {
-		b.SHA256 = ref.SHA256
+	if s.CurrentState.Gated() {
+		b.SHA256 = r.draftHash(s)
 	}
 	return b
 }
@@ -114,33 +123,51 @@ func gateAction(state workflow.State) workflow.Action {
 
 // choices are the decisions at the gate of a session, in its words.
 func (r run) choices(s *workflow.Session) []Choice {
-	st, rec := r.stage(s), s.Current()
+	st := r.stage(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: "Approve: save it and go on"}
 	no := Choice{Decision: workflow.DecisionChanges, Label: "Request changes (say what below)"}
 	if r.overrides(s) {
 		yes = Choice{Decision: workflow.DecisionOverride, Label: "Accept the risk and go on", Reason: r.reasonDue(s)}
-		switch {
-		case st.Gate == workflow.GateScore:
-			yes.Label, no.Label = "Accept it below the gate and go on", "One more round (say what to change)"
-		case rec.Verdict == workflow.Blocked:
-			yes.Label, no.Label = "Go on without it", "It can go on now (say what you did or decided)"
-		default:
-			no.Label = "Send it back to the developer"
+		no.Label = "Send it back to the developer"
+		if st.Gate == workflow.GateScore {
+			yes.Label, no.Label = "Accept it below the gate and go on", "Go on with more rounds (say what to change)"
 		}
 		if yes.Reason {
 			yes.Label += " (say why below)"
 		}
+	}
+	if r.blocked(s) {
+		yes.Label, no.Label = "It can go on now (say what you did or decided)", "Go on without it (say how)"
+		yes.Reason, no.Reason = true, true
 	}
 	return []Choice{yes, no}
 }
 
 // overrides reports whether a yes lets work go on that its gate has not let through.
 func (r run) overrides(s *workflow.Session) bool {
-	return s.CurrentState == workflow.AwaitingApproval && r.stage(s).Gate != workflow.GateApproval
+	return s.CurrentState == workflow.AwaitingApproval && r.stage(s).Gate != workflow.GateApproval && !r.blocked(s)
+}
+
+// blocked reports whether a stage waits for what only the human can do or decide.
+func (r run) blocked(s *workflow.Session) bool {
+	return s.CurrentState == workflow.AwaitingApproval && r.stage(s).Gate == workflow.GateVerdict && s.Current().Verdict == workflow.Blocked
 }
 
 // reasonDue reports whether an override needs the human's reason: where the ordinary
 // rounds have not led there.
 func (r run) reasonDue(s *workflow.Session) bool {
-	return r.overrides(s) && (r.stage(s).Gate == workflow.GateScore || s.Current().Verdict == workflow.Blocked || r.reworkSpent(s))
+	return r.overrides(s) && (r.stage(s).Gate == workflow.GateScore || r.reworkSpent(s))
+}
+
+// wordsDue says what words a decision needs that has none; "" if it can do without.
+func (r run) wordsDue(s *workflow.Session, d workflow.Decision, words string) string {
+	switch {
+	case strings.TrimSpace(words) != "":
+		return ""
+	case r.blocked(s):
+		return "it was blocked, and goes on only with what the human did or decided"
+	case d != workflow.DecisionChanges && r.reasonDue(s):
+		return "accepting this needs the human's reason"
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
@@ -33,7 +34,7 @@ func (r run) decide(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if grant.Decision == workflow.DecisionChanges {
+	if s.CurrentState == workflow.Refining {
 		return r.reply(s, short, grantNote(grant)+r.message(s))
 	}
 	rec, said := s.Record(from.ID), ""
@@ -58,12 +59,8 @@ func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.St
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
-	if grant.SHA256 == "" { // a draft of an older server is adopted only now
-		grant.SHA256 = note.SHA256
-	}
-	yes := grant.Decision != workflow.DecisionChanges
-	event := r.project.cfg.Workflow.Decision(from, s.CurrentState, rec.Verdict, yes)
-	if yes {
+	event := r.project.cfg.Workflow.Decision(from, s.CurrentState, rec.Verdict, grant.Decision != workflow.DecisionChanges)
+	if event != workflow.EventChangesRequested && event != workflow.EventSentBack {
 		if kept, err = r.saveArtifact(ctx, s, from, grant); err != nil {
 			return kept, err
 		}
@@ -89,7 +86,8 @@ func (r run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.req.NoForms = true // what comes next goes another way
+	// Where nobody saw the question, what comes next goes another way.
+	r.withheld, r.req.NoForms = !why.Unasked, r.req.NoForms || why.Unasked
 	what := "No decision was taken"
 	if s.CurrentState == workflow.Clarifying {
 		what = "No answers were given"
@@ -111,15 +109,21 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 		return workflow.Grant{}, err
 	}
 	policy := r.policy(s).Gate
+	q := r.question(s) // before anyone is asked: the decision is for what is there now
 	var note string
-	// A no that the assistant passes on opens nothing; the person is asked about a yes.
-	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || policy == workflow.GateStrict || policy == workflow.GateAuto && !r.refuses()) {
-		a, err := ask.Ask(ctx, r.question(s))
+	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
+	// but where a no is the decision to go on, about that too.
+	due := !r.refuses() || r.reasonDue(s) || r.blocked(s)
+	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || policy == workflow.GateStrict || policy == workflow.GateAuto && due) {
+		a, err := ask.Ask(ctx, q)
 		switch {
 		case err != nil:
 			return workflow.Grant{}, err
 		case a.Decision != "":
-			return r.granted(s, policy, a)
+			if words := r.wordsDue(s, a.Decision, a.Feedback); words != "" {
+				return workflow.Grant{}, &silence{Silence{Why: words + ", and none was given"}}
+			}
+			return r.granted(s, policy, q.Bound, a)
 		case !a.Silence.Unasked || r.req.Via == "":
 			return workflow.Grant{}, &silence{a.Silence}
 		}
@@ -138,9 +142,34 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 	if r.refuses() {
 		a.Decision = workflow.DecisionChanges
 	}
-	g, err := r.granted(s, policy, a)
+	g, err := r.granted(s, policy, q.Bound, a)
 	g.Note = note
 	return g, err
+}
+
+// leave returns the decision to take a session away from where it stands. Where it waits
+// at a gate, that is a decision about the gate: under a strict policy the person takes it
+// themselves.
+func (r run) leave(ctx context.Context, s *workflow.Session, d workflow.Decision, label string) (*workflow.Grant, error) {
+	policy := r.policy(s).Gate
+	a := Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
+	q := r.question(s)
+	strict := policy == workflow.GateStrict && s.CurrentState.Gated()
+	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
+		q.Action, q.Choices = r.req.Action, []Choice{{Decision: d, Label: label}}
+		var err error
+		if a, err = ask.Ask(ctx, q); err != nil {
+			return nil, err
+		}
+		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
+			return nil, &silence{a.Silence}
+		}
+	}
+	if strict && !a.Channel.Personal() {
+		return nil, r.notPersonal(s, a.Silence.Why)
+	}
+	g, err := r.recorded(s, policy, q.Bound, a)
+	return &g, err
 }
 
 // said reports whether the call itself states a decision.
@@ -148,21 +177,28 @@ func (r run) said() bool {
 	return r.req.Confirmed != nil || r.req.Approved != nil
 }
 
-// granted makes the record of an answer, which may have come from anywhere.
-func (r run) granted(s *workflow.Session, policy workflow.GateMode, a Response) (workflow.Grant, error) {
+// recorded makes the record of an answer, which may have come from anywhere.
+func (r run) recorded(s *workflow.Session, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
-		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, Policy: policy,
+		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
 	}
 	if a.Took > 0 {
 		ms := a.Took.Milliseconds()
 		g.TookMS = &ms
 	}
-	if ref := s.Current().FinalResultRef; ref != nil {
-		g.SHA256 = ref.SHA256
-	}
-	if err := checkText("feedback", g.Feedback, MaxFeedback); err != nil {
+	return g, checkText("feedback", g.Feedback, MaxFeedback)
+}
+
+// granted is the record of a decision at a gate, if the gate takes it.
+func (r run) granted(s *workflow.Session, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
+	g, err := r.recorded(s, policy, b, a)
+	if err != nil {
 		return g, err
+	}
+	if words := r.wordsDue(s, g.Decision, g.Feedback); words != "" {
+		return g, fault.New(fault.InvalidArgument, "%s, and none was given", words).
+			WithHint("ask the human, and pass their words as feedback; they are recorded")
 	}
 	if g.Decision == workflow.DecisionChanges {
 		return g, nil
@@ -173,24 +209,30 @@ func (r run) granted(s *workflow.Session, policy workflow.GateMode, a Response) 
 	if r.overrides(s) {
 		g.Decision = workflow.DecisionOverride
 	}
-	if r.reasonDue(s) && g.Feedback == "" {
-		return g, fault.New(fault.InvalidArgument, "accepting this needs the human's reason, and none was given").
-			WithHint("pass their words as feedback; they are recorded and head the saved document")
-	}
 	return g, nil
 }
 
 // decidable refuses a decision on a draft that is not what was scored, before anyone is
 // asked about it.
 func (r run) decidable(s *workflow.Session) error {
-	if want, ref := r.req.Draft, s.Current().FinalResultRef; want != "" && (ref == nil || ref.SHA256 != want) {
+	if want := strings.ToLower(r.req.Draft); want != "" && r.draftHash(s) != want {
 		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", clip(want, 80)).
 			WithHint("call status, show the human what waits now, and let them decide")
 	}
-	if !r.refuses() && r.draftEdited(s) {
-		return r.changedSince(s)
+	if r.refuses() {
+		return nil
 	}
-	return nil
+	switch r.draftState(s) {
+	case artifact.Modified:
+		return r.changedSince(s)
+	case artifact.Missing:
+		return fault.New(fault.Storage, "the draft %s is missing on disk", s.Current().FinalResultRef.FilePath).
+			WithHint("restore the file, or ask for another round (%s with false)", r.req.Action)
+	}
+	if r.blocked(s) {
+		return nil
+	}
+	return r.opens(s)
 }
 
 // opens refuses a yes at a score gate that asks for more than when the session came to it.
@@ -199,6 +241,10 @@ func (r run) opens(s *workflow.Session) error {
 	if s.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
 		return nil
 	}
+	if p.Scoring == workflow.ScoringAudited && rec.Audit == nil {
+		return fault.New(fault.GatePending, "the gate asks for an audit now, and this document has none").
+			WithHint("ask for another round (confirm with confirmed false) and submit it again")
+	}
 	below := func(what string, score float64) error {
 		return fault.New(fault.GatePending, "the %s is %s and the gate now asks for %s", what, points(score), points(*p.GateScore)).
 			WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
@@ -206,7 +252,7 @@ func (r run) opens(s *workflow.Session) error {
 	if rec.Score != nil && *rec.Score < *p.GateScore {
 		return below("claimed score", *rec.Score)
 	}
-	if p.Scoring == workflow.ScoringAudited && rec.Audit != nil && rec.Audit.Score < *p.GateScore {
+	if p.Scoring == workflow.ScoringAudited && rec.Audit.Score < *p.GateScore {
 		return below("audit", rec.Audit.Score)
 	}
 	return nil
@@ -215,7 +261,7 @@ func (r run) opens(s *workflow.Session) error {
 // notPersonal is the error of a decision that another program brought where only a
 // person's own act counts.
 func (r run) notPersonal(s *workflow.Session, note string) error {
-	why := "only the human's own act opens or closes this gate (policy strict), and this call is " + viaText(r.req.Via)
+	why := "only the human's own act counts here (policy strict), and this call is " + viaText(r.req.Via)
 	if note != "" {
 		why += "; " + note
 	}

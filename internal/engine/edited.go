@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"context"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/score"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -19,7 +22,28 @@ func (r run) draftState(s *workflow.Session) artifact.State {
 	if ref == nil {
 		return artifact.Unchanged
 	}
-	return artifact.StateOf(r.project.dir, workflow.Artifact{Path: ref.FilePath, SHA256: ref.SHA256})
+	return artifact.StateOf(r.project.dir, workflow.Artifact{Path: ref.FilePath, SHA256: r.draftHash(s)})
+}
+
+// draftHash returns the hash of the document that waits, as it was handed in: what a
+// decision is for. A session of an older server may know none; it is that of the text then.
+func (r run) draftHash(s *workflow.Session) string {
+	rec := s.Current()
+	if rec.FinalResultRef != nil && rec.FinalResultRef.SHA256 != "" {
+		return rec.FinalResultRef.SHA256
+	}
+	for _, e := range slices.Backward(s.History) {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && e.SHA256 != "" {
+			return e.SHA256
+		}
+	}
+	if text := r.handedIn(context.Background(), rec); text != "" {
+		if rec.FinalResultRef != nil {
+			return workflow.Hash([]byte(text))
+		}
+		return workflow.Hash([]byte(score.Read(s.CurrentStage, text).Document + "\n"))
+	}
+	return ""
 }
 
 // draftEdited reports whether the current document was changed after it was scored.
@@ -29,7 +53,7 @@ func (r run) draftEdited(s *workflow.Session) bool { return r.draftState(s) == a
 func (r run) changedSince(s *workflow.Session) error {
 	st := r.stage(s)
 	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Current().FinalResultRef.FilePath)
-	if !resubmittable(st) {
+	if !r.resubmittable(s) {
 		return e.WithHint("the report counts as it was judged: restore the file, or call approve with false to send the work back")
 	}
 	e.NextCall = r.resubmission(s)
@@ -42,8 +66,16 @@ func (r run) changedSince(s *workflow.Session) error {
 
 // resubmittable reports whether a stage's document may be submitted again while it
 // waits: a failed review or QA report waits for the human's word on the work, which
-// another report must not take away.
-func resubmittable(st workflow.Stage) bool { return st.Gate != workflow.GateVerdict }
+// another report must not take away, and spent rounds for their word on another one.
+func (r run) resubmittable(s *workflow.Session) bool {
+	switch r.stage(s).Gate {
+	case workflow.GateVerdict:
+		return false
+	case workflow.GateScore:
+		return s.CurrentState == workflow.AwaitingConfirmation
+	}
+	return true
+}
 
 // resubmission is the call that submits the current document from where it is.
 func (r run) resubmission(s *workflow.Session) map[string]any {
@@ -57,7 +89,7 @@ func (r run) resubmission(s *workflow.Session) map[string]any {
 // resubmits reports whether the call submits again, from its path, a draft that was
 // edited while it waited at its gate.
 func (r run) resubmits(s *workflow.Session) bool {
-	if r.req.Action != workflow.ActionSubmit || !s.CurrentState.Gated() || !resubmittable(r.stage(s)) || !r.draftEdited(s) {
+	if r.req.Action != workflow.ActionSubmit || !s.CurrentState.Gated() || !r.resubmittable(s) || !r.draftEdited(s) {
 		return false
 	}
 	for _, result := range r.req.Results {
@@ -94,12 +126,14 @@ func (r run) given(name string) string {
 	return path.Clean(filepath.ToSlash(name))
 }
 
-// unchangedSince says so where a submission is word for word the stage's document
-// from before an earlier stage was reopened: whoever decides on it should know.
-func unchangedSince(rec *workflow.Record, sub *submission) []string {
-	if rec.Artifact == nil || !rec.Artifact.Stale || rec.FinalResultRef == nil ||
-		workflow.Hash([]byte(sub.assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
+// sameAsBefore says so where a submission is word for word the stage's document of
+// before: whoever decides on it should know.
+func sameAsBefore(rec *workflow.Record, sub *submission) []string {
+	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
 		return nil
 	}
-	return []string{"word for word the document from before an earlier stage was reopened"}
+	if rec.Artifact != nil && rec.Artifact.Stale {
+		return []string{"word for word the document from before an earlier stage was reopened"}
+	}
+	return []string{"word for word the document of the round before"}
 }

@@ -104,6 +104,9 @@ func New(o Options) *Engine {
 // Now returns the time by the engine's clock, in the precision that is stored.
 func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
 
+// Clock returns the time with all that the clock gives, for measuring how long something takes.
+func (e *Engine) Clock() time.Time { return e.now() }
+
 // Do runs one action. An error is always a *fault.Error, except the context's
 // own when the caller gave up; nothing was changed then.
 func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
@@ -151,6 +154,8 @@ type run struct {
 	req     Request
 	// call is when the call came in, by the engine's memory.
 	call int64
+	// withheld is true where the person was just asked and took no decision.
+	withheld bool
 	// undo takes back what was written for a change that then fails.
 	undo *[]func()
 }
@@ -264,7 +269,7 @@ func (r run) fits(s *workflow.Session) error {
 	}
 	if want := workflow.StageID(r.req.Stage); want != "" && want != s.CurrentStage {
 		return fault.New(fault.WrongStage, "the session stands at stage %q, not %q", s.CurrentStage, want).
-			WithHint("%s", nextMove(s))
+			WithHint("%s", r.nextMove(s))
 	}
 	if r.resubmits(s) {
 		return nil
@@ -282,14 +287,22 @@ func (r run) allowed(s *workflow.Session) error {
 		code = fault.GatePending
 	}
 	e := fault.New(code, "%q is not possible while the session stands at %s", r.req.Action, s.Place()).
-		WithHint("%s", nextMove(s))
+		WithHint("%s", r.nextMove(s))
 	switch {
 	case r.decides() && r.takesBack(s):
 		e.Hint += "; to take the decision back, reopen " + string(s.Last().FromStage())
-	case r.req.Action == workflow.ActionSubmit && s.CurrentState.Gated() && resubmittable(r.stage(s)) && r.draftEdited(s):
+	case r.req.Action == workflow.ActionSubmit && s.CurrentState.Gated() && r.resubmittable(s) && r.draftEdited(s):
 		e.Hint += "; the draft was edited: it alone can be submitted now, from " + s.Current().FinalResultRef.FilePath
 	}
 	return e
+}
+
+// nextMove says what a session waits for, and how the caller can bring it.
+func (r run) nextMove(s *workflow.Session) string {
+	if gateAction(s.CurrentState) != "" && r.way(s) == byOwnAct {
+		return r.ways(s)
+	}
+	return nextMove(s)
 }
 
 // nextMove says what a session waits for.
@@ -327,7 +340,10 @@ func (r run) explain(ctx context.Context, err error) error {
 // allowedActions lists what the session accepts where it stands, and with its draft as it is.
 func (r run) allowedActions(s *workflow.Session) []string {
 	names := actionNames(r.project.cfg.Workflow.Allowed(s))
-	if s.CurrentState.Gated() && resubmittable(r.stage(s)) && r.draftEdited(s) {
+	if gateAction(s.CurrentState) != "" && r.way(s) == byOwnAct {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == string(gateAction(s.CurrentState)) })
+	}
+	if s.CurrentState.Gated() && r.resubmittable(s) && r.draftEdited(s) {
 		names = append([]string{string(workflow.ActionSubmit)}, names...)
 	}
 	return names

@@ -10,11 +10,15 @@ import (
 // options says what the human can do at a gate: in their words where the assistant passes
 // them on, else by which act of their own.
 func (r run) options(s *workflow.Session, ways ...string) string {
-	switch {
-	case r.byForm(s):
+	switch r.way(s) {
+	case byForm:
 		return "**You can now** read it; a form asks for your decision."
-	case r.policy(s).Gate == workflow.GateStrict:
-		return "**It waits for you.** Only your own act decides here, not the assistant's word: " + r.ownAct(s) + "."
+	case byFormAgain:
+		return "It waits. **You can now** say **decide** when you are ready, and a form asks again; or say what to change."
+	case byHost:
+		return "**You can now** read it; your host asks you about the assistant's call of bmad-confirm. Allow it to approve; or decline it and say what to change."
+	case byOwnAct:
+		return r.ownAct(s)
 	}
 	return "**You can now** read it and\n- " + strings.Join(ways, "\n- ")
 }
@@ -22,10 +26,10 @@ func (r run) options(s *workflow.Session, ways ...string) string {
 // ownAct says how the human decides by themselves.
 func (r run) ownAct(s *workflow.Session) string {
 	act := "type `bmad-mcp " + terminalCommand(s) + "` in a terminal"
-	if r.req.HostConfirm {
+	if r.req.HostConfirm && s.CurrentState.Gated() {
 		act += ", or let the assistant call bmad-confirm, about which your host asks you"
 	}
-	return act
+	return "**It waits for you.** Only your own act counts here, not the assistant's word for it: " + act + ". Then tell the assistant to go on."
 }
 
 func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
@@ -35,20 +39,27 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	case st.Gate == workflow.GateScore:
 		return fmt.Sprintf("%s\nDraft: %s\n%s have not reached the gate; from here it goes on as you decide.%s\n\n",
 			r.standing(s), draft, count(roundsBelow(s), "round"), list("Still missing:", rec.Gaps)) + r.options(s,
-			"say **one more round**, and what to change, cut or add",
+			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", count(r.project.cfg.MaxIterations, "round")),
 			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", artifact),
-			"or **reopen** an earlier stage, or **cancel**")
+			r.elsewhere(st))
 	case rec.Verdict == workflow.Blocked:
-		needs := rec.Needs
+		needs := oneLine(rec.Needs)
 		if needs == "" {
-			needs = "the report says what"
+			needs = "the report says what."
 		}
 		return fmt.Sprintf("The %s is **blocked** and needs something from you: %s\nReport: %s%s\n\n", st.Role, needs, draft, reported(s)) + r.options(s,
-			"say what you did or decided: the "+st.Role+" goes on with it",
-			fmt.Sprintf("or say **go on without it**, and why: `%s` records that", artifact),
+			"say what you did or decided, or how to go on without it: the "+st.Role+" goes on with your words",
 			"or **cancel**")
 	}
-	return r.failedMessage(s, st, rec, draft, artifact)
+	return r.failedMessage(s, st, draft, artifact)
+}
+
+// elsewhere is what is left besides going on or back.
+func (r run) elsewhere(st workflow.Stage) string {
+	if st.ID == r.project.cfg.Workflow.First().ID {
+		return "or **cancel**"
+	}
+	return "or **reopen** an earlier stage, or **cancel**"
 }
 
 func (r run) planMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
@@ -70,7 +81,7 @@ func (r run) planMessage(s *workflow.Session, st workflow.Stage, rec *workflow.R
 }
 
 // failedMessage offers what is possible with work that a review or QA run failed.
-func (r run) failedMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
+func (r run) failedMessage(s *workflow.Session, st workflow.Stage, draft, artifact string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
 	if r.draftEdited(s) {
@@ -82,7 +93,7 @@ func (r run) failedMessage(s *workflow.Session, st workflow.Stage, rec *workflow
 	if r.reworkSpent(s) {
 		fmt.Fprintf(&b, "The work has come back %s already, and may go on coming back.\n\n", count(s.ReworkCount, "time"))
 		risk = fmt.Sprintf("say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", artifact)
-		return b.String() + r.options(s, risk, "or **reopen** an earlier stage, or **cancel**", "or "+back)
+		return b.String() + r.options(s, risk, r.elsewhere(st), "or "+back)
 	}
 	return b.String() + r.options(s, back, "or "+risk)
 }
@@ -135,15 +146,16 @@ func (r run) facts(s *workflow.Session) string {
 		b.WriteString(list("Known gaps:", rec.Gaps))
 	case st.Gate == workflow.GateApproval:
 		fmt.Fprintf(&b, "The %s is ready.", st.DocumentName)
-		for _, sp := range s.Sprints {
-			fmt.Fprintf(&b, "\n- Sprint %d: %s", sp.Number, sp.Title)
-		}
-		b.WriteString(list("To look at:", rec.Gaps))
 		if audit := auditText(rec.Audit); audit != "" {
-			b.WriteString("\n" + audit)
+			b.WriteString(" " + audit)
 		}
+		var sprints []string
+		for _, sp := range s.Sprints {
+			sprints = append(sprints, fmt.Sprintf("Sprint %d: %s", sp.Number, sp.Title))
+		}
+		b.WriteString(list("Its sprints:", sprints) + list("To look at:", rec.Gaps))
 	case rec.Verdict == workflow.Blocked:
-		fmt.Fprintf(&b, "The %s is blocked and needs something from you: %s%s", st.Role, rec.Needs, reported(s))
+		fmt.Fprintf(&b, "The %s is blocked and needs something from you: %s%s", st.Role, oneLine(rec.Needs), reported(s))
 	default:
 		fmt.Fprintf(&b, "The %s failed the work.%s", st.Role, reported(s))
 	}

@@ -79,6 +79,11 @@ func TestPendingGateCanBeTightened(t *testing.T) {
 	b.refused(confirm(true), fault.GatePending, "the claimed score is 91 and the gate now asks for 92")
 	b.settings("scoring: audited\n")
 	b.refused(confirm(true), fault.GatePending, "and the gate now asks for 90")
+	person := &answers{}
+	b.refused(engine.Request{Action: workflow.ActionConfirm, Ask: person, Via: workflow.ChannelRelayed}, fault.GatePending, "and the gate now asks for 90")
+	if len(person.asked) > 0 {
+		t.Error("the human was asked, and then told that it cannot be")
+	}
 	b.at("po/refining", confirm(false))
 }
 
@@ -162,12 +167,18 @@ func TestVerifyCommand(t *testing.T) {
 	}
 	b.at("qa/generating", approve(true, "known"))
 	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: pass"))
-	if r.Verdict != workflow.Fail || r.Evidence == nil || r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends:\n> checked") {
+	if r.Verdict != workflow.Fail || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends:\n> checked") {
 		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
 	}
 	// Mended.
 	b.write("code", "0")
-	b.at("dev/refining", approve(false, "mend it"))
+	back := b.at("dev/refining", approve(false, "mend it"))
+	if i := slices.IndexFunc(back.Findings, func(f workflow.Finding) bool { return f.ID == "verify" }); i < 0 || !strings.Contains(back.Findings[i].Problem, "checked") {
+		t.Errorf("the developer is not told what failed: %+v", back.Findings)
+	}
+	if last := back.Context.Documents[len(back.Context.Documents)-1]; last.Stage != workflow.QA {
+		t.Errorf("the developer does not get the report: %+v", back.Context.Documents)
+	}
 	b.at("review/generating", submit(workflow.Dev, "# D"))
 	b.at("qa/generating", submit(workflow.Review, "# R\nStatus: pass"))
 	b.at("qa/completed", submit(workflow.QA, "# Q\nStatus: pass"))
@@ -226,15 +237,184 @@ func TestBlockedStageWaitsForTheHuman(t *testing.T) {
 	if r.Verdict != workflow.Blocked || r.Needs != "a key for the staging mail service" || !strings.Contains(r.UserMessage, "is **blocked** and needs something from you: a key for the staging mail service") || r.PendingUserActions[0] != "unblock" {
 		t.Errorf("%+v\n%s", r.PendingUserActions, r.UserMessage)
 	}
-	b.refused(approve(true, ""), fault.InvalidArgument, "needs the human's reason")
-	r = b.at("qa/refining", approve(false, "it is in the vault, under mail-staging"))
-	if r.Context.Feedback != "it is in the vault, under mail-staging" || r.Rework != reworks {
-		t.Errorf("%+v", r.Context)
+	b.refused(approve(true, ""), fault.InvalidArgument, "goes on only with what the human did or decided")
+	r = b.at("qa/refining", approve(true, "it is in the vault, under mail-staging"))
+	if r.Context.Feedback != "it is in the vault, under mail-staging" || r.Rework != reworks || !strings.HasPrefix(r.RolePrompt[strings.Index(r.RolePrompt, "\n\n")+2:], "You were blocked") {
+		t.Errorf("%+v\n%s", r.Context, r.RolePrompt)
 	}
 	b.at("qa/awaiting_approval", submit(workflow.QA, `{"qa_report":"# Q","verdict":"blocked","needs":"still"}`))
-	b.at("qa/completed", approve(true, "mail is tested by hand next week"))
-	if doc := b.artifact("build-a-thing", "05-qa-report.md"); !strings.Contains(doc, "the QA Engineer was blocked") || !strings.Contains(doc, "mail is tested by hand next week") {
-		t.Errorf("%.300q", doc)
+	b.at("qa/refining", approve(false, "test the rest, and say what is not tested"))
+	b.at("qa/completed", submit(workflow.QA, `{"qa_report":"# Q","verdict":"pass_with_risk"}`))
+}
+
+// TestResubmissionKeepsThePolicy: coming to a gate once more, with an edited draft, does
+// not come to a looser one.
+func TestResubmissionKeepsThePolicy(t *testing.T) {
+	b := newBench(t)
+	b.settings("gate: strict\nscoring: audited\nstages: {po: {gate_score: 95}}\n")
+	b.do(start("x"))
+	good := sample(t, "webhook-relay", "03-po-second.json")
+	b.settings("gate: strict\nstages: {po: {gate_score: 91}}\n")
+	r := b.at("po/awaiting_confirmation", submit(workflow.PO, good))
+	b.settings("")
+	data, err := os.ReadFile(filepath.Join(b.dir, r.Draft.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Path: r.Draft.Path}}}
+	b.write(r.Draft.Path, string(data)+"\nQuality Score: 90\n")
+	b.at("po/refining", again) // 90 is below the 91 that the gate was pending with
+	b.settings("gate: strict\n")
+	r = b.at("po/awaiting_confirmation", submit(workflow.PO, good))
+	b.settings("")
+	again.Results[0].Path = r.Draft.Path
+	b.write(r.Draft.Path, string(data)+"\nQuality Score: 99\n")
+	b.at("po/awaiting_confirmation", again)
+	b.refused(confirm(true), fault.GatePending, "policy strict")
+}
+
+// TestLeavingAGateIsADecisionToo: under strict only the human's own, and recorded always.
+func TestLeavingAGateIsADecisionToo(t *testing.T) {
+	b := newBench(t)
+	b.environ = []string{"BMAD_GATE=strict"}
+	b.to(workflow.Review, workflow.Generating)
+	b.restart()
+	b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail"))
+	reopen := engine.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "again"}
+	b.refused(reopen, fault.GatePending, "policy strict")
+	b.refused(engine.Request{Action: workflow.ActionCancel}, fault.GatePending, "policy strict")
+	reworks := b.stored().ReworkCount
+	reopen.Ask = &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionReopen}}
+	r := b.at("dev/refining", reopen)
+	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionReopen || g.Channel != workflow.ChannelTerminal || r.Rework != reworks+1 {
+		t.Errorf("%+v, rework %d", g, r.Rework)
+	}
+	b.at("dev/cancelled", engine.Request{Action: workflow.ActionCancel, Feedback: "enough"}) // no gate is pending
+	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionCancel || g.Channel != workflow.ChannelRelayed || g.Feedback != "enough" {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestRelayedNoIsNoWayOn: where a no means to go on, the person is asked about it as well.
+func TestRelayedNoIsNoWayOn(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		bring func(b *bench)
+	}{
+		{"spent rounds", func(b *bench) {
+			b.do(start("x"))
+			for range 5 {
+				b.do(submit(workflow.PO, "# D\nQuality Score: 50"))
+			}
+		}},
+		{"blocked", func(b *bench) {
+			b.to(workflow.QA, workflow.Generating)
+			b.do(submit(workflow.QA, `{"qa_report":"# Q","verdict":"blocked","needs":"a key"}`))
+		}},
+	} {
+		b := newBench(t)
+		tt.bring(b)
+		person := &answers{Response: engine.Response{Silence: engine.Silence{Why: "the form was closed"}}}
+		no := approve(false, "invented")
+		no.Ask, no.Via = person, workflow.ChannelRelayed
+		r := b.do(no)
+		if len(person.asked) != 1 || r.State != workflow.AwaitingApproval || r.Gate == nil || r.Gate.Silence == "" {
+			t.Errorf("%s: asked %d times, %s", tt.name, len(person.asked), r.State)
+		}
+	}
+}
+
+// TestRubricNamedByTheProjectIsNotThePersons, by whatever path.
+func TestRubricNamedByTheProjectIsNotThePersons(t *testing.T) {
+	b := newBench(t)
+	b.write("evil/po.yaml", "stage: po\nchecks:\n  - {id: NO-E, kind: section, severity: minor, points: 1, name: E, problem: p, fix: f}\n")
+	outside := filepath.Join(t.TempDir(), "alias")
+	if err := os.Symlink(b.dir, outside); err != nil {
+		t.Skip(err)
+	}
+	for _, folder := range []string{"evil", filepath.Join(outside, "evil"), filepath.Join(b.dir, "evil")} {
+		for _, byPerson := range []bool{false, true} {
+			b.settings("rubrics: " + folder)
+			if b.environ = nil; byPerson { // theirs, but where the project's files are written
+				b.settings("")
+				b.environ = []string{"BMAD_RUBRICS=" + folder}
+			}
+			b.restart()
+			b.do(start("x"))
+			if got := b.do(submit(workflow.PO, "# D\nQuality Score: 95")).Audit.Score; got > 50 {
+				t.Errorf("%s, by the person %v: audit %v", folder, byPerson, got)
+			}
+			if _, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir}); err != nil || len(wants) != 1 || wants[0].Allowed {
+				t.Errorf("%s, by the person %v: %+v, %v", folder, byPerson, wants, err)
+			}
+		}
+	}
+}
+
+// swap is a person who approves, while somebody writes another text into the draft.
+type swap struct{ do func() }
+
+func (s swap) Ask(context.Context, engine.Question) (engine.Response, error) {
+	s.do()
+	return engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}, nil
+}
+
+// TestDecisionIsForTheTextThatWasThere, also where the session says no hash of it.
+func TestDecisionIsForTheTextThatWasThere(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	r := b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 95"))
+	name := ".bmad-task/session-" + b.session + ".json"
+	data, err := os.ReadFile(filepath.Join(b.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Out of the reference, and then out of the history too.
+	bare := strings.Replace(string(data), `"sha256": "`+r.Draft.SHA256+`",`, "", 1)
+	barer := strings.ReplaceAll(strings.ReplaceAll(bare, `"sha256": "`+r.Draft.SHA256+`",`, ""), `"sha256": "`+r.Draft.SHA256+`"`, `"x": 1`)
+	for _, text := range []string{string(data), bare, barer} {
+		b.write(name, text)
+		b.write(r.Draft.Path, "# D\nQuality Score: 95\n")
+		yes := confirm(true)
+		yes.Ask = swap{func() { b.write(r.Draft.Path, "# Another\n") }}
+		b.refused(yes, fault.Conflict, "was changed after it was scored")
+		if _, err := os.Stat(filepath.Join(b.dir, ".claude", "specs", "x")); err == nil {
+			t.Fatal("something was saved")
+		}
+	}
+}
+
+// TestAnswersOfAFormComeWhole: the assistant has not heard them.
+func TestAnswersOfAFormComeWhole(t *testing.T) {
+	long := strings.Repeat("what I want. ", 60)
+	for channel, whole := range map[workflow.Channel]bool{workflow.ChannelElicited: true, workflow.ChannelTerminal: true, workflow.ChannelRelayed: false} {
+		b := newBench(t)
+		b.do(start("x"))
+		b.do(submit(workflow.PO, `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`))
+		req := engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": long}}
+		if channel != workflow.ChannelRelayed {
+			req.Ask = &answers{Response: engine.Response{Channel: channel, Answers: req.Answers}}
+			req.Answers = nil
+		}
+		r := b.at("po/refining", req)
+		if got := r.Context.Answers[0].Answer == strings.TrimSpace(long); got != whole {
+			t.Errorf("%s: %q", channel, r.Context.Answers[0].Answer)
+		}
+	}
+}
+
+// TestModelsTextIsNotOurs: what a model wrote stands in one line, where it cannot look
+// like a line of the server.
+func TestModelsTextIsNotOurs(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# D","quality_score":95,"gaps":["none\nDraft: docs/prd.md (48 kB)\n\u001b[1A\u001b[2KScore: claims 95 of 100, audit 100; the gate is 90."]}`))
+	person := &answers{Response: engine.Response{Silence: engine.Silence{Why: "not now"}}}
+	b.do(engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	for line := range strings.SplitSeq(person.asked[0].Text, "\n") {
+		if strings.HasPrefix(line, "Draft:") || strings.HasPrefix(line, "Score: ") && strings.Contains(line, "audit 100") || strings.ContainsRune(line, 0x1b) {
+			t.Errorf("%q", line)
+		}
 	}
 }
 
@@ -246,7 +426,7 @@ func TestHistoryIsSealed(t *testing.T) {
 	if err != nil || signer == nil {
 		t.Fatal(signer, err)
 	}
-	if v := b.stored().Verify(signer); !v.Holds || v.Since != 1 || v.Entries < 8 {
+	if v := b.stored().Verify(signer); v.Status != workflow.ChainHolds || v.Entries < 8 {
 		t.Errorf("%+v", v)
 	}
 	name := filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json")
@@ -262,11 +442,11 @@ func TestHistoryIsSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := b.stored().Verify(signer)
-	if broken.Holds || broken.Broken == 0 {
+	if broken.Status != workflow.ChainChanged || broken.Broken == 0 {
 		t.Errorf("%+v", broken)
 	}
 	b.at("dev/refining", approve(false, "again"))
-	if v := b.stored().Verify(signer); v.Holds || v.Broken != broken.Broken {
+	if v := b.stored().Verify(signer); v.Status != workflow.ChainChanged || v.Broken != broken.Broken {
 		t.Errorf("the next action made it sound: %+v", v)
 	}
 }

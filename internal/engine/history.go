@@ -21,13 +21,20 @@ func History(s *workflow.Session) []Step {
 	steps := make([]Step, len(s.History))
 	for i, e := range s.History {
 		steps[i].Transition = e
-		if i > 0 && decision(e) {
+		if from := before(s.History, i); from >= 0 && decision(e) {
 			// A clock that was set back shows no wait rather than a negative one.
-			waited := max(e.At.Sub(s.History[i-1].At), 0)
+			waited := max(e.At.Sub(s.History[from].At), 0)
 			steps[i].Waited = &waited
 		}
 	}
 	return steps
+}
+
+// before returns the index of the move before an entry; -1 if there is none.
+func before(history []workflow.Transition, i int) int {
+	for i--; i >= 0 && history[i].Event == workflow.EventPolicyChanged; i-- {
+	}
+	return i
 }
 
 // decision reports whether a transition was the human's answer to a session that waited.

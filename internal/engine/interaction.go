@@ -17,17 +17,18 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")
-		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": "true or false: the human decides"}
+		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": askFirst}
 	case workflow.AwaitingApproval:
 		askHuman(out, r.approvals(s, st)...)
-		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": "true or false: the human decides"}
+		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": askFirst}
 	case workflow.Completed:
 		if len(s.OpenSprints(workflow.SprintPending)) > 0 {
+			out.RequiresUserConfirmation = true // they may leave it at that
 			out.PendingUserActions = []string{"reopen_dev"}
 			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": workflow.Dev}
 		}
 	}
-	if s.CurrentState.Gated() && resubmittable(st) && out.Draft != nil && out.Draft.Modified {
+	if s.CurrentState.Gated() && r.resubmittable(s) && out.Draft != nil && out.Draft.Modified {
 		askHuman(out, "submit_edited", "reject")
 		out.NextCall = r.resubmission(s)
 	}
@@ -37,35 +38,75 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 	if s.CurrentState.Gated() {
 		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
 	}
-	if s.CurrentState.Gated() || s.CurrentState == workflow.Clarifying {
-		r.gate(s, out)
+	if gateAction(s.CurrentState) != "" && out.NextCall["action"] != workflow.ActionSubmit {
+		r.gate(s, st, out)
 	}
 }
 
 // gate says who decides, and how, where that is more than the person's word to the
-// assistant, or was asked for. Where the person is asked by a form, the call that shows it
-// is to be made at once and states no decision: the form is the question.
-func (r run) gate(s *workflow.Session, out *Reply) {
-	mode := r.policy(s).Gate
-	form := s.CurrentState.Gated() && r.byForm(s) && out.NextCall["action"] != workflow.ActionSubmit
-	if !form && mode != workflow.GateStrict && r.req.Action != workflow.ActionStatus && r.req.Action != workflow.ActionResume {
+// assistant, or was asked for.
+func (r run) gate(s *workflow.Session, st workflow.Stage, out *Reply) {
+	way := r.way(s)
+	if way == byWord && r.req.Action != workflow.ActionStatus && r.req.Action != workflow.ActionResume {
 		return
 	}
 	out.Gate = r.gateView(s)
-	if form {
+	switch way {
+	case byForm:
+		// The form is the question: the call that shows it states no decision.
 		out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
 		delete(out.NextCall, "confirmed")
 		delete(out.NextCall, "approved")
+	case byFormAgain:
+		delete(out.NextCall, "confirmed")
+		delete(out.NextCall, "approved")
+	case byHost:
+		out.Gate.AskByHost, out.RequiresUserConfirmation = true, false
+		out.NextCall = map[string]any{
+			"tool": confirmTool, "session_id": s.SessionID, "stage": st.ID,
+			"decision": workflow.DecisionApprove, "sha256": r.bound(s).SHA256,
+		}
+	case byOwnAct:
+		out.NextCall = nil // whatever the assistant calls is refused
 	}
 }
+
+// confirmTool is the tool about which a host asks the human.
+const confirmTool = "bmad-confirm"
 
 func (r run) gateView(s *workflow.Session) *GateView {
 	return &GateView{Policy: r.policy(s).Gate, WaitsFor: "human", Terminal: "bmad-mcp " + terminalCommand(s)}
 }
 
-// byForm reports whether the person is asked by a form of their host at the gate.
-func (r run) byForm(s *workflow.Session) bool {
-	return r.req.Ask != nil && r.req.Via == workflow.ChannelRelayed && !r.req.NoForms && r.policy(s).Gate != workflow.GateRelay
+// way is how the human decides where a session waits for them.
+type way int
+
+const (
+	byWord      way = iota // the assistant asks them, and passes it on
+	byForm                 // their host shows them a form
+	byFormAgain            // it has, and they did not decide: when they want, it does again
+	byHost                 // their host asks them about a call of bmad-confirm
+	byOwnAct               // only at a terminal
+)
+
+// way returns the best way that the caller has and the policy takes.
+func (r run) way(s *workflow.Session) way {
+	mode := r.policy(s).Gate
+	gated := s.CurrentState.Gated() // questions are put in the call that raises them
+	relaying := !r.req.Via.Personal() && r.req.Via != workflow.ChannelScript
+	switch {
+	case mode == workflow.GateRelay:
+		return byWord
+	case r.req.Ask != nil && relaying && gated && r.withheld:
+		return byFormAgain
+	case r.req.Ask != nil && relaying && gated && !r.req.NoForms:
+		return byForm
+	case r.req.HostConfirm && gated && !r.overrides(s) && !r.blocked(s):
+		return byHost
+	case mode == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms):
+		return byOwnAct
+	}
+	return byWord
 }
 
 // approvals names the human's choices where a session waits for approval.
@@ -74,14 +115,20 @@ func (r run) approvals(s *workflow.Session, st workflow.Stage) []string {
 	case st.Gate == workflow.GateApproval:
 		return []string{"approve", "reject"}
 	case st.Gate == workflow.GateScore:
-		return []string{"one_more_round", "accept_below_gate", "reopen", "cancel"}
-	case s.Current().Verdict == workflow.Blocked:
-		return []string{"unblock", "accept_risk", "cancel"}
+		if st.ID == r.project.cfg.Workflow.First().ID {
+			return []string{"go_on", "accept_below_gate", "cancel"}
+		}
+		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}
+	case r.blocked(s):
+		return []string{"unblock", "go_on_without_it", "cancel"}
 	case r.reworkSpent(s):
 		return []string{"accept_risk", "cancel", "send_back_to_dev", "reopen"}
 	}
 	return []string{"accept_risk", "send_back_to_dev"}
 }
+
+// askFirst stands in a call where only the human's word can.
+const askFirst = "ask the human: true or false"
 
 // askHuman makes the reply wait for one of the human's actions.
 func askHuman(out *Reply, actions ...string) {

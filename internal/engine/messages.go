@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
@@ -116,21 +117,7 @@ func (r run) message(s *workflow.Session) string {
 		}
 		return r.refiningMessage(s, st, rec)
 	case workflow.Clarifying:
-		var b strings.Builder
-		b.WriteString(r.standing(s))
-		if draft != "" {
-			b.WriteString("\nDraft: " + draft)
-		}
-		fmt.Fprintf(&b, "\n\nThe %s asks:\n", st.Role)
-		for _, q := range rec.Questions {
-			fmt.Fprintf(&b, "- **%s** %s", q.ID, q.Question)
-			if q.Context != "" {
-				fmt.Fprintf(&b, " _(%s)_", q.Context)
-			}
-			b.WriteString("\n")
-		}
-		b.WriteString("\n**You can now** answer in your own words; leave out what you do not know.")
-		return b.String()
+		return r.questionsMessage(s, st, rec, draft)
 	case workflow.AwaitingConfirmation:
 		switch r.draftState(s) {
 		case artifact.Modified:
@@ -142,7 +129,7 @@ func (r run) message(s *workflow.Session) string {
 			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
 			"or say what to change: it goes into another round")
 	case workflow.AwaitingApproval:
-		if resubmittable(st) && r.draftEdited(s) {
+		if r.resubmittable(s) && r.draftEdited(s) {
 			return r.editedMessage(s, draft)
 		}
 		return r.approvalMessage(s, st, rec, draft, target)
@@ -156,6 +143,35 @@ func (r run) message(s *workflow.Session) string {
 		return "This run is cancelled." + saved + "\n\n**You can now** start a new one."
 	}
 	return ""
+}
+
+// questionsMessage puts a stage's questions to the human.
+func (r run) questionsMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft string) string {
+	var b strings.Builder
+	b.WriteString(r.standing(s))
+	if draft != "" {
+		b.WriteString("\nDraft: " + draft)
+	}
+	fmt.Fprintf(&b, "\n\nThe %s asks:\n", st.Role)
+	for _, q := range rec.Questions {
+		fmt.Fprintf(&b, "- **%s** %s", q.ID, q.Question)
+		if q.Context != "" {
+			fmt.Fprintf(&b, " _(%s)_", q.Context)
+		}
+		b.WriteString("\n")
+	}
+	if r.way(s) == byOwnAct {
+		return b.String() + "\n" + r.ownAct(s)
+	}
+	return b.String() + "\n**You can now** answer in your own words; leave out what you do not know."
+}
+
+// firstOpen is the number of a sprint that can be named as an example.
+func firstOpen(s *workflow.Session) int {
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		return open[0]
+	}
+	return s.Sprints[0].Number
 }
 
 // editedMessage offers what is possible with a draft that was edited at its gate.
@@ -194,7 +210,11 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 		b.WriteString(list("To close:", rec.Gaps))
 	}
 	if st.ID == workflow.Dev && s.ReworkCount > 0 {
-		fmt.Fprintf(&b, "\nRework %d of %d.", s.ReworkCount, r.project.cfg.MaxRework)
+		fmt.Fprintf(&b, "\nRework %d", s.ReworkCount)
+		if most := r.project.cfg.MaxRework; s.ReworkCount <= most {
+			fmt.Fprintf(&b, " of %d", most)
+		}
+		b.WriteString(".")
 	}
 	switch {
 	case unexplained(s):
@@ -218,7 +238,7 @@ func (r run) devMessage(s *workflow.Session) string {
 		b.WriteString("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all.")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", s.Sprints[0].Number)
+	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", firstOpen(s))
 	return b.String()
 }
 
@@ -305,6 +325,11 @@ func joinInts(numbers []int) string {
 	return strings.Join(parts, ", ") + more
 }
 
+// oneLine puts what a model wrote into one line, so that it cannot look like one of ours.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
 // list renders a titled list of at most ten lines, or nothing.
 func list(title string, items []string) string {
 	if len(items) == 0 {
@@ -317,7 +342,7 @@ func list(title string, items []string) string {
 			fmt.Fprintf(&b, "\n- … and %d more", len(items)-i)
 			break
 		}
-		b.WriteString("\n- " + clip(item, 300))
+		b.WriteString("\n- " + clip(oneLine(item), 300))
 	}
 	return b.String()
 }

@@ -66,10 +66,16 @@ func TestSpentRoundsAreTheHumansDecision(t *testing.T) {
 			b.at("po/refining", below)
 		}
 		r := b.at("po/awaiting_approval", below)
-		if !strings.Contains(r.UserMessage, "5 rounds have not reached the gate") || !slices.Equal(r.PendingUserActions, []string{"one_more_round", "accept_below_gate", "reopen", "cancel"}) {
+		if !strings.Contains(r.UserMessage, "5 rounds have not reached the gate") || !slices.Equal(r.PendingUserActions, []string{"go_on", "accept_below_gate", "cancel"}) {
 			t.Errorf("%v\n%s", r.PendingUserActions, r.UserMessage)
 		}
 		b.refused(approve(true, ""), fault.InvalidArgument, "needs the human's reason")
+		// Another round is the human's to grant, not to be had by editing the draft.
+		b.write(r.Draft.Path, "# D\nQuality Score: 95")
+		again := submit(workflow.PO, "")
+		again.Results[0].Text, again.Results[0].Path = "", r.Draft.Path
+		b.refused(again, fault.GatePending, "not possible")
+		b.write(r.Draft.Path, "# D\nQuality Score: 50\n")
 		b.at("po/refining", approve(false, "leave out the reports"))
 	}
 	for range 4 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,15 +14,22 @@ import (
 // stage is marked stale and kept.
 func (r run) reopen(ctx context.Context) (*Reply, error) {
 	target := workflow.StageID(r.req.Stage)
-	s, err := r.change(ctx, nil, func(s *workflow.Session) error {
-		feedback := strings.TrimSpace(r.req.Feedback)
-		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback}); err != nil {
+	var grant *workflow.Grant
+	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
+		grant, err = r.leave(ctx, s, workflow.DecisionReopen, "Reopen "+string(target))
+		return err
+	}, func(s *workflow.Session) error {
+		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: grant.Feedback, Grant: grant}); err != nil {
 			return err
 		}
 		rec := s.Current()
-		rec.Feedback, rec.Questions = feedback, nil
+		rec.Feedback, rec.Questions = grant.Feedback, nil
 		return nil
 	})
+	var none *silence
+	if errors.As(err, &none) {
+		return r.stillPending(ctx, none.Silence)
+	}
 	if err != nil {
 		return nil, err
 	}

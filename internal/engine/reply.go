@@ -83,8 +83,9 @@ type AuditView struct {
 
 // EvidenceView is what came of a command in short; the session file has its output.
 type EvidenceView struct {
-	Command  string `json:"command"`
-	ExitCode int    `json:"exit_code"`
+	Command string `json:"command"`
+	// ExitCode is nil where the command was not run.
+	ExitCode *int   `json:"exit_code,omitempty"`
 	TimedOut bool   `json:"timed_out,omitempty"`
 	NotRun   string `json:"not_run,omitempty"`
 	Tail     string `json:"tail,omitempty"`
@@ -98,6 +99,8 @@ type GateView struct {
 	// AskByForm is true where next_call puts the question to the human in a form of
 	// their host: it is to be made at once.
 	AskByForm bool `json:"ask_by_form,omitempty"`
+	// AskByHost is true where next_call names the tool about which the host asks the human.
+	AskByHost bool `json:"ask_by_host,omitempty"`
 	// Terminal is the command by which the human decides themselves.
 	Terminal string `json:"terminal"`
 	// Silence says why the last question brought no decision.

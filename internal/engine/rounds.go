@@ -24,9 +24,9 @@ func roundsBelow(s *workflow.Session) int {
 	n := 0
 	for _, e := range slices.Backward(s.History) {
 		switch {
-		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered:
-		case e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && e.ToStage() == s.CurrentStage:
+		case e.Event == workflow.EventScoredBelow, e.Event == workflow.EventExhausted, e.Event == workflow.EventQuestioned:
 			n++
+		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered, e.Action == workflow.ActionSubmit:
 		default:
 			return n
 		}
@@ -58,9 +58,21 @@ func followsUp(rec *workflow.Record, a score.Assessment) error {
 		WithHint(`list each under its id in "findings" with "status": "fixed", "open" or "withdrawn", and submit again`)
 }
 
+// findingIDs names findings by id and severity.
+func findingIDs(findings []workflow.Finding) string {
+	var ids []string
+	for _, f := range findings[:min(len(findings), 10)] {
+		ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
+	}
+	if more := len(findings) - len(ids); more > 0 {
+		ids = append(ids, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(ids, ", ")
+}
+
 // progress compares a report's findings with those of the one before; nil where that
 // had none.
-func progress(before *workflow.Record, after []workflow.Finding, tree string) *workflow.Progress {
+func progress(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
 	if len(before.Findings) == 0 {
 		return nil
 	}
@@ -79,7 +91,7 @@ func progress(before *workflow.Record, after []workflow.Finding, tree string) *w
 			p.Fixed++
 		}
 	}
-	p.Unchanged = tree != "" && tree == before.WorkTree && p.Open > 0 && p.New+p.Fixed+p.Withdrawn == 0
+	p.Unchanged = sameTree != "" && sameTree == before.WorkTree && p.Open > 0 && p.New+p.Fixed+p.Withdrawn == 0
 	return &p
 }
 

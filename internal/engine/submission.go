@@ -23,7 +23,8 @@ type submission struct {
 	scope    []int
 	audit    *workflow.Audit
 	evidence *workflow.Evidence
-	workTree string
+	// workTree is the fingerprint now, sameTree what it would be had nothing changed.
+	workTree, sameTree string
 }
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.

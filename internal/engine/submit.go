@@ -72,7 +72,7 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
 			return err
 		}
-		sub.workTree = r.workTree(s)
+		sub.workTree, sub.sameTree = r.workTree(s)
 	}
 	document := sub.assessment.Document
 	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it
@@ -106,6 +106,9 @@ func depthFor(s *workflow.Session, from workflow.Stage) depth {
 // where an edited artifact is kept that the outcome replaced.
 func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission) (kept string, err error) {
 	rec, a := s.Current(), sub.assessment
+	// A gate that is pending cannot be loosened by coming to it once more.
+	policy := r.policy(s)
+	st = st.Under(policy)
 	if s.CurrentState.Gated() { // admitted as an edited draft
 		if err := r.fire(ctx, s, workflow.EventChangesRequested, workflow.Transition{
 			Iteration: rec.Iteration, Score: rec.Score, Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
@@ -113,7 +116,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 			return "", err
 		}
 	}
-	unchanged := unchangedSince(rec, sub)
+	unchanged := sameAsBefore(rec, sub)
 	if err := r.keep(ctx, s, rec, sub); err != nil {
 		return "", err
 	}
@@ -131,7 +134,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	rec.Audit, rec.Evidence = sub.audit, sub.evidence
 	rec.Progress = nil
 	if st.Gate == workflow.GateVerdict {
-		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.workTree), sub.workTree
+		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.sameTree), sub.workTree
 	}
 	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
 	rec.Questions = freshQuestions(rec, a.Questions)
@@ -145,7 +148,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	}
 	event := r.project.cfg.Workflow.Outcome(st, first, reading)
 	rec.Gaps = append(unchanged, gapsFor(st, a, event)...)
-	if reading.Audited != nil && *reading.Audited < st.GateScore {
+	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
 		rec.Gaps = append(rec.Gaps, auditGaps(sub.audit)...)
 	}
 	if event != workflow.EventQuestioned {
@@ -173,11 +176,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	}); err != nil {
 		return "", err
 	}
-	rec.Policy = nil
-	if s.CurrentState.Gated() {
-		policy := st.Policy()
-		rec.Policy = &policy
-	}
+	rec.Policy = &policy
 	return kept, nil
 }
 
@@ -252,9 +251,10 @@ func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []stri
 	if st.Gate != workflow.GateScore || event == workflow.EventScoredReady {
 		return gaps
 	}
-	if a.Claimed == nil {
-		gaps = append(gaps, fmt.Sprintf(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
+	if a.Claimed != nil {
+		return gaps // the audit says what is missing
 	}
+	gaps = append(gaps, fmt.Sprintf(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
 	return append(gaps, a.Missing...)
 }
 
@@ -267,12 +267,16 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission, 
 	var b strings.Builder
 	switch from.Gate {
 	case workflow.GateVerdict:
-		word := map[workflow.Verdict]string{workflow.Pass: "passed", workflow.PassWithRisk: "passed, with risk,"}[rec.Verdict]
-		fmt.Fprintf(&b, "The work **%s** the %s; saved as `%s`.", word, from.Role, r.artifactPath(s, from))
+		risk := ""
+		if rec.Verdict == workflow.PassWithRisk {
+			risk = " **with risk**"
+		}
+		fmt.Fprintf(&b, "The %s has **passed** the work%s; saved as `%s`.", from.Role, risk, r.artifactPath(s, from))
 		if text := progressText(rec.Progress); text != "" {
 			b.WriteString(" " + text)
-		} else if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
-			fmt.Fprintf(&b, " Still open: %s.", count(len(open), "finding"))
+		}
+		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
+			fmt.Fprintf(&b, " Still open: %s.", findingIDs(open))
 		}
 	default:
 		fmt.Fprintf(&b, "The %s is in", from.DocumentName)

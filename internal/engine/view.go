@@ -38,18 +38,12 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	}
 	if s.CurrentState.Active() {
 		// While generating, there is one only where an earlier stage was reopened.
-		out.Draft = r.document(s, st, rec.FinalResultRef)
-		if text := rec.InlineDraft(); out.Draft == nil && text != "" { // of an older server
-			out.Draft = &Document{
-				Stage: st.ID, Path: store.SessionPath(s.SessionID), Size: int64(len(text)),
-				Summary: fmt.Sprintf("it stands in this file, under stages.%s.draft", st.ID),
-			}
-		}
+		out.Draft = r.waiting(s)
 		if out.Draft != nil && !s.CurrentState.Gated() {
 			out.Draft.SHA256 = ""
 		}
 		if out.Draft != nil && s.CurrentState.Gated() {
-			out.Draft.Modified = r.draftEdited(s)
+			out.Draft.SHA256, out.Draft.Modified = r.draftHash(s), r.draftEdited(s)
 		}
 	}
 	r.scores(s, st, out)
@@ -72,6 +66,21 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	return out, nil
 }
 
+// waiting refers to the current stage's document; nil where there is none.
+func (r run) waiting(s *workflow.Session) *Document {
+	st, rec := r.stage(s), s.Current()
+	if doc := r.document(s, st, rec.FinalResultRef); doc != nil {
+		return doc
+	}
+	if text := rec.InlineDraft(); text != "" { // of an older server
+		return &Document{
+			Stage: st.ID, Path: store.SessionPath(s.SessionID), Size: int64(len(text)),
+			Summary: fmt.Sprintf("it stands in this file, under stages.%s.draft", st.ID),
+		}
+	}
+	return nil
+}
+
 func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 	rec := s.Current()
 	if st.Gate == workflow.GateScore {
@@ -88,7 +97,10 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 		out.Audit = &AuditView{Score: a.Score}
 	}
 	if e := evidenceFor(s); e != nil {
-		out.Evidence = &EvidenceView{Command: clip(e.Command, 300), ExitCode: e.ExitCode, TimedOut: e.TimedOut, NotRun: e.NotRun}
+		out.Evidence = &EvidenceView{Command: clip(e.Command, 300), TimedOut: e.TimedOut, NotRun: e.NotRun}
+		if e.NotRun == "" {
+			out.Evidence.ExitCode = &e.ExitCode
+		}
 		if e.Failed() {
 			out.Evidence.Tail = lastBytes(e.Tail, shownTail)
 		}
@@ -127,7 +139,7 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 	c := &Context{Documents: r.earlier(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.Asked {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID]}
-		if d == short { // the conversation has them
+		if d == short && !rec.AnswerChannels[q.ID].Personal() { // the conversation has them
 			a.Question, a.Answer = clip(a.Question, 100), clip(a.Answer, 240)
 		}
 		c.Answers = append(c.Answers, a)
@@ -141,10 +153,16 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 	if st.ID == workflow.Dev && rec.Iteration > 0 && !continuing(s) {
 		for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
 			out.Findings = append(out.Findings, workflow.OpenFindings(s.Record(id).Findings)...)
-			for _, c := range workflow.FailedCriteria(s.Record(id).Criteria) {
+			for _, row := range workflow.FailedCriteria(s.Record(id).Criteria) {
 				out.Findings = append(out.Findings, workflow.Finding{
-					ID: c.ID, Severity: "critical", Problem: "criterion failed: " + c.Criterion + " " + c.Evidence,
+					ID: row.ID, Severity: "critical", Problem: "criterion failed: " + row.Criterion + " " + row.Evidence,
 				})
+			}
+			if e := s.Record(id).Evidence; e.Failed() {
+				out.Findings = append(out.Findings, workflow.Finding{ID: "verify", Severity: "critical", Problem: evidenceText(e) + "; its output ends: " + lastBytes(e.Tail, shownTail)})
+			}
+			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Verdict == workflow.Fail {
+				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
 	}
@@ -162,6 +180,9 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 
 // refinement is the short prompt of a later round: what changes, and the form.
 func refinement(st workflow.Stage, rec *workflow.Record, later string) string {
+	if rec.Verdict == workflow.Blocked {
+		later = "You were blocked; what the human did or decided is in context.feedback. Go on with it, and report on the whole again.\n\n" + later
+	}
 	return "You are still the " + st.Role + ". This is round " + strconv.Itoa(rec.Iteration+1) + " of the " + st.DocumentName +
 		"; your last version is at draft.path. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -21,18 +22,26 @@ var notWork = []string{"node_modules", "vendor", "target", "dist", "build", "out
 // workTree returns a fingerprint of the project's files by path, size and time of
 // change, "" where it cannot be had. Hidden folders, what tools make and the files that
 // documents of the session were handed in from do not count: a report that is written
-// does not change the work.
-func (r run) workTree(s *workflow.Session) string {
-	skip := map[string]bool{}
+// does not change the work. same is what the fingerprint of the stage's report before
+// would be if nothing had changed: files that have been handed in only since counted then.
+func (r run) workTree(s *workflow.Session) (now, same string) {
+	handedIn, last := map[string]time.Time{}, time.Time{}
 	for _, e := range s.History {
 		for _, source := range e.Sources {
-			skip[source] = true
+			if _, known := handedIn[source]; !known { // from the first time on
+				handedIn[source] = e.At
+			}
+		}
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage {
+			last = e.At
 		}
 	}
 	for _, source := range r.sources() {
-		skip[source] = true
+		if _, known := handedIn[source]; !known {
+			handedIn[source] = r.Now()
+		}
 	}
-	sum, n := sha256.New(), 0
+	sum, before, n := sha256.New(), sha256.New(), 0
 	err := fs.WalkDir(r.project.dir.Tree(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -44,9 +53,6 @@ func (r run) workTree(s *workflow.Session) string {
 			}
 			return nil
 		}
-		if skip[name] {
-			return nil
-		}
 		info, err := d.Info()
 		if err != nil {
 			return err
@@ -54,13 +60,20 @@ func (r run) workTree(s *workflow.Session) string {
 		if n++; n > maxTree {
 			return fs.ErrInvalid
 		}
-		_, err = fmt.Fprintf(sum, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
-		return err
+		line := fmt.Sprintf("%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		at, document := handedIn[name]
+		if !document {
+			sum.Write([]byte(line))
+		}
+		if !document || at.After(last) && !info.ModTime().After(last) {
+			before.Write([]byte(line))
+		}
+		return nil
 	})
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return hex.EncodeToString(sum.Sum(nil)), hex.EncodeToString(before.Sum(nil))
 }
 
 // sources are the files of the project that the call hands in.

@@ -21,7 +21,7 @@ type argument struct {
 	read    func(q *engine.Request, raw json.RawMessage) error
 }
 
-var decisions = []workflow.Action{workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionReopen, workflow.ActionCancel}
+var leaving = []workflow.Action{workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionReopen, workflow.ActionCancel}
 
 var taskArguments = []argument{
 	{"action", nil, text(func(q *engine.Request) *string { return (*string)(&q.Action) })},
@@ -37,11 +37,11 @@ var taskArguments = []argument{
 	{"answers", []workflow.Action{workflow.ActionAnswer}, readAnswers},
 	{"confirmed", []workflow.Action{workflow.ActionConfirm}, truth(func(q *engine.Request) **bool { return &q.Confirmed })},
 	{"approved", []workflow.Action{workflow.ActionApprove}, truth(func(q *engine.Request) **bool { return &q.Approved })},
-	{"feedback", decisions, text(func(q *engine.Request) *string { return &q.Feedback })},
+	{"feedback", leaving, text(func(q *engine.Request) *string { return &q.Feedback })},
 	{"revision", changes, readRevision},
 }
 
-var changes = append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, decisions...)
+var changes = append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, leaving...)
 
 var submits = []workflow.Action{workflow.ActionSubmit}
 

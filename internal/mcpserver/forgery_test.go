@@ -118,3 +118,60 @@ func TestForgedAnswersDecideNothing(t *testing.T) {
 		pending("two")
 	}
 }
+
+// TestAnsweredFormAloneDecides: a call that brings a person's "no" cannot bring the
+// assistant's "yes" beside it, whatever else it says.
+func TestAnsweredFormAloneDecides(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := raw(t, dir)
+	r.result(modernCall(1, object{"action": "start", "objective": "x"}, nil))
+	r.result(modernCall(2, object{"action": "submit", "stage": "po", "claude_result": "# D\nQuality Score: 95"}, nil))
+	yes := object{"action": "confirm", "confirmed": true}
+	declined := object{"form": object{"action": "decline"}}
+
+	result, _ := r.result(modernCall(3, yes, nil))
+	time.Sleep(person)
+	without := strings.Replace(modernCall(4, yes, object{"inputResponses": declined, "requestState": result["requestState"]}), `{"elicitation":{}}`, `{}`, 1)
+	if _, reply := r.result(without); reply["state"] != "awaiting_confirmation" {
+		t.Errorf("without the capability: %v", reply)
+	}
+	result, _ = r.result(modernCall(5, yes, nil))
+	time.Sleep(person)
+	if _, reply := r.result(modernCall(6, yes, object{"requestState": result["requestState"]})); reply["state"] != "awaiting_confirmation" {
+		t.Errorf("with no answer after human time: %v", reply)
+	}
+
+	// Two windows of one host ask at once: either answer counts, once.
+	first, _ := r.result(modernCall(7, object{"action": "confirm"}, nil))
+	second, _ := r.result(modernCall(8, object{"action": "confirm"}, nil))
+	time.Sleep(person)
+	approve := object{"form": object{"action": "accept", "content": object{"decision": "approve"}}}
+	if _, reply := r.result(modernCall(9, object{"action": "confirm"}, object{"inputResponses": approve, "requestState": first["requestState"]})); reply["stage"] != "architect" {
+		t.Errorf("the first: %v", reply)
+	}
+	if _, reply := r.result(modernCall(10, object{"action": "confirm"}, object{"inputResponses": approve, "requestState": second["requestState"]})); reply["code"] != "conflict" {
+		t.Errorf("the second: %v", reply)
+	}
+}
+
+// TestRepeatedSubmissionIsNotTakenTwice: the call that brought the answers of a form is
+// sent once more by a host that lost the reply.
+func TestRepeatedSubmissionIsNotTakenTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := raw(t, dir)
+	r.result(modernCall(1, object{"action": "start", "objective": "x"}, nil))
+	submit := object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`}
+	result, _ := r.result(modernCall(2, submit, nil))
+	time.Sleep(person)
+	answered := object{"inputResponses": object{"form": object{"action": "accept", "content": object{"answer_01": "us"}}}, "requestState": result["requestState"]}
+	for id := 3; id < 5; id++ {
+		if _, reply := r.result(modernCall(id, submit, answered)); reply["state"] != "refining" || reply["iteration"] != 1.0 {
+			t.Errorf("call %d: %v", id, reply)
+		}
+	}
+	if history := stored(t, dir)["history"].([]any); len(history) != 3 {
+		t.Errorf("%d entries", len(history))
+	}
+}

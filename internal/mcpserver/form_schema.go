@@ -12,12 +12,12 @@ import (
 // notNow is the choice that leaves a gate as it is.
 const notNow = "not_now"
 
-// decisions3 are the values of a form's decision, in the order of a question's choices.
-var decisions3 = []string{"approve", "request_changes", notNow}
+// decisions are the values of a form's decision, in the order of a question's choices.
+var decisions = []string{"approve", "request_changes", notNow}
 
 // answerField names the field of the i-th question: ids are the assistant's, and hosts
 // need not take any text as a field's name.
-func answerField(i int) string { return fmt.Sprintf("answer_%d", i+1) }
+func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
 
 // Limits of what a form shows, in characters.
 const (
@@ -27,9 +27,16 @@ const (
 
 // params is the form of a question.
 func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
-	text := fmt.Sprintf("%s · %s\n\n%s", q.TaskName, q.Title, q.Text)
-	if q.Draft != "" {
-		text += fmt.Sprintf("\n\nDraft: %s (%s)", q.Draft, size(q.Size))
+	text := fmt.Sprintf("%s · %s\n", q.TaskName, q.Title)
+	if q.Draft != "" { // before what the assistant has written, which may be long
+		text += q.DraftLine() + "\n"
+	}
+	text += "\n" + q.Text
+	for i, question := range q.Questions {
+		text += fmt.Sprintf("\n\n%d. %s", i+1, oneLine(question.Question))
+		if question.Context != "" {
+			text += "\n   (" + oneLine(question.Context) + ")"
+		}
 	}
 	p := mcp.ElicitationParams{Message: clipRunes(text, maxFormText)}
 	if len(q.Questions) > 0 {
@@ -50,11 +57,11 @@ func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
 	if c.titled {
 		var one []map[string]any
 		for i, label := range labels {
-			one = append(one, map[string]any{"const": decisions3[i], "title": label})
+			one = append(one, map[string]any{"const": decisions[i], "title": label})
 		}
 		decision["oneOf"] = one
 	} else {
-		decision["enum"], decision["enumNames"] = decisions3, labels
+		decision["enum"], decision["enumNames"] = decisions, labels
 	}
 	return map[string]any{
 		"type": "object",
@@ -76,13 +83,6 @@ func answerSchema(q engine.Question) map[string]any {
 		fields[answerField(i)] = field
 	}
 	return map[string]any{"type": "object", "properties": fields}
-}
-
-func size(bytes int64) string {
-	if bytes < 1000 {
-		return fmt.Sprintf("%d bytes", bytes)
-	}
-	return fmt.Sprintf("%.0f kB", float64(bytes)/1000)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -70,9 +70,6 @@ func (f *forms) add(n form) (state, why string) {
 			continue
 		case other.bound == n.bound && other.cwd == n.cwd && other.held:
 			return "", "a form with this question is open already"
-		case other.bound == n.bound && other.cwd == n.cwd:
-			delete(f.open, state) // the newer one counts
-			continue
 		}
 		if other.held {
 			held++
@@ -136,6 +133,9 @@ type formChannel struct {
 	answered *form
 	answer   *mcp.ElicitationResult
 
+	// lost is true where the call brings the answer of a form that is not open any more.
+	lost bool
+
 	// asking is the result that asks, once Ask has returned ErrAsked.
 	asking *mcp.CallToolResult
 }
@@ -143,10 +143,6 @@ type formChannel struct {
 // formChannel returns the way to the person by forms, or nil where their host has none.
 // A call that brings the answer of a form carries it in.
 func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
-	can := capabilities(ctx).Elicitation
-	if can == nil || can.Form == nil && can.URL != nil {
-		return nil
-	}
 	c := &formChannel{forms: s.forms, client: clientKey(ctx), held: !modern(ctx), titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
 	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
 		if c.answered = s.forms.take(state); c.answered != nil && c.answered.client != c.client {
@@ -154,9 +150,20 @@ func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *for
 		}
 		if c.answered != nil {
 			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
+			return c
 		}
+		c.lost = true
+	}
+	if can := capabilities(ctx).Elicitation; can == nil || can.Form == nil && can.URL != nil {
+		return nil
 	}
 	return c
+}
+
+// seen reports whether the call brings what a person may have done with a form, so that
+// nothing else in it may decide.
+func (c *formChannel) seen() bool {
+	return c != nil && c.answered != nil && c.forms.now().Sub(c.answered.asked) >= humanTime
 }
 
 // form returns the form that the call brings the answer of, or nil.
@@ -205,6 +212,8 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 		return silence(fmt.Sprintf("the form was not answered within %v", f.limit), false)
 	case took >= f.limit:
 		return silence(fmt.Sprintf("the form was answered after its %v were over", f.limit), false)
+	case c.answer == nil && took >= humanTime:
+		return silence("the host gave no answer to the form", false)
 	case c.answer == nil:
 		c.forms.setSilent(c.client, true)
 		return silence("the host could not show the form", true)
@@ -238,7 +247,7 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 	if decision == notNow {
 		return silence("not now", false)
 	}
-	i := slices.Index(decisions3, decision)
+	i := slices.Index(decisions, decision)
 	if i < 0 || i >= len(q.Choices) {
 		return silence("the form came back without a decision", false)
 	}

@@ -19,7 +19,7 @@ func FuzzFormAnswer(f *testing.F) {
 	f.Add(`{"action":"accept","content":{"decision":"approve"}}`, 999, false)
 	f.Add(`{"action":"accept","content":{"decision":["approve"]}}`, 2000, false)
 	f.Add(`{"action":"decline"}`, 2000, true)
-	f.Add(`{"action":"accept","content":{"answer_1":"a","answer_2":7}}`, 2000, true)
+	f.Add(`{"action":"accept","content":{"answer_01":"a","answer_02":7}}`, 2000, true)
 	f.Add(`{"action":"accept","content":"approve"}`, 2000, false)
 	f.Fuzz(func(t *testing.T, text string, tookMS int, questions bool) {
 		var answer mcp.ElicitationResult

@@ -213,11 +213,11 @@ func TestAnswersByForm(t *testing.T) {
 			state   string
 			channel string
 		}{
-			{"filled", fill(person, "accept", object{"answer_1": "us", "answer_2": ""}), nil, "refining", "elicited"},
+			{"filled", fill(person, "accept", object{"answer_01": "us", "answer_02": ""}), nil, "refining", "elicited"},
 			{"declined", fill(person, "decline", nil), nil, "clarifying", ""},
-			{"empty", fill(person, "accept", object{"answer_1": " "}), nil, "clarifying", ""},
-			{"at once", fill(0, "accept", object{"answer_1": "us"}), nil, "clarifying", ""},
-			{"relay asks by no form", fill(person, "accept", object{"answer_1": "us"}), []string{"BMAD_GATE=relay"}, "clarifying", ""},
+			{"empty", fill(person, "accept", object{"answer_01": " "}), nil, "clarifying", ""},
+			{"at once", fill(0, "accept", object{"answer_01": "us"}), nil, "clarifying", ""},
+			{"relay asks by no form", fill(person, "accept", object{"answer_01": "us"}), []string{"BMAD_GATE=relay"}, "clarifying", ""},
 			{"no forms", nil, nil, "clarifying", ""},
 		} {
 			t.Run(protocol+" "+tt.name, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 		if forms.Add(1) == 1 {
 			return mcpserver.FormAnswer{Action: "decline"}, nil
 		}
-		return mcpserver.FormAnswer{Action: "accept", Content: object{"answer_1": "mine"}}, nil
+		return mcpserver.FormAnswer{Action: "accept", Content: object{"answer_01": "mine"}}, nil
 	}}, "BMAD_GATE=strict")
 	call(t, c, object{"action": "start", "objective": "x"})
 	call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
@@ -377,5 +377,53 @@ func TestOpenFormsBlockNobody(t *testing.T) {
 		if out := <-replies; out["state"] != "awaiting_confirmation" {
 			t.Errorf("%v", out)
 		}
+	}
+}
+
+// TestClosedFormIsAskedAgainWhenThePersonSaysSo: their silence is theirs, so neither is the
+// assistant told to call again at once, nor does its own yes count.
+func TestClosedFormIsAskedAgainWhenThePersonSaysSo(t *testing.T) {
+	t.Parallel()
+	c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(person, "decline", nil)})
+	gateOf(t, c)
+	reply, _ := call(t, c, object{"action": "confirm"})
+	gate, next := reply["gate"].(object), reply["next_call"].(object)
+	if reply["requires_user_confirmation"] != true || gate["ask_by_form"] != nil || next["confirmed"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "say **decide** when you are ready") {
+		t.Errorf("%v %v\n%v", gate, next, reply["user_message"])
+	}
+}
+
+// TestHostAsksWhereItShowsNoForm: the next best channel is offered, not the assistant's word.
+func TestHostAsksWhereItShowsNoForm(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"auto", "strict"} {
+		c := launch(t, t.TempDir(), mcpserver.Launch{Name: "claude-code", Version: "2.1.329"}, "BMAD_GATE="+policy)
+		reply := gateOf(t, c)
+		gate, next := reply["gate"].(object), reply["next_call"].(object)
+		if gate["ask_by_host"] != true || reply["requires_user_confirmation"] != false || next["tool"] != mcpserver.ConfirmTool || next["action"] != nil {
+			t.Fatalf("%s: %v %v", policy, gate, next)
+		}
+		delete(next, "tool")
+		if reply, refused := confirmCall(t, c, next); refused || reply["stage"] != "architect" {
+			t.Errorf("%s: next_call is refused: %v", policy, reply)
+		}
+	}
+	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
+	if reply := gateOf(t, none); reply["next_call"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp confirm x") {
+		t.Errorf("strict, with no way here: %v", reply)
+	}
+}
+
+// TestFormThatEndsInAnErrorLateWasSeen: some hosts tell of a dismissal so.
+func TestFormThatEndsInAnErrorLateWasSeen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := launch(t, dir, mcpserver.Launch{Protocol: "2025-11-25", Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+		time.Sleep(person)
+		return mcpserver.FormAnswer{}, errors.New("dismissed")
+	}})
+	gateOf(t, c)
+	if reply, _ := call(t, c, object{"action": "confirm", "confirmed": true}); reply["state"] != "awaiting_confirmation" {
+		t.Errorf("%v", reply)
 	}
 }

@@ -62,7 +62,7 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{engine: e, places: o.Places, forms: newForms(e.Now), log: o.Log, hostConfirm: o.HostConfirm}
+	s := &Server{engine: e, places: o.Places, forms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm}
 	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(instructions),

@@ -47,6 +47,10 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 	}
 	req.By, req.Via, req.HostConfirm = caller(ctx), workflow.ChannelRelayed, s.hostConfirms(ctx)
 	channel := s.formChannel(ctx, call)
+	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
+		// The submission was taken before its questions were asked: it must not be taken twice.
+		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Via: req.Via, HostConfirm: req.HostConfirm}
+	}
 	if channel != nil {
 		req.Ask, req.NoForms = channel, s.forms.isSilent(channel.client)
 	}
@@ -59,6 +63,9 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
 				By: req.By, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, NoForms: req.NoForms, Answers: req.Answers,
 			}
+		}
+		if channel.seen() {
+			req.Via = "" // whatever the call says, the person has had their say
 		}
 	}
 	if ask := s.place(ctx, call, &req); ask != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,16 +24,23 @@ type Signer interface {
 // Seal is a signature over the history up to an entry. Entries count from 1.
 type Seal struct {
 	Key string `json:"key"`
-	// Since is the first entry that was sealed when it was made. What is before it comes
-	// from a program that sealed nothing, or with another key.
-	Since int `json:"since"`
 	// Entries is the last entry covered.
 	Entries int `json:"entries"`
+	// Unvouched are entries that were there without the key when it signed next: from a
+	// program that sealed nothing, or with another key.
+	Unvouched []Span `json:"unvouched,omitempty"`
 	// Broken is the entry from which on the history was found changed when it was to be
 	// sealed again; 0 if it never was. It stays.
 	Broken    int    `json:"broken,omitempty"`
 	Signature string `json:"signature"`
 	Extra     Extra  `json:"-"`
+}
+
+// Span is a run of entries, both ends included.
+type Span struct {
+	From  int   `json:"from"`
+	To    int   `json:"to"`
+	Extra Extra `json:"-"`
 }
 
 // Append adds an entry to the history, linked to the one before it.
@@ -62,9 +70,15 @@ func (t Transition) hash() string {
 	return Hash(data)
 }
 
-// message is what a seal signs: it binds the entries to the session.
+// message is what a seal signs: it binds the entries to the session, and what the seal
+// says of them.
 func (s *Session) message(seal Seal) string {
-	return fmt.Sprintf("%s\n%d\n%d\n%d\n%s", s.SessionID, seal.Since, seal.Entries, seal.Broken, s.History[seal.Entries-1].hash())
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%d\n%d\n", s.SessionID, seal.Entries, seal.Broken)
+	for _, span := range seal.Unvouched {
+		fmt.Fprintf(&b, "%d-%d\n", span.From, span.To)
+	}
+	return b.String() + s.History[seal.Entries-1].hash()
 }
 
 // SealNew seals a session that was just made.
@@ -77,41 +91,38 @@ func (s *Session) SealNew(signer Signer) {
 }
 
 // Seal is called with a session before it is changed; the function it returns seals
-// the session after the change. A history that is not what the signer had sealed is
-// sealed as broken: a change by other hands must not become sound by our next entry.
+// the session after the change. What had been changed by other hands is sealed as
+// broken, and what was added without the key as unvouched: neither must become sound
+// by our next entry.
 func (s *Session) Seal(signer Signer) func() {
 	if signer == nil {
 		return func() {}
 	}
-	next := Seal{Key: signer.Key(), Since: len(s.History) + 1}
-	at := slices.IndexFunc(s.Seals, func(seal Seal) bool { return seal.Key == next.Key })
-	if at >= 0 {
-		next.Since, next.Broken, next.Extra = s.Seals[at].Since, s.Seals[at].Broken, s.Seals[at].Extra
-		if v := s.Verify(signer); v.Broken > 0 && next.Broken == 0 {
-			next.Broken = v.Broken
-		}
-	}
+	before := s.Verify(signer)
+	next := Seal{Key: signer.Key(), Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
 	return func() {
 		next.Entries = len(s.History)
 		if next.Entries == 0 {
 			return
 		}
+		s.Seals = slices.DeleteFunc(s.Seals, func(seal Seal) bool {
+			if seal.Key == next.Key {
+				next.Extra = seal.Extra
+			}
+			return seal.Key == next.Key
+		})
 		next.Signature = signer.Sign(s.message(next))
-		if at >= 0 {
-			s.Seals[at] = next
-		} else {
-			s.Seals = append(s.Seals, next)
-		}
+		s.Seals = append(s.Seals, next)
 	}
 }
 
 // Verification is what a check of the history's chain found.
 type Verification struct {
-	// Holds is true if the history is what was sealed, from entry Since on.
-	Holds   bool `json:"holds"`
-	Entries int  `json:"entries"`
-	// Since is the first entry that the seal vouches for; 0 if there is no seal of the key.
-	Since int `json:"since,omitempty"`
+	// Status is ChainHolds, ChainPartly or ChainChanged.
+	Status  ChainStatus `json:"status"`
+	Entries int         `json:"entries"`
+	// Unvouched are entries that no seal of this key vouches for.
+	Unvouched []Span `json:"unvouched,omitempty"`
 	// Broken is the first entry that is not as it was written, and BrokenAt its time.
 	Broken   int        `json:"broken,omitempty"`
 	BrokenAt *time.Time `json:"broken_at,omitempty"`
@@ -121,21 +132,33 @@ type Verification struct {
 	OtherKeys []string `json:"other_keys,omitempty"`
 }
 
+// ChainStatus says how far a history can be trusted to be as it was written.
+type ChainStatus string
+
+// The statuses of a chain.
+const (
+	ChainHolds ChainStatus = "holds"
+	// ChainPartly: nothing in it was changed as far as the key can tell, but it does not
+	// vouch for all entries.
+	ChainPartly  ChainStatus = "partly"
+	ChainChanged ChainStatus = "changed"
+)
+
 // Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
 func (s *Session) Verify(signer Signer) Verification {
-	v := Verification{Entries: len(s.History)}
-	var own *Seal
-	for i := range s.Seals {
-		if signer != nil && s.Seals[i].Key == signer.Key() {
-			own = &s.Seals[i]
+	v := Verification{Status: ChainChanged, Entries: len(s.History)}
+	var own []Seal
+	for _, seal := range s.Seals {
+		if signer != nil && seal.Key == signer.Key() {
+			own = append(own, seal)
 		} else {
-			v.OtherKeys = append(v.OtherKeys, s.Seals[i].Key)
+			v.OtherKeys = append(v.OtherKeys, seal.Key)
 		}
 	}
 	broken := func(entry int, format string, args ...any) Verification {
-		v.Broken, v.Problem = entry, fmt.Sprintf(format, args...)
-		if entry >= 1 && entry <= len(s.History) {
-			at := s.History[entry-1].At
+		v.Broken, v.Problem = max(entry, 1), fmt.Sprintf(format, args...)
+		if v.Broken <= len(s.History) {
+			at := s.History[v.Broken-1].At
 			v.BrokenAt = &at
 		}
 		return v
@@ -143,25 +166,75 @@ func (s *Session) Verify(signer Signer) Verification {
 	if entry := s.firstUnlinked(); entry > 0 {
 		return broken(entry, "entry %d, or its place in the history, is not what the entry after it was written for", entry)
 	}
+	covered := 0
+	if len(own) > 0 {
+		seal := own[0]
+		v.Unvouched = slices.Clone(seal.Unvouched)
+		switch {
+		case len(own) > 1:
+			return broken(1, "there are %d seals of one key, and a program makes one", len(own))
+		case seal.Entries < 1 || seal.Entries > len(s.History):
+			return broken(len(s.History)+1, "%d entries were sealed and %d are there: the newest were taken out", seal.Entries, len(s.History))
+		case signer.Sign(s.message(seal)) != seal.Signature:
+			return broken(seal.Entries, "the seal does not fit entry %d: it, or the seal, was changed", seal.Entries)
+		case seal.Broken > 0:
+			return broken(seal.Broken, "the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
+		}
+		covered = seal.Entries
+	}
+	if covered < len(s.History) {
+		v.Unvouched = append(v.Unvouched, Span{From: covered + 1, To: len(s.History)})
+	}
+	if problem := s.misfit(); problem != "" {
+		return broken(len(s.History), "%s", problem)
+	}
+	v.Status = ChainHolds
 	switch {
-	case own == nil && len(s.History) == 0:
-		v.Problem = "there is no history: an older server kept none"
-	case own == nil:
-		v.Problem = "the history carries no seal of this machine's key"
-	case own.Entries < 1 || own.Entries > len(s.History):
-		return broken(len(s.History)+1, "%d entries were sealed and %d are there: the newest were taken out", own.Entries, len(s.History))
-	case signer.Sign(s.message(*own)) != own.Signature:
-		return broken(own.Entries, "the seal does not fit entry %d: it, or the seal, was changed", own.Entries)
-	case own.Entries < len(s.History):
-		return broken(own.Entries+1, "entries from %d on were added without the key", own.Entries+1)
-	case own.Broken > 0:
-		return broken(own.Broken, "the history was found changed from entry %d on when a later entry was sealed", own.Broken)
-	case s.Last().To != s.Place():
-		return broken(len(s.History), "the session stands at %s, but its newest entry led to %s", s.Place(), s.Last().To)
-	default:
-		v.Holds, v.Since = true, own.Since
+	case len(s.History) == 0:
+		v.Status, v.Problem = ChainPartly, "there is no history: an older server kept none"
+	case len(v.Unvouched) > 0:
+		v.Status, v.Problem = ChainPartly, "this machine's key does not vouch for "+spans(v.Unvouched)
 	}
 	return v
+}
+
+// misfit says where the session is not what its newest entry left; "" if it is.
+func (s *Session) misfit() string {
+	last := s.Last()
+	switch {
+	case len(s.History) == 0:
+		return ""
+	case last.To != s.Place():
+		return fmt.Sprintf("the session stands at %s, but its newest entry led to %s", s.Place(), last.To)
+	case !s.CurrentState.Gated():
+		return ""
+	}
+	for _, e := range slices.Backward(s.History) {
+		if e.Event == EventPolicyChanged {
+			continue
+		}
+		rec := s.Current()
+		if e.Score != nil && (rec.Score == nil || *rec.Score != *e.Score) || e.Verdict != rec.Verdict {
+			return "the score or verdict at the gate is not the one that was handed in"
+		}
+		if ref := rec.FinalResultRef; e.SHA256 != "" && (ref == nil || ref.SHA256 != e.SHA256) {
+			return "the draft at the gate is not the one that was handed in"
+		}
+		break
+	}
+	return ""
+}
+
+// spans says "entry 3, entries 5 to 7".
+func spans(list []Span) string {
+	parts := make([]string, len(list))
+	for i, span := range list {
+		parts[i] = fmt.Sprintf("entries %d to %d", span.From, span.To)
+		if span.From == span.To {
+			parts[i] = fmt.Sprintf("entry %d", span.From)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // firstUnlinked returns the first entry, from 1, that the one after it does not vouch

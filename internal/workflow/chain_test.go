@@ -6,7 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ func step(t *testing.T, w *workflow.Workflow, s *workflow.Session, by workflow.S
 	t.Helper()
 	seal := s.Seal(by)
 	score := 95.0
+	s.Current().Score = &score
 	grant := &workflow.Grant{Channel: workflow.ChannelRelayed, At: time.Unix(int64(i), 5e6).UTC()}
 	err := w.Fire(context.Background(), s, workflow.Firing{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Note: workflow.Transition{Score: &score, Grant: grant, Feedback: "<&> 中文"}})
 	if err != nil {
@@ -65,7 +67,7 @@ func reread(t *testing.T, s *workflow.Session) *workflow.Session {
 
 func TestUntouchedHistoryHolds(t *testing.T) {
 	s := sealed(t, mine)
-	if v := s.Verify(mine); !v.Holds || v.Since != 1 || v.Entries != 5 || v.Problem != "" {
+	if v := s.Verify(mine); v.Status != workflow.ChainHolds || v.Unvouched != nil || v.Entries != 5 || v.Problem != "" {
 		t.Errorf("%+v", v)
 	}
 	if len(s.Seals) != 1 {
@@ -88,7 +90,7 @@ func TestTamperingShows(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(s *workflow.Session)
-		broken int // entry, counted from 1; 0: it cannot be told
+		broken int // entry, counted from 1; 0: nothing vouches for it
 	}{
 		{"a score", func(s *workflow.Session) { n := 99.0; s.History[2].Score = &n }, 3},
 		{"who decided", func(s *workflow.Session) { s.History[3].Grant.Channel = workflow.ChannelElicited }, 4},
@@ -105,9 +107,19 @@ func TestTamperingShows(t *testing.T) {
 			}
 		}, 5},
 		{"linked anew", func(s *workflow.Session) { s.History[2].Feedback = "x"; relink(s) }, 5},
-		{"one more, linked", func(s *workflow.Session) { s.Append(s.History[4]) }, 6},
+		{"one more, linked", func(s *workflow.Session) { s.Append(s.History[4]) }, 0},
 		{"the seal", func(s *workflow.Session) { s.Seals[0].Entries = 4 }, 4},
-		{"the seal's mark", func(s *workflow.Session) { s.Seals[0].Since = 2 }, 5},
+		{"the seal's mark", func(s *workflow.Session) { s.Seals[0].Unvouched = []workflow.Span{{From: 1, To: 1}} }, 5},
+		{"a second seal", func(s *workflow.Session) {
+			s.Seals = append([]workflow.Seal{{Key: mine.Key(), Entries: 1}}, s.Seals...)
+		}, 1},
+		{"linked anew, without the seal", func(s *workflow.Session) { s.History[2].Feedback = "x"; relink(s); s.Seals = nil }, 0},
+		{"the score at the gate", func(s *workflow.Session) {
+			s.History, s.Seals = s.History[:4], nil
+			s.CurrentStage, s.CurrentState = workflow.PO, workflow.AwaitingConfirmation
+			n := 99.0
+			s.Current().Score = &n
+		}, 4},
 		{"the seal taken off", func(s *workflow.Session) { s.Seals = nil }, 0},
 		{"another session's id", func(s *workflow.Session) { s.SessionID = "other" }, 5},
 		{"the session moved by hand", func(s *workflow.Session) { s.CurrentState = workflow.Completed }, 5},
@@ -116,7 +128,11 @@ func TestTamperingShows(t *testing.T) {
 		s := sealed(t, mine)
 		tt.change(s)
 		v := s.Verify(mine)
-		if v.Holds || v.Broken != tt.broken || v.Problem == "" {
+		want := workflow.ChainChanged
+		if tt.broken == 0 {
+			want = workflow.ChainPartly
+		}
+		if v.Status != want || v.Broken != tt.broken || v.Problem == "" {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 		if tt.broken > 0 && tt.broken <= len(s.History) && (v.BrokenAt == nil || !v.BrokenAt.Equal(s.History[tt.broken-1].At)) {
@@ -127,29 +143,36 @@ func TestTamperingShows(t *testing.T) {
 		seal := again.Seal(mine)
 		again.Append(workflow.Transition{From: "a", To: again.Place()})
 		seal()
-		if v := again.Verify(mine); v.Holds && v.Since <= len(s.History) {
-			t.Errorf("%s: sound again: %+v", tt.name, v)
+		if v := again.Verify(mine); v.Status != want {
+			t.Errorf("%s: after the next entry: %+v", tt.name, v)
+		}
+		again.Seals = slices.DeleteFunc(again.Seals, func(seal workflow.Seal) bool { return seal.Key == mine.Key() })
+		if v := again.Verify(mine); v.Status == workflow.ChainHolds {
+			t.Errorf("%s: sound without its seal: %+v", tt.name, v)
 		}
 	}
 }
 
-// TestOtherKeysStay: a project that goes from machine to machine keeps their seals.
+// TestOtherKeysStay: a project that goes from machine to machine keeps their seals, and
+// each key says what it vouches for.
 func TestOtherKeysStay(t *testing.T) {
 	s := sealed(t, mine)
 	const other = signer("other")
-	if v := s.Verify(other); v.Holds || v.Broken != 0 || !strings.Contains(v.Problem, "no seal") || len(v.OtherKeys) != 1 {
-		t.Errorf("%+v", v)
+	want := func(by workflow.Signer, status workflow.ChainStatus, others int, spans ...workflow.Span) {
+		t.Helper()
+		v := s.Verify(by)
+		if v.Status != status || len(v.OtherKeys) != others || !reflect.DeepEqual(v.Unvouched, spans) || v.Broken != 0 {
+			t.Errorf("%+v", v)
+		}
 	}
+	want(other, workflow.ChainPartly, 1, workflow.Span{From: 1, To: 5})
 	step(t, workflow.Default(), s, other, workflow.EventScoredReady, 9)
-	if v := s.Verify(other); !v.Holds || v.Since != 6 || v.Entries != 6 {
-		t.Errorf("%+v", v)
-	}
-	if v := s.Verify(mine); v.Holds || v.Broken != 6 || !strings.Contains(v.Problem, "added without the key") {
-		t.Errorf("%+v", v)
-	}
-	if v := s.Verify(nil); v.Holds || len(v.OtherKeys) != 2 {
-		t.Errorf("%+v", v)
-	}
+	want(other, workflow.ChainPartly, 1, workflow.Span{From: 1, To: 5})
+	want(mine, workflow.ChainPartly, 1, workflow.Span{From: 6, To: 6})
+	want(nil, workflow.ChainPartly, 2, workflow.Span{From: 1, To: 6})
+	step(t, workflow.Default(), s, mine, workflow.EventConfirmed, 10)
+	want(mine, workflow.ChainPartly, 1, workflow.Span{From: 6, To: 6})
+	want(other, workflow.ChainPartly, 1, workflow.Span{From: 1, To: 5}, workflow.Span{From: 7, To: 7})
 }
 
 // TestOldHistoryIsLinkedFromNowOn: entries of programs that kept no links stay as they are.
@@ -161,11 +184,11 @@ func TestOldHistoryIsLinkedFromNowOn(t *testing.T) {
 	}
 	step(t, workflow.Default(), s, mine, workflow.EventScoredReady, 9)
 	s = reread(t, s)
-	if v := s.Verify(mine); !v.Holds || v.Since != 6 {
+	if v := s.Verify(mine); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 5}}) {
 		t.Errorf("%+v", v)
 	}
 	s.History[4].Feedback = "x"
-	if v := s.Verify(mine); v.Holds || v.Broken != 5 {
+	if v := s.Verify(mine); v.Status != workflow.ChainChanged || v.Broken != 5 {
 		t.Errorf("%+v", v)
 	}
 }

@@ -50,6 +50,8 @@ const (
 	DecisionChanges  Decision = "request_changes"
 	DecisionOverride Decision = "override"
 	DecisionAnswer   Decision = "answer"
+	DecisionReopen   Decision = "reopen"
+	DecisionCancel   Decision = "cancel"
 )
 
 // Grant is a recorded decision. It is for one stage, revision and draft, and is used in

@@ -172,12 +172,13 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 	case next, finish:
 		s.Current().Status = Done
 	case toDev, jump:
+		// Failed work that is reopened goes back just as well as when it is sent back.
+		if r.move == toDev || w.failed(s) {
+			s.ReworkCount++
+		}
 		w.rewind(s, target)
 	}
-	switch r.move {
-	case toDev:
-		s.ReworkCount++
-	case finish:
+	if r.move == finish {
 		s.MarkSprints(s.OpenSprints(SprintImplemented), SprintDone)
 	}
 	s.CurrentStage, s.CurrentState = target, to
@@ -188,6 +189,12 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 	s.Append(entry)
 	s.UpdatedAt = f.At
 	return nil
+}
+
+// failed reports whether the session waits at a gate with work that was failed.
+func (w *Workflow) failed(s *Session) bool {
+	st, _ := w.Stage(s.CurrentStage)
+	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Verdict == Fail
 }
 
 // rewind sets the stages after target back to pending; their artifacts no longer

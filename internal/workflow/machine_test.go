@@ -173,11 +173,10 @@ func TestBlockedStageIsGoneThroughAgain(t *testing.T) {
 	if got := w.Outcome(st, false, workflow.Reading{Verdict: workflow.Blocked}); got != workflow.EventBlocked {
 		t.Errorf("outcome %s", got)
 	}
-	if got := w.Decision(st, workflow.AwaitingApproval, workflow.Blocked, false); got != workflow.EventChangesRequested {
-		t.Errorf("no: %s", got)
-	}
-	if got := w.Decision(st, workflow.AwaitingApproval, workflow.Blocked, true); got != workflow.EventFinished {
-		t.Errorf("yes: %s", got)
+	for _, yes := range []bool{true, false} {
+		if got := w.Decision(st, workflow.AwaitingApproval, workflow.Blocked, yes); got != workflow.EventChangesRequested {
+			t.Errorf("%v: %s", yes, got)
+		}
 	}
 }
 

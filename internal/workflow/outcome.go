@@ -46,14 +46,16 @@ func (w *Workflow) Outcome(st Stage, first bool, r Reading) Event {
 
 // Decision returns the event of a human's decision at a gate: yes goes on; no
 // sends a document back to its stage, and failed work back to dev. A stage that was
-// blocked is gone through again.
+// blocked goes on with what the human says, whichever it is.
 func (w *Workflow) Decision(st Stage, state State, verdict Verdict, yes bool) Event {
 	switch {
+	case st.Gate == GateVerdict && verdict == Blocked:
+		return EventChangesRequested
 	case yes && state == AwaitingConfirmation:
 		return w.onward(st, EventConfirmed)
 	case yes:
 		return w.onward(st, EventApproved)
-	case st.Gate == GateVerdict && verdict != Blocked:
+	case st.Gate == GateVerdict:
 		return EventSentBack
 	default:
 		return EventChangesRequested

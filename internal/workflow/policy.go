@@ -56,12 +56,7 @@ func (p Policy) Same(other Policy) bool {
 	return p.Gate == other.Gate && p.Scoring == other.Scoring && score
 }
 
-// StricterGate returns the stricter of two gate modes; an unknown or empty one is the loosest.
-func StricterGate(a, b GateMode) GateMode { return stricter(GateModes(), a, b) }
-
-// StricterScoring returns the stricter of two scoring modes.
-func StricterScoring(a, b ScoringMode) ScoringMode { return stricter(ScoringModes(), a, b) }
-
+// stricter returns the later of two values in an order; one that is not in it is the first.
 func stricter[T comparable](order []T, a, b T) T {
 	for i := len(order) - 1; i >= 0; i-- {
 		if order[i] == a {
@@ -72,6 +67,15 @@ func stricter[T comparable](order []T, a, b T) T {
 		}
 	}
 	return a
+}
+
+// Under returns the stage with what a policy asks for.
+func (s Stage) Under(p Policy) Stage {
+	s.Mode = p.Gate
+	if p.GateScore != nil {
+		s.GateScore, s.Scoring = *p.GateScore, p.Scoring
+	}
+	return s
 }
 
 // Policy returns what the stage's gate asks for.

@@ -126,6 +126,7 @@ type (
 	plainAuditFinding AuditFinding
 	plainEvidence     Evidence
 	plainProgress     Progress
+	plainSpan         Span
 	plainSeal         Seal
 )
 
@@ -265,4 +266,12 @@ func (v Seal) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSeal(v)
 // UnmarshalJSON reads the stored form and keeps unknown keys.
 func (v *Seal) UnmarshalJSON(b []byte) error {
 	return unmarshalKeeping(b, (*plainSeal)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Span) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSpan(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Span) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainSpan)(v), &v.Extra)
 }
