@@ -27,11 +27,14 @@ const (
 
 // params is the form of a question.
 func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
-	text := fmt.Sprintf("%s · %s\n", q.TaskName, q.Title)
-	if q.Draft != "" { // before what the assistant has written, which may be long
+	// What the server says comes before what the assistant has written; and hosts show
+	// three lines before one has to ask for more.
+	first, rest, _ := strings.Cut(q.Text, "\n")
+	text := fmt.Sprintf("%s · %s\n%s\n", q.TaskName, q.Title, first)
+	if q.Draft != "" {
 		text += q.DraftLine() + "\n"
 	}
-	text += "\n" + q.Text
+	text += rest
 	for i, question := range q.Questions {
 		text += fmt.Sprintf("\n\n%d. %s", i+1, oneLine(question.Question))
 		if question.Context != "" {
