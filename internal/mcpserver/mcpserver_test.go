@@ -347,7 +347,7 @@ func TestNoPlaceAsksForCwd(t *testing.T) {
 }
 
 func TestTextsFitTheHosts(t *testing.T) {
-	for _, name := range []string{"instructions.md", "task_description.md"} {
+	for _, name := range []string{"instructions.md", "task_description.md", "confirm_description.md"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
