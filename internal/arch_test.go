@@ -28,7 +28,7 @@ var may = map[string][]string{
 	"internal/store/storetest":     {"internal/store", "internal/durable", "internal/durable/durabletest", "internal/workflow", "internal/fault"},
 	"internal/artifact":            {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/score":               {"internal/workflow"},
-	"internal/audit":               {"internal/workflow", "internal/fault"},
+	"internal/audit":               {"internal/score", "internal/workflow", "internal/fault"},
 	"internal/trust":               {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/verify":              {"internal/workflow", "internal/fault"},
 	"internal/workflow":            {"internal/fault"},

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"bmad-mcp/internal/score"
 )
 
 // table is a Markdown table outside code.
@@ -46,17 +48,8 @@ func (d *text) readTables() {
 	}
 }
 
-// cells splits a row at its bars, but for escaped ones.
-func cells(line string) []string {
-	const escaped = "\x00"
-	line = strings.ReplaceAll(strings.TrimSpace(line), `\|`, escaped)
-	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
-	parts := strings.Split(line, "|")
-	for i := range parts {
-		parts[i] = strings.Trim(strings.TrimSpace(strings.ReplaceAll(parts[i], escaped, "|")), "*_")
-	}
-	return parts
-}
+// cells splits a row, and leaves code in it marked as such.
+func cells(line string) []string { return score.Cells(line, "*_") }
 
 // column returns the first column whose header contains one of the words, or -1.
 func (t table) column(words ...string) int {

@@ -114,17 +114,22 @@ are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, _, err := a.session(cmd, args)
-			if err != nil {
-				return err
-			}
-			ask, err := a.terminal(false, "")
-			if err != nil {
-				return err
-			}
-			return a.decided(cmd, engine.Request{Action: workflow.ActionAnswer, SessionID: s.SessionID, Revision: &s.Revision, Ask: ask})
+			return a.askHere(cmd, args, workflow.ActionAnswer, "")
 		},
 	}
+}
+
+// askHere runs an action for which the person at this terminal is asked.
+func (a *app) askHere(cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
+	s, _, err := a.session(cmd, args)
+	if err != nil {
+		return err
+	}
+	ask, err := a.terminal(false, "")
+	if err != nil {
+		return err
+	}
+	return a.decided(cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
 }
 
 // leaveCommand is a decision of the person at this terminal to take a session away from
@@ -139,15 +144,7 @@ func (a *app) leaveCommand(action workflow.Action, short string) *cobra.Command 
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, _, err := a.session(cmd, args)
-			if err != nil {
-				return err
-			}
-			ask, err := a.terminal(false, "")
-			if err != nil {
-				return err
-			}
-			return a.decided(cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
+			return a.askHere(cmd, args, action, stage)
 		},
 	}
 	if action == workflow.ActionReopen {

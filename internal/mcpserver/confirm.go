@@ -27,18 +27,8 @@ var (
 const ConfirmTool = "bmad-confirm"
 
 func confirmTool() mcp.Tool {
-	tool := mcp.NewToolWithRawSchema(ConfirmTool, strings.TrimSpace(confirmDescription), confirmSchema)
-	tool.Title = "Decide at a BMAD gate"
-	tool.Annotations = mcp.ToolAnnotation{
-		Title:           "Decide at a BMAD gate",
-		ReadOnlyHint:    mcp.ToBoolPtr(false),
-		DestructiveHint: mcp.ToBoolPtr(false),
-		IdempotentHint:  mcp.ToBoolPtr(false),
-		OpenWorldHint:   mcp.ToBoolPtr(false),
-	}
 	// Claude Code asks the person on each call of such a tool, whatever the permission mode.
-	tool.Meta = mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true, "anthropic/requiresUserInteraction": true})
-	return tool
+	return newTool(ConfirmTool, "Decide at a BMAD gate", confirmDescription, confirmSchema, map[string]any{"anthropic/requiresUserInteraction": true})
 }
 
 // HostConfirm says for which clients the tool bmad-confirm is listed.

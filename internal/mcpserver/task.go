@@ -26,17 +26,23 @@ var (
 const TaskTool = "bmad-task"
 
 func taskTool() mcp.Tool {
-	tool := mcp.NewToolWithRawSchema(TaskTool, strings.TrimSpace(taskDescription), taskSchema)
-	tool.Title = "BMAD workflow"
+	return newTool(TaskTool, "BMAD workflow", taskDescription, taskSchema, map[string]any{})
+}
+
+// newTool describes a tool that changes files of the project and nothing else.
+func newTool(name, title, description string, schema []byte, meta map[string]any) mcp.Tool {
+	tool := mcp.NewToolWithRawSchema(name, strings.TrimSpace(description), schema)
+	tool.Title = title
 	tool.Annotations = mcp.ToolAnnotation{
-		Title:           "BMAD workflow",
+		Title:           title,
 		ReadOnlyHint:    mcp.ToBoolPtr(false),
 		DestructiveHint: mcp.ToBoolPtr(false),
 		IdempotentHint:  mcp.ToBoolPtr(false),
 		OpenWorldHint:   mcp.ToBoolPtr(false),
 	}
 	// Claude Code otherwise shows the model only the tool's name.
-	tool.Meta = mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true})
+	meta["anthropic/alwaysLoad"] = true
+	tool.Meta = mcp.NewMetaFromMap(meta)
 	return tool
 }
 

@@ -26,7 +26,7 @@ func markdownTables(document string) []mdTable {
 		case !strings.Contains(line, "|"):
 			open = false
 		case tableRule.MatchString(line) && strings.Contains(previous, "|"):
-			header := cells(previous)
+			header := Cells(previous, "*_`")
 			for i := range header {
 				header[i] = strings.ToLower(header[i])
 			}
@@ -34,7 +34,7 @@ func markdownTables(document string) []mdTable {
 		case open:
 			// A row may lack cells at its end, or have an unescaped bar in its last.
 			t := &out[len(out)-1]
-			row := cells(line)
+			row := Cells(line, "*_`")
 			for len(row) < len(t.header) {
 				row = append(row, "")
 			}
@@ -45,14 +45,15 @@ func markdownTables(document string) []mdTable {
 	return out
 }
 
-// cells splits a row at its bars, but for escaped ones.
-func cells(line string) []string {
+// Cells splits a row of a Markdown table at its bars, but for escaped ones, and takes the
+// marks off the ends of each cell.
+func Cells(line, marks string) []string {
 	const escaped = "\x00"
 	line = strings.ReplaceAll(strings.TrimSpace(line), `\|`, escaped)
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
 	parts := strings.Split(line, "|")
 	for i := range parts {
-		parts[i] = strings.Trim(strings.TrimSpace(strings.ReplaceAll(parts[i], escaped, "|")), "*_`")
+		parts[i] = strings.Trim(strings.TrimSpace(strings.ReplaceAll(parts[i], escaped, "|")), marks)
 	}
 	return parts
 }
