@@ -93,10 +93,11 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// shrink makes the documents smaller for short runs.
+// shrink makes the documents smaller for short runs, and for those that are slow for
+// other reasons than the size.
 func shrink() int {
 	if testing.Short() {
 		return 100
 	}
-	return 20
+	return 20 * slow
 }

@@ -3,11 +3,11 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/trust"
 )
 
@@ -95,15 +95,15 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 	}
 	fmt.Fprintf(a.out, "In %s\n", cwd)
 	for _, w := range open {
-		if strings.IndexFunc(w.Text, unicode.IsControl) >= 0 {
-			fmt.Fprintf(a.out, "\n%s (%s) has control characters, with which it could look like another; it cannot be allowed: %q\n", w.Kind, w.Use, w.Text)
-			continue
+		if strings.IndexFunc(w.Text, steers) >= 0 {
+			return fault.New(fault.InvalidArgument, "the %s for %s has control characters, with which it could look like another: %q", w.Kind, w.Use, w.Text).
+				WithHint("take them out of the settings")
 		}
 		question := "run this command, with your rights, when its stage is handed in"
 		if w.Kind == trust.KindRubric {
 			question = "audit by this rubric in place of the built-in one"
 		}
-		fmt.Fprintf(a.out, "\n%s (%s): may the server %s?\n\n    %s\n\n", w.Kind, w.Use, question, w.Text)
+		fmt.Fprintf(a.out, "\n%s (%s): may the server %s?\n\n%s\n\n", w.Kind, w.Use, question, indent(indent(w.Text)))
 		line, err := person.line(cmd.Context(), "Allow it [y/n]: ")
 		if err != nil {
 			_, err = ended(cmd.Context(), err)

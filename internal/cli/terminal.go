@@ -58,7 +58,7 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 		}
 	}
 	answer := engine.Response{Decision: choice.Decision, Feedback: t.words}
-	changes := choice.Decision == workflow.DecisionChanges
+	changes := choice.Decision == workflow.DecisionChanges || choice.Decision == workflow.DecisionReopen
 	if t.words != "" || !changes && !choice.Reason {
 		return answer, nil
 	}
@@ -83,10 +83,14 @@ func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice
 	for i, choice := range q.Choices {
 		fmt.Fprintf(t.out, "  %c  %s\n", keys[i], choice.Label)
 	}
-	fmt.Fprint(t.out, "  v  View the draft\n  n  Not now: leave it as it is\n\n")
-	offered := keys[:len(q.Choices)]
+	offered, view := keys[:len(q.Choices)], ""
+	if q.Draft != "" {
+		view = "v"
+		fmt.Fprintln(t.out, "  v  View the draft")
+	}
+	fmt.Fprint(t.out, "  n  Not now: leave it as it is\n\n")
 	for {
-		line, err := t.line(ctx, "Your decision ["+offered+"vn]: ")
+		line, err := t.line(ctx, "Your decision ["+offered+view+"n]: ")
 		if err != nil {
 			return engine.Choice{}, err
 		}
@@ -94,7 +98,7 @@ func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice
 		switch i := strings.Index(offered, line); {
 		case line == "n":
 			return engine.Choice{}, nil
-		case line == "v":
+		case line == "v" && view != "":
 			t.view(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
 		case len(line) == 1 && i >= 0:
 			return q.Choices[i], nil

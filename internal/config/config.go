@@ -88,9 +88,10 @@ type Config struct {
 	Ignored []string
 
 	layers [layers]layer
-	// verifyByPerson has the stages whose command the person names.
-	verifyByPerson map[workflow.StageID]bool
-	from           source
+	// byPerson has the settings that the person has made, by their key; those of verify by
+	// key and stage.
+	byPerson map[string]bool
+	from     source
 }
 
 // HostConfirm says for whom the tool bmad-confirm is listed.
@@ -123,7 +124,7 @@ func Default(project string) Config {
 		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
-		Verify:  map[workflow.StageID]string{}, verifyByPerson: map[workflow.StageID]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
+		Verify:  map[workflow.StageID]string{}, byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
 	}
 }
 
@@ -261,7 +262,11 @@ func (c *Config) set(key string, values []string, base string) error {
 	case "prompts":
 		return folder(&c.Prompts, key, v, base)
 	case "rubrics":
-		c.OwnRubrics = c.from == own
+		if c.from == own && c.byPerson[key] {
+			c.ignore(key + " " + v)
+			return nil
+		}
+		c.OwnRubrics, c.byPerson[key] = c.from == own, c.from != own
 		return folder(&c.Rubrics, key, v, base)
 	default:
 		if slices.Contains(stageKeys, key) {
@@ -275,10 +280,14 @@ func (c *Config) set(key string, values []string, base string) error {
 // setLimit sets one of the limits in numbers.
 func (c *Config) setLimit(key, v string) error {
 	before := *c
-	if err := c.readLimit(key, v); err != nil || c.from != own {
+	err := c.readLimit(key, v)
+	if c.from != own {
+		c.byPerson[key] = true
+	}
+	if err != nil || c.from != own || !c.byPerson[key] {
 		return err
 	}
-	// More rounds before the human is asked, or less time for them, is theirs to allow.
+	// More rounds before the human is asked, or less time for them, than they have set.
 	if c.MaxRework > before.MaxRework || c.MaxIterations > before.MaxIterations || c.FormTimeout < before.FormTimeout {
 		c.MaxRework, c.MaxIterations, c.FormTimeout = before.MaxRework, before.MaxIterations, before.FormTimeout
 		c.ignore(key + " " + v)

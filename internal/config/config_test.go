@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
@@ -128,8 +129,8 @@ func TestOnlyThePersonTrustsAHost(t *testing.T) {
 }
 
 func TestProjectCannotSwitchOffWhatThePersonSet(t *testing.T) {
-	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 2\nform_timeout: 1s\n", "verify: make test\nmax_rework: 4\n")
-	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 2 || c.FormTimeout != config.DefaultFormTimeout || len(c.Ignored) != 3 {
+	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 8\nform_timeout: 1s\nrubrics: own\n", "verify: make test\nmax_rework: 4\nform_timeout: 2m\nrubrics: /\n", "BMAD_VERIFY= ")
+	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 8 || c.FormTimeout != 2*time.Minute || c.Rubrics != "/" || c.OwnRubrics || len(c.Ignored) != 4 {
 		t.Errorf("%v %d %d %v %q, %v", c.Verify, c.MaxRework, c.MaxIterations, c.FormTimeout, c.Ignored, err)
 	}
 }

@@ -100,12 +100,15 @@ func ignored(st workflow.Stage, project, force workflow.Policy) []string {
 // setVerify takes the project's command only where the person names none: theirs must not
 // be talked out of.
 func (c *Config) setVerify(stage workflow.StageID, command string) {
-	if c.from == own && c.verifyByPerson[stage] {
+	key, command := "verify "+string(stage), strings.TrimSpace(command)
+	switch {
+	case c.from == own && c.byPerson[key]:
 		c.ignore("verify " + command)
 		return
+	case c.from == environment && command == "" && c.byPerson[key]:
+		return // a variable is set more easily than the person's file is changed
 	}
-	c.Verify[stage] = strings.TrimSpace(command)
-	c.verifyByPerson[stage] = c.from != own
+	c.Verify[stage], c.byPerson[key] = command, c.from != own
 }
 
 // ignore notes that a setting of the project's file does not count.

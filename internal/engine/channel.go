@@ -58,6 +58,16 @@ type Bound struct {
 	// SHA256 is the draft's.
 	SHA256 string
 	Action workflow.Action
+	// Target is where a reopen goes.
+	Target workflow.StageID
+}
+
+// Value names the choice to a form: the two decisions at a gate, or the act itself.
+func (c Choice) Value() string {
+	if c.Decision == workflow.DecisionOverride {
+		return string(workflow.DecisionApprove)
+	}
+	return string(c.Decision)
 }
 
 // Choice is a decision and how a person reads it.

@@ -157,12 +157,23 @@ func (r run) leave(ctx context.Context, s *workflow.Session, d workflow.Decision
 	strict := policy == workflow.GateStrict && s.CurrentState.Gated()
 	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
 		q.Action, q.Choices = r.req.Action, []Choice{{Decision: d, Label: label}}
+		q.Text = label + "? It was asked for"
+		if words := oneLine(r.req.Feedback); words != "" {
+			q.Text += " with these words: “" + clip(words, 1000) + "”"
+		}
+		q.Text += "."
+		if d == workflow.DecisionReopen {
+			q.Target = workflow.StageID(r.req.Stage)
+		}
 		var err error
 		if a, err = ask.Ask(ctx, q); err != nil {
 			return nil, err
 		}
 		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
 			return nil, &silence{a.Silence}
+		}
+		if a.Feedback == "" { // they were shown these
+			a.Feedback = r.req.Feedback
 		}
 	}
 	if strict && !a.Channel.Personal() {
@@ -222,15 +233,15 @@ func (r run) decidable(s *workflow.Session) error {
 	if r.refuses() {
 		return nil
 	}
+	if r.blocked(s) {
+		return nil // nothing is saved
+	}
 	switch r.draftState(s) {
 	case artifact.Modified:
 		return r.changedSince(s)
 	case artifact.Missing:
 		return fault.New(fault.Storage, "the draft %s is missing on disk", s.Current().FinalResultRef.FilePath).
 			WithHint("restore the file, or ask for another round (%s with false)", r.req.Action)
-	}
-	if r.blocked(s) {
-		return nil
 	}
 	return r.opens(s)
 }
@@ -291,8 +302,16 @@ func (e *Engine) GateAction(ctx context.Context, req Request) (workflow.Action, 
 
 // ways says how the human can decide by their own act.
 func (r run) ways(s *workflow.Session) string {
-	ways := []string{"in a terminal: bmad-mcp " + terminalCommand(s)}
-	if r.req.HostConfirm && s.CurrentState.Gated() {
+	command := terminalCommand(s)
+	leaves := r.req.Action == workflow.ActionCancel || r.req.Action == workflow.ActionReopen
+	if leaves {
+		command = string(r.req.Action) + " " + s.TaskName
+		if r.req.Stage != "" {
+			command += " --stage " + r.req.Stage
+		}
+	}
+	ways := []string{"in a terminal: bmad-mcp " + command}
+	if r.req.HostConfirm && s.CurrentState.Gated() && !leaves {
 		ways = append([]string{"here, with the tool bmad-confirm, about which the host asks the human"}, ways...)
 	}
 	return "the human decides " + strings.Join(ways, "; or ")

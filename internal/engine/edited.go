@@ -54,7 +54,7 @@ func (r run) changedSince(s *workflow.Session) error {
 	st := r.stage(s)
 	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Current().FinalResultRef.FilePath)
 	if !r.resubmittable(s) {
-		return e.WithHint("the report counts as it was judged: restore the file, or call approve with false to send the work back")
+		return e.WithHint("it counts as it was judged: restore the file, or call approve with false and say what to change")
 	}
 	e.NextCall = r.resubmission(s)
 	again := "submit it again from its path, so that the text as it is now is judged"

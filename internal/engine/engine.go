@@ -340,8 +340,13 @@ func (r run) explain(ctx context.Context, err error) error {
 // allowedActions lists what the session accepts where it stands, and with its draft as it is.
 func (r run) allowedActions(s *workflow.Session) []string {
 	names := actionNames(r.project.cfg.Workflow.Allowed(s))
-	if gateAction(s.CurrentState) != "" && r.way(s) == byOwnAct {
-		names = slices.DeleteFunc(names, func(name string) bool { return name == string(gateAction(s.CurrentState)) })
+	if r.policy(s).Gate == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms) {
+		// What only the human's own act can do is none of the caller's.
+		own := []workflow.Action{gateAction(s.CurrentState)}
+		if s.CurrentState.Gated() {
+			own = append(own, workflow.ActionReopen, workflow.ActionCancel)
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(own, workflow.Action(name)) })
 	}
 	if s.CurrentState.Gated() && r.resubmittable(s) && r.draftEdited(s) {
 		names = append([]string{string(workflow.ActionSubmit)}, names...)

@@ -10,11 +10,14 @@ import (
 // options says what the human can do at a gate: in their words where the assistant passes
 // them on, else by which act of their own.
 func (r run) options(s *workflow.Session, ways ...string) string {
+	if r.spoiled(s) {
+		return "The draft is not what was handed in: it is missing, or was changed since. **You can now** restore the file, or say what to change."
+	}
 	switch r.way(s) {
 	case byForm:
 		return "**You can now** read it; a form asks for your decision."
 	case byFormAgain:
-		return "It waits. **You can now** say **decide** when you are ready, and a form asks again; or say what to change."
+		return "It waits. **You can now** say **decide** when you are ready, and a form asks again; or say what to change; or type `bmad-mcp " + terminalCommand(s) + "` in a terminal."
 	case byHost:
 		return "**You can now** read it; your host asks you about the assistant's call of bmad-confirm. Allow it to approve; or decline it and say what to change."
 	case byOwnAct:
@@ -37,7 +40,7 @@ func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	case st.Gate == workflow.GateApproval:
 		return r.planMessage(s, st, rec, draft, artifact)
 	case st.Gate == workflow.GateScore:
-		return fmt.Sprintf("%s\nDraft: %s\n%s have not reached the gate; from here it goes on as you decide.%s\n\n",
+		return fmt.Sprintf("%s\nDraft: %s\nAfter %s it has not reached the gate; from here it goes on as you decide.%s\n\n",
 			r.standing(s), draft, count(roundsBelow(s), "round"), list("Still missing:", rec.Gaps)) + r.options(s,
 			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", count(r.project.cfg.MaxIterations, "round")),
 			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", artifact),
@@ -141,7 +144,7 @@ func (r run) facts(s *workflow.Session) string {
 	case st.Gate == workflow.GateScore:
 		b.WriteString(r.standing(s))
 		if s.CurrentState == workflow.AwaitingApproval {
-			fmt.Fprintf(&b, "\n%s have not reached the gate.", count(roundsBelow(s), "round"))
+			fmt.Fprintf(&b, "\nAfter %s it has not reached the gate.", count(roundsBelow(s), "round"))
 		}
 		b.WriteString(list("Known gaps:", rec.Gaps))
 	case st.Gate == workflow.GateApproval:

@@ -282,7 +282,12 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 	b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail"))
 	reopen := engine.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "again"}
 	b.refused(reopen, fault.GatePending, "policy strict")
-	b.refused(engine.Request{Action: workflow.ActionCancel}, fault.GatePending, "policy strict")
+	if hint := b.refused(engine.Request{Action: workflow.ActionCancel}, fault.GatePending, "policy strict"); !strings.Contains(hint, "bmad-mcp cancel build-a-thing") {
+		t.Errorf("hint %q", hint)
+	}
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); !slices.Equal(r.Allowed, []string{"status", "resume"}) || r.NextCall != nil {
+		t.Errorf("allowed %v, next %v", r.Allowed, r.NextCall)
+	}
 	reworks := b.stored().ReworkCount
 	reopen.Ask = &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionReopen}}
 	r := b.at("dev/refining", reopen)

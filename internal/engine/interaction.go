@@ -1,6 +1,9 @@
 package engine
 
-import "bmad-mcp/internal/workflow"
+import (
+	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/workflow"
+)
 
 // interact says in the reply who is to act, and how the next call looks.
 func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
@@ -38,9 +41,29 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 	if s.CurrentState.Gated() {
 		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
 	}
-	if gateAction(s.CurrentState) != "" && out.NextCall["action"] != workflow.ActionSubmit {
+	switch {
+	case out.NextCall["action"] == workflow.ActionSubmit:
+	case r.spoiled(s):
+		// A yes is refused while the draft is not what was handed in.
+		out.NextCall["feedback"] = "…"
+		for _, key := range []string{"confirmed", "approved"} {
+			if _, has := out.NextCall[key]; has {
+				out.NextCall[key] = false
+			}
+		}
+	case gateAction(s.CurrentState) != "":
 		r.gate(s, st, out)
 	}
+}
+
+// spoiled reports whether the draft that waits is not what was handed in, and cannot be
+// submitted again as it is.
+func (r run) spoiled(s *workflow.Session) bool {
+	if !s.CurrentState.Gated() || r.blocked(s) {
+		return false
+	}
+	state := r.draftState(s)
+	return state == artifact.Missing || state == artifact.Modified && !r.resubmittable(s)
 }
 
 // gate says who decides, and how, where that is more than the person's word to the
@@ -93,7 +116,7 @@ const (
 func (r run) way(s *workflow.Session) way {
 	mode := r.policy(s).Gate
 	gated := s.CurrentState.Gated() // questions are put in the call that raises them
-	relaying := !r.req.Via.Personal() && r.req.Via != workflow.ChannelScript
+	relaying := r.req.Forms
 	switch {
 	case mode == workflow.GateRelay:
 		return byWord
@@ -167,5 +190,6 @@ func continuing(s *workflow.Session) bool {
 // unexplained reports whether the human has just asked for another round of a
 // document without saying what to change.
 func unexplained(s *workflow.Session) bool {
-	return s.Last().Event == workflow.EventChangesRequested && s.Last().Feedback == ""
+	last := s.Last()
+	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == ""
 }

@@ -66,7 +66,7 @@ func TestSpentRoundsAreTheHumansDecision(t *testing.T) {
 			b.at("po/refining", below)
 		}
 		r := b.at("po/awaiting_approval", below)
-		if !strings.Contains(r.UserMessage, "5 rounds have not reached the gate") || !slices.Equal(r.PendingUserActions, []string{"go_on", "accept_below_gate", "cancel"}) {
+		if !strings.Contains(r.UserMessage, "After 5 rounds it has not reached the gate") || !slices.Equal(r.PendingUserActions, []string{"go_on", "accept_below_gate", "cancel"}) {
 			t.Errorf("%v\n%s", r.PendingUserActions, r.UserMessage)
 		}
 		b.refused(approve(true, ""), fault.InvalidArgument, "needs the human's reason")

@@ -12,6 +12,7 @@ import (
 
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -124,6 +125,13 @@ func checkStored(t *testing.T, b *bench) {
 	}
 	if last := s.History[len(s.History)-1]; last.To != s.Place() {
 		t.Fatalf("the session is at %s, its history at %s", s.Place(), last.To)
+	}
+	want := workflow.ChainHolds
+	if s.History[0].Event != workflow.EventStarted { // an older server kept none
+		want = workflow.ChainPartly
+	}
+	if signer, err := trust.Folder(b.state).ReadSigner(); err != nil || s.Verify(signer).Status != want {
+		t.Fatalf("the history does not hold: %v, %+v", err, s.Verify(signer))
 	}
 }
 

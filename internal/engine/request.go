@@ -46,6 +46,8 @@ type Request struct {
 	// Ask reaches the person; nil where the caller cannot. With an empty Via it is the
 	// only way to a decision.
 	Ask Channel
+	// Forms is true where Ask is a form of the host that an assistant works in.
+	Forms bool
 	// NoForms is true where the last form that Ask sent was seen by no person, as far as
 	// can be told: the assistant is then told to ask by itself.
 	NoForms bool

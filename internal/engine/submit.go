@@ -54,7 +54,7 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 // can. The submission is taken, whatever comes of it.
 func (r run) askNow(ctx context.Context, s *workflow.Session, submitted *Reply) (*Reply, error) {
 	r.memory.show(r.key(s.SessionID), s.Revision)
-	r.req = Request{Action: workflow.ActionAnswer, By: r.req.By, Ask: r.req.Ask, HostConfirm: r.req.HostConfirm, Revision: &s.Revision}
+	r.req = Request{Action: workflow.ActionAnswer, By: r.req.By, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision}
 	r.undo = new([]func())
 	out, err := r.answer(ctx)
 	if errors.Is(err, ErrAsked) || err == nil && (out.Gate == nil || out.Gate.Silence == "" || !out.Gate.unasked) {
@@ -170,13 +170,13 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 			return "", err
 		}
 	}
+	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
-		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict,
+		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(),
 	}); err != nil {
 		return "", err
 	}
-	rec.Policy = &policy
 	return kept, nil
 }
 

@@ -107,7 +107,7 @@ func (s *Server) handleConfirm(ctx context.Context, call mcp.CallToolRequest) (*
 	if err != nil {
 		return failure(err), nil
 	}
-	yes := args.Decision == decisions[0]
+	yes := args.Decision == string(workflow.DecisionApprove)
 	req.Action, req.Revision, req.Confirmed = action, &session.Revision, &yes
 	if action == workflow.ActionApprove {
 		req.Confirmed, req.Approved = nil, &yes
@@ -133,8 +133,8 @@ func decodeConfirm(raw []byte) (confirmArguments, error) {
 				WithHint("pass session_id, stage, decision and the sha256 of draft in the last reply")
 		}
 	}
-	if !slices.Contains(decisions[:2], args.Decision) {
-		return args, fault.New(fault.InvalidArgument, "decision %q is none of %s", clip(args.Decision), strings.Join(decisions[:2], ", ")).
+	if args.Decision != string(workflow.DecisionApprove) && args.Decision != string(workflow.DecisionChanges) {
+		return args, fault.New(fault.InvalidArgument, "decision %q is none of %s, %s", clip(args.Decision), workflow.DecisionApprove, workflow.DecisionChanges).
 			WithHint("approve saves the document and goes on; request_changes asks for another round with the feedback")
 	}
 	return args, nil

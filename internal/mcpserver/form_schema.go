@@ -12,9 +12,6 @@ import (
 // notNow is the choice that leaves a gate as it is.
 const notNow = "not_now"
 
-// decisions are the values of a form's decision, in the order of a question's choices.
-var decisions = []string{"approve", "request_changes", notNow}
-
 // answerField names the field of the i-th question: ids are the assistant's, and hosts
 // need not take any text as a field's name.
 func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
@@ -51,20 +48,20 @@ func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
 }
 
 func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
-	labels := []string{}
+	var values, labels []string
 	for _, choice := range q.Choices {
-		labels = append(labels, choice.Label)
+		values, labels = append(values, choice.Value()), append(labels, choice.Label)
 	}
-	labels = append(labels, "Not now: leave it waiting")
+	values, labels = append(values, notNow), append(labels, "Not now: leave it as it is")
 	decision := map[string]any{"type": "string", "title": "Your decision"}
 	if c.titled {
 		var one []map[string]any
 		for i, label := range labels {
-			one = append(one, map[string]any{"const": decisions[i], "title": label})
+			one = append(one, map[string]any{"const": values[i], "title": label})
 		}
 		decision["oneOf"] = one
 	} else {
-		decision["enum"], decision["enumNames"] = decisions, labels
+		decision["enum"], decision["enumNames"] = values, labels
 	}
 	return map[string]any{
 		"type": "object",

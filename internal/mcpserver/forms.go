@@ -247,8 +247,8 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 	if decision == notNow {
 		return silence("not now", false)
 	}
-	i := slices.Index(decisions, decision)
-	if i < 0 || i >= len(q.Choices) {
+	i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == decision })
+	if i < 0 {
 		return silence("the form came back without a decision", false)
 	}
 	a.Decision = q.Choices[i].Decision

@@ -427,3 +427,38 @@ func TestFormThatEndsInAnErrorLateWasSeen(t *testing.T) {
 		t.Errorf("%v", reply)
 	}
 }
+
+// TestLeavingIsAskedForAsWhatItIs: under strict, a form about cancelling says so, and no
+// answer to another question is one to it.
+func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var seen mcpserver.Form
+			answer := "approve"
+			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(_ context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+				seen = f
+				time.Sleep(person)
+				return mcpserver.FormAnswer{Action: "accept", Content: object{"decision": answer}}, nil
+			}}, "BMAD_GATE=strict")
+			gateOf(t, c)
+			cancel := object{"action": "cancel", "feedback": "not needed any more"}
+			if reply, _ := call(t, c, cancel); reply["state"] != "awaiting_confirmation" {
+				t.Fatalf("approving the document ended the run: %v", reply)
+			}
+			offered := fmt.Sprint(seen.Schema["properties"].(object)["decision"])
+			if !strings.Contains(seen.Message, "Cancel this run? It was asked for with these words: “not needed any more”.") || strings.Contains(offered, "approve") || !strings.Contains(offered, "cancel") || !strings.Contains(offered, "not_now") {
+				t.Errorf("%s\n%s", seen.Message, offered)
+			}
+			answer = "cancel"
+			if reply, _ := call(t, c, cancel); reply["state"] != "cancelled" {
+				t.Errorf("%v", reply)
+			}
+			if grant := lastEntry(t, dir)["grant"].(object); grant["channel"] != "elicited" || grant["decision"] != "cancel" || grant["feedback"] != "not needed any more" {
+				t.Errorf("%v", grant)
+			}
+		})
+	}
+}

@@ -58,7 +58,7 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Via: req.Via, HostConfirm: req.HostConfirm}
 	}
 	if channel != nil {
-		req.Ask, req.NoForms = channel, s.forms.isSilent(channel.client)
+		req.Ask, req.Forms, req.NoForms = channel, true, s.forms.isSilent(channel.client)
 	}
 	if f := channel.form(); f != nil {
 		// The form says what the call is about; its arguments could be another's.
@@ -67,7 +67,7 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 			// The call may be the submission that raised the questions: it was taken.
 			req = engine.Request{
 				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
-				By: req.By, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, NoForms: req.NoForms, Answers: req.Answers,
+				By: req.By, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
 			}
 		}
 		if channel.seen() {

@@ -163,7 +163,8 @@ func (s *Session) Verify(signer Signer) Verification {
 		}
 		return v
 	}
-	if entry := s.firstUnlinked(); entry > 0 {
+	entry, gap := s.firstUnlinked()
+	if entry > 0 {
 		return broken(entry, "entry %d, or its place in the history, is not what the entry after it was written for", entry)
 	}
 	covered := 0
@@ -185,6 +186,10 @@ func (s *Session) Verify(signer Signer) Verification {
 	if covered < len(s.History) {
 		v.Unvouched = append(v.Unvouched, Span{From: covered + 1, To: len(s.History)})
 	}
+	if gap > 0 {
+		v.Unvouched = append(v.Unvouched, Span{From: 1, To: gap})
+	}
+	v.Unvouched = joined(v.Unvouched)
 	if problem := s.misfit(); problem != "" {
 		return broken(len(s.History), "%s", problem)
 	}
@@ -192,35 +197,36 @@ func (s *Session) Verify(signer Signer) Verification {
 	switch {
 	case len(s.History) == 0:
 		v.Status, v.Problem = ChainPartly, "there is no history: an older server kept none"
+	case s.History[0].Event != EventStarted:
+		v.Status, v.Problem = ChainPartly, "what was before its first entry is not known"
 	case len(v.Unvouched) > 0:
 		v.Status, v.Problem = ChainPartly, "this machine's key does not vouch for "+spans(v.Unvouched)
 	}
 	return v
 }
 
-// misfit says where the session is not what its newest entry left; "" if it is.
+// misfit says where the session is not what its history left; "" if it is.
 func (s *Session) misfit() string {
-	last := s.Last()
-	switch {
-	case len(s.History) == 0:
-		return ""
-	case last.To != s.Place():
-		return fmt.Sprintf("the session stands at %s, but its newest entry led to %s", s.Place(), last.To)
-	case !s.CurrentState.Gated():
+	if len(s.History) == 0 {
 		return ""
 	}
+	if last := s.Last(); last.To != s.Place() {
+		return fmt.Sprintf("the session stands at %s, but its newest entry led to %s", s.Place(), last.To)
+	}
+	seen := map[StageID]bool{}
 	for _, e := range slices.Backward(s.History) {
-		if e.Event == EventPolicyChanged {
+		stage := e.FromStage()
+		if e.Judged == "" || seen[stage] {
 			continue
 		}
-		rec := s.Current()
-		if e.Score != nil && (rec.Score == nil || *rec.Score != *e.Score) || e.Verdict != rec.Verdict {
-			return "the score or verdict at the gate is not the one that was handed in"
+		seen[stage] = true
+		rec := s.Record(stage)
+		if rec.Judged() != e.Judged {
+			return fmt.Sprintf("the score, verdict, findings, audit, evidence or policy of stage %s is not what was found when it was handed in", stage)
 		}
 		if ref := rec.FinalResultRef; e.SHA256 != "" && (ref == nil || ref.SHA256 != e.SHA256) {
-			return "the draft at the gate is not the one that was handed in"
+			return fmt.Sprintf("the document of stage %s is not the one that was handed in", stage)
 		}
-		break
 	}
 	return ""
 }
@@ -238,18 +244,32 @@ func spans(list []Span) string {
 }
 
 // firstUnlinked returns the first entry, from 1, that the one after it does not vouch
-// for; 0 if there is none. Entries of older programs, at the beginning, have no links.
-func (s *Session) firstUnlinked() int {
-	linked := false
+// for; 0 if there is none. gap is the last entry, from 1, that an older program has
+// written without a link; 0 if there is none.
+func (s *Session) firstUnlinked() (entry, gap int) {
 	for i := 1; i < len(s.History); i++ {
-		prev := s.History[i].Prev
-		if prev == "" && !linked {
-			continue
-		}
-		linked = true
-		if prev != s.History[i-1].hash() {
-			return i
+		switch s.History[i].Prev {
+		case "":
+			gap = i + 1
+		case s.History[i-1].hash():
+		default:
+			return i, gap
 		}
 	}
-	return 0
+	return 0, gap
+}
+
+// joined returns spans in order, those that touch as one.
+func joined(list []Span) []Span {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Span) int { return a.From - b.From })
+	var out []Span
+	for _, span := range list {
+		if n := len(out); n > 0 && span.From <= out[n-1].To+1 {
+			out[n-1].To = max(out[n-1].To, span.To)
+			continue
+		}
+		out = append(out, span)
+	}
+	return out
 }

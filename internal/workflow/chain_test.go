@@ -45,7 +45,7 @@ func step(t *testing.T, w *workflow.Workflow, s *workflow.Session, by workflow.S
 	score := 95.0
 	s.Current().Score = &score
 	grant := &workflow.Grant{Channel: workflow.ChannelRelayed, At: time.Unix(int64(i), 5e6).UTC()}
-	err := w.Fire(context.Background(), s, workflow.Firing{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Note: workflow.Transition{Score: &score, Grant: grant, Feedback: "<&> 中文"}})
+	err := w.Fire(context.Background(), s, workflow.Firing{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Note: workflow.Transition{Judged: s.Current().Judged(), Score: &score, Grant: grant, Feedback: "<&> 中文"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +101,10 @@ func TestTamperingShows(t *testing.T) {
 		{"entries changed about", func(s *workflow.Session) { s.History[1], s.History[2] = s.History[2], s.History[1] }, 1},
 		{"the newest taken out", func(s *workflow.Session) { s.History = s.History[:4] }, 5},
 		{"an entry put in", func(s *workflow.Session) { s.History = append(s.History, s.History[4]) }, 5},
+		{"the evidence of an earlier stage", func(s *workflow.Session) { s.Record(workflow.PO).Evidence = &workflow.Evidence{ExitCode: 0} }, 5},
+		{"the policy of a gate", func(s *workflow.Session) { s.Record(workflow.PO).Policy = &workflow.Policy{Gate: workflow.GateRelay} }, 5},
+		{"all of the history", func(s *workflow.Session) { s.History, s.Seals = nil, nil }, 0},
+		{"the beginning, with the seal", func(s *workflow.Session) { s.History, s.Seals = s.History[3:], nil }, 0},
 		{"links taken out", func(s *workflow.Session) {
 			for i := range s.History {
 				s.History[i].Prev = ""
@@ -187,8 +191,14 @@ func TestOldHistoryIsLinkedFromNowOn(t *testing.T) {
 	if v := s.Verify(mine); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 5}}) {
 		t.Errorf("%+v", v)
 	}
-	s.History[4].Feedback = "x"
-	if v := s.Verify(mine); v.Status != workflow.ChainChanged || v.Broken != 5 {
+	// One more by such a program, and one by ours.
+	s.History = append(s.History, workflow.Transition{Event: workflow.EventReopened, From: s.Place(), To: s.Place()})
+	step(t, workflow.Default(), s, mine, workflow.EventConfirmed, 10)
+	if v := s.Verify(mine); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 7}}) {
+		t.Errorf("%+v", v)
+	}
+	s.History[6].Feedback = "x"
+	if v := s.Verify(mine); v.Status != workflow.ChainChanged || v.Broken != 7 {
 		t.Errorf("%+v", v)
 	}
 }

@@ -122,6 +122,8 @@ type Transition struct {
 	Grant *Grant `json:"grant,omitempty"`
 	// Policy says in words what a change of policy changed.
 	Policy string `json:"policy,omitempty"`
+	// Judged is the hash of what a submission was found to be; see Record.Judged.
+	Judged string `json:"judged,omitempty"`
 	// Prev is the hash of the entry before; see chain.go.
 	Prev  string `json:"prev,omitempty"`
 	Extra Extra  `json:"-"`
@@ -257,6 +259,26 @@ func (r *Record) InlineDraft() string {
 		return ""
 	}
 	return text
+}
+
+// Judged returns a hash of what the stage's latest submission was found to be, and of the
+// policy under which: what the gate shows, and lets through by.
+func (r *Record) Judged() string {
+	data, err := json.Marshal(struct { // what is empty is not stored, so it must not count
+		Score      *float64    `json:"score,omitempty"`
+		Claimed    *float64    `json:"claimed,omitempty"`
+		Verdict    Verdict     `json:"verdict,omitempty"`
+		Objections []string    `json:"objections,omitempty"`
+		Findings   []Finding   `json:"findings,omitempty"`
+		Criteria   []Criterion `json:"criteria,omitempty"`
+		Audit      *Audit      `json:"audit,omitempty"`
+		Evidence   *Evidence   `json:"evidence,omitempty"`
+		Policy     *Policy     `json:"policy,omitempty"`
+	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Audit, r.Evidence, r.Policy})
+	if err != nil {
+		return ""
+	}
+	return Hash(data)
 }
 
 // KnowsQuestion reports whether id was ever asked in this stage.
