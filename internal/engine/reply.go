@@ -77,8 +77,7 @@ type Reply struct {
 
 // AuditView is an audit in short; the session file has its findings.
 type AuditView struct {
-	Score   float64 `json:"score"`
-	Summary string  `json:"summary,omitempty"`
+	Score float64 `json:"score"`
 }
 
 // EvidenceView is what came of a command in short; the session file has its output.
