@@ -12,7 +12,8 @@ type Audit struct {
 	Extra    Extra          `json:"-"`
 }
 
-// AuditFinding is one thing that an audit found.
+// AuditFinding is one thing that an audit found. It keeps no unknown keys: there are many
+// of them, and each submission has new ones.
 type AuditFinding struct {
 	// ID names the rule, such as "AC-MISSING".
 	ID string `json:"id"`
@@ -25,7 +26,6 @@ type AuditFinding struct {
 	Fix string `json:"fix,omitempty"`
 	// Points is what the finding takes from the score.
 	Points float64 `json:"points"`
-	Extra  Extra   `json:"-"`
 }
 
 // Evidence is what came of a command that the server ran on a person's behalf.

@@ -110,24 +110,23 @@ func marshalKeeping(known any, extra Extra) ([]byte, error) {
 }
 
 type (
-	plainSession      Session
-	plainRecord       Record
-	plainTransition   Transition
-	plainContentRef   ContentRef
-	plainQuestion     Question
-	plainFinding      Finding
-	plainCriterion    Criterion
-	plainResolution   Resolution
-	plainSprint       Sprint
-	plainArtifact     Artifact
-	plainGrant        Grant
-	plainPolicy       Policy
-	plainAudit        Audit
-	plainAuditFinding AuditFinding
-	plainEvidence     Evidence
-	plainProgress     Progress
-	plainSpan         Span
-	plainSeal         Seal
+	plainSession    Session
+	plainRecord     Record
+	plainTransition Transition
+	plainContentRef ContentRef
+	plainQuestion   Question
+	plainFinding    Finding
+	plainCriterion  Criterion
+	plainResolution Resolution
+	plainSprint     Sprint
+	plainArtifact   Artifact
+	plainGrant      Grant
+	plainPolicy     Policy
+	plainAudit      Audit
+	plainEvidence   Evidence
+	plainProgress   Progress
+	plainSpan       Span
+	plainSeal       Seal
 )
 
 // MarshalJSON writes the stored form, unknown keys included.
@@ -232,16 +231,6 @@ func (v Audit) MarshalJSON() ([]byte, error) { return marshalKeeping(plainAudit(
 // UnmarshalJSON reads the stored form and keeps unknown keys.
 func (v *Audit) UnmarshalJSON(b []byte) error {
 	return unmarshalKeeping(b, (*plainAudit)(v), &v.Extra)
-}
-
-// MarshalJSON writes the stored form, unknown keys included.
-func (v AuditFinding) MarshalJSON() ([]byte, error) {
-	return marshalKeeping(plainAuditFinding(v), v.Extra)
-}
-
-// UnmarshalJSON reads the stored form and keeps unknown keys.
-func (v *AuditFinding) UnmarshalJSON(b []byte) error {
-	return unmarshalKeeping(b, (*plainAuditFinding)(v), &v.Extra)
 }
 
 // MarshalJSON writes the stored form, unknown keys included.

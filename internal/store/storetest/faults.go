@@ -70,7 +70,8 @@ func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]f
 				t.Parallel()
 				at := func(d *durabletest.Disk) *durable.Dir { return d.Dir("/simulated/" + t.Name()) }
 				disk := durabletest.New()
-				if err := open(at(disk)).Create(ctx, old, Numbered("task")); err != nil {
+				own := *old // Create names it
+				if err := open(at(disk)).Create(ctx, &own, Numbered("task")); err != nil {
 					t.Fatal(err)
 				}
 				seed(at(disk))
