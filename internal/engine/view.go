@@ -197,7 +197,7 @@ func (r run) earlier(s *workflow.Session, st workflow.Stage) []Document {
 		}
 		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
 			// The host reads the file; the hash is for decisions.
-			doc.Summary, doc.SHA256 = clip(doc.Summary, 40), ""
+			doc.Summary, doc.SHA256 = clip(doc.Summary, 24), ""
 			out = append(out, *doc)
 		}
 	}
