@@ -48,6 +48,22 @@ type check struct {
 	UnlessTitle []string
 }
 
+// Read returns the text of a stage's rubric in a folder; nil where there is none.
+func Read(own fs.FS, stage workflow.StageID) ([]byte, error) {
+	name := string(stage) + ".yaml"
+	data, err := fs.ReadFile(own, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fault.New(fault.Storage, "the rubric %s cannot be read: %w", name, err).
+			WithHint("make it a readable file, or take it away to use the built-in rubric")
+	case data == nil:
+		data = []byte{}
+	}
+	return data, nil
+}
+
 // Load returns the rubric of a stage: from own, if that is not nil and has
 // <stage>.yaml, else the built-in one.
 func Load(own fs.FS, stage workflow.StageID) (Rubric, error) {
@@ -57,13 +73,12 @@ func Load(own fs.FS, stage workflow.StageID) (Rubric, error) {
 			WithHint("the stages are: %s", strings.Join(workflow.Default().IDs(), ", "))
 	}
 	if own != nil {
-		data, err := fs.ReadFile(own, name)
-		if err == nil {
-			return parseRubric(name, stage, data)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return Rubric{}, fault.New(fault.Storage, "the rubric %s cannot be read: %w", name, err).
-				WithHint("make it a readable file, or take it away to use the built-in rubric")
+		data, err := Read(own, stage)
+		switch {
+		case err != nil:
+			return Rubric{}, err
+		case data != nil:
+			return Parse(name, stage, data)
 		}
 	}
 	if r, ok := parsed.Load(stage); ok {
@@ -73,7 +88,7 @@ func Load(own fs.FS, stage workflow.StageID) (Rubric, error) {
 	if err != nil {
 		return Rubric{}, fault.From(err)
 	}
-	r, err := parseRubric(name, stage, data)
+	r, err := Parse(name, stage, data)
 	if err == nil {
 		parsed.Store(stage, r)
 	}
@@ -101,8 +116,9 @@ func (c check) applies(s *subject) bool {
 	return !matchesName(s.heads[0].name, c.UnlessTitle)
 }
 
-// parseRubric reads a rubric file. Whatever is wrong is said with its line.
-func parseRubric(name string, stage workflow.StageID, data []byte) (Rubric, error) {
+// Parse reads the text of a rubric file of the given name, for errors: whatever is wrong
+// is said with its line.
+func Parse(name string, stage workflow.StageID, data []byte) (Rubric, error) {
 	r := Rubric{Stage: stage}
 	if len(data) > maxRubric {
 		return r, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)

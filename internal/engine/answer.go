@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +31,6 @@ func (r run) answer(ctx context.Context) (*Reply, error) {
 		rec.Questions = nil
 		return r.fire(ctx, s, workflow.EventAnswered, workflow.Transition{Iteration: rec.Iteration, Grant: &grant})
 	})
-	var none *silence
-	if errors.As(err, &none) {
-		return r.stillPending(ctx, none.Silence)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"io/fs"
 	"path/filepath"
 
@@ -52,43 +51,37 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted
 // where it is the person's own, or they have allowed it as it is.
 func (p *Project) rubric(id workflow.StageID, t Trust) (own *audit.Rubric, trusted bool, err error) {
-	folder, done, _, err := p.ownFolder(p.cfg.Rubrics)
-	if err != nil || folder == nil {
+	data, brought, err := p.ownRubric(id)
+	if err != nil || data == nil {
 		return nil, false, err
 	}
-	defer done()
-	if _, err := fs.Stat(folder, rubricName(id)); errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	rubric, err := audit.Load(folder, id)
+	rubric, err := audit.Parse(rubricName(id), id, data)
 	if err != nil {
 		return nil, false, err
 	}
-	file, err := p.rubricFile(id)
-	return &rubric, file == nil || t != nil && t.Allowed(*file), err
+	// The text that was parsed is the one that is asked about: the file may change meanwhile.
+	return &rubric, !brought || t != nil && t.Allowed(p.rubricAllowance(id, data)), nil
 }
 
 func rubricName(id workflow.StageID) string { return string(id) + ".yaml" }
 
-// rubricFile describes the rubric that the project itself brings for a stage, or names;
-// nil if there is none, or it is the person's own.
-func (p *Project) rubricFile(id workflow.StageID) (*trust.Allowance, error) {
+// ownRubric reads the stage's rubric from the configured folder; nil if there is none.
+// brought is true where the project brings or names it, and not the person.
+func (p *Project) ownRubric(id workflow.StageID) (data []byte, brought bool, err error) {
 	folder, done, inside, err := p.ownFolder(p.cfg.Rubrics)
 	if err != nil || folder == nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer done()
-	if !inside && !p.cfg.OwnRubrics && !p.contains(p.cfg.Rubrics) {
-		return nil, nil
+	if data, err = audit.Read(folder, id); err != nil || data == nil {
+		return nil, false, err
 	}
-	data, err := fs.ReadFile(folder, rubricName(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &trust.Allowance{Project: p.dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.cfg.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}, nil
+	return data, inside || p.cfg.OwnRubrics || p.contains(p.cfg.Rubrics), nil
+}
+
+// rubricAllowance is what the person allows by allowing a rubric.
+func (p *Project) rubricAllowance(id workflow.StageID, data []byte) trust.Allowance {
+	return trust.Allowance{Project: p.dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.cfg.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}
 }
 
 // contains reports whether a folder is one of the project by any of its names.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -16,10 +15,6 @@ func (r run) cancel(ctx context.Context) (*Reply, error) {
 	}, func(s *workflow.Session) error {
 		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: grant.Feedback, Grant: grant})
 	})
-	var none *silence
-	if errors.As(err, &none) {
-		return r.stillPending(ctx, none.Silence)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -27,10 +26,6 @@ func (r run) decide(ctx context.Context) (*Reply, error) {
 		kept, err = r.carryOut(ctx, s, from, grant)
 		return err
 	})
-	var none *silence
-	if errors.As(err, &none) {
-		return r.stillPending(ctx, none.Silence)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +92,7 @@ func (r run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 		if out.Gate == nil {
 			out.Gate = r.gateView(s)
 		}
-		out.Gate.Silence, out.Gate.unasked = why.Why, why.Unasked
+		out.Gate.Silence = why.Why
 	}
 	return out, err
 }

@@ -139,6 +139,10 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	}
 	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func())}
 	reply, err := r.act(ctx)
+	var none *silence
+	if errors.As(err, &none) {
+		reply, err = r.stillPending(ctx, none.Silence)
+	}
 	if err != nil {
 		return nil, r.explain(ctx, err)
 	}

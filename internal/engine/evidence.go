@@ -95,12 +95,12 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 		}
 	}
 	for _, st := range p.cfg.Workflow.Stages {
-		a, err := p.rubricFile(st.ID)
+		data, brought, err := p.ownRubric(st.ID)
 		if err != nil {
 			return "", nil, err
 		}
-		if a != nil {
-			add(*a, string(st.ID))
+		if brought {
+			add(p.rubricAllowance(st.ID, data), string(st.ID))
 		}
 	}
 	return p.dir.Path(), wants, nil

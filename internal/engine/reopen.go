@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,10 +25,6 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 		rec.Feedback, rec.Questions = grant.Feedback, nil
 		return nil
 	})
-	var none *silence
-	if errors.As(err, &none) {
-		return r.stillPending(ctx, none.Silence)
-	}
 	if err != nil {
 		return nil, err
 	}

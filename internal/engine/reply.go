@@ -104,8 +104,6 @@ type GateView struct {
 	Terminal string `json:"terminal"`
 	// Silence says why the last question brought no decision.
 	Silence string `json:"no_decision,omitempty"`
-
-	unasked bool
 }
 
 // GrantView is who decided, in short; the session's history has all of it.

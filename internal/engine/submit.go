@@ -57,7 +57,8 @@ func (r run) askNow(ctx context.Context, s *workflow.Session, submitted *Reply) 
 	r.req = Request{Action: workflow.ActionAnswer, By: r.req.By, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision}
 	r.undo = new([]func())
 	out, err := r.answer(ctx)
-	if errors.Is(err, ErrAsked) || err == nil && (out.Gate == nil || out.Gate.Silence == "" || !out.Gate.unasked) {
+	var none *silence
+	if err == nil || errors.Is(err, ErrAsked) || errors.As(err, &none) && !none.Unasked {
 		return out, err
 	}
 	return submitted, nil
