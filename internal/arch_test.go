@@ -19,7 +19,8 @@ const module = "bmad-mcp/"
 var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
 	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/fault", "internal/durable"},
-	"internal/mcpserver":           {"internal/engine", "internal/workflow", "internal/fault"},
+	"internal/mcpserver":           {"internal/engine", "internal/watch", "internal/workflow", "internal/fault"},
+	"internal/watch":               {"internal/store", "internal/durable"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "internal/audit", "internal/trust", "internal/verify", "prompts", "internal/fault", "internal/durable"},
 	"internal/upkeep":              {"internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/config":              {"internal/workflow", "internal/fault", "internal/durable"},
@@ -51,12 +52,15 @@ var only = map[string][]string{
 	"go.yaml.in/yaml/v3":              {"internal/config", "internal/audit", "prompts"},
 	"github.com/spf13/cobra":          {"internal/cli"},
 	"github.com/rogpeppe/go-internal": {"internal/cli"},
+	"github.com/fsnotify/fsnotify":    {"internal/watch"},
+	"github.com/prometheus":           {"internal/mcpserver"},
 	"golang.org/x/term":               {"internal/cli"},
 	"os/exec":                         {"internal/mcpserver", "internal/cli", "internal/upkeep", "internal/verify"},
 }
 
 // never lists packages that must stay free of effects.
 var never = map[string][]string{
+	"internal/engine":   {"net", "net/http"},
 	"internal/workflow": {"os", "net", "net/http", "io/fs", "path/filepath"},
 	"internal/score":    {"os", "net", "net/http", "io/fs", "path/filepath", "time"},
 	"internal/audit":    {"os", "net", "net/http", "path/filepath", "time"},

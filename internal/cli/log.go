@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"strconv"
@@ -175,20 +174,7 @@ func resultText(e workflow.Transition) string {
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
 func (a *app) printLogJSON(s *workflow.Session, steps []engine.Step) error {
-	entries := make([]map[string]any, len(steps))
-	for i, e := range steps {
-		data, err := json.Marshal(e.Transition)
-		if err == nil {
-			err = json.Unmarshal(data, &entries[i])
-		}
-		if err != nil {
-			return err
-		}
-		if e.Waited != nil {
-			entries[i]["waited_seconds"] = e.Waited.Seconds()
-		}
-	}
 	return a.printJSON(map[string]any{
-		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": entries,
+		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	})
 }

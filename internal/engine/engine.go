@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -55,6 +56,9 @@ type Options struct {
 	Known KnownProjects
 	// Settings is where configuration comes from.
 	Settings config.Source
+	// Within are the folders that every project has to lie in; with none, a project may be
+	// anywhere.
+	Within []string
 	// Trust is what the person keeps outside of projects; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
@@ -70,6 +74,7 @@ type Engine struct {
 	openDir  func(name string) (*durable.Dir, error)
 	backend  func(dir *durable.Dir) Backend
 	known    KnownProjects
+	within   []string
 	settings config.Source
 	trust    Trust
 	now      func() time.Time
@@ -96,6 +101,12 @@ func New(o Options) *Engine {
 	}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
+	}
+	for _, root := range o.Within {
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			root = real
+		}
+		e.within = append(e.within, filepath.Clean(root))
 	}
 	e.born = e.Now()
 	return e
@@ -135,7 +146,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	}
 	defer p.close()
 	if id == "" { // only status goes without a session
-		return e.list(ctx, p)
+		return e.list(ctx, req, p)
 	}
 	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func())}
 	reply, err := r.act(ctx)

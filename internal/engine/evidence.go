@@ -21,6 +21,7 @@ func (r run) verify(ctx context.Context, st workflow.Stage) *workflow.Evidence {
 	if r.trust == nil || !r.trust.Allowed(trust.Allowance{Project: r.project.dir.Path(), Kind: trust.KindVerify, Text: command}) {
 		return &workflow.Evidence{Command: command, At: r.Now(), NotRun: "you have not allowed it in this project yet; in a terminal: bmad-mcp allow"}
 	}
+	defer r.telling(ctx, "running `"+clip(command, 120)+"`", r.project.cfg.VerifyTimeout)()
 	e := verify.Run(ctx, r.project.dir.Path(), command, r.now, verify.Limits{Timeout: r.project.cfg.VerifyTimeout, Tail: r.project.cfg.VerifyOutput})
 	e.At = e.At.UTC().Truncate(time.Millisecond)
 	return &e

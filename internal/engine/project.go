@@ -34,6 +34,10 @@ func (e *Engine) open(cwd string) (*Project, error) {
 			WithHint("pass the absolute path of the project folder")
 	}
 	cwd = filepath.Clean(cwd)
+	if !e.mayOpen(cwd) {
+		return nil, fault.New(fault.NotAllowed, "cwd %q lies in none of the folders that this server serves", cwd).
+			WithHint("pass a folder in one of: %s", strings.Join(e.within, ", "))
+	}
 	dir, err := e.openDir(cwd)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -85,6 +89,21 @@ func (p *Project) checkPrompts() error {
 	return nil
 }
 
+// mayOpen reports whether a folder lies, with all links followed, in one that is served.
+func (e *Engine) mayOpen(cwd string) bool {
+	if len(e.within) == 0 {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(cwd)
+	if err != nil {
+		real = cwd // there is nothing to open; what is said of it must not tell what is there
+	}
+	return slices.ContainsFunc(e.within, func(root string) bool {
+		below, err := filepath.Rel(root, real)
+		return err == nil && filepath.IsLocal(below)
+	})
+}
+
 // home returns the project a call without cwd is for: the first place that exists.
 func (e *Engine) home(req Request) (*Project, error) {
 	if req.Cwd != "" {
@@ -92,6 +111,9 @@ func (e *Engine) home(req Request) (*Project, error) {
 	}
 	for _, place := range req.Places {
 		if !filepath.IsAbs(place) {
+			continue
+		}
+		if !e.mayOpen(place) {
 			continue
 		}
 		if dir, err := e.openDir(place); err == nil {
@@ -187,6 +209,9 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 // there is passed over, but not one that has the session and cannot be opened, for its
 // configuration say.
 func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
+	if !e.mayOpen(place) {
+		return nil, "", nil
+	}
 	dir, err := e.openDir(place)
 	if err != nil {
 		return nil, "", nil

@@ -70,6 +70,8 @@ type Reply struct {
 	Sessions   []SessionView       `json:"sessions,omitempty"`
 	Unreadable []string            `json:"unreadable_sessions,omitempty"`
 	Allowed    []string            `json:"allowed_actions,omitempty"`
+	// Resource is what the call wanted to see besides.
+	Resource *Resource `json:"resource,omitempty"`
 	// SessionFile is where everything that was shortened here stands in full.
 	SessionFile string `json:"session_file,omitempty"`
 	Revision    int    `json:"revision,omitempty"`

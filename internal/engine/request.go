@@ -30,6 +30,9 @@ type Request struct {
 	By string
 
 	Objective string
+	// View names what a status shows besides: one of the View constants, or an artifact by
+	// its stage or file name.
+	View string
 	// Stage is where the caller believes the session stands; for reopen, where to go.
 	Stage   string
 	Results []Result
@@ -55,6 +58,8 @@ type Request struct {
 	Draft string
 	// HostConfirm is true where the caller has a tool about which the host asks the person.
 	HostConfirm bool
+	// Tell, if not nil, is called while something takes long, from other goroutines too.
+	Tell func(Notice)
 	// Revision is the one the caller decided on; the call is refused if the session has
 	// another by now. nil takes any.
 	Revision *int
@@ -126,7 +131,7 @@ func (q *Request) checkTexts() error {
 	for _, t := range []struct {
 		name, text string
 		limit      int
-	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}} {
+	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}} {
 		if err := checkText(t.name, t.text, t.limit); err != nil {
 			return err
 		}

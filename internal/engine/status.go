@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -41,7 +41,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		out.Stages = append(out.Stages, view)
 	}
 	out.Allowed = r.allowedActions(s)
-	return out, nil
+	return out, r.show(s, out)
 }
 
 // lastGrant returns the human's latest decision on a stage, or nil.
@@ -58,7 +58,7 @@ func lastGrant(s *workflow.Session, stage workflow.StageID) *workflow.Grant {
 const listed = 20
 
 // list describes the sessions of a project that has not exactly one active.
-func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
+func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, error) {
 	sessions, broken, err := p.backend.List(ctx)
 	if err != nil {
 		return nil, err
@@ -78,13 +78,9 @@ func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
 			}
 		}
 		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
-		slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-		for _, s := range sessions[:min(listed, len(sessions))] {
+		for _, s := range latest(sessions, listed) {
 			e.memory.tell(run{project: p}.key(s.SessionID), s.Revision)
-			out.Sessions = append(out.Sessions, SessionView{
-				SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
-				Objective: clip(s.Objective, 200), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
-			})
+			out.Sessions = append(out.Sessions, sessionView(s, 200))
 			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
 		}
 		if rest := len(sessions) - listed; rest > 0 {
@@ -100,7 +96,16 @@ func (e *Engine) list(ctx context.Context, p *Project) (*Reply, error) {
 	if n := len(broken); n > 0 {
 		out.UserMessage += "\n\n" + count(n, "session file") + " cannot be read and stayed as found."
 	}
-	return out, nil
+	if req.View == "" {
+		return out, nil
+	}
+	if req.View != ViewSessions && req.View != ViewWorkflow {
+		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
+			WithHint("pass session_id; status without view lists the sessions")
+	}
+	res, _, err := e.resource(ctx, Request{Cwd: p.dir.Path()}, req.View)
+	out.show(res)
+	return out, err
 }
 
 // Sessions returns every readable session of a project in short, the oldest first, and

@@ -27,6 +27,10 @@ func (s State) Active() bool { return s != Completed && s != Cancelled }
 // Gated reports whether the state waits for a human decision.
 func (s State) Gated() bool { return s == AwaitingConfirmation || s == AwaitingApproval }
 
+// WaitsForHuman reports whether a session in this state goes on only by its human's words:
+// a decision, or answers.
+func (s State) WaitsForHuman() bool { return s.Gated() || s == Clarifying }
+
 // Action is what a caller asks for.
 type Action string
 

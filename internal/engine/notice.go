@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Notice says how far something is that takes long.
+type Notice struct {
+	// Message is one line for the person.
+	Message string
+	// Elapsed is how long it has taken so far, Limit how long it may take; 0 is not known.
+	Elapsed, Limit time.Duration
+}
+
+// noticeEvery is how often a notice is repeated while nothing else is to be told. Hosts
+// give up calls that are silent for a minute (Claude Desktop, MCP Inspector).
+const noticeEvery = 5 * time.Second
+
+// telling tells of something, at once and then again and again until the returned
+// function is called.
+func (r run) telling(ctx context.Context, what string, limit time.Duration) (done func()) {
+	if r.req.Tell == nil {
+		return func() {}
+	}
+	began := r.Clock()
+	tell := func() {
+		n := Notice{Message: what, Elapsed: r.Clock().Sub(began), Limit: limit}
+		if n.Elapsed >= time.Second {
+			n.Message = fmt.Sprintf("%s, for %s", what, n.Elapsed.Truncate(time.Second))
+		}
+		r.req.Tell(n)
+	}
+	tell()
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(noticeEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				tell()
+			}
+		}
+	}()
+	// Waited for, so that no notice comes after the answer.
+	return func() {
+		cancel()
+		<-ended
+	}
+}

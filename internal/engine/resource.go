@@ -1,0 +1,308 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/workflow"
+)
+
+// The names of what can be read of a project besides its replies. Of an artifact the
+// name is that of its file or of its stage.
+const (
+	ViewSessions = "sessions"
+	ViewSession  = "session"
+	ViewHistory  = "history"
+	ViewWorkflow = "workflow"
+)
+
+// Resource is something of a project that can be read by itself.
+type Resource struct {
+	// Name is the view's, or the file name of an artifact.
+	Name     string `json:"name"`
+	MIMEType string `json:"mime_type"`
+	// Size is that of the whole text, in bytes.
+	Size int64 `json:"size"`
+	// Path is the file that holds it, relative to the project; "" where there is none.
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
+	// Truncated is true where Text ends before the whole does.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+const (
+	mimeJSON     = "application/json"
+	mimeMarkdown = "text/markdown"
+)
+
+// maxListed bounds the sessions of a list that is read by itself, the ones changed last.
+const maxListed = 200
+
+// Resource reads one of the views of a project: of all of it (sessions, workflow), or of
+// the session that the request names. cwd is the project's folder, "" for the workflow.
+func (e *Engine) Resource(ctx context.Context, req Request, view string) (res Resource, cwd string, err error) {
+	res, cwd, err = e.resource(ctx, req, view)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		err = fault.From(err)
+	}
+	return res, cwd, err
+}
+
+func (e *Engine) resource(ctx context.Context, req Request, view string) (Resource, string, error) {
+	switch view {
+	case ViewWorkflow:
+		return newResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), "", nil
+	case ViewSessions:
+		return e.sessionsResource(ctx, req)
+	}
+	req.Action = workflow.ActionResume // for its need of one session
+	p, id, err := e.locate(ctx, req)
+	if err != nil {
+		return Resource{}, "", err
+	}
+	defer p.close()
+	s, err := p.backend.Get(ctx, id)
+	if err != nil {
+		return Resource{}, "", err
+	}
+	res, err := p.resource(s, view)
+	return res, p.dir.Path(), err
+}
+
+func newResource(name, mime, path, text string) Resource {
+	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
+}
+
+func (p *Project) resource(s *workflow.Session, view string) (Resource, error) {
+	switch view {
+	case ViewSession:
+		file := store.SessionPath(s.SessionID)
+		data, err := p.dir.ReadFile(file)
+		if err != nil {
+			return Resource{}, store.Trouble(p.dir, err)
+		}
+		return newResource(view, mimeJSON, file, string(data)), nil
+	case ViewHistory:
+		text, err := historyJSON(s, 0)
+		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
+	}
+	for _, st := range p.cfg.Workflow.Stages {
+		a := s.Record(st.ID).Artifact
+		if a == nil || view != string(st.ID) && view != path.Base(a.Path) {
+			continue
+		}
+		data, err := p.dir.ReadFile(a.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Resource{}, fault.New(fault.NotFound, "the artifact %s is not there any more", a.Path).
+				WithHint("restore it from version control, or reopen the stage %s", st.ID)
+		}
+		if err != nil {
+			return Resource{}, store.Trouble(p.dir, err)
+		}
+		return newResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
+	}
+	return Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
+		WithHint("there is: %s", strings.Join(append([]string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}, artifactNames(s)...), ", "))
+}
+
+// artifactNames lists the file names of a session's saved artifacts.
+func artifactNames(s *workflow.Session) []string {
+	var out []string
+	for _, st := range workflow.Default().Stages {
+		if a := s.Record(st.ID).Artifact; a != nil {
+			out = append(out, path.Base(a.Path))
+		}
+	}
+	return out
+}
+
+// MarshalJSON writes the entry as the session file has it, and the seconds that the
+// session had waited for the human before it.
+func (s Step) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(s.Transition)
+	if err != nil || s.Waited == nil {
+		return data, err
+	}
+	seconds, err := json.Marshal(s.Waited.Seconds())
+	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
+}
+
+// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
+// not 0, entries of at most that many bytes: the newest, and how many are left out.
+func historyJSON(s *workflow.Session, room int) (string, error) {
+	steps, omitted := History(s), 0
+	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
+		data, err := json.Marshal(steps[i])
+		if err != nil {
+			return "", err
+		}
+		if used += len(data) + 1; used > room {
+			steps, omitted = steps[i+1:], i+1
+			break
+		}
+	}
+	v := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps}
+	if omitted > 0 {
+		v["omitted"] = omitted
+	}
+	if room > 0 {
+		return compact(v)
+	}
+	return indented(v)
+}
+
+func compact(v any) (string, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return strings.TrimRight(buf.String(), "\n"), err
+}
+
+func indented(v any) (string, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return buf.String(), err
+}
+
+// sessionsResource lists the sessions of a project, the ones changed last first.
+func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, string, error) {
+	sessions, unreadable, cwd, err := e.Sessions(ctx, req)
+	if err != nil {
+		return Resource{}, cwd, err
+	}
+	total := len(sessions)
+	sessions = latest(sessions, maxListed)
+	rows := make([]SessionView, len(sessions))
+	for i, s := range sessions {
+		rows[i] = sessionView(s, len(s.Objective))
+	}
+	if unreadable == nil {
+		unreadable = []string{}
+	}
+	text, err := indented(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable})
+	return newResource(ViewSessions, mimeJSON, "", text), cwd, err
+}
+
+// latest returns at most n sessions, the ones changed last first.
+func latest(sessions []workflow.Summary, n int) []workflow.Summary {
+	slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return sessions[:min(n, len(sessions))]
+}
+
+func sessionView(s workflow.Summary, objective int) SessionView {
+	return SessionView{
+		SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
+		Objective: clip(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
+	}
+}
+
+// IndexEntry is one thing of an Index.
+type IndexEntry struct {
+	Session workflow.Summary
+	// View is what of the session it is: ViewSession, or the file name of an artifact.
+	View string
+	// Path is relative to the project.
+	Path    string
+	Size    int64
+	Changed time.Time
+}
+
+// Index lists what can be read by itself of a project's sessions, of the ones changed
+// last, at most n: each session's file and its artifacts, with their sizes in bytes.
+func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []IndexEntry, cwd string, err error) {
+	p, err := e.home(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer p.close()
+	sessions, _, err := p.backend.List(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, summary := range latest(sessions, n) {
+		s, err := p.backend.Get(ctx, summary.SessionID)
+		if err != nil {
+			continue // removed since, or broken: there is nothing of it to read
+		}
+		add := func(view, file string) {
+			if info, err := p.dir.Stat(file); err == nil {
+				entries = append(entries, IndexEntry{Session: summary, View: view, Path: file, Size: info.Size(), Changed: info.ModTime()})
+			}
+		}
+		add(ViewSession, store.SessionPath(s.SessionID))
+		for _, st := range p.cfg.Workflow.Stages {
+			if a := s.Record(st.ID).Artifact; a != nil {
+				add(path.Base(a.Path), a.Path)
+			}
+		}
+	}
+	return entries, p.dir.Path(), nil
+}
+
+// Projects lists the projects that are served: the folders that it is confined to, and in
+// them those where sessions were started on this machine. Without folders, all of these.
+func (e *Engine) Projects() []string {
+	out := slices.Clone(e.within)
+	if e.known == nil {
+		return out
+	}
+	for _, project := range e.known.List() {
+		if e.mayOpen(project) && !slices.Contains(out, project) {
+			out = append(out, project)
+		}
+	}
+	return out
+}
+
+// maxShown bounds the text that a reply carries of a resource, in bytes.
+const maxShown = 9000
+
+// show adds to a reply what the call wants to see besides.
+func (r run) show(s *workflow.Session, out *Reply) error {
+	switch r.req.View {
+	case "":
+		return nil
+	case ViewSessions, ViewWorkflow:
+		res, _, err := r.resource(context.Background(), Request{Cwd: r.project.dir.Path()}, r.req.View)
+		out.show(res)
+		return err
+	}
+	res, err := r.project.resource(s, r.req.View)
+	if err != nil {
+		return err
+	}
+	if r.req.View == ViewHistory && len(res.Text) > maxShown {
+		whole := res.Size
+		if res.Text, err = historyJSON(s, maxShown-500); err != nil {
+			return err
+		}
+		res.Size, res.Truncated = whole, true
+	}
+	out.show(res)
+	return nil
+}
+
+// show adds a resource. What is too long for a reply ends at a line's end.
+func (r *Reply) show(res Resource) {
+	if len(res.Text) > maxShown {
+		cut := strings.LastIndexByte(res.Text[:maxShown], '\n') + 1
+		if cut == 0 {
+			cut = len(strings.ToValidUTF8(res.Text[:maxShown], ""))
+		}
+		res.Text, res.Truncated = res.Text[:cut], true
+	}
+	r.Resource = &res
+}

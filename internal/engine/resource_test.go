@@ -1,0 +1,144 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/workflow"
+)
+
+func status(view string) engine.Request {
+	return engine.Request{Action: workflow.ActionStatus, View: view}
+}
+
+// TestViews reads each view whole by itself, and within bounds in a reply.
+func TestViews(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.Architect, workflow.Generating)
+	req := engine.Request{Cwd: b.dir, SessionID: b.session}
+	for _, c := range []struct{ view, name, mime, words string }{
+		{"sessions", "sessions", "application/json", b.session},
+		{"session", "session", "application/json", `"current_stage": "architect"`},
+		{"history", "history", "application/json", `"waited_seconds"`},
+		{"workflow", "workflow", "text/markdown", "stateDiagram-v2"},
+		{"po", "01-product-requirements.md", "text/markdown", "# "},
+		{"01-product-requirements.md", "01-product-requirements.md", "text/markdown", "# "},
+	} {
+		res, _, err := b.engine.Resource(ctx, req, c.view)
+		if err != nil || res.Name != c.name || res.MIMEType != c.mime || !strings.Contains(res.Text, c.words) || res.Size != int64(len(res.Text)) || res.Truncated {
+			t.Errorf("%s: %+.200v, %v", c.view, res, err)
+		}
+		if c.mime == "application/json" && !json.Valid([]byte(res.Text)) {
+			t.Errorf("%s is no JSON", c.view)
+		}
+		reply := b.do(status(c.view))
+		data, err := reply.Encode()
+		if err != nil || len(data) > engine.MaxReply || reply.Resource == nil || reply.Resource.Name != c.name || reply.Resource.Size != res.Size {
+			t.Errorf("%s in a reply of %d bytes: %+.200v", c.view, len(data), reply.Resource)
+			continue
+		}
+		if !reply.Resource.Truncated && reply.Resource.Text != res.Text {
+			t.Errorf("%s: the reply has another text", c.view)
+		}
+	}
+	b.refused(status("qa"), fault.NotFound, `has no "qa"`)
+	b.refused(status("../po"), fault.NotFound, `has no "../po"`)
+	if err := os.Remove(filepath.Join(b.dir, ".claude/specs", b.do(status("")).TaskName, "01-product-requirements.md")); err != nil {
+		t.Fatal(err)
+	}
+	b.refused(status("po"), fault.NotFound, "is not there any more")
+}
+
+// TestLongViewsFitAReply cuts a text at a line's end, and a history to its newest entries.
+func TestLongViewsFitAReply(t *testing.T) {
+	b := newBench(t)
+	b.do(start("Build a clock"))
+	long := "# P\n" + strings.Repeat("日本語の行です。 a line of it\n", 1500) + "\nQuality Score: 95/100\n"
+	for range 30 {
+		b.do(submit(workflow.PO, long))
+		b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: strings.Repeat("longer, ", 40)})
+	}
+	b.do(submit(workflow.PO, long))
+	b.do(confirm(true))
+	for _, view := range []string{"po", "session"} {
+		res := b.do(status(view)).Resource
+		if !res.Truncated || !strings.HasSuffix(res.Text, "\n") || res.Path == "" || res.Size < 10_000 {
+			t.Errorf("%s: %d of %d bytes, truncated %v, path %q", view, len(res.Text), res.Size, res.Truncated, res.Path)
+		}
+	}
+	res := b.do(status("history")).Resource
+	var history struct {
+		Entries []workflow.Transition
+		Omitted int
+	}
+	if err := json.Unmarshal([]byte(res.Text), &history); err != nil {
+		t.Fatal(err)
+	}
+	n := len(history.Entries)
+	if !res.Truncated || n == 0 || n+history.Omitted != len(b.stored().History) || history.Entries[n-1].Event != workflow.EventConfirmed {
+		t.Errorf("%d entries, %d left out of %d", n, history.Omitted, len(b.stored().History))
+	}
+}
+
+// TestWithin confines an engine to folders, whatever leads out of them.
+func TestWithin(t *testing.T) {
+	b := newBench(t)
+	outside := t.TempDir()
+	root := filepath.Join(b.dir, "root")
+	for _, dir := range []string{"a", "b"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(root, "link")); err != nil {
+		t.Skip(err)
+	}
+	// Sessions that a server without bounds has started are known on this machine.
+	free := b.do(engine.Request{Action: workflow.ActionStart, Objective: "Known elsewhere", Cwd: outside})
+	b.session = ""
+	e := engine.New(engine.Options{
+		Backend: func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Known:   filestore.Known{Folder: b.state},
+		Within:  []string{root},
+	})
+	for _, cwd := range []string{outside, filepath.Join(root, "link"), filepath.Join(root, "..", "elsewhere"), filepath.Dir(root), "/"} {
+		_, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: cwd})
+		if !fault.Is(err, fault.NotAllowed) {
+			t.Errorf("%s: %v", cwd, err)
+		}
+		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Places: []string{cwd}}); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s as a place: %v", cwd, err)
+		}
+	}
+	for _, ref := range []string{free.SessionID, free.TaskName} {
+		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStatus, SessionID: ref}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a session of elsewhere by %s: %v", ref, err)
+		}
+	}
+	if _, _, err := e.Resource(ctx, engine.Request{SessionID: free.SessionID}, engine.ViewSession); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a session of elsewhere as a resource: %v", err)
+	}
+	entries, err := os.ReadDir(outside)
+	if err != nil || len(entries) != 1 { // .bmad-task of the free one
+		t.Errorf("outside there is %v, %v", entries, err)
+	}
+	for _, dir := range []string{"a", "b"} {
+		reply, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "Within " + dir, Cwd: filepath.Join(root, dir)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStatus, SessionID: reply.TaskName}); err != nil {
+			t.Errorf("found by its name: %v", err)
+		}
+	}
+	if got := e.Projects(); len(got) != 3 {
+		t.Errorf("projects %v, want the root and two in it", got)
+	}
+}

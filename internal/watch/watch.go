@@ -1,0 +1,162 @@
+// Package watch tells when something changes in the projects that it is shown, whoever
+// changed it: another server, the terminal, an editor.
+//
+// It says only that something has changed, after a pause in which more may have: what,
+// the caller finds by looking. On file systems that report no changes, such as NFS, it
+// says nothing.
+package watch
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/store"
+)
+
+// pause is how long changes are gathered: one action writes several files.
+const pause = 100 * time.Millisecond
+
+// kind says what of a watched folder matters.
+type kind int
+
+const (
+	all      kind = iota // every file
+	sessions             // the sessions of a project
+	awaited              // a project's folder, until it has the one of the sessions
+)
+
+// Watcher watches folders.
+type Watcher struct {
+	fs      *fsnotify.Watcher
+	changed func()
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	folders map[string]kind
+}
+
+// New returns a watcher that calls changed, never twice at once.
+func New(changed func(), log *slog.Logger) (*Watcher, error) {
+	fsw, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	w := &Watcher{fs: fsw, changed: changed, log: log, folders: map[string]kind{}}
+	go w.run()
+	return w, nil
+}
+
+// Project watches the sessions of a project, also where it has none yet.
+func (w *Watcher) Project(cwd string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.project(cwd)
+}
+
+func (w *Watcher) project(cwd string) {
+	state := filepath.Join(cwd, store.Folder)
+	// A second look: the folder may appear before its parent is watched.
+	if !w.add(state, sessions) && w.add(cwd, awaited) && w.add(state, sessions) {
+		w.forget(cwd)
+	}
+}
+
+// Folder watches the files of a folder, not those of folders in it.
+func (w *Watcher) Folder(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(name, all)
+}
+
+// add reports whether the folder is watched now.
+func (w *Watcher) add(name string, k kind) bool {
+	if _, known := w.folders[name]; known {
+		return true
+	}
+	switch err := w.fs.Add(name); {
+	case err == nil:
+		w.folders[name] = k
+		return true
+	case !errors.Is(err, fs.ErrNotExist):
+		w.log.Warn("changes in this folder are not reported", "folder", name, "error", err)
+	}
+	return false
+}
+
+func (w *Watcher) forget(name string) {
+	delete(w.folders, name)
+	_ = w.fs.Remove(name) // it may be gone already
+}
+
+// Close ends the watching.
+func (w *Watcher) Close() error { return w.fs.Close() }
+
+func (w *Watcher) run() {
+	timer := time.NewTimer(0)
+	<-timer.C
+	due := false
+	for {
+		select {
+		case event, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			if w.matters(event) && !due {
+				due = true
+				timer.Reset(pause)
+			}
+		case err, ok := <-w.fs.Errors:
+			if !ok {
+				return
+			}
+			w.log.Warn("some changes may not be reported", "error", err)
+			if !due { // the queue ran over: look at everything
+				due = true
+				timer.Reset(pause)
+			}
+		case <-timer.C:
+			due = false
+			w.changed()
+		}
+	}
+}
+
+// matters tells what people may have asked for from what is written under way, and
+// follows folders that come and go.
+func (w *Watcher) matters(event fsnotify.Event) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := filepath.Clean(event.Name)
+	folder, base := filepath.Dir(name), filepath.Base(name)
+	if k, watched := w.folders[name]; watched && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
+		w.forget(name)
+		if k == sessions {
+			w.project(folder)
+		}
+		return true
+	}
+	if _, temporary := durable.IsTemp(base); temporary || event.Op == fsnotify.Chmod {
+		return false
+	}
+	switch k, known := w.folders[folder]; {
+	case !known:
+		return false
+	case k == awaited:
+		if base != store.Folder || !w.add(name, sessions) {
+			return false
+		}
+		w.forget(folder)
+		return true
+	case k == sessions:
+		return strings.HasPrefix(base, "session-")
+	}
+	return true
+}
