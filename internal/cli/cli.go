@@ -131,7 +131,7 @@ New here? Run: bmad-mcp demo
 		a.gateCommand("approve", "Decide yourself on the plan, or the failed work, that waits"),
 		a.gateCommand("reject", "Send back what waits, with what is to change"),
 		a.leaveCommand(workflow.ActionReopen, "Go back to an earlier stage yourself"), a.leaveCommand(workflow.ActionCancel, "End a session yourself, for good"),
-		a.answerHereCommand(), a.allowCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
+		a.answerHereCommand(), a.allowCommand(), a.serveCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
 	return root
 }
 
@@ -148,14 +148,7 @@ func (a *app) setUp() error {
 		_ = dir.Close()
 	}
 	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
-	known := filestore.Known{Folder: a.stateFolder()}
-	a.engine = engine.New(engine.Options{
-		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    known,
-		Settings: a.settings,
-		Trust:    a.trust(),
-		Log:      a.log,
-	})
+	a.engine = a.newEngine(nil)
 	return nil
 }
 

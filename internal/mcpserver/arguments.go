@@ -38,6 +38,7 @@ var taskArguments = []argument{
 	{"confirmed", []workflow.Action{workflow.ActionConfirm}, truth(func(q *engine.Request) **bool { return &q.Confirmed })},
 	{"approved", []workflow.Action{workflow.ActionApprove}, truth(func(q *engine.Request) **bool { return &q.Approved })},
 	{"feedback", leaving, text(func(q *engine.Request) *string { return &q.Feedback })},
+	{"view", []workflow.Action{workflow.ActionStatus}, text(func(q *engine.Request) *string { return &q.View })},
 	{"revision", changes, readRevision},
 }
 

@@ -47,6 +47,7 @@ func (s *Server) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inp
 			cancel()
 		case request.Elicitation != nil:
 			ctx, cancel := context.WithTimeout(ctx, s.forms.limit(result.RequestState))
+			defer context.AfterFunc(s.closing, cancel)()
 			answer, err := srv.RequestElicitation(ctx, mcp.ElicitationRequest{
 				Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: *request.Elicitation,
 			})

@@ -174,12 +174,15 @@ func (c *formChannel) form() *form {
 	return c.answered
 }
 
-// clientKey tells the clients of a server apart.
+// clientKey tells the clients of a server apart. Over HTTP since protocol 2026-07-28 there
+// are no sessions: what is remembered of a client is then of its name and its machine.
 func clientKey(ctx context.Context) string {
-	if session := server.ClientSessionFromContext(ctx); session != nil {
+	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
 		return session.SessionID()
 	}
-	return ""
+	address, _ := ctx.Value(peerKey{}).(string)
+	client := clientInfo(ctx)
+	return strings.Join([]string{"http", address, client.Name, client.Version}, " ")
 }
 
 // Ask implements engine.Channel.

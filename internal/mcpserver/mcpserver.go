@@ -35,6 +35,10 @@ type Places struct {
 	// Folder is the server's own, unless it is / or the home folder, which no
 	// host means as a project.
 	Folder string
+	// Served are the folders of a server for several clients. Remote is true where these
+	// may be on other machines, so that only what the server knows names a folder.
+	Served []string
+	Remote bool
 }
 
 // Options are what a Server needs besides the engine.
@@ -52,7 +56,14 @@ type Server struct {
 	engine *engine.Engine
 	places Places
 	forms  *forms
+	roots  rootsOf
 	log    *slog.Logger
+
+	subscriptions *subscriptions
+	metrics       *metrics
+	// closing ends when the server begins to; what waits for a person then goes on without.
+	closing context.Context
+	end     context.CancelFunc
 
 	hostConfirm HostConfirm
 }
@@ -62,10 +73,27 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{engine: e, places: o.Places, forms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm}
+	s := &Server{
+		engine: e, places: o.Places, forms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
+		subscriptions: newSubscriptions(o.Log),
+	}
+	s.closing, s.end = context.WithCancel(context.Background())
+	s.metrics = newMetrics(s)
+	hooks := &server.Hooks{}
+	hooks.AddAfterListResources(s.listResources)
+	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
+	s.subscriptions.hook(s, hooks)
 	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(instructions),
+		server.WithIcons(icons()...),
+		server.WithHooks(hooks),
+		server.WithLogging(),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completions{s}),
+		server.WithResourceCompletionProvider(completions{s}),
+		server.WithResourceCapabilities(true, true),
+		server.WithPromptCapabilities(false),
 		server.WithToolCapabilities(false),
 		server.WithToolHandlerMiddleware(s.recovering),
 		server.WithToolHandlerMiddleware(s.bridging),
@@ -73,7 +101,28 @@ func New(e *engine.Engine, o Options) *Server {
 	)
 	s.mcp.AddTool(taskTool(), s.handleTask)
 	s.mcp.AddTool(confirmTool(), s.handleConfirm)
+	s.addPrompts()
+	s.addResources()
+	s.mcp.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
+		s.roots.forget(clientKey(ctx))
+	})
 	return s
+}
+
+// close ends what waits: for people, and for changes.
+func (s *Server) close() {
+	s.end()
+	s.subscriptions.close()
+}
+
+// ready reports what would keep every action from being done.
+func (s *Server) ready() error {
+	for _, project := range s.places.Served {
+		if err := s.engine.Ready(engine.Request{Cwd: project}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Sizes of the worker pool and its queue: calls beyond both would keep the
@@ -91,6 +140,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	server.WithQueueSize(queueSize)(stdio)
 	stdio.SetErrorLogger(log.New(slogWriter{s.log}, "", 0))
 	g := newGate(in, out)
+	defer s.close()
 	return stdio.Listen(ctx, g, g)
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -27,12 +28,19 @@ func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engin
 	if req.Cwd != "" {
 		return nil
 	}
+	req.Places = append(req.Places, s.places.Served...)
+	if s.places.Remote { // its roots are folders of another machine
+		return nil
+	}
 	if s.places.Project != "" {
 		req.Places = append(req.Places, s.places.Project)
 	} else {
 		roots, ask := clientRoots(ctx, call)
 		if ask != nil {
 			return ask
+		}
+		if roots != nil {
+			s.roots.set(clientKey(ctx), roots)
 		}
 		// Several roots say where sessions may be, but not where to start one.
 		if len(roots) == 1 || req.SessionID != "" {
@@ -55,6 +63,72 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 		return nil, nil
 	}
 	return nil, server.NewInputRequestBuilder(rootsKey).Roots(rootsKey).ToolResult()
+}
+
+// base returns the request of a caller that calls no tool: where to look, and by which
+// ways it reaches the person.
+func (s *Server) base(ctx context.Context) engine.Request {
+	req := engine.Request{By: caller(ctx), Places: s.places.Served}
+	if s.places.Remote {
+		return req
+	}
+	if s.places.Project != "" {
+		req.Places = append(req.Places, s.places.Project)
+	} else {
+		req.Places = append(req.Places, s.roots.of(ctx)...)
+	}
+	if s.places.Folder != "" {
+		req.Places = append(req.Places, s.places.Folder)
+	}
+	return req
+}
+
+// rootsOf remembers the roots of clients. What is no tool call cannot put the question
+// to every client, and completions come with each key that is typed.
+type rootsOf struct {
+	mu    sync.Mutex
+	known map[string][]string // by client
+}
+
+func (r *rootsOf) set(client string, roots []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known = map[string][]string{}
+	}
+	r.known[client] = roots
+}
+
+func (r *rootsOf) forget(client string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.known, client)
+}
+
+// of returns the roots of a request's client, if there is one that has any to work in.
+func (r *rootsOf) of(ctx context.Context) []string {
+	client := clientKey(ctx)
+	r.mu.Lock()
+	roots, known := r.known[client]
+	r.mu.Unlock()
+	if !known && capabilities(ctx).Roots != nil && !modern(ctx) {
+		srv := server.ServerFromContext(ctx)
+		if srv == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, rootsLimit)
+		defer cancel()
+		list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
+		if err != nil {
+			list = nil // asked once, not with each call
+		}
+		roots = folders(list)
+		r.set(client, roots)
+	}
+	if len(roots) != 1 {
+		return nil // several say where sessions may be, but not which is meant
+	}
+	return roots
 }
 
 func folders(list *mcp.ListRootsResult) []string {

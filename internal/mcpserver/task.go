@@ -32,7 +32,7 @@ func taskTool() mcp.Tool {
 // newTool describes a tool that changes files of the project and nothing else.
 func newTool(name, title, description string, schema []byte, meta map[string]any) mcp.Tool {
 	tool := mcp.NewToolWithRawSchema(name, strings.TrimSpace(description), schema)
-	tool.Title = title
+	tool.Title, tool.Icons = title, icons()
 	tool.Annotations = mcp.ToolAnnotation{
 		Title:           title,
 		ReadOnlyHint:    mcp.ToBoolPtr(false),
@@ -52,6 +52,7 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 		return failure(err), nil
 	}
 	req.By, req.Via, req.HostConfirm = caller(ctx), workflow.ChannelRelayed, s.hostConfirms(ctx)
+	req.Tell = s.telling(ctx, call)
 	channel := s.formChannel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
@@ -83,7 +84,14 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 // do runs an action and returns its result: the reply, the refusal, or the question on
 // its way to the person.
 func (s *Server) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
+	began := s.engine.Clock()
 	reply, err := s.engine.Do(ctx, req)
+	took := s.engine.Clock().Sub(began)
+	if errors.Is(err, engine.ErrAsked) {
+		s.metrics.count(req.Action, took, "asked")
+	} else {
+		s.metrics.count(req.Action, took, outcome(err))
+	}
 	switch {
 	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
 		s.log.Info("asked", "action", req.Action, "session", req.SessionID)
@@ -92,6 +100,7 @@ func (s *Server) do(ctx context.Context, req engine.Request, channel *formChanne
 		s.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
 		return failure(err)
 	}
+	s.subscriptions.poke()
 	s.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
 	return success(reply)
 }

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/mcpserver"
+	"bmad-mcp/internal/store/filestore"
+)
+
+// httpFlags are the flags of serve.
+type httpFlags struct {
+	address     string
+	roots       []string
+	allowRemote bool
+	tokenFile   string
+	origins     []string
+	maxBody     int64
+	idle        time.Duration
+	grace       time.Duration
+	metrics     bool
+}
+
+// minToken is how short a token may be: 16 random characters are 80 bits or more, which
+// nobody guesses over a network.
+const minToken = 16
+
+func (a *app) serveCommand() *cobra.Command {
+	var f httpFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve MCP: on stdio, or with --http to several clients at once",
+		Long: `Serve MCP on stdio, as without a subcommand, or with --http over HTTP (streamable
+HTTP, protocols 2025-03-26 to 2026-07-28) at http://ADDRESS/mcp.
+
+Over HTTP, clients can name only projects in the folders of --root (default: the
+project of the working folder); with one root, calls without cwd are for it. Only this
+machine is served, and only pages of this machine may call. --allow-remote serves
+others too, and takes a token: one line of at least 16 characters in a file, such as
+made by: openssl rand -base64 24. It travels as the Authorization header, so put a
+proxy with TLS in front. /healthz and /readyz need no token; /metrics does.
+
+The first Ctrl+C or SIGTERM ends it: what was accepted is answered, for at most --grace.
+
+` + exitHelp,
+		Example: `  bmad-mcp serve --http 127.0.0.1:7777
+  bmad-mcp serve --http :7777 --allow-remote --token-file /etc/bmad-mcp/token --root /srv/projects --metrics`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("http") {
+				return a.serveHTTP(cmd.Context(), f)
+			}
+			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics"} {
+				if cmd.Flags().Changed(name) {
+					return fault.New(fault.InvalidArgument, "--%s is for --http", name).WithHint("add --http 127.0.0.1:7777, or leave it out")
+				}
+			}
+			return a.serve(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.address, "http", "", "serve HTTP on this address, such as 127.0.0.1:7777; port 0 takes a free one")
+	flags.StringArrayVar(&f.roots, "root", nil, "folder in which projects may be named; can be repeated")
+	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen for other machines too; needs --token-file")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may call, such as https://inspector.example; can be repeated")
+	flags.Int64Var(&f.maxBody, "max-body-bytes", 32<<20, "largest request that is read")
+	flags.DurationVar(&f.idle, "idle-timeout", 30*time.Minute, "end a client's session that had no request for so long")
+	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	flags.BoolVar(&f.metrics, "metrics", false, "serve /metrics, for Prometheus")
+	return cmd
+}
+
+// serveHTTP is the server on HTTP.
+func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
+	token, err := f.check()
+	if err != nil {
+		return err
+	}
+	roots, err := a.roots(f.roots)
+	if err != nil {
+		return err
+	}
+	places := mcpserver.Places{Remote: true}
+	if len(roots) == 1 {
+		places.Served = roots
+	}
+	e := a.newEngine(roots)
+	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Log: a.log})
+	h := s.Handler(mcpserver.HTTPOptions{
+		Token: token, Remote: f.allowRemote, Origins: f.origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
+	})
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	if err != nil {
+		return fault.New(fault.Storage, "%s cannot be listened on: %w", f.address, err).WithHint("end the program that has the port (ss -ltnp), or take another one")
+	}
+	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
+	if token == "" {
+		fmt.Fprintln(a.err, "Every program and user of this machine may call it; --token-file keeps others out.")
+	}
+	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
+}
+
+// runHTTP serves until ctx ends, and then answers what it has accepted.
+func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Listener, h *mcpserver.Handler, grace time.Duration) error {
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	h.Close(ctx)
+	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		fmt.Fprintf(a.err, "bmad-mcp: some requests were not done after %s and were cut off; what they changed is stored whole or not at all\n", grace)
+		_ = server.Close() // that is the cut
+		return nil
+	}
+	return err
+}
+
+// check refuses flags that would let in more than is meant, and returns the token.
+func (f httpFlags) check() (token string, err error) {
+	host, _, err := net.SplitHostPort(f.address)
+	if err != nil {
+		return "", fault.New(fault.InvalidArgument, "--http %q is no address", f.address).WithHint("give host and port, such as 127.0.0.1:7777")
+	}
+	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
+		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
+	}
+	if !f.allowRemote && !onlyLoopback(host) {
+		return "", fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.address).
+			WithHint("take 127.0.0.1, or add --allow-remote and --token-file")
+	}
+	if f.tokenFile != "" {
+		return readToken(f.tokenFile)
+	}
+	if f.allowRemote {
+		return "", fault.New(fault.InvalidArgument, "--allow-remote without a token would let everyone in").
+			WithHint("write one into a file (openssl rand -base64 24 > token) and add --token-file token")
+	}
+	return "", nil
+}
+
+// onlyLoopback reports whether an address to listen on is reached from this machine only.
+func onlyLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func readToken(name string) (string, error) {
+	data, err := os.ReadFile(name) //nolint:gosec // the person names the file
+	if err != nil {
+		return "", fault.New(fault.NotFound, "the token file cannot be read: %w", err).WithHint("give the path of a file with one line")
+	}
+	token := strings.TrimSpace(string(data))
+	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fault.New(fault.InvalidArgument, "the token in %s has to be one line of at least %d printable characters", name, minToken).
+			WithHint("make one in a new file: openssl rand -base64 24 > token")
+	}
+	return token, nil
+}
+
+// roots returns the folders in which clients may name projects, with links followed.
+func (a *app) roots(names []string) ([]string, error) {
+	if len(names) == 0 {
+		project, err := a.project()
+		if err != nil {
+			return nil, err
+		}
+		if home, _ := os.UserHomeDir(); project == filepath.Dir(project) || project == filepath.Clean(home) {
+			return nil, fault.New(fault.InvalidArgument, "the working folder %s is no project", project).WithHint("name the folder of your projects with --root")
+		}
+		names = []string{project}
+	}
+	var out []string
+	for _, name := range names {
+		path, err := filepath.Abs(name)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "--root %q cannot be used: %w", name, err).WithHint("name an existing folder")
+		}
+		dir, err := durable.OpenDir(path)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "--root %q cannot be opened: %w", name, err).WithHint("name an existing folder that you may read")
+		}
+		_ = dir.Close()
+		out = append(out, path)
+	}
+	return out, nil
+}
+
+// newEngine makes the engine; with folders, it is confined to projects in them.
+func (a *app) newEngine(within []string) *engine.Engine {
+	return engine.New(engine.Options{
+		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Known:    filestore.Known{Folder: a.stateFolder()},
+		Settings: a.settings,
+		Trust:    a.trust(),
+		Within:   within,
+		Log:      a.log,
+	})
+}

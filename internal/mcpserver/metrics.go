@@ -1,0 +1,121 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// metrics count what the server does, for Prometheus.
+type metrics struct {
+	registry *prometheus.Registry
+	actions  *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bmad_actions_total", Help: "Calls of the tools by action and outcome: done, asked (a form went to the person), or the code of the refusal.",
+		}, []string{"action", "outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "bmad_action_seconds", Help: "How long an action took, without the time that a person took to answer a form.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 300},
+		}, []string{"action"}),
+	}
+	m.registry.MustRegister(m.actions, m.seconds, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &census{server: s})
+	return m
+}
+
+// count notes one action. action is one of ours, or "unknown": a caller must not make
+// series.
+func (m *metrics) count(action workflow.Action, took time.Duration, outcome string) {
+	if !knownAction(action) {
+		action = "unknown"
+	}
+	m.actions.WithLabelValues(string(action), outcome).Inc()
+	m.seconds.WithLabelValues(string(action)).Observe(took.Seconds())
+}
+
+func knownAction(action workflow.Action) bool {
+	for _, known := range workflow.Actions() {
+		if action == known {
+			return true
+		}
+	}
+	return false
+}
+
+// outcome names what came of an action.
+func outcome(err error) string {
+	if err == nil {
+		return "done"
+	}
+	return string(fault.From(err).Code)
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2})
+}
+
+// census counts the sessions of the served projects when it is asked. It reads each of
+// them, so it keeps what it found for a while.
+type census struct {
+	server *Server
+
+	mu    sync.Mutex
+	taken time.Time
+	found map[[2]string]int
+}
+
+// censusAge is how long a census is good for. Prometheus asks every 15 to 60 s.
+const censusAge = 10 * time.Second
+
+var (
+	sessionsDesc = prometheus.NewDesc("bmad_sessions", "Sessions of the served projects by stage and state.", []string{"stage", "state"}, nil)
+	gatesDesc    = prometheus.NewDesc("bmad_gates_waiting", "Sessions that wait for their human, by stage and state.", []string{"stage", "state"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c *census) Describe(out chan<- *prometheus.Desc) { out <- sessionsDesc; out <- gatesDesc }
+
+// Collect implements prometheus.Collector.
+func (c *census) Collect(out chan<- prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.server.engine.Now(); c.found == nil || now.Sub(c.taken) >= censusAge {
+		c.taken, c.found = now, c.take()
+	}
+	for at, n := range c.found {
+		out <- prometheus.MustNewConstMetric(sessionsDesc, prometheus.GaugeValue, float64(n), at[0], at[1])
+		if workflow.State(at[1]).WaitsForHuman() {
+			out <- prometheus.MustNewConstMetric(gatesDesc, prometheus.GaugeValue, float64(n), at[0], at[1])
+		}
+	}
+}
+
+func (c *census) take() map[[2]string]int {
+	found := map[[2]string]int{}
+	for _, project := range c.server.engine.Projects() {
+		sessions, _, _, err := c.server.engine.Sessions(context.Background(), engine.Request{Cwd: project})
+		if err != nil {
+			c.server.log.Debug("not counted", "project", project, "error", err)
+			continue
+		}
+		for _, s := range sessions {
+			found[[2]string{string(s.CurrentStage), string(s.CurrentState)}]++
+		}
+	}
+	return found
+}

@@ -1,0 +1,206 @@
+package mcpserver
+
+import (
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/workflow"
+)
+
+//go:embed icon.svg
+var icon []byte
+
+// icons returns the icon of everything this server lists.
+func icons() []mcp.Icon {
+	return []mcp.Icon{{
+		Src: "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(icon), MIMEType: "image/svg+xml", Sizes: []string{"any"},
+	}}
+}
+
+// listedSessions bounds the sessions in a list of resources: hosts show the list to people
+// and put it before models. The address of an older one can be completed, and is known
+// from the list of sessions.
+const listedSessions = 10
+
+// addResources offers what the tool tells too, for hosts that show resources.
+func (s *Server) addResources() {
+	add := func(uri, name, title, description, mime string) {
+		r := mcp.NewResource(uri, name, mcp.WithResourceDescription(description), mcp.WithMIMEType(mime))
+		r.Title = title
+		s.mcp.AddResource(r, s.readResource)
+	}
+	add(sessionsURI, "sessions", "BMAD sessions", "The sessions of the project, the ones changed last first.", "application/json")
+	add(workflowURI, "workflow", "BMAD state diagram", "The states of a stage and what moves between them, as a mermaid diagram.", "text/markdown")
+
+	template := func(uri, name, title, description, mime string) {
+		t := mcp.NewResourceTemplate(uri, name, mcp.WithTemplateDescription(description), mcp.WithTemplateMIMEType(mime))
+		t.Title = title
+		s.mcp.AddResourceTemplate(t, s.readResource)
+	}
+	template(sessionsTemplate, "sessions-of", "BMAD sessions of a project", "The sessions of the project in the folder cwd.", "application/json")
+	template(sessionTemplate, "session", "BMAD session", "A session as its file has it: stages, scores, questions, answers, grants. id may be the task name.", "application/json")
+	template(historyTemplate, "history", "BMAD history", "What happened to a session: when, by whom, by whose decision.", "application/json")
+	template(artifactTemplate, "artifact", "BMAD artifact", "A saved document of a task, by its file name or its stage.", "text/markdown")
+}
+
+func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	res, _, err := s.read(ctx, call.Params.URI, s.base(ctx))
+	if err != nil {
+		f := NewFailure(err)
+		return nil, fmt.Errorf("%s (%s)", f.Error, f.Hint)
+	}
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
+}
+
+// read returns the resource at an address, for a caller at base, and its project.
+func (s *Server) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+	a, err := parseAddress(uri)
+	if err != nil {
+		return engine.Resource{}, "", err
+	}
+	base.SessionID = a.session
+	if a.cwd != "" {
+		base.Cwd = a.cwd
+	}
+	return s.engine.Resource(ctx, base, a.view)
+}
+
+// listResources adds to a list what there is in the caller's project. A project that is
+// not known, or cannot be read, adds nothing: the list must not fail for it.
+func (s *Server) listResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	base := s.base(ctx)
+	listed, cwd := s.listed(ctx, base)
+	result.Resources = append(result.Resources, listed...)
+	s.subscriptions.listed(ctx, base, cwd, fingerprint(listed))
+}
+
+// listed returns the resources of the caller's project, and its folder.
+func (s *Server) listed(ctx context.Context, base engine.Request) ([]mcp.Resource, string) {
+	entries, cwd, err := s.engine.Index(ctx, base, listedSessions)
+	if err != nil {
+		s.log.Debug("no resources are listed", "error", err)
+		return nil, ""
+	}
+	out := make([]mcp.Resource, 0, len(entries))
+	for _, e := range entries {
+		size := e.Size
+		r := mcp.Resource{URI: artifactURI(e.Session.TaskName, e.View), Name: e.Session.TaskName + "/" + e.View, MIMEType: "text/markdown", Size: &size}
+		if e.View == engine.ViewSession {
+			r.URI, r.Name, r.MIMEType = sessionURI(e.Session.SessionID), e.Session.TaskName, "application/json"
+			r.Description = string(e.Session.CurrentStage) + ", " + strings.ReplaceAll(string(e.Session.CurrentState), "_", " ")
+		}
+		r.Annotations = &mcp.Annotations{LastModified: e.Changed.UTC().Format(time.RFC3339)}
+		out = append(out, r)
+	}
+	return out, cwd
+}
+
+// fingerprint tells one list from another by what is on it; that an entry has changed is
+// another notification's matter.
+func fingerprint(listed []mcp.Resource) string {
+	uris := make([]string, len(listed))
+	for i, r := range listed {
+		uris[i] = r.URI
+	}
+	slices.Sort(uris)
+	return strings.Join(uris, "\n")
+}
+
+// maxCompletions is what the protocol allows in one answer.
+const maxCompletions = 100
+
+// completions completes the arguments of prompts and templates.
+type completions struct{ s *Server }
+
+var (
+	_ server.PromptCompletionProvider   = completions{}
+	_ server.ResourceCompletionProvider = completions{}
+)
+
+// CompletePromptArgument completes the arguments of prompts.
+func (c completions) CompletePromptArgument(ctx context.Context, _ string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, argument, given), nil
+}
+
+// CompleteResourceArgument completes the parts of addresses.
+func (c completions) CompleteResourceArgument(ctx context.Context, _ string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, argument, given), nil
+}
+
+func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument, given mcp.CompleteContext) *mcp.Completion {
+	base := c.s.base(ctx)
+	if cwd := given.Arguments["cwd"]; cwd != "" {
+		base.Cwd = cwd
+	}
+	var all []string
+	switch argument.Name {
+	case "task", "id":
+		sessions, _, _, err := c.s.engine.Sessions(ctx, base)
+		if err != nil {
+			c.s.log.Debug("nothing is completed", "error", err)
+		}
+		slices.SortStableFunc(sessions, latestActive)
+		for _, session := range sessions {
+			switch {
+			case argument.Name == "task", strings.HasPrefix(session.TaskName, argument.Value) && argument.Value != "":
+				all = append(all, session.TaskName)
+			default:
+				all = append(all, session.SessionID)
+			}
+		}
+	case "name":
+		all = c.artifacts(ctx, base, given.Arguments["task"])
+	case "stage":
+		all = workflow.Default().IDs()
+	}
+	out := &mcp.Completion{Values: []string{}}
+	for _, value := range all {
+		if !strings.HasPrefix(value, argument.Value) {
+			continue
+		}
+		if out.Total++; out.Total <= maxCompletions {
+			out.Values = append(out.Values, value)
+		}
+	}
+	out.HasMore = out.Total > len(out.Values)
+	return out
+}
+
+// artifacts lists the file names of a task's artifacts; of an unknown task, all there can be.
+func (c completions) artifacts(ctx context.Context, base engine.Request, task string) []string {
+	var out []string
+	if base.SessionID = task; task != "" {
+		if s, _, err := c.s.engine.Session(ctx, base); err == nil {
+			for _, file := range s.Artifacts {
+				out = append(out, file[strings.LastIndexByte(file, '/')+1:])
+			}
+			return out
+		}
+	}
+	for _, st := range workflow.Default().Stages {
+		if st.Artifact != "" {
+			out = append(out, st.Artifact)
+		}
+	}
+	return out
+}
+
+// latestActive orders sessions: the active ones first, and of each kind the ones changed last.
+func latestActive(a, b workflow.Summary) int {
+	switch x, y := a.CurrentState.Active(), b.CurrentState.Active(); {
+	case x && !y:
+		return -1
+	case y && !x:
+		return 1
+	}
+	return b.UpdatedAt.Compare(a.UpdatedAt)
+}

@@ -1,0 +1,277 @@
+package mcpserver
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/watch"
+	"bmad-mcp/internal/workflow"
+)
+
+// maxSubscriptions bounds what one client can subscribe to.
+const maxSubscriptions = 200
+
+// subscriptions tell clients of what has changed, whoever changed it. The library takes
+// subscriptions and keeps none.
+type subscriptions struct {
+	read   func(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error)
+	listOf func(ctx context.Context, base engine.Request) ([]mcp.Resource, string)
+	log    *slog.Logger
+
+	mu          sync.Mutex
+	subscribers map[streamKey]*subscriber
+	watcher     *watch.Watcher
+	// looking makes one look after another, so that a change is told once; waiting is true
+	// while one is about to begin.
+	looking sync.Mutex
+	waiting atomic.Bool
+}
+
+// streamKey names what notifications go to: a client's session, or in it, since protocol
+// 2026-07-28, the request that listens for them.
+type streamKey struct {
+	session server.ClientSession
+	id      any
+}
+
+// subscriber is one who is told.
+type subscriber struct {
+	key  streamKey
+	base engine.Request
+	// seen has, for each address, what was last known of it.
+	seen map[string]string
+	// list is true for one who wants to know of a changed list, and seenList what was on it.
+	list     bool
+	seenList string
+}
+
+func newSubscriptions(log *slog.Logger) *subscriptions {
+	return &subscriptions{log: log, subscribers: map[streamKey]*subscriber{}}
+}
+
+// hook makes a server's hooks keep the subscriptions.
+func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
+	b.read, b.listOf = s.read, s.listed
+	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
+		b.subscribe(ctx, b.of(streamKey{session: server.ClientSessionFromContext(ctx)}, s.base(ctx)), message.Params.URI)
+	})
+	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if sub := b.subscribers[streamKey{session: server.ClientSessionFromContext(ctx)}]; sub != nil {
+			delete(sub.seen, message.Params.URI)
+		}
+	})
+	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
+		want := message.Params.Notifications
+		if len(want.ResourceSubscriptions) == 0 && !want.ResourcesListChanged {
+			return
+		}
+		key := streamKey{session: server.ClientSessionFromContext(ctx), id: id}
+		sub := b.of(key, s.base(ctx))
+		context.AfterFunc(ctx, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			delete(b.subscribers, key)
+		})
+		for _, uri := range want.ResourceSubscriptions {
+			b.subscribe(ctx, sub, uri)
+		}
+		if want.ResourcesListChanged {
+			listed, cwd := b.listOf(ctx, sub.base)
+			b.follow(sub, cwd, fingerprint(listed))
+		}
+	})
+	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for key := range b.subscribers {
+			if key.session == session {
+				delete(b.subscribers, key)
+			}
+		}
+	})
+}
+
+// of returns the subscriber of a stream, a new one if need be.
+func (b *subscriptions) of(key streamKey, base engine.Request) *subscriber {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sub := b.subscribers[key]
+	if sub == nil {
+		sub = &subscriber{key: key, seen: map[string]string{}}
+		b.subscribers[key] = sub
+	}
+	sub.base = base
+	return sub
+}
+
+// subscribe notes an address. One that leads nowhere yet is told of once it does.
+func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, uri string) {
+	state := b.look(ctx, sub.base, uri)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := sub.seen[uri]; !known && len(sub.seen) >= maxSubscriptions {
+		b.log.Warn("a client has too many subscriptions", "most", maxSubscriptions)
+		return
+	}
+	sub.seen[uri] = state
+}
+
+// listed notes what an older client has last seen listed: its kind does not ask for
+// notifications of lists, and is sent them once it has shown interest.
+func (b *subscriptions) listed(ctx context.Context, base engine.Request, cwd, list string) {
+	session := server.ClientSessionFromContext(ctx)
+	if modern(ctx) || session == nil || cwd == "" {
+		return
+	}
+	b.follow(b.of(streamKey{session: session}, base), cwd, list)
+}
+
+func (b *subscriptions) follow(sub *subscriber, cwd, list string) {
+	b.watch(cwd, "")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sub.list, sub.seenList = true, list
+}
+
+// look returns what tells the state of a resource from another, and watches the folder it
+// lies in.
+func (b *subscriptions) look(ctx context.Context, base engine.Request, uri string) string {
+	res, cwd, err := b.read(ctx, uri, base)
+	if cwd == "" && base.Cwd == "" && len(base.Places) > 0 {
+		cwd = base.Places[0] // what is not there yet will appear in the caller's project
+	}
+	b.watch(cwd, res.Path)
+	if err != nil {
+		return ""
+	}
+	return workflow.Hash([]byte(res.Text))
+}
+
+// watch watches a project, and the folder of a file in it.
+func (b *subscriptions) watch(cwd, file string) {
+	if cwd == "" {
+		return
+	}
+	b.mu.Lock()
+	if b.watcher == nil {
+		var err error
+		if b.watcher, err = watch.New(b.changed, b.log); err != nil {
+			b.log.Warn("changes by others are not reported", "error", err)
+		}
+	}
+	w := b.watcher
+	b.mu.Unlock()
+	if w == nil {
+		return
+	}
+	w.Project(cwd)
+	if file != "" {
+		w.Folder(filepath.Dir(filepath.Join(cwd, filepath.FromSlash(file))))
+	}
+}
+
+// changed looks at everything that somebody wants to know of, and tells what has changed.
+func (b *subscriptions) changed() {
+	b.looking.Lock()
+	defer b.looking.Unlock()
+	type question struct {
+		sub  *subscriber
+		base engine.Request
+		uris []string
+		list bool
+	}
+	var questions []question
+	b.mu.Lock()
+	for _, sub := range b.subscribers {
+		q := question{sub: sub, base: sub.base, list: sub.list}
+		for uri := range sub.seen {
+			q.uris = append(q.uris, uri)
+		}
+		questions = append(questions, q)
+	}
+	b.mu.Unlock()
+
+	ctx := context.Background()
+	for _, q := range questions {
+		for _, uri := range q.uris {
+			if state := b.look(ctx, q.base, uri); b.news(q.sub, uri, state) {
+				b.tell(q.sub, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+			}
+		}
+		if q.list {
+			listed, cwd := b.listOf(ctx, q.base)
+			if list := fingerprint(listed); cwd != "" && b.newList(q.sub, list) {
+				b.tell(q.sub, mcp.MethodNotificationResourcesListChanged, nil)
+			}
+		}
+	}
+}
+
+// news notes the state of a resource and reports whether it is another than before, to one
+// who still wants to know.
+func (b *subscriptions) news(sub *subscriber, uri, state string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before, wanted := sub.seen[uri]
+	if !wanted || before == state || b.subscribers[sub.key] != sub {
+		return false
+	}
+	sub.seen[uri] = state
+	return true
+}
+
+func (b *subscriptions) newList(sub *subscriber, list string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if sub.seenList == list || b.subscribers[sub.key] != sub {
+		return false
+	}
+	sub.seenList = list
+	return true
+}
+
+// tell sends a notification. One for which the client takes none any more is dropped: it
+// will ask again, or has gone.
+func (b *subscriptions) tell(sub *subscriber, method string, params map[string]any) {
+	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+		Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
+	}}
+	if sub.key.id != nil {
+		n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: sub.key.id}
+	}
+	select {
+	case sub.key.session.NotificationChannel() <- n:
+	default:
+		b.log.Warn("a client takes no notifications", "method", method)
+	}
+}
+
+// poke has a look taken soon, after a change of our own: not every file system reports it.
+func (b *subscriptions) poke() {
+	b.mu.Lock()
+	anyone := len(b.subscribers) > 0
+	b.mu.Unlock()
+	if anyone && b.waiting.CompareAndSwap(false, true) {
+		go func() {
+			b.waiting.Store(false)
+			b.changed()
+		}()
+	}
+}
+
+func (b *subscriptions) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.watcher != nil {
+		_ = b.watcher.Close() // the process ends
+	}
+}

@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"net/url"
+	"strings"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+)
+
+// scheme is that of the resources' addresses.
+const scheme = "bmad-task"
+
+// The addresses of resources. Each takes the project folder as the query parameter cwd,
+// where the server cannot know it otherwise.
+const (
+	sessionsURI      = scheme + "://sessions"
+	workflowURI      = scheme + "://workflow"
+	sessionsTemplate = sessionsURI + "{?cwd}"
+	sessionTemplate  = sessionsURI + "/{id}{?cwd}"
+	historyTemplate  = sessionsURI + "/{id}/history{?cwd}"
+	artifactTemplate = scheme + "://tasks/{task}/artifacts/{name}{?cwd}"
+)
+
+// address is what the address of a resource says.
+type address struct {
+	// view is one of the engine's views, or the name of an artifact.
+	view string
+	// session is its id or task name; "" for what is of the whole project.
+	session string
+	cwd     string
+}
+
+// parseAddress reads the address of a resource.
+func parseAddress(text string) (address, error) {
+	unknown := fault.New(fault.NotFound, "there is no resource %q", clip(text)).
+		WithHint("there are: %s, %s/{id}, %s/{id}/history, %s://tasks/{task}/artifacts/{name}, %s", sessionsURI, sessionsURI, sessionsURI, scheme, workflowURI)
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != scheme || u.Fragment != "" || u.User != nil {
+		return address{}, unknown
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return address{}, unknown
+	}
+	parts := []string{u.Host}
+	if rest := strings.TrimPrefix(u.EscapedPath(), "/"); rest != "" {
+		for part := range strings.SplitSeq(rest, "/") {
+			plain, err := url.PathUnescape(part)
+			if err != nil || plain == "" {
+				return address{}, unknown
+			}
+			parts = append(parts, plain)
+		}
+	}
+	a, ok := readParts(parts)
+	if !ok {
+		return address{}, unknown
+	}
+	a.cwd = query.Get("cwd")
+	return a, nil
+}
+
+// readParts reads host and path of an address.
+func readParts(parts []string) (a address, ok bool) {
+	switch n := len(parts); {
+	case n == 1 && parts[0] == "workflow":
+		a.view = engine.ViewWorkflow
+	case n == 1 && parts[0] == "sessions":
+		a.view = engine.ViewSessions
+	case n == 2 && parts[0] == "sessions":
+		a.view, a.session = engine.ViewSession, parts[1]
+	case n == 3 && parts[0] == "sessions" && parts[2] == "history":
+		a.view, a.session = engine.ViewHistory, parts[1]
+	case n == 4 && parts[0] == "tasks" && parts[2] == "artifacts":
+		a.view, a.session = parts[3], parts[1]
+		switch a.view { // these are no artifacts
+		case engine.ViewSession, engine.ViewHistory, engine.ViewSessions, engine.ViewWorkflow:
+			return a, false
+		}
+	default:
+		return a, false
+	}
+	return a, true
+}
+
+// sessionURI returns the address of a session.
+func sessionURI(id string) string { return sessionsURI + "/" + url.PathEscape(id) }
+
+// artifactURI returns the address of a task's artifact.
+func artifactURI(task, name string) string {
+	return scheme + "://tasks/" + url.PathEscape(task) + "/artifacts/" + url.PathEscape(name)
+}
