@@ -18,11 +18,12 @@ const module = "bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
-	"internal/cli":                 {"internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/fault", "internal/durable"},
+	"internal/cli":                 {"internal/hosts", "internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/fault", "internal/durable"},
 	"internal/mcpserver":           {"internal/engine", "internal/watch", "internal/workflow", "internal/fault"},
+	"internal/hosts":               {},
 	"internal/watch":               {"internal/store", "internal/durable"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "internal/audit", "internal/trust", "internal/verify", "prompts", "internal/fault", "internal/durable"},
-	"internal/upkeep":              {"internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
+	"internal/upkeep":              {"internal/hosts", "internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/config":              {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store":               {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store/filestore":     {"internal/store", "internal/workflow", "internal/fault", "internal/durable"},
@@ -52,10 +53,12 @@ var only = map[string][]string{
 	"go.yaml.in/yaml/v3":              {"internal/config", "internal/audit", "prompts"},
 	"github.com/spf13/cobra":          {"internal/cli"},
 	"github.com/rogpeppe/go-internal": {"internal/cli"},
+	"github.com/tailscale/hujson":     {"internal/hosts"},
+	"github.com/pelletier/go-toml":    {"internal/hosts"},
 	"github.com/fsnotify/fsnotify":    {"internal/watch"},
 	"github.com/prometheus":           {"internal/mcpserver"},
 	"golang.org/x/term":               {"internal/cli"},
-	"os/exec":                         {"internal/mcpserver", "internal/cli", "internal/upkeep", "internal/verify"},
+	"os/exec":                         {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/upkeep", "internal/verify"},
 }
 
 // never lists packages that must stay free of effects.
@@ -134,7 +137,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "bmad-mcp", "bmad-mcp.exe", "dist"}
+	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "packaging", "bmad-mcp", "bmad-mcp.exe", "dist"}
 	for _, e := range entries {
 		if base := filepath.Base(e); base[0] != '.' && !slices.Contains(allowed, base) {
 			t.Errorf("%s does not belong at the top", filepath.Base(e))

@@ -13,6 +13,7 @@ import (
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/hosts"
 	"bmad-mcp/internal/upkeep"
 )
 
@@ -137,12 +138,9 @@ func (a *app) checkPolicy(cwd string, c *upkeep.Check) {
 }
 
 func (a *app) machine(cwd string) upkeep.Machine {
-	m := upkeep.Machine{Project: cwd, ConfigFolder: userFolder("XDG_CONFIG_HOME", ".config")}
+	m := upkeep.Machine{Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		m.Home = home
 	}
 	return m
 }

@@ -1,24 +1,22 @@
 package upkeep
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime"
+	"slices"
 	"strings"
+
+	"bmad-mcp/internal/hosts"
 )
 
 // Machine is where a program like this one lives, for the checks of it.
 type Machine struct {
 	// Program is the absolute path of the running program.
 	Program string
-	// Home is the person's home folder, Project the project's; "" skips what is in it.
-	Home, Project string
-	// ConfigFolder is the person's configuration folder, such as ~/.config.
-	ConfigFolder string
+	// Hosts are the places of the hosts.
+	Hosts hosts.Machine
 }
 
 // Check asks whether hosts on this machine can find the program. What it finds is
@@ -43,77 +41,75 @@ func (m Machine) checkProgram() Check {
 	return c
 }
 
-// hostFile is a file in which a host lists its MCP servers.
-type hostFile struct {
-	host string
-	path string
+// checkHosts says which hosts start the program, and whether they can.
+func (m Machine) checkHosts() Check {
+	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
+	var with, without []string
+	for _, h := range hosts.All() {
+		places := m.placesOf(h, &c)
+		switch {
+		case len(places) > 0:
+			with = append(with, fmt.Sprintf("%s (%s)", h.Name, strings.Join(places, ", ")))
+		case h.Present(m.Hosts) != "":
+			without = append(without, h.Name)
+		}
+	}
+	switch {
+	case len(with) > 0:
+		c.Detail = "set up for " + strings.Join(with, ", ")
+		if len(without) > 0 {
+			c.Detail += "; not for " + strings.Join(without, ", ")
+		}
+	case len(c.Items) == 0:
+		c.Status, c.Detail = Warning, "no host's settings start bmad-mcp"
+		c.Remedy = "tell your hosts about it: bmad-mcp install"
+	default:
+		c.Detail = "no host can start bmad-mcp"
+	}
+	return c
 }
 
-// hostFiles lists where the hosts of the README keep their servers, by their own
-// documentation.
-func (m Machine) hostFiles() []hostFile {
-	var out []hostFile
-	add := func(host, folder string, names ...string) {
-		if folder != "" {
-			for _, name := range names {
-				out = append(out, hostFile{host, filepath.Join(folder, filepath.FromSlash(name))})
+// placesOf returns the files of a host in which it is told to start the program, and adds
+// to a check what keeps it from that.
+func (m Machine) placesOf(h hosts.Host, c *Check) []string {
+	var out []string
+	for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {
+		if scope == hosts.Project && m.Hosts.Folder == "" {
+			continue
+		}
+		path := h.File(m.Hosts, scope)
+		if path == "" {
+			continue
+		}
+		text, err := hosts.Read(path)
+		if err == nil && text == nil {
+			continue
+		}
+		var entries []hosts.Found
+		if err == nil {
+			entries, err = h.Find(text)
+		}
+		if err != nil {
+			// Every host may have a file that is none of our business, unless it names us.
+			if strings.Contains(string(text), "bmad-mcp") {
+				c.add(Warning, path, fmt.Sprintf("%s cannot read it: %v", h.Name, err))
+				c.Remedy = "mend the file; the host may ignore all of it"
+			}
+			continue
+		}
+		for _, e := range entries {
+			if !hosts.Ours(e.Command, m.Program) || e.Folder != "" && e.Folder != m.Hosts.Folder {
+				continue
+			}
+			if _, err := exec.LookPath(e.Command); err != nil {
+				c.add(Warning, path, fmt.Sprintf("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
+				c.Remedy = "bmad-mcp install " + h.ID
+				continue
+			}
+			if !slices.Contains(out, path) {
+				out = append(out, path)
 			}
 		}
 	}
-	add("Claude Code", m.Home, ".claude.json")
-	add("Claude Code", m.Project, ".mcp.json")
-	add("Codex", m.Home, ".codex/config.toml")
-	add("Codex", m.Project, ".codex/config.toml")
-	add("Cursor", m.Home, ".cursor/mcp.json")
-	add("Cursor", m.Project, ".cursor/mcp.json")
-	add("Gemini CLI", m.Home, ".gemini/settings.json")
-	add("Gemini CLI", m.Project, ".gemini/settings.json")
-	add("VS Code", m.Project, ".vscode/mcp.json")
-	switch runtime.GOOS {
-	case "darwin":
-		add("VS Code", m.Home, "Library/Application Support/Code/User/mcp.json")
-		add("Claude Desktop", m.Home, "Library/Application Support/Claude/claude_desktop_config.json")
-	case "windows":
-		add("VS Code", m.Home, "AppData/Roaming/Code/User/mcp.json")
-		add("Claude Desktop", m.Home, "AppData/Roaming/Claude/claude_desktop_config.json")
-	default:
-		add("VS Code", m.ConfigFolder, "Code/User/mcp.json")
-		add("Claude Desktop", m.ConfigFolder, "Claude/claude_desktop_config.json")
-	}
 	return out
-}
-
-// startsUs matches the entry of a server, in JSON and in TOML, whose command is this
-// program, under its own name or the one it has now.
-func (m Machine) startsUs() *regexp.Regexp {
-	now := strings.TrimSuffix(filepath.Base(m.Program), ".exe")
-	return regexp.MustCompile(`"?command"?\s*[:=]\s*"([^"]*[/\\])?(bmad-mcp|` + regexp.QuoteMeta(now) + `)(\.exe)?"`)
-}
-
-func (m Machine) checkHosts() Check {
-	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
-	var found []string
-	startsUs := m.startsUs()
-	for _, h := range m.hostFiles() {
-		data, err := os.ReadFile(h.path)
-		if err != nil || !startsUs.Match(data) {
-			continue
-		}
-		if strings.HasSuffix(h.path, ".json") && h.host != "VS Code" && !json.Valid(data) { // VS Code's may have comments
-			c.add(Warning, h.path, h.host+" starts bmad-mcp there, but the file is no JSON")
-			c.Remedy = "mend the file; the host may ignore all of it"
-			continue
-		}
-		found = append(found, fmt.Sprintf("%s (%s)", h.host, h.path))
-	}
-	switch {
-	case len(found) > 0:
-		c.Detail = "set up for " + strings.Join(found, ", ")
-	case len(c.Items) == 0:
-		c.Status, c.Detail = Warning, "no host's settings start bmad-mcp"
-		c.Remedy = "tell your host about it, for example: claude mcp add --scope user bmad -- bmad-mcp"
-	default:
-		c.Detail = "a host's settings are broken"
-	}
-	return c
 }

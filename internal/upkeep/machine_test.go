@@ -1,21 +1,33 @@
 package upkeep_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"bmad-mcp/internal/hosts"
 	"bmad-mcp/internal/upkeep"
 )
 
 func TestMachine(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("programs are told by their permissions here")
+	}
 	home, project := t.TempDir(), t.TempDir()
-	m := upkeep.Machine{Program: filepath.Join(home, "bmad-mcp"), Home: home, Project: project}
-	hosts := func() upkeep.Check { return m.Check()[1] }
-	if c := hosts(); c.Status != upkeep.Warning || !strings.Contains(c.Remedy, "claude mcp add") {
-		t.Errorf("%+v", c)
+	m := upkeep.Machine{Program: filepath.Join(home, "bmad-mcp"), Hosts: hosts.Machine{
+		OS: "linux", Home: home, Folder: project,
+		Getenv:   func(string) string { return "" },
+		LookPath: func(string) string { return "" },
+	}}
+	check := func(status upkeep.Status, words string) {
+		t.Helper()
+		c := m.Check()[1]
+		if all := fmt.Sprintf("%+v", c); c.Status != status || !strings.Contains(all, words) {
+			t.Errorf("want %s, %q: %s", status, words, all)
+		}
 	}
 	write := func(name, body string) {
 		t.Helper()
@@ -23,35 +35,33 @@ func TestMachine(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(full, []byte(body), 0o600); err != nil {
+		if err := os.WriteFile(full, []byte(body), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(".claude.json", `{"projects": {"/src/bmad-mcp": {}}}`)
-	if c := hosts(); c.Status != upkeep.Warning {
-		t.Errorf("a project of that name counts as a server: %+v", c)
-	}
-	write(".codex/config.toml", "[mcp_servers.bmad]\ncommand = \"/opt/bmad-mcp\"\n")
-	if c := hosts(); c.Status != upkeep.OK || !strings.Contains(c.Detail, "Codex") {
-		t.Errorf("%+v", c)
-	}
-	write(".cursor/mcp.json", `{"mcpServers": {"bmad": {"command": "bmad-mcp"}},}`)
-	if c := hosts(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "Cursor") {
-		t.Errorf("%+v", c)
-	}
-	if runtime.GOOS == "windows" {
-		return
-	}
+	check(upkeep.Warning, "bmad-mcp install")
+	write(".claude.json", `{"projects": {"/src/bmad-mcp": {"mcpServers": {"bmad": {"command": "`+home+`/bmad-mcp"}}}}}`)
+	check(upkeep.Warning, "no host's settings start bmad-mcp") // it is for another project
+	write(".codex/config.toml", "[mcp_servers.bmad]\ncommand = \""+home+"/bmad-mcp\"\n")
+	check(upkeep.Warning, "Codex is to start "+home+"/bmad-mcp, which is not there")
+	write("bmad-mcp", "#!/bin/sh\n")
+	check(upkeep.OK, "set up for Codex ("+home+"/.codex/config.toml); not for Claude Code")
+	write(".claude.json", `{"projects": {"`+project+`": {"mcpServers": {"bmad": {"command": "`+home+`/bmad-mcp"}}}}}`)
+	check(upkeep.OK, "set up for Claude Code ("+home+"/.claude.json), Codex")
+	write(".gemini/settings.json", `{"mcpServers": {"bmad": {"command": "bmad-mcp"},}}`)
+	check(upkeep.Warning, "Gemini CLI cannot read it: line 1 ends with a comma")
+	write(".gemini/settings.json", `{broken, but of no business of ours`)
+	check(upkeep.OK, "set up for")
+
 	program := func() upkeep.Check { return m.Check()[0] }
 	t.Setenv("PATH", home)
-	if c := program(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "not on the PATH") {
+	if c := program(); c.Status != upkeep.OK {
 		t.Errorf("%+v", c)
 	}
-	write("bmad-mcp", "#!/bin/sh\n")
-	if err := os.Chmod(filepath.Join(home, "bmad-mcp"), 0o700); err != nil {
+	if err := os.Remove(m.Program); err != nil {
 		t.Fatal(err)
 	}
-	if c := program(); c.Status != upkeep.OK {
+	if c := program(); c.Status != upkeep.Warning || !strings.Contains(c.Items[0].What, "not on the PATH") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -1,0 +1,259 @@
+// Package hosts knows the programs that start this server for an assistant: where each
+// keeps its list of MCP servers, how an entry looks there, and how one is put in and taken
+// out while every other byte of the file stays as it is.
+//
+// A [Host] is one program. A [Scope] says whether an entry is for the person, in all their
+// projects, or for everyone who works in one project. An [Entry] is what the host is told.
+// Whatever a file holds is text in and text out here; who reads and writes files is the
+// caller.
+package hosts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Scope says for whom an entry is.
+type Scope string
+
+// The scopes.
+const (
+	// User is the person, in all their projects.
+	User Scope = "user"
+	// Project is everyone who works in a project.
+	Project Scope = "project"
+)
+
+// Entry is a server as a host starts it, on stdio.
+type Entry struct {
+	Name    string
+	Command string
+	Args    []string
+	// Pass names variables that the server needs from the host's environment. Hosts that
+	// pass all of them need no list.
+	Pass []string
+}
+
+// Found is an entry in a host's file.
+type Found struct {
+	Name    string
+	Command string
+	Args    []string
+	// Folder is the project that the entry is for, where the file keeps some for one only.
+	Folder string
+}
+
+// format reads and changes one kind of file.
+type format interface {
+	find(text []byte) ([]Found, error)
+	add(text []byte, e Entry, force bool) ([]byte, error)
+	remove(text []byte, name string, force bool) ([]byte, error)
+	snippet(e Entry) string
+}
+
+// Host is a program that starts MCP servers.
+type Host struct {
+	// ID names it on the command line, Name to people.
+	ID, Name string
+	format   format
+	files    func(m Machine, scope Scope) []string
+	signs    func(m Machine) []string
+	program  string
+	// next says what a person does to have a new entry take effect.
+	next map[Scope]string
+}
+
+// All lists the hosts, as the README does.
+func All() []Host {
+	return []Host{
+		{
+			ID: "claude-code", Name: "Claude Code", program: "claude", format: jsonFile{key: "mcpServers", stdio: true, projects: "projects"},
+			files: func(m Machine, scope Scope) []string {
+				if scope == Project {
+					return []string{m.project(".mcp.json")}
+				}
+				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
+					return []string{m.join(dir, ".claude.json")}
+				}
+				return []string{m.home(".claude.json")}
+			},
+			signs: func(m Machine) []string { return []string{m.home(".claude.json"), m.home(".claude")} },
+			next: map[Scope]string{
+				User:    "start a new session, or type /mcp in a running one",
+				Project: "start claude in the project: it asks you once whether you trust the server",
+			},
+		},
+		{
+			ID: "claude-desktop", Name: "Claude Desktop", program: "claude-desktop", format: jsonFile{key: "mcpServers"},
+			files: func(m Machine, scope Scope) []string {
+				if scope == Project {
+					return nil
+				}
+				const name = "claude_desktop_config.json"
+				var out []string
+				if m.OS == "windows" { // what came from the store has a folder of its own, and reads no other
+					for _, packaged := range m.glob(m.join(m.env("LOCALAPPDATA"), "Packages", "Claude_*")) {
+						out = append(out, m.join(packaged, "LocalCache", "Roaming", "Claude", name))
+					}
+				}
+				return append(out, m.appData("Claude", name))
+			},
+			signs: func(m Machine) []string {
+				out := []string{m.appData("Claude"), "/Applications/Claude.app"}
+				if m.OS == "windows" {
+					out = append(out, m.glob(m.join(m.env("LOCALAPPDATA"), "Packages", "Claude_*"))...)
+				}
+				return out
+			},
+			next: map[Scope]string{User: "quit Claude Desktop fully, also from the tray, and start it again; while it runs it may write its own list over this one"},
+		},
+		{
+			ID: "codex", Name: "Codex", program: "codex", format: tomlFile{},
+			files: func(m Machine, scope Scope) []string {
+				if scope == Project {
+					return []string{m.project(".codex", "config.toml")}
+				}
+				if dir := m.env("CODEX_HOME"); dir != "" {
+					return []string{m.join(dir, "config.toml")}
+				}
+				return []string{m.home(".codex", "config.toml")}
+			},
+			signs: func(m Machine) []string { return []string{m.home(".codex"), "/Applications/Codex.app"} },
+			next: map[Scope]string{
+				User:    "start a new session; codex mcp list shows it",
+				Project: "start a new session in the project; Codex reads the file only in projects that you trust",
+			},
+		},
+		{
+			ID: "cursor", Name: "Cursor", program: "cursor", format: jsonFile{key: "mcpServers", stdio: true, comments: true, commas: true, bom: true},
+			files: func(m Machine, scope Scope) []string {
+				if scope == Project {
+					return []string{m.project(".cursor", "mcp.json")}
+				}
+				return []string{m.home(".cursor", "mcp.json")}
+			},
+			signs: func(m Machine) []string { return []string{m.home(".cursor"), "/Applications/Cursor.app"} },
+			next: map[Scope]string{
+				User:    "see Settings, MCP: it is listed there, and can be switched on",
+				Project: "open the project: Cursor asks you once whether the server may run",
+			},
+		},
+		{
+			ID: "vscode", Name: "VS Code", program: "code", format: jsonFile{key: "servers", stdio: true, comments: true, commas: true, empty: true, bom: true},
+			files: func(m Machine, scope Scope) []string {
+				if scope == Project {
+					return []string{m.project(".vscode", "mcp.json")}
+				}
+				return []string{m.appData("Code", "User", "mcp.json")}
+			},
+			signs: func(m Machine) []string {
+				return []string{m.appData("Code", "User"), "/Applications/Visual Studio Code.app"}
+			},
+			next: map[Scope]string{
+				User:    "run “MCP: List Servers” and start it: VS Code asks you once whether you trust it",
+				Project: "open the project and run “MCP: List Servers”: VS Code asks you once whether you trust it",
+			},
+		},
+		{
+			ID: "gemini", Name: "Gemini CLI", program: "gemini", format: jsonFile{key: "mcpServers", comments: true},
+			files: func(m Machine, scope Scope) []string {
+				if scope == Project {
+					return []string{m.project(".gemini", "settings.json")}
+				}
+				if dir := m.env("GEMINI_CLI_HOME"); dir != "" {
+					return []string{m.join(dir, ".gemini", "settings.json")}
+				}
+				return []string{m.home(".gemini", "settings.json")}
+			},
+			// The folder alone is no sign: other programs of the same maker use it.
+			signs: func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
+			next: map[Scope]string{
+				User:    "start a new session in a folder that you trust (/permissions); Gemini CLI starts no servers elsewhere",
+				Project: "start a new session in the project; it has to be a folder that you trust (/permissions)",
+			},
+		},
+	}
+}
+
+// Lookup returns the host of an id.
+func Lookup(id string) (Host, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(h Host) bool { return h.ID == id })
+	if i < 0 {
+		return Host{}, false
+	}
+	return all[i], true
+}
+
+// IDs lists the ids of all hosts.
+func IDs() []string {
+	var out []string
+	for _, h := range All() {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+// File returns where the host keeps its servers: of several places the first that there
+// is, else the last. "" where the host has none in this scope.
+func (h Host) File(m Machine, scope Scope) string {
+	files := slices.DeleteFunc(h.files(m, scope), func(f string) bool { return f == "" })
+	for _, f := range files {
+		if m.exists(f) {
+			return f
+		}
+	}
+	if len(files) == 0 {
+		return ""
+	}
+	return files[len(files)-1]
+}
+
+// Present says by what the host shows that it is on this machine; "" if by nothing.
+func (h Host) Present(m Machine) string {
+	if path := m.lookPath(h.program); path != "" {
+		return path
+	}
+	for _, sign := range h.signs(m) {
+		if sign != "" && m.exists(sign) {
+			return sign
+		}
+	}
+	return ""
+}
+
+// Program is the host's own command.
+func (h Host) Program() string { return h.program }
+
+// Next says what a person does to have a new entry take effect.
+func (h Host) Next(scope Scope) string { return h.next[scope] }
+
+// Find lists the entries in the text of the host's file.
+func (h Host) Find(text []byte) ([]Found, error) { return h.format.find(text) }
+
+// Add returns the text with the entry in it; the same text where it is there. Of an entry
+// with this name only command and arguments change. One that starts another program is
+// left alone, unless force is set: then it is replaced whole.
+func (h Host) Add(text []byte, e Entry, force bool) ([]byte, error) {
+	return h.format.add(text, e, force)
+}
+
+// Remove returns the text without the entry of this name, and with nothing left behind
+// that Add has made; the same text where there is none. One that starts another program is
+// left alone, unless force is set.
+func (h Host) Remove(text []byte, name string, force bool) ([]byte, error) {
+	return h.format.remove(text, name, force)
+}
+
+// Snippet returns what a person would put into a file of their own.
+func (h Host) Snippet(e Entry) string { return h.format.snippet(e) }
+
+// Ours reports whether a command starts this server: under its usual name, or as the
+// program that is running.
+func Ours(command, program string) bool {
+	name := func(path string) string {
+		path = path[strings.LastIndexAny(path, `/\`)+1:]
+		return strings.TrimSuffix(strings.ToLower(path), ".exe")
+	}
+	return command != "" && (name(command) == "bmad-mcp" || command == program)
+}

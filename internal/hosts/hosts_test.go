@@ -1,0 +1,324 @@
+package hosts_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
+
+	"bmad-mcp/internal/golden"
+	"bmad-mcp/internal/hosts"
+)
+
+var entry = hosts.Entry{Name: "bmad", Command: "/home/ana/go/bin/bmad-mcp"}
+
+// samples are files as people have them, by the host that reads them.
+func samples(t testing.TB) map[string]hosts.Host {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(files) < 13 {
+		t.Fatal("samples are missing", err)
+	}
+	out := map[string]hosts.Host{}
+	for _, file := range files {
+		for _, h := range hosts.All() {
+			if strings.HasPrefix(filepath.Base(file), h.ID+"-") {
+				out[file] = h
+			}
+		}
+	}
+	return out
+}
+
+// decoded is what a host makes of a file.
+func decoded(t testing.TB, h hosts.Host, text []byte) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return out
+	}
+	var err error
+	if h.ID == "codex" {
+		err = toml.Unmarshal(text, &out)
+	} else if text, err = hujson.Standardize(slices.Clone(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))); err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatalf("%s cannot read it any more: %v\n%s", h.Name, err, text)
+	}
+	return out
+}
+
+func serverKey(h hosts.Host) string {
+	return map[string]string{"codex": "mcp_servers", "vscode": "servers"}[h.ID]
+}
+
+// TestRoundTrip puts the server into real files and takes it out again: nothing else
+// changes on the way, and afterwards nothing at all has.
+func TestRoundTrip(t *testing.T) {
+	for file, h := range samples(t) {
+		if strings.Contains(file, "existing") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variants := map[string][]byte{
+			"":               data,
+			"crlf":           bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")),
+			"no newline":     bytes.TrimRight(data, "\n"),
+			"empty lines":    append(bytes.TrimRight(data, "\n"), "\n\n\n"...),
+			"with arguments": data,
+		}
+		for name, before := range variants {
+			t.Run(filepath.Base(file)+" "+name, func(t *testing.T) {
+				e := entry
+				if name == "with arguments" {
+					e.Args, e.Pass = []string{"--cwd", `C:\a "b"`}, []string{"XDG_STATE_HOME"}
+				}
+				after, err := h.Add(before, e, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := h.Find(after); err != nil {
+					t.Fatal(err)
+				}
+				if name == "" {
+					golden.Check(t, filepath.Join("testdata", "golden", filepath.Base(file)), string(after))
+				}
+				key := serverKey(h)
+				if key == "" {
+					key = "mcpServers"
+				}
+				want, got := decoded(t, h, before), decoded(t, h, after)
+				servers, ok := got[key].(map[string]any)
+				if !ok {
+					t.Fatalf("no %s in\n%s", key, after)
+				}
+				ours, _ := servers["bmad"].(map[string]any)
+				if ours["command"] != e.Command || name == "with arguments" && !reflect.DeepEqual(ours["args"], []any{"--cwd", `C:\a "b"`}) {
+					t.Fatalf("the entry is %v in\n%s", ours, after)
+				}
+				delete(servers, "bmad")
+				if len(servers) == 0 && want[key] == nil {
+					delete(got, key)
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("something else has changed:\n%s", after)
+				}
+				if crlf := bytes.Count(after, []byte("\r\n")); crlf > 0 && crlf != bytes.Count(after, []byte("\n")) {
+					t.Errorf("line ends are mixed:\n%q", after)
+				}
+				again, err := h.Add(after, e, false)
+				if err != nil || !bytes.Equal(again, after) {
+					t.Errorf("a second time: %v\n%s", err, again)
+				}
+				found, err := h.Find(after)
+				if i := slices.IndexFunc(found, func(f hosts.Found) bool { return f.Name == "bmad" }); err != nil || i < 0 || found[i].Command != e.Command {
+					t.Errorf("found %v, %v", found, err)
+				}
+				back, err := h.Remove(after, "bmad", false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == "no newline" && h.ID == "codex" {
+					back = bytes.TrimRight(back, "\n") // a last line is ended before another follows
+				}
+				if !bytes.Equal(back, before) {
+					t.Errorf("taken out again it is not as before:\n%q\nwant\n%q", back, before)
+				}
+				if none, err := h.Remove(back, "bmad", false); err != nil || !bytes.Equal(none, back) {
+					t.Errorf("taken out twice: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestNewFile starts a file, and leaves nothing worth keeping when it is taken out.
+func TestNewFile(t *testing.T) {
+	for _, h := range hosts.All() {
+		text, err := h.Add(nil, entry, false)
+		if err != nil {
+			t.Fatalf("%s: %v", h.ID, err)
+		}
+		golden.Check(t, filepath.Join("testdata", "golden", "new-"+h.ID), string(text))
+		if snippet := h.Snippet(entry); snippet != string(text) {
+			t.Errorf("%s: the snippet is another:\n%s", h.ID, snippet)
+		}
+		back, err := h.Remove(text, "bmad", false)
+		if err != nil || len(decoded(t, h, back)) > 0 {
+			t.Errorf("%s: %q, %v", h.ID, back, err)
+		}
+	}
+}
+
+// TestExisting changes command and arguments of an entry and keeps the rest of it.
+func TestExisting(t *testing.T) {
+	codex, _ := hosts.Lookup("codex")
+	cursor, _ := hosts.Lookup("cursor")
+	vscode, _ := hosts.Lookup("vscode")
+	const other = `{"mcpServers": {"bmad": {"command": "/opt/other/server"}}}`
+	tuned, err := os.ReadFile("testdata/codex-user-existing-bmad.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced := func(old, by string) string { return strings.Replace(string(tuned), old, by, 1) }
+	for _, c := range []struct {
+		name   string
+		host   hosts.Host
+		before string
+		args   []string
+		force  bool
+		want   string // "": refused
+	}{
+		{"codex moved", codex, string(tuned), nil, false, replaced(`"/old/place/bmad-mcp"`, `"/home/ana/go/bin/bmad-mcp"`)},
+		{"codex with arguments", codex, string(tuned), []string{"--cwd", "."}, false,
+			replaced(`command = "/old/place/bmad-mcp"  # moved since`+"\n", `command = "/home/ana/go/bin/bmad-mcp"  # moved since`+"\n"+`args = ["--cwd", "."]`+"\n")},
+		{"codex arguments dropped", codex, "[mcp_servers.bmad]\nargs = [\n  'a', # b\n]\ncommand = 'bmad-mcp'\n", nil, false,
+			"[mcp_servers.bmad]\ncommand = \"/home/ana/go/bin/bmad-mcp\"\n"},
+		{"codex dotted", codex, "mcp_servers.bmad.command = 'bmad-mcp' # here\nmodel = 'x'\n", nil, false,
+			"mcp_servers.bmad.command = \"/home/ana/go/bin/bmad-mcp\" # here\nmodel = 'x'\n"},
+		{"codex quoted", codex, "[mcp_servers.\"bmad\"]\n\"command\" = 'bmad-mcp'\n", nil, false,
+			"[mcp_servers.\"bmad\"]\n\"command\" = \"/home/ana/go/bin/bmad-mcp\"\n"},
+		{"codex inline", codex, "[mcp_servers]\nbmad = { command = 'bmad-mcp' }\n", nil, false, ""},
+		{"codex all inline", codex, "mcp_servers = { a = { command = 'x' } }\n", nil, false, ""},
+		{"codex no table", codex, "mcp_servers = 3\n", nil, false, ""},
+		{"codex another", codex, "[mcp_servers.bmad]\nurl = 'https://x.invalid'\n", nil, false, ""},
+		{"codex another, forced", codex, "[mcp_servers.bmad]\nurl = 'https://x.invalid'\n\n[tui]\n", nil, true,
+			"\n[tui]\n\n[mcp_servers.bmad]\ncommand = \"/home/ana/go/bin/bmad-mcp\"\n"},
+		{"codex broken", codex, "model = \n", nil, false, ""},
+
+		{"moved", cursor, "{\"mcpServers\": {\"bmad\": {\"env\": {\"A\": \"b\"}, \"command\": \"bmad-mcp\", /* mine */ \"disabled\": true,}}}", nil, false,
+			"{\"mcpServers\": {\"bmad\": {\"env\": {\"A\": \"b\"}, \"command\": \"/home/ana/go/bin/bmad-mcp\", /* mine */ \"disabled\": true,}}}"},
+		{"arguments in front", cursor, `{"mcpServers": {"bmad": {"args": ["x", "long one"], "command": "C:\\x\\bmad-mcp.exe"}}}`, []string{"y"}, false,
+			`{"mcpServers": {"bmad": {"args": ["y"], "command": "/home/ana/go/bin/bmad-mcp"}}}`},
+		{"arguments added", cursor, "{\n  \"mcpServers\": {\n    \"bmad\": {\n      \"command\": \"bmad-mcp\" // ours\n    }\n  }\n}\n", []string{"y"}, false,
+			"{\n  \"mcpServers\": {\n    \"bmad\": {\n      \"command\": \"/home/ana/go/bin/bmad-mcp\", // ours\n      \"args\": [\"y\"]\n    }\n  }\n}\n"},
+		{"another", cursor, other, nil, false, ""},
+		{"another, forced", cursor, other, nil, true, "{\"mcpServers\": {\"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }}}"},
+		{"one line", vscode, `{"servers":{"a":{"command":"x"}}}`, nil, false,
+			`{"servers":{"a":{"command":"x"}, "bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}}}`},
+		{"one line, no servers", vscode, `{ "inputs": [] }`, nil, false,
+			`{ "inputs": [], "servers": {"bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}} }`},
+		{"one line with a comma", vscode, `{"inputs": [],}`, nil, false,
+			`{"inputs": [], "servers": {"bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}},}`},
+		{"empty", vscode, "{\n  \"servers\": {}\n}\n", nil, false,
+			"{\n  \"servers\": {\n    \"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }\n  }\n}\n"},
+		{"not an object", vscode, `{"servers":[]}`, nil, false, ""},
+		{"null", vscode, `{"servers":null}`, nil, false, ""},
+		{"a list", vscode, `[]`, nil, false, ""},
+		{"cut off", vscode, `{"servers":{`, nil, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := entry
+			e.Args = c.args
+			got, err := c.host.Add([]byte(c.before), e, c.force)
+			if c.want == "" {
+				if err == nil {
+					t.Fatalf("taken:\n%s", got)
+				}
+				return
+			}
+			if err != nil || string(got) != c.want {
+				t.Fatalf("%v, got\n%s\nwant\n%s", err, got, c.want)
+			}
+			decoded(t, c.host, got)
+			if strings.Contains(c.before, "bmad") || c.name == "empty" { // an empty list goes, and nobody minds
+				return
+			}
+			if back, err := c.host.Remove(got, "bmad", false); err != nil || string(back) != c.before {
+				t.Errorf("taken out again: %v\n%s", err, back)
+			}
+		})
+	}
+	var taken hosts.Taken
+	if _, err := cursor.Add([]byte(other), entry, false); !errors.As(err, &taken) || taken.Command != "/opt/other/server" {
+		t.Errorf("%v", err)
+	}
+	if _, err := cursor.Remove([]byte(other), "bmad", false); !errors.As(err, &taken) {
+		t.Errorf("another server is taken out: %v", err)
+	}
+}
+
+// TestRefusesWhatTheHostDoesNotRead leaves files alone that the host ignores or chokes on.
+func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
+	for _, c := range []struct {
+		host, text, words string // "": taken
+	}{
+		{"claude-code", "{\n  // mine\n}", "no JSON"},
+		{"claude-code", "{\"a\": 1,}", "no JSON"},
+		{"claude-desktop", "{\"a\": 1,}", "no JSON"},
+		{"claude-code", "\xef\xbb\xbf{}", "byte order mark"},
+		{"claude-code", " \n", "empty"},
+		{"gemini", "{\"a\": [1,\n2,]}", "line 2 ends with a comma"},
+		{"gemini", "\xef\xbb\xbf{}", "byte order mark"},
+		{"gemini", "{ // fine\n}", ""},
+		{"cursor", "\xef\xbb\xbf{\"a\": 1,}", ""},
+		{"vscode", " \n", ""},
+		{"vscode", "{", "unexpected EOF"},
+		{"codex", "a = 1\na = 2\n", "line 2"},
+		{"codex", "\xef\xbb\xbfa = 1\r\n", ""},
+	} {
+		h, _ := hosts.Lookup(c.host)
+		got, err := h.Add([]byte(c.text), entry, false)
+		switch {
+		case c.words == "" && err != nil:
+			t.Errorf("%s %q: %v", c.host, c.text, err)
+		case c.words == "":
+			if strings.HasPrefix(c.text, "\xef\xbb\xbf") != strings.HasPrefix(string(got), "\xef\xbb\xbf") {
+				t.Errorf("%s: the byte order mark is gone", c.host)
+			}
+		case err == nil || !strings.Contains(err.Error(), c.words):
+			t.Errorf("%s %q: %v, want %q", c.host, c.text, err, c.words)
+		}
+	}
+}
+
+// FuzzEdit puts the server into any file that a host could read, and takes it out.
+func FuzzEdit(f *testing.F) {
+	for file, h := range samples(f) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(h.ID, data)
+	}
+	f.Add("cursor", []byte(`{"mcpServers": {/* a */} // b`+"\n}"))
+	f.Add("vscode", []byte("{\"servers\":{\"a\":{},\t}\n,}"))
+	f.Add("codex", []byte("[mcp_servers.bmad]\nargs=[\n'a',#x\n] #y\n[mcp_servers.'bmad'.env]\n#z\n"))
+	f.Fuzz(func(t *testing.T, id string, before []byte) {
+		h, ok := hosts.Lookup(id)
+		if !ok {
+			return
+		}
+		after, err := h.Add(before, entry, false)
+		if err != nil {
+			return
+		}
+		got := decoded(t, h, after)
+		found, err := h.Find(after)
+		if err != nil || !slices.ContainsFunc(found, func(f hosts.Found) bool { return f.Name == "bmad" && f.Command == entry.Command }) {
+			t.Fatalf("not there: %v, %v\n%q", found, err, after)
+		}
+		back, err := h.Remove(after, "bmad", false)
+		if err != nil {
+			t.Fatalf("cannot be taken out: %v\n%q", err, after)
+		}
+		left := decoded(t, h, back)
+		for key, value := range got {
+			if key != "mcpServers" && key != "servers" && key != "mcp_servers" && !reflect.DeepEqual(left[key], value) {
+				t.Fatalf("%q is another:\n%q\n%q", key, after, back)
+			}
+		}
+	})
+}

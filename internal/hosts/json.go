@@ -1,0 +1,306 @@
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonFile is a JSON file that keeps servers in an object, by name.
+type jsonFile struct {
+	// key is the object's.
+	key string
+	// stdio is true where an entry says that it is of this type.
+	stdio bool
+	// comments, commas (at ends), empty (a file of nothing) and bom are what the host
+	// accepts beyond JSON.
+	comments, commas, empty, bom bool
+	// projects is the key of an object that keeps more servers, for one project each.
+	projects string
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// errNotObject is what no host reads servers from.
+var errNotObject = errors.New("is not an object")
+
+// Taken says that the name of an entry is another server's.
+type Taken struct{ Name, Command string }
+
+// Error names both.
+func (t Taken) Error() string {
+	if t.Command == "" {
+		return fmt.Sprintf("%q is another server there", t.Name)
+	}
+	return fmt.Sprintf("%q is another server there, which runs %s", t.Name, t.Command)
+}
+
+// document is a parsed file.
+type document struct {
+	// text is what was parsed, without a BOM; mark is that.
+	mark, text []byte
+	root       *hujson.Object
+	end        int // of the root
+}
+
+func (f jsonFile) parse(text []byte) (*document, error) {
+	d := &document{}
+	if bytes.HasPrefix(text, bom) {
+		if !f.bom {
+			return nil, errors.New("it begins with a byte order mark, which the host does not take")
+		}
+		d.mark, text = bom, text[len(bom):]
+	}
+	d.text = text
+	if len(bytes.TrimSpace(text)) == 0 {
+		if len(text) > 0 && !f.empty {
+			return nil, errors.New("it is empty")
+		}
+		d.text, d.root = []byte("{}\n"), &hujson.Object{}
+		d.end = 2
+		return d, nil
+	}
+	value, err := hujson.Parse(text)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if err := f.accepts(text, value); err != nil {
+		return nil, err
+	}
+	root, ok := value.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("its top level %w", errNotObject)
+	}
+	d.root, d.end = root, value.EndOffset
+	return d, nil
+}
+
+// plain takes the library's name out of its errors.
+func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "hujson: ")) }
+
+// accepts refuses what the host itself would not read: it would ignore the file, or us.
+func (f jsonFile) accepts(text []byte, value hujson.Value) error {
+	if !f.comments && !value.IsStandard() {
+		var v any
+		return fmt.Errorf("it is no JSON (%w), and the host reads nothing else", json.Unmarshal(text, &v))
+	}
+	if f.commas {
+		return nil
+	}
+	var at int
+	for v := range value.All() {
+		var last *hujson.Value
+		switch inner := v.Value.(type) {
+		case *hujson.Object:
+			if n := len(inner.Members); n > 0 {
+				last = &inner.Members[n-1].Value
+			}
+		case *hujson.Array:
+			if n := len(inner.Elements); n > 0 {
+				last = &inner.Elements[n-1]
+			}
+		}
+		if last != nil && last.AfterExtra != nil {
+			at = last.EndOffset
+		}
+	}
+	if at > 0 {
+		line := 1 + bytes.Count(text[:at], []byte("\n"))
+		return fmt.Errorf("line %d ends with a comma that the host does not take", line)
+	}
+	return nil
+}
+
+// member returns the value of a key of an object, the last one if there are several, as
+// the hosts read it.
+func member(o *hujson.Object, key string) *hujson.ObjectMember {
+	for i := len(o.Members) - 1; i >= 0; i-- {
+		if name, ok := o.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {
+			return &o.Members[i]
+		}
+	}
+	return nil
+}
+
+// servers returns the object with the servers; nil where there is none.
+func (f jsonFile) servers(d *document) (*hujson.Object, error) {
+	m := member(d.root, f.key)
+	if m == nil {
+		return nil, nil
+	}
+	o, ok := m.Value.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("%q %w", f.key, errNotObject)
+	}
+	return o, nil
+}
+
+func (f jsonFile) find(text []byte) ([]Found, error) {
+	d, err := f.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := f.servers(d)
+	if err != nil {
+		return nil, err
+	}
+	out := d.list(servers, "")
+	if m := member(d.root, f.projects); m != nil && f.projects != "" {
+		if projects, ok := m.Value.Value.(*hujson.Object); ok {
+			for _, project := range projects.Members {
+				inner, _ := project.Value.Value.(*hujson.Object)
+				if folder, ok := project.Name.Value.(hujson.Literal); ok && inner != nil {
+					if own := member(inner, f.key); own != nil {
+						servers, _ := own.Value.Value.(*hujson.Object)
+						out = append(out, d.list(servers, folder.String())...)
+					}
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// list returns the entries of an object, which may be nil.
+func (d *document) list(servers *hujson.Object, folder string) []Found {
+	if servers == nil {
+		return nil
+	}
+	var out []Found
+	for _, m := range servers.Members {
+		if name, ok := m.Name.Value.(hujson.Literal); ok {
+			entry := d.found(name.String(), m.Value)
+			entry.Folder = folder
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// found reads an entry, as far as it is one.
+func (d *document) found(name string, v hujson.Value) Found {
+	out := Found{Name: name}
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return out
+	}
+	read := func(key string, into any) {
+		if m := member(o, key); m != nil {
+			value := m.Value.Clone()
+			value.Standardize()
+			_ = json.Unmarshal(value.Pack(), into) // one of another type is none
+		}
+	}
+	read("command", &out.Command)
+	read("args", &out.Args)
+	return out
+}
+
+func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
+	d, err := f.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := f.servers(d)
+	if err != nil {
+		return nil, err
+	}
+	style := d.style()
+	if servers == nil {
+		return d.insert(d.root, d.end, 0, style, f.all(e)), nil
+	}
+	m := member(servers, e.Name)
+	if m == nil {
+		return d.insert(servers, member(d.root, f.key).Value.EndOffset, 1, style, f.entry(e)), nil
+	}
+	there := d.found(e.Name, m.Value)
+	entry, isObject := m.Value.Value.(*hujson.Object)
+	switch {
+	case there.Command == e.Command && slices.Equal(there.Args, e.Args):
+		return text, nil
+	case !Ours(there.Command, e.Command) && !force:
+		return nil, Taken{e.Name, there.Command}
+	case !isObject || !Ours(there.Command, e.Command):
+		return d.splice(m.Value.StartOffset, m.Value.EndOffset, f.entry(e).value(style, 2)), nil
+	}
+	if args := member(entry, "args"); !slices.Equal(there.Args, e.Args) {
+		var changed []byte
+		if args != nil {
+			changed = d.splice(args.Value.StartOffset, args.Value.EndOffset, list(e.Args))
+		} else {
+			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args))})
+		}
+		return f.add(changed, e, force) // where things stand now is another matter
+	}
+	command := member(entry, "command").Value
+	return d.splice(command.StartOffset, command.EndOffset, quoted(e.Command)), nil
+}
+
+func (f jsonFile) remove(text []byte, name string, force bool) ([]byte, error) {
+	d, err := f.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := f.servers(d)
+	if err != nil || servers == nil {
+		return text, err
+	}
+	m := member(servers, name)
+	if m == nil {
+		return text, nil
+	}
+	if there := d.found(name, m.Value); !Ours(there.Command, "") && !force {
+		return nil, Taken{name, there.Command}
+	}
+	around := member(d.root, f.key)
+	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra) {
+		return d.cut(d.root, around, d.end), nil // the last one: nobody wants the empty list
+	}
+	return d.cut(servers, m, around.Value.EndOffset), nil
+}
+
+func hasComment(extras ...hujson.Extra) bool {
+	return slices.ContainsFunc(extras, func(e hujson.Extra) bool { return len(bytes.TrimSpace(e)) > 0 })
+}
+
+func (f jsonFile) snippet(e Entry) string {
+	return style{indent: "  ", newline: "\n"}.object(0, []pair{f.all(e)}) + "\n"
+}
+
+// all returns the object of servers with nothing in it but an entry.
+func (f jsonFile) all(e Entry) pair {
+	return pair{f.key, func(s style, depth int) string { return s.object(depth, []pair{f.entry(e)}) }}
+}
+
+func (f jsonFile) entry(e Entry) pair {
+	var pairs []pair
+	if f.stdio {
+		pairs = append(pairs, pair{"type", literal(quoted("stdio"))})
+	}
+	pairs = append(pairs, pair{"command", literal(quoted(e.Command))})
+	if len(e.Args) > 0 {
+		pairs = append(pairs, pair{"args", literal(list(e.Args))})
+	}
+	return pair{e.Name, func(s style, depth int) string { return s.object(depth, pairs) }}
+}
+
+func quoted(s string) string {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a text
+	return strings.TrimRight(buf.String(), "\n")
+}
+
+func list(items []string) string {
+	out := make([]string, len(items))
+	for i, s := range items {
+		out[i] = quoted(s)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}

@@ -1,0 +1,104 @@
+package hosts
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Machine is what a host's places depend on. The functions may be nil for what this
+// process sees.
+type Machine struct {
+	// OS is linux, darwin or windows, as Go names them.
+	OS string
+	// Home is the person's home folder, Folder the project's.
+	Home, Folder string
+	// Getenv, LookPath, Exists and Glob ask the system.
+	Getenv   func(name string) string
+	LookPath func(program string) string
+	Exists   func(path string) bool
+	Glob     func(pattern string) []string
+}
+
+// This returns the machine that the program runs on, for a project.
+func This(project string) Machine {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return Machine{OS: runtime.GOOS, Home: home, Folder: project}
+}
+
+func (m Machine) env(name string) string {
+	if m.Getenv != nil {
+		return m.Getenv(name)
+	}
+	return os.Getenv(name)
+}
+
+func (m Machine) lookPath(program string) string {
+	if m.LookPath != nil {
+		return m.LookPath(program)
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+func (m Machine) exists(path string) bool {
+	if m.Exists != nil {
+		return m.Exists(path)
+	}
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (m Machine) glob(pattern string) []string {
+	if pattern == "" {
+		return nil
+	}
+	if m.Glob != nil {
+		return m.Glob(pattern)
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil // a pattern that is none finds nothing
+	}
+	return found
+}
+
+// join puts a path together as the machine's system does; "" where its first part is.
+func (m Machine) join(first string, parts ...string) string {
+	if first == "" {
+		return ""
+	}
+	sep := "/"
+	if m.OS == "windows" {
+		sep = `\`
+	}
+	return strings.Join(append([]string{strings.TrimRight(first, `/\`)}, parts...), sep)
+}
+
+func (m Machine) home(parts ...string) string    { return m.join(m.Home, parts...) }
+func (m Machine) project(parts ...string) string { return m.join(m.Folder, parts...) }
+
+// appData returns a place in the folder where programs keep their settings.
+func (m Machine) appData(parts ...string) string {
+	switch m.OS {
+	case "darwin":
+		return m.home(append([]string{"Library", "Application Support"}, parts...)...)
+	case "windows":
+		if roaming := m.env("APPDATA"); roaming != "" {
+			return m.join(roaming, parts...)
+		}
+		return m.home(append([]string{"AppData", "Roaming"}, parts...)...)
+	}
+	if config := m.env("XDG_CONFIG_HOME"); config != "" {
+		return m.join(config, parts...)
+	}
+	return m.home(append([]string{".config"}, parts...)...)
+}
