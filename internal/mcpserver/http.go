@@ -61,16 +61,17 @@ const (
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
 // /metrics if it was asked for.
 func (s *Server) Handler(o HTTPOptions) *Handler {
-	h := &Handler{server: s, o: o, log: s.log}
+	h := &Handler{server: s, o: o, log: s.log, sessions: &sessionIDs{now: o.Now, seen: map[string]time.Time{}}}
 	h.stream = server.NewStreamableHTTPServer(s.mcp,
-		server.WithSessionIdManager(&sessionIDs{now: o.Now, seen: map[string]time.Time{}}),
+		server.WithSessionIdManager(h.sessions),
 		server.WithSessionIdleTTL(o.Idle),
 		server.WithHeartbeatInterval(heartbeat),
 		// Ours looks at every request, and says what is wrong.
 		server.WithDisableLocalhostProtection(true),
 		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
-			return context.WithValue(ctx, peerKey{}, peer(r))
+			return onWire(context.WithValue(ctx, peerKey{}, peer(r)), s.mcp)
 		}),
+		server.WithEventStore(forgetful{}),
 	)
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plainText(w, http.StatusOK, "ok") })
 	h.mux.HandleFunc("GET /readyz", h.ready)
@@ -83,21 +84,34 @@ func (s *Server) Handler(o HTTPOptions) *Handler {
 
 // Handler serves one Server on HTTP.
 type Handler struct {
-	server *Server
-	stream *server.StreamableHTTPServer
-	o      HTTPOptions
-	log    *slog.Logger
-	mux    http.ServeMux
+	server   *Server
+	stream   *server.StreamableHTTPServer
+	sessions *sessionIDs
+	o        HTTPOptions
+	log      *slog.Logger
+	mux      http.ServeMux
+	// posts is held for reading by each POST that is at work.
+	posts sync.RWMutex
 }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
-// Close ends the streams, and the waiting for people, so that what is left of the
-// accepted requests can be answered. Requests that come later are refused.
+// Close refuses requests that come from now on, ends what waits for people or for changes,
+// and once the accepted requests are answered, or ctx is done, the streams.
 func (h *Handler) Close(ctx context.Context) {
 	h.server.close()
-	h.stream.CloseSessions(ctx)
+	answered := make(chan struct{})
+	go func() {
+		h.posts.Lock()
+		close(answered)
+		h.posts.Unlock()
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+	h.stream.CloseSessions(context.WithoutCancel(ctx))
 }
 
 // peerKey is the key of a request's peer in its context.
@@ -199,28 +213,49 @@ func loopback(host string) bool {
 
 // mcp passes a request on to the library, whole and within its bounds.
 func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		h.posts.RLock()
+		defer h.posts.RUnlock()
+	}
 	if h.server.closing.Err() != nil {
 		w.Header().Set("Retry-After", "5")
 		h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
 		return
 	}
-	ctx := r.Context()
-	if r.Method == http.MethodPost {
-		body, status, err := h.body(w, r)
-		if err != nil {
-			h.refuse(w, r, status, err.Error())
+	if r.Method != http.MethodPost {
+		if id := r.Header.Get(server.HeaderKeySessionID); !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !h.sessions.open(id) {
+			// The library would open a session of that id.
+			h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
 			return
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		h.stream.ServeHTTP(w, r)
+		return
 	}
-	if r.Header.Get(mcp.HeaderMethod) == string(mcp.MethodSubscriptionsListen) {
+	body, status, err := h.body(w, r)
+	if err != nil {
+		h.refuse(w, r, status, err.Error())
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var message struct{ Method string }
+	_ = json.Unmarshal(body, &message) // what is no JSON is the library's to refuse
+	if message.Method == string(mcp.MethodNotificationCancelled) && mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		// These clients have no sessions, so that the library would cancel the request of that
+		// id, whosever it is. They give up by closing the connection.
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	wire, end := newWire(w)
+	defer end()
+	ctx := context.WithValue(context.WithValue(r.Context(), wireKey{}, wire), failingKey{}, wire)
+	if message.Method == string(mcp.MethodSubscriptionsListen) {
 		// Nothing but the end of the server, or of the client, ends it.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(h.server.closing, cancel)()
 	}
-	h.stream.ServeHTTP(w, r.WithContext(ctx))
+	h.stream.ServeHTTP(wire, r.WithContext(ctx))
 }
 
 // body reads the body of a request.
@@ -274,13 +309,21 @@ func (m *sessionIDs) Generate() string {
 
 // Validate refuses an id that is not open.
 func (m *sessionIDs) Validate(id string) (isTerminated bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, open := m.seen[id]; !open {
+	if !m.open(id) {
 		return false, errors.New("no such session")
 	}
-	m.seen[id] = m.now()
 	return false, nil
+}
+
+// open reports whether there is a session of an id, and that it is in use.
+func (m *sessionIDs) open(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, open := m.seen[id]
+	if open {
+		m.seen[id] = m.now()
+	}
+	return open
 }
 
 // Terminate ends a session.

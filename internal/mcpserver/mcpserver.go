@@ -82,6 +82,7 @@ func New(e *engine.Engine, o Options) *Server {
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listResources)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
+	hooks.AddOnError(noteFailure)
 	s.subscriptions.hook(s, hooks)
 	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
 		server.WithTitle("BMAD workflow"),
@@ -140,6 +141,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	server.WithQueueSize(queueSize)(stdio)
 	stdio.SetErrorLogger(log.New(slogWriter{s.log}, "", 0))
 	g := newGate(in, out)
+	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
+		return context.WithValue(ctx, failingKey{}, g)
+	})(stdio)
 	defer s.close()
 	return stdio.Listen(ctx, g, g)
 }

@@ -133,6 +133,8 @@ type rpc struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
 	stderr *bytes.Buffer
+	// inbox has the notifications that came while something else was waited for.
+	inbox []message
 }
 
 func raw(t *testing.T, dir string, env ...string) *rpc {

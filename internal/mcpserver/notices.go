@@ -40,6 +40,13 @@ func (s *Server) telling(ctx context.Context, call mcp.CallToolRequest) func(eng
 		if n.Limit > 0 {
 			params["total"] = max(n.Limit.Seconds(), progress)
 		}
-		_ = srv.SendNotificationToClient(ctx, "notifications/progress", params)
+		g, onStdio := ctx.Value(failingKey{}).(*gate)
+		if !onStdio {
+			_ = srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
+			return
+		}
+		_ = g.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
+		}})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -56,7 +57,11 @@ func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest)
 	res, _, err := s.read(ctx, call.Params.URI, s.base(ctx))
 	if err != nil {
 		f := NewFailure(err)
-		return nil, fmt.Errorf("%s (%s)", f.Error, f.Hint)
+		failure := rpcError{text: fmt.Sprintf("%s (%s)", f.Error, f.Hint), data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
+		if f.Code == fault.NotFound {
+			failure.code = notFoundCode(ctx)
+		}
+		return nil, failure
 	}
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // grace bounds how long the end of the input is held back for answers that are
@@ -24,13 +26,14 @@ type gate struct {
 	end  error  // the end of the input, once met
 
 	mu      sync.Mutex
-	open    map[string]int // requests read and not answered, by id
-	first   string         // the id of initialize
-	changed chan struct{}  // closed, and made anew, at each answer
+	open    map[string]int     // requests read and not answered, by id
+	first   string             // the id of initialize
+	failed  map[string]*failed // what an answer that is due is to say, by id
+	changed chan struct{}      // closed, and made anew, at each answer
 }
 
 func newGate(in io.Reader, out io.Writer) *gate {
-	return &gate{in: bufio.NewReader(in), out: out, open: map[string]int{}, changed: make(chan struct{})}
+	return &gate{in: bufio.NewReader(in), out: out, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
 }
 
 // message is what the gate has to know of a JSON-RPC line.
@@ -103,7 +106,15 @@ func (g *gate) Write(p []byte) (int, error) {
 	answer := json.Unmarshal(p, &m) == nil && m.Method == "" && m.ID != nil
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n, err := g.out.Write(p)
+	line := p
+	if answer {
+		line = g.failed[m.id()].in(p)
+		delete(g.failed, m.id())
+	}
+	n, err := len(p), error(nil)
+	if _, err = g.out.Write(line); err != nil {
+		n = 0
+	}
 	if answer {
 		if id := m.id(); g.open[id] > 1 {
 			g.open[id]--
@@ -114,6 +125,22 @@ func (g *gate) Write(p []byte) (int, error) {
 		g.changed = make(chan struct{})
 	}
 	return n, err
+}
+
+// fail implements failing.
+func (g *gate) fail(id any, f failed) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failed[message{ID: id}.id()] = &f
+}
+
+// tell writes a notification at once, so that it comes before the answer that follows.
+func (g *gate) tell(n mcp.JSONRPCNotification) error {
+	line, err := json.Marshal(n)
+	if err == nil {
+		_, err = g.Write(append(line, '\n'))
+	}
+	return err
 }
 
 func (g *gate) wait(done func() bool) {

@@ -60,12 +60,12 @@ func newSubscriptions(log *slog.Logger) *subscriptions {
 func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 	b.read, b.listOf = s.read, s.listed
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		b.subscribe(ctx, b.of(streamKey{session: server.ClientSessionFromContext(ctx)}, s.base(ctx)), message.Params.URI)
+		b.subscribe(ctx, b.of(streamKey{session: lastingSession(ctx)}, s.base(ctx)), message.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if sub := b.subscribers[streamKey{session: server.ClientSessionFromContext(ctx)}]; sub != nil {
+		if sub := b.subscribers[streamKey{session: lastingSession(ctx)}]; sub != nil {
 			delete(sub.seen, message.Params.URI)
 		}
 	})
@@ -74,7 +74,7 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 		if len(want.ResourceSubscriptions) == 0 && !want.ResourcesListChanged {
 			return
 		}
-		key := streamKey{session: server.ClientSessionFromContext(ctx), id: id}
+		key := streamKey{session: lastingSession(ctx), id: id}
 		sub := b.of(key, s.base(ctx))
 		context.AfterFunc(ctx, func() {
 			b.mu.Lock()
@@ -128,7 +128,7 @@ func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, uri stri
 // listed notes what an older client has last seen listed: its kind does not ask for
 // notifications of lists, and is sent them once it has shown interest.
 func (b *subscriptions) listed(ctx context.Context, base engine.Request, cwd, list string) {
-	session := server.ClientSessionFromContext(ctx)
+	session := lastingSession(ctx)
 	if modern(ctx) || session == nil || cwd == "" {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,32 +32,30 @@ func (r *rpc) message() message {
 	return m
 }
 
-// request sends a request and returns its answer, and the notifications before it.
-func (r *rpc) request(id int, method string, params any) (message, []message) {
+// request sends a request and returns its answer. Notifications before it are kept.
+func (r *rpc) request(id int, method string, params any) message {
 	r.t.Helper()
 	data, err := json.Marshal(object{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.send(string(data))
-	var before []message
 	for {
 		m := r.message()
 		if m.Method == "" {
 			if m.Error != nil {
 				r.t.Fatalf("%s: %v", method, m.Error)
 			}
-			return m, before
+			return m
 		}
-		before = append(before, m)
+		r.inbox = append(r.inbox, m)
 	}
 }
 
 // tool calls bmad-task and returns the reply.
-func (r *rpc) tool(id int, args object) (object, []message) {
+func (r *rpc) tool(id int, args object) object {
 	r.t.Helper()
-	m, before := r.request(id, "tools/call", object{"name": "bmad-task", "arguments": args})
-	return replyOf(r.t, m), before
+	return replyOf(r.t, r.request(id, "tools/call", object{"name": "bmad-task", "arguments": args}))
 }
 
 func replyOf(t *testing.T, m message) object {
@@ -69,16 +68,18 @@ func replyOf(t *testing.T, m message) object {
 	return reply
 }
 
-// until reads notifications until one has this method, and in its params this address.
-func (r *rpc) until(method, uri string) (message, []message) {
+// until takes the notification with this method, and in its params this address, out of
+// those that have come or will come.
+func (r *rpc) until(method, uri string) message {
 	r.t.Helper()
-	var others []message
-	for {
-		m := r.message()
-		if m.Method == method && (uri == "" || m.Params["uri"] == uri) {
-			return m, others
+	for i := 0; ; i++ {
+		if i == len(r.inbox) {
+			r.inbox = append(r.inbox, r.message())
 		}
-		others = append(others, m)
+		if m := r.inbox[i]; m.Method == method && (uri == "" || m.Params["uri"] == uri) {
+			r.inbox = slices.Delete(r.inbox, i, i+1)
+			return m
+		}
 	}
 }
 
@@ -129,18 +130,19 @@ func TestSubscriptions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".claude", "specs", "build-a-clock", "01-product-requirements.md"), []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, others := r.until(resourceUpdated, artifact)
-	for _, m := range others {
+	r.until(resourceUpdated, artifact)
+	for _, m := range r.inbox {
 		if m.Method == listChanged {
 			t.Error("an edit changed the list")
 		}
 	}
 
 	r.request(7, "resources/unsubscribe", object{"uri": session})
+	r.inbox = nil
 	terminal(t, dir, "task", "cancel")
-	_, others = r.until(resourceUpdated, "bmad-task://sessions")
-	_, more := r.request(8, "ping", object{})
-	for _, m := range append(others, more...) {
+	r.until(resourceUpdated, "bmad-task://sessions")
+	r.request(8, "ping", object{})
+	for _, m := range r.inbox {
 		if m.Params["uri"] == session {
 			t.Error("told of what it has unsubscribed from")
 		}
@@ -168,21 +170,24 @@ func TestListen(t *testing.T) {
 	}
 	r.request(2, "resources/list", object{"_meta": meta}) // it did not ask for changes of the list
 	terminal(t, dir, "task", "start", "Build a clock")
-	m, others := r.until(resourceUpdated, "bmad-task://sessions")
+	m := r.until(resourceUpdated, "bmad-task://sessions")
 	if tag, _ := m.Params["_meta"].(object); tag["io.modelcontextprotocol/subscriptionId"] != "stream" {
 		t.Errorf("the notification does not name its stream: %v", m.Params)
 	}
 	// The stream ends with its request.
 	r.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"stream"}}`)
-	if m := r.message(); m.ID != "stream" {
-		others = append(others, m)
+	for ended := false; !ended; {
+		m := r.message()
+		if ended = m.ID == "stream"; !ended {
+			r.inbox = append(r.inbox, m)
+		}
 	}
 	terminal(t, dir, "task", "start", "Build another")
-	answer, more := r.request(3, "resources/read", object{"_meta": meta, "uri": "bmad-task://sessions"})
+	answer := r.request(3, "resources/read", object{"_meta": meta, "uri": "bmad-task://sessions"})
 	if text := fmt.Sprint(answer.Result); !strings.Contains(text, "build-another") {
 		t.Errorf("read: %s", text)
 	}
-	for _, m := range append(others, more...) {
+	for _, m := range r.inbox {
 		t.Errorf("told of what nobody asked for: %+v", m)
 	}
 }
@@ -225,25 +230,29 @@ func TestNotices(t *testing.T) {
 				{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"},
 				{"action": "approve", "approved": true},
 			} {
-				if _, before := r.tool(10+i, args); len(before) > 0 {
-					t.Fatalf("%v: %+v", args, before)
-				}
+				r.tool(10+i, args)
+			}
+			if len(r.inbox) > 0 {
+				t.Fatalf("%+v", r.inbox)
 			}
 			params := object{"name": "bmad-task", "arguments": object{"action": "submit", "stage": "dev", "claude_result": "# D"}}
 			if c.token != nil {
 				params["_meta"] = object{"progressToken": c.token}
 			}
-			answer, before := r.request(30, "tools/call", params)
+			answer := r.request(30, "tools/call", params)
+			if len(r.inbox) < c.notices {
+				t.Errorf("progress comes after the answer")
+			}
 			session, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf(".bmad-task/session-%s.json", replyOf(t, answer)["session_id"])))
 			if err != nil || !strings.Contains(string(session), `"exit_code": 0`) {
 				t.Fatalf("the command was not run: %v", err)
 			}
-			_, after := r.request(31, "ping", object{})
-			for before = append(before, after...); len(before) < c.logs+c.notices; {
-				before = append(before, r.message()) // they come on a way of their own
+			r.request(31, "ping", object{})
+			for len(r.inbox) < c.logs+c.notices {
+				r.inbox = append(r.inbox, r.message()) // log messages come on a way of their own
 			}
 			logs, notices := 0, 0
-			for _, m := range before {
+			for _, m := range r.inbox {
 				switch m.Method {
 				case "notifications/message":
 					logs++

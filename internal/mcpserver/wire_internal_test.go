@@ -1,0 +1,136 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"bmad-mcp/internal/engine"
+)
+
+// wireServer serves tools that try what the library gets wrong.
+func wireServer(t *testing.T) (url string, waiting chan struct{}) {
+	t.Helper()
+	e := engine.New(engine.Options{})
+	s := New(e, Options{Places: Places{Remote: true}})
+	waiting = make(chan struct{}, 10)
+	s.mcp.AddTool(mcp.NewTool("notices"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for i := range 3 {
+			if err := server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
+				return nil, err
+			}
+		}
+		return mcp.NewToolResultText("done"), nil
+	})
+	s.mcp.AddTool(mcp.NewTool("waits"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		waiting <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return mcp.NewToolResultText("cancelled"), nil
+		case <-time.After(700 * time.Millisecond):
+			return mcp.NewToolResultText("done"), nil
+		}
+	})
+	h := s.Handler(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: e.Clock})
+	ts := httptest.NewServer(h)
+	t.Cleanup(func() {
+		h.Close(context.Background())
+		ts.Close()
+	})
+	return ts.URL + Endpoint, waiting
+}
+
+// post sends a message of an era and returns the session, and the messages that come back.
+func post(t *testing.T, url, session string, modern bool, id any, method string, params map[string]any) (string, []map[string]any) {
+	t.Helper()
+	if modern {
+		params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+	}
+	message := map[string]any{"jsonrpc": "2.0", "method": method, "params": params}
+	if id != nil {
+		message["id"] = id
+	}
+	body, err := json.Marshal(message)
+	if err != nil {
+		t.Error(err)
+		return "", nil
+	}
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(string(body)))
+	if err != nil {
+		t.Error(err)
+		return "", nil
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if modern {
+		req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+		req.Header.Set("Mcp-Method", method)
+		req.Header.Set("Mcp-Name", fmt.Sprint(params["name"]))
+	} else if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return "", nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	var out []map[string]any
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		var m map[string]any
+		if json.Unmarshal([]byte(strings.TrimPrefix(lines.Text(), "data: ")), &m) == nil {
+			out = append(out, m)
+		}
+	}
+	return res.Header.Get("Mcp-Session-Id"), out
+}
+
+// TestNoNoticeIsLost gets all notices of a call, in their order and before its answer.
+func TestNoNoticeIsLost(t *testing.T) {
+	t.Parallel()
+	url, _ := wireServer(t)
+	for _, modern := range []bool{false, true} {
+		session := ""
+		if !modern {
+			session, _ = post(t, url, "", false, 1, "initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "x", "version": "1"}})
+			post(t, url, session, false, nil, "notifications/initialized", map[string]any{})
+		}
+		for n := range 50 {
+			_, got := post(t, url, session, modern, n+2, "tools/call", map[string]any{"name": "notices", "arguments": map[string]any{}})
+			if len(got) != 4 || got[3]["result"] == nil {
+				t.Fatalf("modern %v, call %d: %v", modern, n, got)
+			}
+			for i, m := range got[:3] {
+				if params, _ := m["params"].(map[string]any); params["progress"] != float64(i) {
+					t.Fatalf("modern %v, call %d: notice %d is %v", modern, n, i, m)
+				}
+			}
+		}
+	}
+}
+
+// TestNobodyCancelsAnothersCall has a client without a session give up a request whose id
+// another client uses too.
+func TestNobodyCancelsAnothersCall(t *testing.T) {
+	t.Parallel()
+	url, waiting := wireServer(t)
+	answer := make(chan []map[string]any, 1)
+	go func() {
+		_, got := post(t, url, "", true, 5, "tools/call", map[string]any{"name": "waits", "arguments": map[string]any{}})
+		answer <- got
+	}()
+	<-waiting
+	post(t, url, "", true, nil, "notifications/cancelled", map[string]any{"requestId": 5})
+	if got := <-answer; len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]), "done") {
+		t.Errorf("%v", got)
+	}
+}
