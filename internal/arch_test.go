@@ -18,9 +18,10 @@ const module = "bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
-	"internal/cli":                 {"internal/hosts", "internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/fault", "internal/durable"},
+	"internal/cli":                 {"internal/hosts", "internal/hook", "internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/fault", "internal/durable"},
 	"internal/mcpserver":           {"internal/engine", "internal/watch", "internal/workflow", "internal/fault"},
 	"internal/hosts":               {},
+	"internal/hook":                {},
 	"internal/watch":               {"internal/store", "internal/durable"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "internal/audit", "internal/trust", "internal/verify", "prompts", "internal/fault", "internal/durable"},
 	"internal/upkeep":              {"internal/hosts", "internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
@@ -65,6 +66,7 @@ var only = map[string][]string{
 var never = map[string][]string{
 	"internal/engine":   {"net", "net/http"},
 	"internal/workflow": {"os", "net", "net/http", "io/fs", "path/filepath"},
+	"internal/hook":     {"os", "net", "net/http", "path/filepath", "time"},
 	"internal/score":    {"os", "net", "net/http", "io/fs", "path/filepath", "time"},
 	"internal/audit":    {"os", "net", "net/http", "path/filepath", "time"},
 }

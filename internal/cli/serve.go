@@ -33,6 +33,11 @@ func (a *app) serve(cmd *cobra.Command, _ []string) error {
 // servers in / or the home folder; neither is one.
 func serverPlaces() mcpserver.Places {
 	p := mcpserver.Places{Project: os.Getenv("CLAUDE_PROJECT_DIR")}
+	// Bundles fill it in with the folder that the person chose; some hosts leave their own
+	// placeholder where there is none.
+	if chosen := os.Getenv("BMAD_PROJECT_DIR"); p.Project == "" && filepath.IsAbs(chosen) {
+		p.Project = chosen
+	}
 	here, err := os.Getwd()
 	if err != nil {
 		return p

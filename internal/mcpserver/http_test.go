@@ -512,7 +512,7 @@ func TestHTTPShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.connect("2025-06-18", nil, transport.WithContinuousListening()) //nolint:staticcheck // as older clients do
-	waiting := slowForm{make(chan string)} // nobody takes the question, so it is never answered
+	waiting := slowForm{make(chan string)}                                 // nobody takes the question, so it is never answered
 	asked := s.connect("2025-06-18", waiting)
 	for _, args := range []object{
 		{"action": "start", "objective": "Build a clock"},

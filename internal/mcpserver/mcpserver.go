@@ -104,6 +104,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s.mcp.AddTool(confirmTool(), s.handleConfirm)
 	s.addPrompts()
 	s.addResources()
+	addFixtures(s.mcp)
 	s.mcp.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
 		s.roots.forget(clientKey(ctx))
 	})

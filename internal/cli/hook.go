@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/hook"
+)
+
+const (
+	// maxHookInput bounds what is read of an event: it may hold a whole document.
+	maxHookInput = 64 << 20
+	// turnsKept is how long the turn of a conversation that nothing was heard of is kept.
+	turnsKept = 7 * 24 * time.Hour
+)
+
+func (a *app) hookCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook claude-code",
+		Short: "Look at an event of Claude Code, for its plugin",
+		Long: `Read an event of Claude Code on the input, as its hooks get them, and keep the
+assistant from deciding at a gate in the turn in which it handed the draft in, unless
+you have said so in that turn: by /bmad:confirm or /bmad:approve, in the words of your
+prompt, or by choosing so in a question. The plugin runs it; you need not.
+
+It always ends with exit code 0, and prints something only where a call must not be
+made. What it remembers of a conversation is in the state folder, under turns.`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: []string{"claude-code"},
+		Hidden:    true,
+		RunE: func(*cobra.Command, []string) error {
+			a.hook()
+			return nil
+		},
+	}
+}
+
+// hook never fails: what it cannot make out must not keep the person from working, and
+// the server holds its gates without it.
+func (a *app) hook() {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintln(a.err, "bmad-mcp: the hook failed:", p)
+		}
+	}()
+	var e hook.Event
+	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
+		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
+		return
+	}
+	file := a.turnFile(e.SessionID)
+	if file == "" {
+		return
+	}
+	var turn hook.Turn
+	if data, err := os.ReadFile(file); err == nil { //nolint:gosec // the name is a hash
+		_ = json.Unmarshal(data, &turn) // one that is broken is begun anew
+	}
+	if reason := turn.Refuse(e); reason != "" {
+		if answer, err := hook.Answer(reason); err == nil {
+			fmt.Fprintln(a.raw, string(answer))
+		}
+		return
+	}
+	next := turn.After(e)
+	if next == turn {
+		return
+	}
+	if err := a.keepTurn(file, next); err != nil {
+		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot remember this turn:", err)
+	}
+}
+
+// turnFile returns where the turn of a conversation is kept.
+func (a *app) turnFile(session string) string {
+	folder := a.stateFolder()
+	if folder == "" || session == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(session))
+	return filepath.Join(folder, "turns", hex.EncodeToString(sum[:8])+".json")
+}
+
+func (a *app) keepTurn(file string, turn hook.Turn) error {
+	data, err := json.Marshal(turn)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(file)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	a.forgetTurns(folder)
+	return os.WriteFile(file, data, 0o600)
+}
+
+// forgetTurns removes the turns of conversations that are long over.
+func (a *app) forgetTurns(folder string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && a.engine.Now().Sub(info.ModTime()) > turnsKept {
+			_ = os.Remove(filepath.Join(folder, entry.Name())) // another process may have been faster
+		}
+	}
+}

@@ -1,0 +1,196 @@
+// Package hook keeps an assistant in Claude Code from deciding at a gate in the very turn
+// in which it handed the draft in, unless the person has said so in that turn.
+//
+// A [Turn] is what happens from one prompt of the person to the next. It is kept between
+// the events that Claude Code reports, each to a process of its own. The rules are pure
+// functions over an [Event] and its turn. The server holds its gates by itself; this is
+// for assistants that would pass on a word that nobody has said.
+//
+// What Claude Code reports is described at https://code.claude.com/docs/en/hooks; the
+// fields used here are those that 2.1.329 sends.
+package hook
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Event is what Claude Code reports.
+type Event struct {
+	SessionID string          `json:"session_id"`
+	PromptID  string          `json:"prompt_id"`
+	Name      string          `json:"hook_event_name"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+	Response  json.RawMessage `json:"tool_response"`
+	Prompt    string          `json:"prompt"`
+	// Command is the name of the slash command that the person typed.
+	Command string `json:"command_name"`
+}
+
+// The names of the events that are looked at.
+const (
+	promptSubmitted = "UserPromptSubmit"
+	commandTyped    = "UserPromptExpansion"
+	beforeTool      = "PreToolUse"
+	afterTool       = "PostToolUse"
+)
+
+// Turn is what is known of the present turn.
+type Turn struct {
+	// Prompt is the turn's id.
+	Prompt string `json:"prompt"`
+	// Said is true where the person's prompt says to decide, Chosen where an answer that they
+	// gave within the turn does. An answer speaks of the draft that there was.
+	Said   bool `json:"said,omitempty"`
+	Chosen bool `json:"chosen,omitempty"`
+	// Submitted is true where a document was handed in within the turn; AsksThem where the
+	// server then asked for the call by which their host asks the person.
+	Submitted bool `json:"submitted,omitempty"`
+	AsksThem  bool `json:"asks_them,omitempty"`
+}
+
+// After returns the turn once an event has happened. Of a turn before, nothing is left.
+func (t Turn) After(e Event) Turn {
+	if e.PromptID != t.Prompt {
+		t = Turn{Prompt: e.PromptID}
+	}
+	switch {
+	case e.Name == promptSubmitted:
+		t.Said = t.Said || saysTo(e.Prompt)
+	case e.Name == commandTyped:
+		// The assistant cannot bring this event about, unlike a prompt.
+		t.Said = t.Said || slices.Contains([]string{"bmad:confirm", "bmad:approve"}, e.Command)
+	case e.Name == afterTool && e.Tool == "AskUserQuestion":
+		t.Chosen = t.Chosen || choosesTo(e.Response)
+	case e.Name == afterTool && isTask(e.Tool):
+		if call := read(e.Input); call.Action == "submit" {
+			t.Submitted, t.Chosen, t.AsksThem = true, false, asksThem(e.Response)
+		}
+	}
+	return t
+}
+
+// Refuse returns why a call must not be made in this turn; "" if it may.
+func (t Turn) Refuse(e Event) string {
+	if e.Name != beforeTool || !isTask(e.Tool) || !t.Submitted || t.Said || t.Chosen || e.PromptID != t.Prompt {
+		return ""
+	}
+	call := read(e.Input)
+	if call.yes() == "" || call.yes() == "unsaid" && t.AsksThem {
+		return "" // it decides nothing, or is the call by which the person is asked
+	}
+	how := "Show the person user_message and the draft, end your turn, and pass on what they say then. They can also type /bmad:" + call.command() + "."
+	if t.AsksThem {
+		how = "Make next_call of the last reply as it is, without confirmed or approved: the person is asked by their host, and what they choose there counts."
+	}
+	return "This turn handed the draft in, and the person has not said anything about it since: nobody has decided. " + how
+}
+
+// call is what of a call to bmad-task matters here.
+type call struct {
+	Action    string `json:"action"`
+	Confirmed *bool  `json:"confirmed"`
+	Approved  *bool  `json:"approved"`
+}
+
+// read reads a call's arguments; what is none of them says nothing.
+func read(input json.RawMessage) call {
+	var c call
+	_ = json.Unmarshal(input, &c)
+	return c
+}
+
+// yes says whether a call opens a gate: "said", "unsaid" where leaving the decision out
+// may mean yes, or "".
+func (c call) yes() string {
+	decision := c.Confirmed
+	switch c.Action {
+	case "confirm", "confirm_save":
+	case "approve":
+		decision = c.Approved
+	default:
+		return ""
+	}
+	switch {
+	case decision == nil:
+		return "unsaid"
+	case *decision:
+		return "said"
+	}
+	return ""
+}
+
+func (c call) command() string {
+	if c.Action == "approve" {
+		return "approve"
+	}
+	return "confirm"
+}
+
+// isTask reports whether a tool is the workflow's, under whatever name the server has.
+func isTask(tool string) bool {
+	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
+}
+
+// asksThem reports whether a reply asks for a call by which the person's host asks them.
+func asksThem(response json.RawMessage) bool {
+	var blocks []struct{ Text string }
+	if json.Unmarshal(response, &blocks) != nil {
+		return false
+	}
+	for _, b := range blocks {
+		var reply struct {
+			Gate struct {
+				AskByForm bool `json:"ask_by_form"`
+				AskByHost bool `json:"ask_by_host"`
+			}
+		}
+		if json.Unmarshal([]byte(b.Text), &reply) == nil && (reply.Gate.AskByForm || reply.Gate.AskByHost) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// orders are ways to tell an assistant beforehand to decide, or to decide now. The verb
+	// alone is none: people build things that approve and confirm.
+	orders = regexp.MustCompile(`(?i)^\W*((yes|ok|okay|please|then|now|and|i)[\s,]+)*(confirm|approve|accept)\b|` +
+		`\b(confirm|approve|accept) (it|them|this|that|these|all|everything|each|the (document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk)|for me|yourself|automatically|right away|at once|without)\b|` +
+		`\bwithout asking\b|\b(do not|don't|no need to) (ask|wait for me)\b|\bon my behalf\b|` +
+		`^\W*(确认|批准|同意|通过)|(直接|自动|替我|帮我)(确认|批准|同意|通过)|不用问`)
+	// doubts take an order back, or put it off.
+	doubts = regexp.MustCompile(`(?i)\b(do not|don't|never|not|before|until|unless|once i|after i)\b[^.!?\n]{0,40}\b(confirm|approve|accept)|` +
+		`\b(ask me|wait for me|wait for my|let me (read|see|look|review|check))\b|不要|先别|别(确认|批准|同意|通过)|先问|等我`)
+)
+
+// saysTo reports whether a prompt tells the assistant to decide for the person.
+func saysTo(prompt string) bool {
+	return orders.MatchString(strings.TrimSpace(prompt)) && !doubts.MatchString(strings.ReplaceAll(prompt, "don't ask", ""))
+}
+
+// choosesTo reports whether the person has chosen or typed a yes to a question.
+func choosesTo(response json.RawMessage) bool {
+	var r struct {
+		Answers map[string]string `json:"answers"`
+	}
+	if json.Unmarshal(response, &r) != nil {
+		return false
+	}
+	for _, answer := range r.Answers {
+		if orders.MatchString(strings.TrimSpace(answer)) && !doubts.MatchString(answer) {
+			return true
+		}
+	}
+	return false
+}
+
+// Answer is what Claude Code reads of a hook that keeps a call from being made.
+func Answer(reason string) ([]byte, error) {
+	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": beforeTool, "permissionDecision": "deny", "permissionDecisionReason": reason,
+	}})
+}

@@ -1,0 +1,130 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/hook"
+)
+
+const task, other = "mcp__plugin_bmad_bmad__bmad-task", "mcp__bmad__bmad-task"
+
+func prompt(id, text string) hook.Event {
+	return hook.Event{Name: "UserPromptSubmit", PromptID: id, Prompt: text}
+}
+
+func typed(id, command string) hook.Event {
+	return hook.Event{Name: "UserPromptExpansion", PromptID: id, Command: command}
+}
+
+func submitted(id, gate string) hook.Event {
+	text, _ := json.Marshal(`{"current_state":"awaiting_confirmation","gate":` + gate + `}`)
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"submit","stage":"po"}`),
+		Response: json.RawMessage(`[{"type":"text","text":` + string(text) + `}]`)}
+}
+
+func chosen(id, answer string) hook.Event {
+	text, _ := json.Marshal(answer)
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: json.RawMessage(`{"questions":[],"answers":{"The PRD?":` + string(text) + `}}`)}
+}
+
+func calls(id, tool, input string) hook.Event {
+	return hook.Event{Name: "PreToolUse", PromptID: id, Tool: tool, Input: json.RawMessage(input)}
+}
+
+// TestTurns plays turns, and asks at their end whether a call may be made.
+func TestTurns(t *testing.T) {
+	const yes = `{"action":"confirm","confirmed":true}`
+	form := `{"ask_by_form":true}`
+	for _, c := range []struct {
+		name   string
+		events []hook.Event
+		call   hook.Event
+		refuse string // words of the reason; "" is let through
+	}{
+		{"in the same turn", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, yes), "end your turn"},
+		{"saved under its other name", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", other, `{"action":"confirm_save"}`), "/bmad:confirm"},
+		{"without a word", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "nobody has decided"},
+		{"an approval", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"approve","approved":true}`), "/bmad:approve"},
+		{"before any prompt was seen", []hook.Event{submitted("1", "null")}, calls("1", task, yes), "end your turn"},
+		{"where a form would ask", []hook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, yes), "without confirmed or approved"},
+		{"an old yes to another draft", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "nobody has decided"},
+		{"a no by choosing", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "nobody has decided"},
+		{"a command that decides nothing", []hook.Event{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "nobody has decided"},
+		{"a no by command", []hook.Event{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "nobody has decided"},
+
+		{"the call that shows the form", []hook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, `{"action":"confirm"}`), ""},
+		{"the host asks about the tool itself", []hook.Event{prompt("1", "build"), submitted("1", `{"ask_by_host":true}`)}, calls("1", "mcp__bmad__bmad-confirm", `{"decision":"approve"}`), ""},
+		{"in the next turn", []hook.Event{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
+		{"the next turn's prompt was not seen", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
+		{"typed as a command", []hook.Event{typed("1", "bmad:confirm"), prompt("1", "/bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"told beforehand", []hook.Event{prompt("1", "build it and confirm the PRD without asking"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"chosen in a question", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve")}, calls("1", task, yes), ""},
+		{"a no", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"confirm","confirmed":false,"feedback":"x"}`), ""},
+		{"nothing was submitted", []hook.Event{prompt("1", "go on")}, calls("1", task, yes), ""},
+		{"a status", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"status"}`), ""},
+		{"another server's tool", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "mcp__x__confirm", yes), ""},
+		{"no arguments", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `[]`), ""},
+	} {
+		var turn hook.Turn
+		for _, e := range c.events {
+			turn = turn.After(e)
+		}
+		reason := turn.Refuse(c.call)
+		if (reason == "") != (c.refuse == "") || !strings.Contains(reason, c.refuse) {
+			t.Errorf("%s: %q, want %q", c.name, reason, c.refuse)
+		}
+	}
+}
+
+// TestWords tells what counts as an order to decide from what only speaks of deciding.
+func TestWords(t *testing.T) {
+	for text, want := range map[string]bool{
+		"confirm":                                  true,
+		"Yes, confirm.":                            true,
+		"ok approve the plan":                      true,
+		"write the PRD, then confirm it":           true,
+		"run all stages and approve everything":    true,
+		"accept the risk":                          true,
+		"go through it without asking":             true,
+		"don't ask, just build it":                 true,
+		"decide on my behalf":                      true,
+		"确认":                                       true,
+		"直接确认就行":                                   true,
+		"写完自动通过":                                   true,
+		"build an approval service":                false,
+		"managers approve requests by e-mail":      false,
+		"build a form where users confirm mails":   false,
+		"do not confirm it before I have read it":  false,
+		"don't approve the plan":                   false,
+		"ask me before you confirm it":             false,
+		"let me review the draft, then confirm it": false,
+		"not sure I can accept this":               false,
+		"先别确认":                                     false,
+		"等我看完再确认":                                  false,
+		"looks good":                               false,
+		"":                                         false,
+	} {
+		turn := hook.Turn{}.After(prompt("1", text))
+		if turn.Said != want {
+			t.Errorf("%q: %v, want %v", text, turn.Said, want)
+		}
+	}
+}
+
+// FuzzEvent looks for an event that breaks the rules' reading of it.
+func FuzzEvent(f *testing.F) {
+	f.Add("PostToolUse", task, `{"action":"submit"}`, `[{"type":"text","text":"{}"}]`, "build")
+	f.Add("PreToolUse", task, `{"action":"confirm"}`, `null`, "")
+	f.Fuzz(func(t *testing.T, name, tool, input, response, text string) {
+		e := hook.Event{Name: name, PromptID: "1", Tool: tool, Input: json.RawMessage(input), Response: json.RawMessage(response), Prompt: text}
+		turn := hook.Turn{}.After(e)
+		if reason := turn.Refuse(e); reason != "" && name != "PreToolUse" {
+			t.Errorf("%s is refused: %s", name, reason)
+		}
+		if _, err := hook.Answer(text); err != nil {
+			t.Error(err)
+		}
+	})
+}
