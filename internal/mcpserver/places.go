@@ -3,7 +3,7 @@ package mcpserver
 import (
 	"context"
 	"net/url"
-	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -137,24 +137,34 @@ func folders(list *mcp.ListRootsResult) []string {
 	}
 	var out []string
 	for _, root := range list.Roots {
-		if path := filePath(root.URI); path != "" {
+		if path := filePath(root.URI, runtime.GOOS); path != "" {
 			out = append(out, path)
 		}
 	}
 	return out
 }
 
-// filePath returns the path of a file URI, or "".
-func filePath(uri string) string {
+// drive is how an absolute path of Windows begins.
+var drive = regexp.MustCompile(`^[A-Za-z]:\\`)
+
+// filePath returns the path of a file URI on a system, or "".
+func filePath(uri, system string) string {
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") {
+	if err != nil || u.Scheme != "file" {
 		return ""
 	}
-	path := u.Path
-	if runtime.GOOS == "windows" {
-		path = filepath.FromSlash(strings.TrimPrefix(path, "/"))
+	here := u.Host == "" || u.Host == "localhost"
+	if system != "windows" {
+		if !here || !strings.HasPrefix(u.Path, "/") {
+			return ""
+		}
+		return u.Path
 	}
-	if !filepath.IsAbs(path) {
+	path := strings.ReplaceAll(u.Path, "/", `\`)
+	if !here { // a share
+		return `\\` + u.Host + path
+	}
+	if path = strings.TrimPrefix(path, `\`); !drive.MatchString(path) {
 		return ""
 	}
 	return path
