@@ -165,6 +165,10 @@ func (a *app) install(ctx context.Context, f installFlags, names []string) error
 	}
 	changes := make([]change, len(chosen))
 	for i, h := range chosen {
+		if h.HasPlugin(m) && !f.force {
+			changes[i] = change{Host: h.ID, Scope: hosts.Scope(f.scope), host: h, Status: statusSkipped, Why: h.Name + " has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)"}
+			continue
+		}
 		changes[i] = planned(m, hosts.Scope(f.scope), h, statusAdded, func(text []byte) ([]byte, error) { return h.Add(text, entry, f.force) })
 		c := &changes[i]
 		if c.Status == statusAdded && len(c.before) > 0 {

@@ -48,6 +48,12 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 	for _, u := range r.Unreadable {
 		fmt.Fprintln(a.out, "unreadable:", u)
 	}
+	if res := r.Resource; res != nil {
+		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
+		if res.Truncated && res.Path != "" {
+			fmt.Fprintf(a.out, "… all of it is in %s\n", res.Path)
+		}
+	}
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}

@@ -103,12 +103,12 @@ func (a *app) readAll(ctx context.Context) ([]byte, error) {
 
 // waits reports whether a session, or one of those listed, waits for the human.
 func waits(r *engine.Reply) bool {
-	human := func(s workflow.State) bool { return s.Gated() || s == workflow.Clarifying }
-	return human(r.State) || slices.ContainsFunc(r.Sessions, func(s engine.SessionView) bool { return human(s.State) })
+	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s engine.SessionView) bool { return s.State.WaitsForHuman() })
 }
 
 func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command {
 	var exitCode bool
+	var view string
 	cmd := &cobra.Command{
 		Use:   string(action) + " [TASK]",
 		Short: short,
@@ -116,7 +116,7 @@ func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command 
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: action, SessionID: taskName(args)}
+			req := engine.Request{Action: action, SessionID: taskName(args), View: view}
 			if !exitCode {
 				return a.act(cmd, req, action == workflow.ActionResume)
 			}
@@ -131,6 +131,7 @@ func (a *app) plainCommand(action workflow.Action, short string) *cobra.Command 
 		},
 	}
 	if action == workflow.ActionStatus {
+		cmd.Flags().StringVar(&view, "view", "", "show besides: session, history, sessions, workflow, or an artifact by its stage or file name")
 		cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is due")
 	}
 	return cmd

@@ -59,6 +59,9 @@ type Host struct {
 	files    func(m Machine, scope Scope) []string
 	signs    func(m Machine) []string
 	program  string
+	// plugins is the file in which the host lists its plugins, and plugin how ours begins there.
+	plugins func(m Machine) string
+	plugin  string
 	// next says what a person does to have a new entry take effect.
 	next map[Scope]string
 }
@@ -77,7 +80,14 @@ func All() []Host {
 				}
 				return []string{m.home(".claude.json")}
 			},
-			signs: func(m Machine) []string { return []string{m.home(".claude.json"), m.home(".claude")} },
+			signs:  func(m Machine) []string { return []string{m.home(".claude.json"), m.home(".claude")} },
+			plugin: `"bmad@`,
+			plugins: func(m Machine) string {
+				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
+					return m.join(dir, "plugins", "installed_plugins.json")
+				}
+				return m.home(".claude", "plugins", "installed_plugins.json")
+			},
 			next: map[Scope]string{
 				User:    "start a new session, or type /mcp in a running one",
 				Project: "start claude in the project: it asks you once whether you trust the server",
@@ -220,6 +230,15 @@ func (h Host) Present(m Machine) string {
 		}
 	}
 	return ""
+}
+
+// HasPlugin reports whether the host has our plugin, which brings the server with it.
+func (h Host) HasPlugin(m Machine) bool {
+	if h.plugins == nil {
+		return false
+	}
+	text, err := Read(h.plugins(m))
+	return err == nil && strings.Contains(string(text), h.plugin)
 }
 
 // Program is the host's own command.

@@ -50,6 +50,12 @@ func (m Machine) checkHosts() Check {
 		switch {
 		case len(places) > 0:
 			with = append(with, fmt.Sprintf("%s (%s)", h.Name, strings.Join(places, ", ")))
+			if h.HasPlugin(m.Hosts) {
+				c.add(Warning, places[0], h.Name+" has the plugin too: the assistant may see each tool twice")
+				c.Remedy = "bmad-mcp uninstall " + h.ID
+			}
+		case h.HasPlugin(m.Hosts):
+			with = append(with, h.Name+" (by the plugin)")
 		case h.Present(m.Hosts) != "":
 			without = append(without, h.Name)
 		}
