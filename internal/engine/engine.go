@@ -29,6 +29,7 @@ import (
 // Backend keeps the sessions and texts of one project.
 type Backend interface {
 	store.Sessions
+	store.Recent
 	store.Contents
 }
 

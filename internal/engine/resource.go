@@ -228,11 +228,11 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 		return nil, "", err
 	}
 	defer p.close()
-	sessions, _, err := p.backend.List(ctx)
+	sessions, err := p.backend.Latest(ctx, n)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, summary := range latest(sessions, n) {
+	for _, summary := range sessions {
 		s, err := p.backend.Get(ctx, summary.SessionID)
 		if err != nil {
 			continue // removed since, or broken: there is nothing of it to read

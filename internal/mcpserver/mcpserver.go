@@ -75,7 +75,7 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s := &Server{
 		engine: e, places: o.Places, forms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
-		subscriptions: newSubscriptions(o.Log),
+		subscriptions: newSubscriptions(o.Log, e.Clock),
 	}
 	s.closing, s.end = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -24,6 +25,7 @@ type subscriptions struct {
 	read   func(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error)
 	listOf func(ctx context.Context, base engine.Request) ([]mcp.Resource, string)
 	log    *slog.Logger
+	now    func() time.Time
 
 	mu          sync.Mutex
 	subscribers map[streamKey]*subscriber
@@ -32,7 +34,12 @@ type subscriptions struct {
 	// while one is about to begin.
 	looking sync.Mutex
 	waiting atomic.Bool
+	// rest is until when no look is taken: where looking is dear, it must not take all there is.
+	rest time.Time
 }
+
+// restFor is how many times as long as a look took there is none.
+const restFor = 4
 
 // streamKey names what notifications go to: a client's session, or in it, since protocol
 // 2026-07-28, the request that listens for them.
@@ -52,8 +59,8 @@ type subscriber struct {
 	seenList string
 }
 
-func newSubscriptions(log *slog.Logger) *subscriptions {
-	return &subscriptions{log: log, subscribers: map[streamKey]*subscriber{}}
+func newSubscriptions(log *slog.Logger, now func() time.Time) *subscriptions {
+	return &subscriptions{log: log, now: now, subscribers: map[streamKey]*subscriber{}}
 }
 
 // hook makes a server's hooks keep the subscriptions.
@@ -183,6 +190,9 @@ func (b *subscriptions) watch(cwd, file string) {
 func (b *subscriptions) changed() {
 	b.looking.Lock()
 	defer b.looking.Unlock()
+	time.Sleep(b.rest.Sub(b.now()))
+	b.waiting.Store(false) // what changes from here on needs another look
+	defer func(began time.Time) { b.rest = b.now().Add(restFor * b.now().Sub(began)) }(b.now())
 	type question struct {
 		sub  *subscriber
 		base engine.Request
@@ -261,10 +271,7 @@ func (b *subscriptions) poke() {
 	anyone := len(b.subscribers) > 0
 	b.mu.Unlock()
 	if anyone && b.waiting.CompareAndSwap(false, true) {
-		go func() {
-			b.waiting.Store(false)
-			b.changed()
-		}()
+		go b.changed()
 	}
 }
 

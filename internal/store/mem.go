@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"bmad-mcp/internal/fault"
@@ -100,6 +101,13 @@ func (m *Mem) List(ctx context.Context) ([]workflow.Summary, []Broken, error) {
 	}
 	SortByAge(out)
 	return out, bad, nil
+}
+
+// Latest returns the sessions changed last.
+func (m *Mem) Latest(ctx context.Context, n int) ([]workflow.Summary, error) {
+	all, _, err := m.List(ctx)
+	slices.SortStableFunc(all, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return all[:min(n, len(all))], err
 }
 
 // Update changes a session.

@@ -32,6 +32,13 @@ type Sessions interface {
 	Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error)
 }
 
+// Recent knows which sessions were changed last.
+type Recent interface {
+	// Latest returns at most n readable sessions, the ones changed last first, at a cost that
+	// hardly grows with how many there are.
+	Latest(ctx context.Context, n int) ([]workflow.Summary, error)
+}
+
 // Contents keeps large texts.
 type Contents interface {
 	// Put stores texts durably and returns a reference for each, in order.

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"bmad-mcp/internal/durable"
@@ -46,7 +47,12 @@ type node struct {
 	// data and entries are what programs see; synced and kept what a power loss leaves.
 	data, synced  []byte
 	entries, kept map[string]*node
+	// written counts up with each write of any file: the time at which this one was last.
+	written int64
 }
+
+// writes counts the writes to all disks.
+var writes atomic.Int64
 
 // change is one change of names that is not durable yet; a rename touches two folders.
 type change struct {
@@ -99,7 +105,7 @@ func (d *Disk) Copy() *Disk {
 func (n *node) copy(entries func(*node) map[string]*node, data func(*node) []byte) *node {
 	if !n.folder {
 		body := data(n)
-		return &node{data: body, synced: body}
+		return &node{data: body, synced: body, written: n.written}
 	}
 	out := newFolder()
 	for name, child := range entries(n) {

@@ -163,7 +163,7 @@ func (w *writer) Write(data []byte) (int, error) {
 	if err != nil {
 		data = data[:w.disk.partOf(len(data))]
 	}
-	w.node.data = slices.Concat(w.node.data, data)
+	w.node.data, w.node.written = slices.Concat(w.node.data, data), writes.Add(1)
 	return len(data), err
 }
 
@@ -275,7 +275,7 @@ func newInfo(name string, n *node) info { return info{name, n, int64(len(n.data)
 func (i info) Name() string       { return i.name }
 func (i info) Size() int64        { return i.size }
 func (i info) IsDir() bool        { return i.node.folder }
-func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) ModTime() time.Time { return time.Unix(0, i.node.written) }
 
 // Sys tells one file from another, as an inode does.
 func (i info) Sys() any { return i.node }

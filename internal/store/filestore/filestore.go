@@ -18,10 +18,12 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -191,8 +193,8 @@ func (s *Store) List(ctx context.Context) ([]workflow.Summary, []store.Broken, e
 	}
 	var files []string
 	for _, e := range entries {
-		if base, ok := strings.CutPrefix(e.Name(), "session-"); ok && strings.HasSuffix(base, ".json") {
-			files = append(files, strings.TrimSuffix(base, ".json"))
+		if id, ok := sessionOf(e.Name()); ok {
+			files = append(files, id)
 		}
 	}
 	// Decoding is most of the work, and each file stands alone.
@@ -221,6 +223,52 @@ func (s *Store) List(ctx context.Context) ([]workflow.Summary, []store.Broken, e
 	}
 	store.SortByAge(sessions)
 	return sessions, bad, nil
+}
+
+// sessionOf returns the id in the name of a session's file.
+func sessionOf(name string) (id string, ok bool) {
+	base, ok := strings.CutPrefix(name, "session-")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(base, ".json")
+}
+
+// Latest returns the sessions whose files were changed last.
+func (s *Store) Latest(ctx context.Context, n int) ([]workflow.Summary, error) {
+	entries, err := s.dir.ReadDir(Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.storage(err)
+	}
+	type file struct {
+		id string
+		at time.Time
+	}
+	var files []file
+	for _, e := range entries {
+		if id, ok := sessionOf(e.Name()); ok {
+			if info, err := e.Info(); err == nil { // else it has gone since
+				files = append(files, file{id, info.ModTime()})
+			}
+		}
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return b.at.Compare(a.at) })
+	var out []workflow.Summary
+	for _, f := range files {
+		if len(out) == n {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if summary, err := s.summary(ctx, f.id); err == nil {
+			out = append(out, summary)
+		}
+	}
+	return out, nil
 }
 
 // gone reports whether there is surely nothing of that name: an error that leaves it

@@ -21,6 +21,7 @@ import (
 // Backend is what a store offers.
 type Backend interface {
 	store.Sessions
+	store.Recent
 	store.Contents
 }
 
@@ -35,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) (b Backend, reopen func() Backend
 		"NamesInParallel":  testNamesInParallel,
 		"Find":             testFind,
 		"List":             testList,
+		"Latest":           testLatest,
 		"Update":           testUpdate,
 		"UpdateRefused":    testUpdateRefused,
 		"UpdateInParallel": testUpdateInParallel,
@@ -184,6 +186,34 @@ func testList(t *testing.T, b Backend, reopen func() Backend) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func testLatest(t *testing.T, b Backend, reopen func() Backend) {
+	if got, err := b.Latest(context.Background(), 3); err != nil || len(got) != 0 {
+		t.Errorf("an empty store has %v, %v", got, err)
+	}
+	var ids []string
+	for n := range 4 {
+		ids = append(ids, create(t, b, n, fmt.Sprintf("task-%d", n)).SessionID)
+		time.Sleep(5 * time.Millisecond) // file systems tell times apart by no less
+	}
+	if _, err := b.Update(context.Background(), ids[1], func(s *workflow.Session) error {
+		s.UpdatedAt = s.UpdatedAt.Add(time.Hour)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := reopen().Latest(context.Background(), 3)
+	var got []string
+	for _, s := range list {
+		got = append(got, s.SessionID)
+	}
+	if want := []string{ids[1], ids[3], ids[2]}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if list, err := b.Latest(context.Background(), 100); err != nil || len(list) != 4 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 
