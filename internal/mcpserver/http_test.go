@@ -476,14 +476,7 @@ func TestHTTPNotifications(t *testing.T) {
 			if n := until(resourceUpdated); n.Params.AdditionalFields["uri"] != uri {
 				t.Errorf("%+v", n)
 			}
-			for _, args := range []object{
-				{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},
-				{"action": "confirm", "confirmed": true},
-				{"action": "submit", "stage": "architect", "claude_result": "# A\nQuality Score: 95/100"},
-				{"action": "confirm", "confirmed": true},
-				{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"},
-				{"action": "approve", "approved": true},
-			} {
+			for _, args := range toDev() {
 				if reply, refused, err := act(c, args); err != nil || refused {
 					t.Fatal(reply, err)
 				}
@@ -514,17 +507,13 @@ func TestHTTPShutdown(t *testing.T) {
 	c := s.connect("2025-06-18", nil, transport.WithContinuousListening()) //nolint:staticcheck // as older clients do
 	waiting := slowForm{make(chan string)}                                 // nobody takes the question, so it is never answered
 	asked := s.connect("2025-06-18", waiting)
-	for _, args := range []object{
-		{"action": "start", "objective": "Build a clock"},
-		{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},
-		{"action": "confirm", "confirmed": true},
-		{"action": "submit", "stage": "architect", "claude_result": "# A\nQuality Score: 95/100"},
-		{"action": "confirm", "confirmed": true},
-		{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"},
-		{"action": "approve", "approved": true},
-		{"action": "start", "objective": "Build another"},
-		{"action": "submit", "stage": "po", "session_id": "build-another", "claude_result": "# P\nQuality Score: 95/100"},
-	} {
+	steps := append([]object{{"action": "start", "objective": "Build a clock"}}, toDev()...)
+	steps = append(steps,
+		object{"action": "start", "objective": "Build another"},
+		object{"action": "submit", "stage": "po", "session_id": "build-another", "claude_result": "# P\nQuality Score: 95/100"},
+	)
+	for _, args := range steps {
+
 		if reply, refused, err := act(c, args); err != nil || refused {
 			t.Fatal(reply, err)
 		}

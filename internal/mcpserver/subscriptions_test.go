@@ -192,6 +192,18 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// toDev are the calls that take a run that has just begun as far as dev.
+func toDev() []object {
+	return []object{
+		{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},
+		{"action": "confirm", "confirmed": true},
+		{"action": "submit", "stage": "architect", "claude_result": "# A\nQuality Score: 95/100"},
+		{"action": "confirm", "confirmed": true},
+		{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"},
+		{"action": "approve", "approved": true},
+	}
+}
+
 // TestNotices is told of a verify command while it runs, if it wants to be.
 func TestNotices(t *testing.T) {
 	t.Parallel()
@@ -221,15 +233,7 @@ func TestNotices(t *testing.T) {
 			if c.level != "" {
 				r.request(2, "logging/setLevel", object{"level": c.level})
 			}
-			for i, args := range []object{
-				{"action": "start", "objective": "Build a clock"},
-				{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},
-				{"action": "confirm", "confirmed": true},
-				{"action": "submit", "stage": "architect", "claude_result": "# A\nQuality Score: 95/100"},
-				{"action": "confirm", "confirmed": true},
-				{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"},
-				{"action": "approve", "approved": true},
-			} {
+			for i, args := range append([]object{{"action": "start", "objective": "Build a clock"}}, toDev()...) {
 				r.tool(10+i, args)
 			}
 			if len(r.inbox) > 0 {
