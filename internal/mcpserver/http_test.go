@@ -513,7 +513,6 @@ func TestHTTPShutdown(t *testing.T) {
 		object{"action": "submit", "stage": "po", "session_id": "build-another", "claude_result": "# P\nQuality Score: 95/100"},
 	)
 	for _, args := range steps {
-
 		if reply, refused, err := act(c, args); err != nil || refused {
 			t.Fatal(reply, err)
 		}
