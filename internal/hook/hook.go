@@ -43,9 +43,11 @@ type Turn struct {
 	// Prompt is the turn's id.
 	Prompt string `json:"prompt"`
 	// Said is true where the person's prompt says to decide, Chosen where an answer that they
-	// gave within the turn does. An answer speaks of the draft that there was.
+	// gave within the turn does. Both are for one gate, and an answer for the draft that there
+	// was; Always is true where the prompt says to decide on everything.
 	Said   bool `json:"said,omitempty"`
 	Chosen bool `json:"chosen,omitempty"`
+	Always bool `json:"always,omitempty"`
 	// Submitted is true where a document was handed in within the turn; AsksThem where the
 	// server then asked for the call by which their host asks the person.
 	Submitted bool `json:"submitted,omitempty"`
@@ -59,15 +61,18 @@ func (t Turn) After(e Event) Turn {
 	}
 	switch {
 	case e.Name == promptSubmitted:
-		t.Said = t.Said || saysTo(e.Prompt)
+		t.Said, t.Always = t.Said || saysTo(e.Prompt), t.Always || saysToAlways(e.Prompt)
 	case e.Name == commandTyped:
 		// The assistant cannot bring this event about, unlike a prompt.
 		t.Said = t.Said || slices.Contains([]string{"bmad:confirm", "bmad:approve"}, e.Command)
 	case e.Name == afterTool && e.Tool == "AskUserQuestion":
 		t.Chosen = t.Chosen || choosesTo(e.Response)
 	case e.Name == afterTool && isTask(e.Tool):
-		if call := read(e.Input); call.Action == "submit" {
+		switch call := read(e.Input); {
+		case call.Action == "submit":
 			t.Submitted, t.Chosen, t.AsksThem = true, false, asksThem(e.Response)
+		case call.yes() != "":
+			t.Said, t.Chosen = false, false // a word opens one gate
 		}
 	}
 	return t
@@ -75,18 +80,38 @@ func (t Turn) After(e Event) Turn {
 
 // Refuse returns why a call must not be made in this turn; "" if it may.
 func (t Turn) Refuse(e Event) string {
-	if e.Name != beforeTool || !isTask(e.Tool) || !t.Submitted || t.Said || t.Chosen || e.PromptID != t.Prompt {
+	if e.Name != beforeTool || !t.Submitted || t.Said || t.Chosen || t.Always || e.PromptID != t.Prompt {
 		return ""
 	}
-	call := read(e.Input)
-	if call.yes() == "" || call.yes() == "unsaid" && t.AsksThem {
-		return "" // it decides nothing, or is the call by which the person is asked
+	command := "confirm"
+	switch {
+	case e.Tool == "Bash":
+		if !inShell.MatchString(readShell(e.Input)) {
+			return ""
+		}
+	case isTask(e.Tool):
+		call := read(e.Input)
+		if call.yes() == "" || call.yes() == "unsaid" && t.AsksThem {
+			return "" // it decides nothing, or is the call by which the person is asked
+		}
+		command = call.command()
+	default:
+		return ""
 	}
-	how := "Show the person user_message and the draft, end your turn, and pass on what they say then. They can also type /bmad:" + call.command() + "."
+	how := "Show the person user_message and the draft, end your turn, and pass on what they say then. They can also type /bmad:" + command + "."
 	if t.AsksThem {
 		how = "Make next_call of the last reply as it is, without confirmed or approved: the person is asked by their host, and what they choose there counts."
 	}
-	return "This turn handed the draft in, and the person has not said anything about it since: nobody has decided. " + how
+	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since. " + how
+}
+
+// inShell matches a decision that is typed for the person.
+var inShell = regexp.MustCompile(`\bbmad-mcp(\.exe)?["']?\s+(-\S+\s+)*(task\s+)?(confirm|approve)\b`)
+
+func readShell(input json.RawMessage) string {
+	var c struct{ Command string }
+	_ = json.Unmarshal(input, &c) // what is no command decides nothing
+	return c.Command
 }
 
 // call is what of a call to bmad-task matters here.
@@ -155,22 +180,37 @@ func asksThem(response json.RawMessage) bool {
 	return false
 }
 
-var (
-	// orders are ways to tell an assistant beforehand to decide, or to decide now. The verb
-	// alone is none: people build things that approve and confirm.
-	orders = regexp.MustCompile(`(?i)^\W*((yes|ok|okay|please|then|now|and|i)[\s,]+)*(confirm|approve|accept)\b|` +
-		`\b(confirm|approve|accept) (it|them|this|that|these|all|everything|each|the (document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk)|for me|yourself|automatically|right away|at once|without)\b|` +
-		`\bwithout asking\b|\b(do not|don't|no need to) (ask|wait for me)\b|\bon my behalf\b|` +
-		`^\W*(确认|批准|同意|通过)|(直接|自动|替我|帮我)(确认|批准|同意|通过)|不用问`)
-	// doubts take an order back, or put it off.
-	doubts = regexp.MustCompile(`(?i)\b(do not|don't|never|not|before|until|unless|once i|after i)\b[^.!?\n]{0,40}\b(confirm|approve|accept)|` +
-		`\b(ask me|wait for me|wait for my|let me (read|see|look|review|check))\b|不要|先别|别(确认|批准|同意|通过)|先问|等我`)
+const (
+	verbs   = `(confirm|approve|accept)`
+	objects = `(it|them|this|that|these|the (document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk))`
+	chinese = `(确认|批准|同意|通过)`
 )
 
-// saysTo reports whether a prompt tells the assistant to decide for the person.
-func saysTo(prompt string) bool {
-	return orders.MatchString(strings.TrimSpace(prompt)) && !doubts.MatchString(strings.ReplaceAll(prompt, "don't ask", ""))
+var (
+	// orders are ways to tell an assistant to decide: an imperative, at the beginning of what
+	// is said or of a clause. The verb alone is none, people build things that approve.
+	orders = regexp.MustCompile(`(?i)^[\s\p{P}]*((yes|ok|okay|please|then|now|and|just)[\s,]+)*(i )?` + verbs + `\b|` +
+		`([.!;,:\n]|\b(and|then|please|just|also|you (can|may)))\s*` + verbs + ` ` + objects + `\b|` +
+		`^[\s\p{P}]*` + chinese + `|(直接|自动|替我|帮我)` + chinese)
+	// standing are ways to tell it to decide on everything that comes.
+	standing = regexp.MustCompile(`(?i)\b` + verbs + ` (all|everything|each|every|for me|automatically|without asking)\b|` +
+		`\bwithout asking\b|\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask\b|\bon my behalf\b|不用问|全部` + chinese)
+	// doubts take an order back, or put it off.
+	doubts = regexp.MustCompile(`(?i)\b(do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
+		`\b(ask me|wait for my|let me (read|see|look|review|check)|myself)\b|\?\s*$|不要|先别|别` + chinese + `|先问|等我|我来`)
+	// ownNos hold a word of doubt, and are none.
+	ownNos = regexp.MustCompile(`(?i)\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask\b`)
+)
+
+// saysTo reports whether a text tells the assistant to decide for the person.
+func saysTo(text string) bool {
+	return orders.MatchString(strings.TrimSpace(text)) && !doubted(text)
 }
+
+// saysToAlways reports whether it tells the assistant to decide whenever it comes to that.
+func saysToAlways(text string) bool { return standing.MatchString(text) && !doubted(text) }
+
+func doubted(text string) bool { return doubts.MatchString(ownNos.ReplaceAllString(text, "")) }
 
 // choosesTo reports whether the person has chosen or typed a yes to a question.
 func choosesTo(response json.RawMessage) bool {
@@ -181,7 +221,7 @@ func choosesTo(response json.RawMessage) bool {
 		return false
 	}
 	for _, answer := range r.Answers {
-		if orders.MatchString(strings.TrimSpace(answer)) && !doubts.MatchString(answer) {
+		if saysTo(answer) {
 			return true
 		}
 	}

@@ -24,6 +24,10 @@ func submitted(id, gate string) hook.Event {
 		Response: json.RawMessage(`[{"type":"text","text":` + string(text) + `}]`)}
 }
 
+func decided(id string) hook.Event {
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"confirm","confirmed":true}`), Response: json.RawMessage(`[]`)}
+}
+
 func chosen(id, answer string) hook.Event {
 	text, _ := json.Marshal(answer)
 	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: json.RawMessage(`{"questions":[],"answers":{"The PRD?":` + string(text) + `}}`)}
@@ -45,17 +49,23 @@ func TestTurns(t *testing.T) {
 	}{
 		{"in the same turn", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, yes), "end your turn"},
 		{"saved under its other name", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", other, `{"action":"confirm_save"}`), "/bmad:confirm"},
-		{"without a word", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "nobody has decided"},
+		{"without a word", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "Nobody has decided"},
 		{"an approval", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"approve","approved":true}`), "/bmad:approve"},
 		{"before any prompt was seen", []hook.Event{submitted("1", "null")}, calls("1", task, yes), "end your turn"},
 		{"where a form would ask", []hook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, yes), "without confirmed or approved"},
-		{"an old yes to another draft", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "nobody has decided"},
-		{"a no by choosing", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "nobody has decided"},
-		{"a command that decides nothing", []hook.Event{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "nobody has decided"},
-		{"a no by command", []hook.Event{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "nobody has decided"},
+		{"an old yes to another draft", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"a no by choosing", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "Nobody has decided"},
+		{"a command that decides nothing", []hook.Event{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"one word for two gates", []hook.Event{prompt("1", "confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"one command for two gates", []hook.Event{typed("1", "bmad:confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"in a shell", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"cd x && bmad-mcp task confirm build-a-clock"}`), "Nobody has decided"},
+		{"in a shell, by itself", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"/opt/bmad-mcp --cwd=x confirm --yes"}`), "Nobody has decided"},
+		{"a no by command", []hook.Event{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
 
 		{"the call that shows the form", []hook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, `{"action":"confirm"}`), ""},
 		{"the host asks about the tool itself", []hook.Event{prompt("1", "build"), submitted("1", `{"ask_by_host":true}`)}, calls("1", "mcp__bmad__bmad-confirm", `{"decision":"approve"}`), ""},
+		{"told to decide on all", []hook.Event{prompt("1", "run all stages and approve everything"), submitted("1", "null"), decided("1"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"a shell that decides nothing", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp show confirm && git commit -m 'bmad-mcp: confirm'"}`), ""},
 		{"in the next turn", []hook.Event{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
 		{"the next turn's prompt was not seen", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
 		{"typed as a command", []hook.Event{typed("1", "bmad:confirm"), prompt("1", "/bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
@@ -81,34 +91,41 @@ func TestTurns(t *testing.T) {
 // TestWords tells what counts as an order to decide from what only speaks of deciding.
 func TestWords(t *testing.T) {
 	for text, want := range map[string]bool{
-		"confirm":                                  true,
-		"Yes, confirm.":                            true,
-		"ok approve the plan":                      true,
-		"write the PRD, then confirm it":           true,
-		"run all stages and approve everything":    true,
-		"accept the risk":                          true,
-		"go through it without asking":             true,
-		"don't ask, just build it":                 true,
-		"decide on my behalf":                      true,
-		"确认":                                       true,
-		"直接确认就行":                                   true,
-		"写完自动通过":                                   true,
-		"build an approval service":                false,
-		"managers approve requests by e-mail":      false,
-		"build a form where users confirm mails":   false,
-		"do not confirm it before I have read it":  false,
-		"don't approve the plan":                   false,
-		"ask me before you confirm it":             false,
-		"let me review the draft, then confirm it": false,
-		"not sure I can accept this":               false,
-		"先别确认":                                     false,
-		"等我看完再确认":                                  false,
-		"looks good":                               false,
-		"":                                         false,
+		"confirm":                                        true,
+		"Yes, confirm.":                                  true,
+		"ok approve the plan":                            true,
+		"write the PRD, then confirm it":                 true,
+		"run all stages and approve everything":          true,
+		"accept the risk":                                true,
+		"go through it without asking":                   true,
+		"don't ask, just build it":                       true,
+		"decide on my behalf":                            true,
+		"确认":                                             true,
+		"直接确认就行":                                         true,
+		"写完自动通过":                                         true,
+		"I confirm":                                      true,
+		"Write the PRD; I will confirm it later":         false,
+		"Write it. I want to confirm it myself.":         false,
+		"Is it me who has to confirm it?":                false,
+		"nobody should confirm it but me":                false,
+		"我来确认":                                           false,
+		"Write a PRD for a form where people approve it": false,
+		"build an approval service":                      false,
+		"managers approve requests by e-mail":            false,
+		"build a form where users confirm mails":         false,
+		"do not confirm it before I have read it":        false,
+		"don't approve the plan":                         false,
+		"ask me before you confirm it":                   false,
+		"let me review the draft, then confirm it":       false,
+		"not sure I can accept this":                     false,
+		"先别确认":                                           false,
+		"等我看完再确认":                                        false,
+		"looks good":                                     false,
+		"":                                               false,
 	} {
 		turn := hook.Turn{}.After(prompt("1", text))
-		if turn.Said != want {
-			t.Errorf("%q: %v, want %v", text, turn.Said, want)
+		if got := turn.Said || turn.Always; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }
