@@ -8,13 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/hosts"
 )
@@ -98,7 +99,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(_ *cobra.Command, args []string) error { return a.uninstall(f, args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), f, args) },
 	}
 	f.add(cmd)
 	return cmd
@@ -114,13 +115,16 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// serverName is what every host takes for a name; Claude Code refuses others.
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
 // which returns the hosts that a command is for.
 func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	if f.scope != string(hosts.User) && f.scope != string(hosts.Project) {
 		return nil, fault.New(fault.InvalidArgument, "--scope %q is none of user, project", f.scope).WithHint("leave it out for all your projects")
 	}
-	if strings.TrimSpace(f.name) == "" || strings.ContainsFunc(f.name, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
-		return nil, fault.New(fault.InvalidArgument, "--name %q is no name for a server", f.name).WithHint("take letters, digits, - and _")
+	if !serverName.MatchString(f.name) {
+		return nil, fault.New(fault.InvalidArgument, "--name %q is no name for a server", f.name).WithHint("take letters, digits, - and _, at most 64")
 	}
 	var out []hosts.Host
 	for _, name := range names {
@@ -140,7 +144,7 @@ func (a *app) install(ctx context.Context, f installFlags, names []string) error
 	if err != nil {
 		return err
 	}
-	project, err := a.project()
+	m, err := a.hostMachine(f)
 	if err != nil {
 		return err
 	}
@@ -148,10 +152,9 @@ func (a *app) install(ctx context.Context, f installFlags, names []string) error
 	if err != nil {
 		return err
 	}
-	m := hosts.This(project)
 	if len(chosen) == 0 {
 		for _, h := range hosts.All() {
-			if f.print || h.Present(m) != "" {
+			if f.print || h.Present(m) != "" && h.File(m, hosts.Scope(f.scope)) != "" {
 				chosen = append(chosen, h)
 			}
 		}
@@ -163,49 +166,115 @@ func (a *app) install(ctx context.Context, f installFlags, names []string) error
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
-	changes := make([]change, len(chosen))
-	for i, h := range chosen {
-		if h.HasPlugin(m) && !f.force {
-			changes[i] = change{Host: h.ID, Scope: hosts.Scope(f.scope), host: h, Status: statusSkipped, Why: h.Name + " has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)"}
-			continue
-		}
-		changes[i] = planned(m, hosts.Scope(f.scope), h, statusAdded, func(text []byte) ([]byte, error) { return h.Add(text, entry, f.force) })
-		c := &changes[i]
-		if c.Status == statusAdded && len(c.before) > 0 {
-			if found, err := h.Find(c.before); err == nil && slices.ContainsFunc(found, func(e hosts.Found) bool { return e.Name == entry.Name && e.Folder == "" }) {
-				c.Status = statusUpdated
-			}
-		}
-		c.Command = ownCommand(*c, entry)
-		c.Next = h.Next(c.Scope)
+	var plans []func() change
+	for _, h := range chosen {
+		plans = append(plans, func() change { return f.planInstall(m, h, entry) })
 	}
-	return a.apply(ctx, changes, f, entry.Name)
+	return a.apply(ctx, plans, f)
 }
 
-func (a *app) uninstall(f installFlags, names []string) error {
+// planInstall works out what install does to a host.
+func (f installFlags) planInstall(m hosts.Machine, h hosts.Host, entry hosts.Entry) change {
+	scope := hosts.Scope(f.scope)
+	if h.HasPlugin(m) && !f.force {
+		return change{Host: h.ID, Scope: scope, host: h, Status: statusSkipped,
+			Why: h.Name + " has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)"}
+	}
+	c := planned(m, scope, h, statusAdded, func(text []byte) ([]byte, error) { return h.Add(text, entry, f.force) })
+	if c.Status == statusAdded && has(h, c.before, entry.Name) {
+		c.Status = statusUpdated
+	}
+	c.Command = ownCommand(c, entry)
+	if c.Status != statusAdded && c.Status != statusUpdated {
+		return c
+	}
+	c.Next = h.Next(scope)
+	var notes []string
+	if _, err := exec.LookPath(entry.Command); err != nil {
+		notes = append(notes, entry.Command+" is not there, or cannot be run: the host will not be able to start it")
+	}
+	other := map[hosts.Scope]hosts.Scope{hosts.User: hosts.Project, hosts.Project: hosts.User}[scope]
+	if path := h.File(m, other); path != "" && path != c.Path {
+		if text, err := hosts.Read(path); err == nil && has(h, text, entry.Name) {
+			notes = append(notes, fmt.Sprintf("%s has %q in %s too, and takes only one of them", h.Name, entry.Name, path))
+		}
+	}
+	c.Why = strings.Join(notes, "; ")
+	return c
+}
+
+// has reports whether a host's file has an entry of a name.
+func has(h hosts.Host, text []byte, name string) bool {
+	found, err := h.Find(text)
+	return err == nil && slices.ContainsFunc(found, func(e hosts.Found) bool { return e.Name == name && e.Folder == "" })
+}
+
+func (a *app) uninstall(ctx context.Context, f installFlags, names []string) error {
 	chosen, err := f.which(names)
 	if err != nil {
 		return err
 	}
-	project, err := a.project()
+	m, err := a.hostMachine(f)
 	if err != nil {
 		return err
 	}
 	if len(chosen) == 0 {
-		chosen = hosts.All()
+		for _, h := range hosts.All() {
+			if h.File(m, hosts.Scope(f.scope)) != "" {
+				chosen = append(chosen, h)
+			}
+		}
+	}
+	self, _ := os.Executable() // without it, only the usual name is known for ours
+	var plans []func() change
+	for _, h := range chosen {
+		plans = append(plans, func() change {
+			c := planned(m, hosts.Scope(f.scope), h, statusRemoved, func(text []byte) ([]byte, error) {
+				if text == nil {
+					return nil, nil
+				}
+				return h.Remove(text, f.name, self, f.force)
+			})
+			if c.Status == statusRemoved && nothingLeft(c.after) {
+				c.Why = "the file holds nothing else and goes"
+			}
+			c.Command = ownCommand(c, hosts.Entry{Name: f.name})
+			return c
+		})
+	}
+	return a.apply(ctx, plans, f)
+}
+
+// hostMachine returns this machine, with the project that entries of the project are for.
+func (a *app) hostMachine(f installFlags) (hosts.Machine, error) {
+	project, err := a.project()
+	if err != nil || f.scope != string(hosts.Project) {
+		return hosts.This(project), err
+	}
+	if a.cwd == "" {
+		project = repository(project)
 	}
 	m := hosts.This(project)
-	changes := make([]change, len(chosen))
-	for i, h := range chosen {
-		changes[i] = planned(m, hosts.Scope(f.scope), h, statusRemoved, func(text []byte) ([]byte, error) {
-			if text == nil {
-				return nil, nil
-			}
-			return h.Remove(text, f.name, f.force)
-		})
-		changes[i].Command = ownCommand(changes[i], hosts.Entry{Name: f.name})
+	if info, err := os.Stat(project); err != nil || !info.IsDir() {
+		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not made for you")
 	}
-	return a.apply(context.Background(), changes, f, f.name)
+	if project == filepath.Dir(project) || m.Home != "" && sameFile(project, m.Home) {
+		return m, fault.New(fault.InvalidArgument, "%s is no project", project).WithHint("go into the project, or pass --cwd with its folder")
+	}
+	return m, nil
+}
+
+// repository returns the nearest folder upwards that is a repository or has sessions, else
+// the folder itself.
+func repository(folder string) string {
+	for dir := folder; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, name := range []string{".git", ".bmad-task"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				return dir
+			}
+		}
+	}
+	return folder
 }
 
 // entry returns what hosts are to start.
@@ -255,7 +324,7 @@ func sameFile(a, b string) bool {
 func planned(m hosts.Machine, scope hosts.Scope, h hosts.Host, done string, edit func([]byte) ([]byte, error)) change {
 	c := change{Host: h.ID, Scope: scope, host: h, Path: h.File(m, scope)}
 	if c.Path == "" {
-		c.Status, c.Why = statusSkipped, fmt.Sprintf("%s has no settings for one project", h.Name)
+		c.Status, c.Why = statusFailed, fmt.Sprintf("%s has no settings for one project", h.Name)
 		return c
 	}
 	var err error
@@ -267,7 +336,10 @@ func planned(m hosts.Machine, scope hosts.Scope, h hosts.Host, done string, edit
 		c.Status, c.Why = statusFailed, "left alone: "+err.Error()
 		var taken hosts.Taken
 		if errors.As(err, &taken) {
-			c.Why += "; take another name (--name), or have it replaced (--force)"
+			c.Why += map[bool]string{
+				true:  "; --force takes it out all the same",
+				false: "; take another name (--name), or have it replaced (--force)",
+			}[done == statusRemoved]
 		}
 		return c
 	}
@@ -281,12 +353,6 @@ func planned(m hosts.Machine, scope hosts.Scope, h hosts.Host, done string, edit
 	c.Status = done
 	c.Diff = diffText(c.Path, c.before, c.after)
 	return c
-}
-
-// diffText shows a change as a diff.
-func diffText(path string, before, after []byte) string {
-	_, text, _ := strings.Cut(string(diff.Diff(path, before, path, after)), "\n") // the first line repeats the next two
-	return text
 }
 
 // ownCommand returns the host's command that makes a change, where that is the better way:
@@ -311,16 +377,34 @@ func ownCommand(c change, e hosts.Entry) []string {
 	return nil // it would refuse to change an entry that is there
 }
 
-// apply shows the changes and makes them.
-func (a *app) apply(ctx context.Context, changes []change, f installFlags, name string) error {
-	failed := false
-	for i := range changes {
+// attempts bounds how often a change is worked out anew because another program has
+// changed the file in between.
+const attempts = 3
+
+// apply works out each change, makes it, and shows it.
+func (a *app) apply(ctx context.Context, plans []func() change, f installFlags) error {
+	if !f.dryRun {
+		unlock := a.lockHosts(ctx)
+		defer unlock()
+	}
+	failed, changes := false, make([]change, len(plans))
+	for i, plan := range plans {
 		c := &changes[i]
-		c.DryRun = f.dryRun
-		if !f.dryRun && c.Diff != "" {
-			a.write(ctx, c, name)
+		for n := 0; ; n++ {
+			*c = plan()
+			if c.DryRun = f.dryRun; f.dryRun || c.Diff == "" {
+				break
+			}
+			if err := a.write(ctx, c, f.name); !errors.Is(err, hosts.ErrChanged) || n+1 == attempts {
+				if err != nil {
+					c.Status, c.Why = statusFailed, err.Error()
+				}
+				break
+			}
 		}
-		failed = failed || c.Status == statusFailed
+		if failed = failed || c.Status == statusFailed; c.Status == statusFailed {
+			c.Next, c.Backup = "", ""
+		}
 		if !a.asJSON {
 			a.printChange(*c)
 		}
@@ -336,116 +420,59 @@ func (a *app) apply(ctx context.Context, changes []change, f installFlags, name 
 	return nil
 }
 
+// lockHosts keeps another install from working on the same files. Where it cannot be had,
+// each file is compared once more before it is replaced.
+func (a *app) lockHosts(ctx context.Context) (unlock func()) {
+	none := func() {}
+	folder := a.stateFolder()
+	if folder == "" || os.MkdirAll(folder, 0o700) != nil {
+		return none
+	}
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return none
+	}
+	lock, err := dir.Lock(ctx, "hosts.lock")
+	if err != nil {
+		_ = dir.Close()
+		return none
+	}
+	return func() {
+		_ = lock.Unlock() // the process ends, and the lock with it
+		_ = dir.Close()
+	}
+}
+
 // ownLimit bounds how long a host's own command may take.
 const ownLimit = 30 * time.Second
 
-func (a *app) write(ctx context.Context, c *change, name string) {
-	if len(c.Command) > 0 {
+// write makes a change, and keeps the file as it was.
+func (a *app) write(ctx context.Context, c *change, name string) error {
+	if folder := a.stateFolder(); folder != "" && c.before != nil {
+		stem := fmt.Sprintf("%s-%s-%s-%s", a.engine.Now().Format("20060102T150405Z"), c.Host, c.Scope, strings.TrimPrefix(filepath.Base(c.Path), "."))
+		var err error
+		if c.Backup, err = hosts.Keep(filepath.Join(folder, "backups"), stem, c.before); err != nil {
+			return fmt.Errorf("the file as it is cannot be kept: %w", err)
+		}
+	}
+	switch {
+	case len(c.Command) > 0:
 		ctx, cancel := context.WithTimeout(ctx, ownLimit)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...).CombinedOutput() //nolint:gosec // the host's own program
-		if err == nil && a.nowThere(c, name) == (c.Status == statusAdded) {
-			return
+		text, readErr := hosts.Read(c.Path)
+		if err == nil && readErr == nil && has(c.host, text, name) == (c.Status == statusAdded) {
+			return nil
 		}
-		c.Status, c.Why = statusFailed, fmt.Sprintf("%s did not take it: %s", strings.Join(c.Command[:3], " "), strings.TrimSpace(string(out)))
-		return
+		return fmt.Errorf("%s did not take it: %s", strings.Join(c.Command[:3], " "), strings.TrimSpace(string(out)))
+	case c.Status == statusRemoved && nothingLeft(c.after):
+		return hosts.Delete(c.Path, c.before, c.after)
 	}
-	if folder := a.stateFolder(); folder != "" && c.before != nil {
-		c.Backup = filepath.Join(folder, "backups", a.engine.Now().Format("20060102T150405Z")+"-"+c.Host+"-"+strings.TrimPrefix(filepath.Base(c.Path), "."))
-	}
-	var err error
-	if c.Status == statusRemoved && nothingLeft(c.after) {
-		err = hosts.Delete(c.Path, c.before, c.Backup)
-	} else {
-		err = hosts.Write(c.Path, c.before, c.after, c.Backup)
-	}
-	if err != nil {
-		c.Status, c.Why, c.Backup = statusFailed, err.Error(), ""
-	}
+	return hosts.Write(c.Path, c.before, c.after)
 }
 
 // nothingLeft reports whether a file says nothing, as one does that install has made.
 func nothingLeft(text []byte) bool {
 	left := strings.TrimSpace(string(text))
 	return left == "" || left == "{}" || left == "{\n}"
-}
-
-// nowThere reports whether the host's file has the entry.
-func (a *app) nowThere(c *change, name string) bool {
-	text, err := hosts.Read(c.Path)
-	if err != nil {
-		return false
-	}
-	found, err := c.host.Find(text)
-	return err == nil && slices.ContainsFunc(found, func(e hosts.Found) bool { return e.Name == name && e.Folder == "" })
-}
-
-func (a *app) printChange(c change) {
-	words := map[string]string{
-		statusAdded: "added", statusUpdated: "updated", statusUnchanged: "is set up already", statusRemoved: "removed",
-		statusAbsent: "has no such entry", statusSkipped: "skipped", statusFailed: "not changed",
-	}
-	status := words[c.Status]
-	if c.DryRun && c.Diff != "" {
-		status = "would be " + status
-	}
-	fmt.Fprintf(a.out, "%s: %s", c.host.Name, status)
-	if c.Path != "" {
-		fmt.Fprintf(a.out, " (%s)", c.Path)
-	}
-	fmt.Fprintln(a.out)
-	if c.Why != "" {
-		fmt.Fprintln(a.out, "  "+c.Why)
-	}
-	if c.Diff != "" && c.Status != statusFailed {
-		if len(c.Command) > 0 {
-			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command))
-		}
-		fmt.Fprintln(a.out, indent(strings.TrimRight(c.Diff, "\n")))
-	}
-	if c.Backup != "" {
-		fmt.Fprintln(a.out, "  as it was: "+c.Backup)
-	}
-	if c.Next != "" && (c.Status == statusAdded || c.Status == statusUpdated) {
-		fmt.Fprintln(a.out, "  now: "+c.Next)
-	}
-}
-
-// shellWords shows a command as one would type it.
-func shellWords(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.ContainsAny(w, " \"'\\$`&|;<>(){}*?!#~") {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-func (a *app) printSnippets(m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
-	snippets := []map[string]any{}
-	for _, h := range chosen {
-		path := h.File(m, scope)
-		if path == "" {
-			continue
-		}
-		if a.asJSON {
-			snippets = append(snippets, map[string]any{"host": h.ID, "scope": scope, "path": path, "snippet": h.Snippet(e)})
-			continue
-		}
-		if len(chosen) > 1 {
-			fmt.Fprintf(a.out, "# %s, in %s\n", h.Name, path)
-		} else {
-			fmt.Fprintf(a.err, "in %s:\n", path)
-		}
-		fmt.Fprint(a.out, h.Snippet(e))
-		if len(chosen) > 1 {
-			fmt.Fprintln(a.out)
-		}
-	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"snippets": snippets})
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/gofrs/flock"
@@ -31,6 +32,30 @@ func OpenDir(name string) (*Dir, error) {
 		return nil, err
 	}
 	return NewDir(name, osFS{root}), nil
+}
+
+// ErrOutside is the error for a folder that does not lie in the one it has to.
+var ErrOutside = errors.New("the folder lies elsewhere")
+
+// OpenDirIn opens an existing folder in another one, through which no link leads out while
+// it is opened either. path is what the Dir calls itself.
+func OpenDirIn(root, rel, path string) (*Dir, error) {
+	around, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = around.Close() }()
+	inner, err := around.OpenRoot(rel)
+	if err == nil {
+		return NewDir(path, osFS{inner}), nil
+	}
+	if info, statErr := around.Stat(rel); statErr == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	if strings.Contains(err.Error(), "escapes") { // the library has no error to compare with
+		return nil, ErrOutside
+	}
+	return nil, err
 }
 
 func (o osFS) Tree() fs.FS { return o.root.FS() }

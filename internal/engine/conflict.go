@@ -61,8 +61,11 @@ func (r run) showedOther(s *workflow.Session) bool {
 	return ok && shown != s.Revision
 }
 
-// key tells sessions apart in the memory: a copy of a project has the same ids.
-func (r run) key(sessionID string) string { return r.project.dir.Path() + "\x00" + sessionID }
+// key tells sessions apart in the memory, and callers: a copy of a project has the same
+// ids, and what one caller was shown another has not seen.
+func (r run) key(sessionID string) string {
+	return r.project.dir.Path() + "\x00" + sessionID + "\x00" + r.req.Client
+}
 
 // late reports whether a call that does not fit where the session stands would
 // have fitted before another call moved it. That is so if the session moved

@@ -34,12 +34,11 @@ func (e *Engine) open(cwd string) (*Project, error) {
 			WithHint("pass the absolute path of the project folder")
 	}
 	cwd = filepath.Clean(cwd)
-	if !e.mayOpen(cwd) {
+	dir, err := e.openFolder(cwd)
+	switch {
+	case errors.Is(err, durable.ErrOutside):
 		return nil, fault.New(fault.NotAllowed, "cwd %q lies in none of the folders that this server serves", cwd).
 			WithHint("pass a folder in one of: %s", strings.Join(e.within, ", "))
-	}
-	dir, err := e.openDir(cwd)
-	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.InvalidArgument, "cwd %q does not exist", cwd).
 			WithHint("pass the path of an existing project folder; it is not made for you")
@@ -51,6 +50,10 @@ func (e *Engine) open(cwd string) (*Project, error) {
 	}
 	cfg, err := e.settings.Load(dir)
 	if err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	if err := e.mayRead(cwd, cfg); err != nil {
 		_ = dir.Close()
 		return nil, err
 	}
@@ -89,19 +92,53 @@ func (p *Project) checkPrompts() error {
 	return nil
 }
 
-// mayOpen reports whether a folder lies, with all links followed, in one that is served.
-func (e *Engine) mayOpen(cwd string) bool {
+// openFolder opens a folder, if it lies in one that is served: with all links followed,
+// and through that one, so that no link can lead out while it is opened.
+func (e *Engine) openFolder(cwd string) (*durable.Dir, error) {
 	if len(e.within) == 0 {
-		return true
+		return e.openDir(cwd)
 	}
-	real, err := filepath.EvalSymlinks(cwd)
+	root, rel, ok := e.servedAs(cwd)
+	if !ok {
+		return nil, durable.ErrOutside
+	}
+	return durable.OpenDirIn(root, rel, cwd)
+}
+
+// servedAs returns the served folder that a folder lies in, and the way from there.
+func (e *Engine) servedAs(name string) (root, rel string, ok bool) {
+	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		real = cwd // there is nothing to open; what is said of it must not tell what is there
+		real = name // there is nothing to open; what is said of it must not tell what is there
 	}
-	return slices.ContainsFunc(e.within, func(root string) bool {
-		below, err := filepath.Rel(root, real)
-		return err == nil && filepath.IsLocal(below)
-	})
+	for _, root := range e.within {
+		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+			return root, rel, true
+		}
+	}
+	return "", "", false
+}
+
+// mayRead refuses a project whose settings name folders outside of what is served, unless
+// the person's own settings name them too.
+func (e *Engine) mayRead(cwd string, cfg config.Config) error {
+	if len(e.within) == 0 {
+		return nil
+	}
+	own, err := e.settings.Load(nil)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct{ key, name, own string }{{"prompts", cfg.Prompts, own.Prompts}, {"rubrics", cfg.Rubrics, own.Rubrics}} {
+		if rel, err := filepath.Rel(cwd, f.name); f.name == "" || f.name == f.own || err == nil && filepath.IsLocal(rel) {
+			continue
+		}
+		if _, _, ok := e.servedAs(f.name); !ok {
+			return fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", f.key).
+				WithHint("keep it in the project, or in one of: %s", strings.Join(e.within, ", "))
+		}
+	}
+	return nil
 }
 
 // home returns the project a call without cwd is for: the first place that exists.
@@ -113,16 +150,16 @@ func (e *Engine) home(req Request) (*Project, error) {
 		if !filepath.IsAbs(place) {
 			continue
 		}
-		if !e.mayOpen(place) {
-			continue
-		}
-		if dir, err := e.openDir(place); err == nil {
+		if dir, err := e.openFolder(place); err == nil {
 			_ = dir.Close()
 			return e.open(place)
 		}
 	}
-	return nil, fault.New(fault.InvalidArgument, "it is not clear which project this is for").
-		WithHint("pass cwd: the absolute path of the project folder")
+	hint := "pass cwd: the absolute path of the project folder"
+	if len(e.within) > 0 {
+		hint += ", in one of " + strings.Join(e.within, ", ")
+	}
+	return nil, fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)
 }
 
 // locate opens the project of the session that a call is for. The id is empty
@@ -209,10 +246,7 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 // there is passed over, but not one that has the session and cannot be opened, for its
 // configuration say.
 func (e *Engine) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
-	if !e.mayOpen(place) {
-		return nil, "", nil
-	}
-	dir, err := e.openDir(place)
+	dir, err := e.openFolder(place)
 	if err != nil {
 		return nil, "", nil
 	}

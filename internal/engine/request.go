@@ -28,6 +28,8 @@ type Request struct {
 	Places []string
 	// By names the caller in the history.
 	By string
+	// Client tells the callers of one program apart; "" where it has only one.
+	Client string
 
 	Objective string
 	// View names what a status shows besides: one of the View constants, or an artifact by

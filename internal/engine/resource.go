@@ -260,7 +260,7 @@ func (e *Engine) Projects() []string {
 		return out
 	}
 	for _, project := range e.known.List() {
-		if e.mayOpen(project) && !slices.Contains(out, project) {
+		if _, _, served := e.servedAs(project); (served || len(e.within) == 0) && !slices.Contains(out, project) {
 			out = append(out, project)
 		}
 	}
@@ -284,10 +284,15 @@ func (r run) show(s *workflow.Session, out *Reply) error {
 	if err != nil {
 		return err
 	}
-	if r.req.View == ViewHistory && len(res.Text) > maxShown {
+	if r.req.View == ViewHistory && encodedSize(res.Text) > maxShown {
 		whole := res.Size
-		if res.Text, err = historyJSON(s, maxShown-500); err != nil {
-			return err
+		for room := maxShown - 500; ; room /= 2 {
+			if res.Text, err = historyJSON(s, room); err != nil {
+				return err
+			}
+			if encodedSize(res.Text) <= maxShown {
+				break
+			}
 		}
 		res.Size, res.Truncated = whole, true
 	}
@@ -295,12 +300,22 @@ func (r run) show(s *workflow.Session, out *Reply) error {
 	return nil
 }
 
+// encodedSize is how many bytes a text takes in a reply.
+func encodedSize(text string) int {
+	encoded, err := compact(text)
+	if err != nil {
+		return len(text)
+	}
+	return len(encoded)
+}
+
 // show adds a resource. What is too long for a reply ends at a line's end.
 func (r *Reply) show(res Resource) {
-	if len(res.Text) > maxShown {
-		cut := strings.LastIndexByte(res.Text[:maxShown], '\n') + 1
+	for limit := maxShown; encodedSize(res.Text) > maxShown; limit /= 2 { // quotes and line ends take more than one byte
+		limit = min(limit, len(res.Text))
+		cut := strings.LastIndexByte(res.Text[:limit], '\n') + 1
 		if cut == 0 {
-			cut = len(strings.ToValidUTF8(res.Text[:maxShown], ""))
+			cut = len(strings.ToValidUTF8(res.Text[:limit], ""))
 		}
 		res.Text, res.Truncated = res.Text[:cut], true
 	}

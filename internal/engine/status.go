@@ -79,7 +79,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, err
 		}
 		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
 		for _, s := range latest(sessions, listed) {
-			e.memory.tell(run{project: p}.key(s.SessionID), s.Revision)
+			e.memory.tell(run{project: p, req: req}.key(s.SessionID), s.Revision)
 			out.Sessions = append(out.Sessions, sessionView(s, 200))
 			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
 		}

@@ -1,25 +1,38 @@
 package hosts
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+)
+
+// Errors of Write and Delete that a caller may want to tell apart.
+var (
+	// ErrChanged is returned where a file is not what it was when it was read.
+	ErrChanged = errors.New("another program has just changed the file")
+	// ErrReadOnly is returned where the file's owner has taken the right to write from it.
+	ErrReadOnly = errors.New("the file is read-only")
 )
 
 // Read returns the text of a host's file; nil where there is none.
 func Read(path string) ([]byte, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // a host's own file
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, linkErr := os.Readlink(path); linkErr == nil {
+			return nil, fmt.Errorf("%s is a link that leads nowhere", path)
+		}
 		return nil, nil
 	}
 	return text, err
 }
 
-// Write replaces a host's file at once, so that nobody meets half of it. A link stays one,
-// and the file keeps its permissions; a new one is for the person alone, since such files
-// hold keys. backup, if not empty, is where the text before is kept.
-func Write(path string, before, after []byte, backup string) error {
+// Write replaces a host's file at once, so that nobody meets half of it, if it still holds
+// before. A link stays one, and the file keeps its permissions and its owner; a new one is
+// for the person alone, since such files hold keys.
+func Write(path string, before, after []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -27,7 +40,9 @@ func Write(path string, before, after []byte, backup string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil:
-		mode = info.Mode().Perm()
+		if mode = info.Mode().Perm(); mode&0o200 == 0 {
+			return ErrReadOnly
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	default:
@@ -35,16 +50,17 @@ func Write(path string, before, after []byte, backup string) error {
 			return err
 		}
 	}
-	if err := keep(before, backup); err != nil {
-		return err
-	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // gone, unless something failed
 	_, err = tmp.Write(after)
-	for _, step := range []func() error{func() error { return tmp.Chmod(mode) }, tmp.Sync, tmp.Close} {
+	for _, step := range []func() error{
+		func() error { return tmp.Chmod(mode) },
+		func() error { return keepOwner(tmp, info) },
+		tmp.Sync, tmp.Close,
+	} {
 		if stepErr := step(); err == nil {
 			err = stepErr
 		}
@@ -52,23 +68,42 @@ func Write(path string, before, after []byte, backup string) error {
 	if err != nil {
 		return err
 	}
+	if err := unchanged(path, before); err != nil {
+		return err
+	}
 	return os.Rename(tmp.Name(), path)
 }
 
-// Delete removes a host's file, and keeps what was in it as Write does.
-func Delete(path string, before []byte, backup string) error {
-	if err := keep(before, backup); err != nil {
+// Delete removes a host's file, if it still holds before. Of a link nothing is removed: it
+// is the person's, and what it leads to is emptied.
+func Delete(path string, before, after []byte) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return Write(path, before, after)
+	}
+	if err := unchanged(path, before); err != nil {
 		return err
 	}
 	return os.Remove(path)
 }
 
-func keep(before []byte, backup string) error {
-	if backup == "" || before == nil {
-		return nil
+func unchanged(path string, before []byte) error {
+	now, err := Read(path)
+	if err == nil && (!bytes.Equal(now, before) || (now == nil) != (before == nil)) {
+		err = ErrChanged
 	}
-	if err := os.MkdirAll(filepath.Dir(backup), 0o700); err != nil {
-		return err
+	return err
+}
+
+// Keep writes a copy of a host's file into a folder, under a name that begins with stem
+// and that no other copy has, and returns its path.
+func Keep(folder, stem string, text []byte) (string, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
 	}
-	return os.WriteFile(backup, before, 0o600)
+	f, err := os.CreateTemp(folder, stem+"-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	return f.Name(), errors.Join(err, f.Close())
 }

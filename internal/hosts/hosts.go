@@ -9,6 +9,7 @@
 package hosts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -47,7 +48,7 @@ type Found struct {
 type format interface {
 	find(text []byte) ([]Found, error)
 	add(text []byte, e Entry, force bool) ([]byte, error)
-	remove(text []byte, name string, force bool) ([]byte, error)
+	remove(text []byte, name, program string, force bool) ([]byte, error)
 	snippet(e Entry) string
 }
 
@@ -258,10 +259,10 @@ func (h Host) Add(text []byte, e Entry, force bool) ([]byte, error) {
 }
 
 // Remove returns the text without the entry of this name, and with nothing left behind
-// that Add has made; the same text where there is none. One that starts another program is
-// left alone, unless force is set.
-func (h Host) Remove(text []byte, name string, force bool) ([]byte, error) {
-	return h.format.remove(text, name, force)
+// that Add has made; the same text where there is none. One that starts neither this server
+// nor program is left alone, unless force is set.
+func (h Host) Remove(text []byte, name, program string, force bool) ([]byte, error) {
+	return h.format.remove(text, name, program, force)
 }
 
 // Snippet returns what a person would put into a file of their own.
@@ -274,5 +275,8 @@ func Ours(command, program string) bool {
 		path = path[strings.LastIndexAny(path, `/\`)+1:]
 		return strings.TrimSuffix(strings.ToLower(path), ".exe")
 	}
-	return command != "" && (name(command) == "bmad-mcp" || command == program)
+	return command != "" && (ownName.MatchString(name(command)) || command == program)
 }
+
+// ownName are the names under which the program is built and released.
+var ownName = regexp.MustCompile(`^bmad-mcp(-(linux|darwin|windows)-[a-z0-9]+)?$`)

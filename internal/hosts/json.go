@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ type document struct {
 	// text is what was parsed, without a BOM; mark is that.
 	mark, text []byte
 	root       *hujson.Object
-	end        int // of the root
+	start, end int // of the root
 }
 
 func (f jsonFile) parse(text []byte) (*document, error) {
@@ -76,7 +77,7 @@ func (f jsonFile) parse(text []byte) (*document, error) {
 	if !ok {
 		return nil, fmt.Errorf("its top level %w", errNotObject)
 	}
-	d.root, d.end = root, value.EndOffset
+	d.root, d.start, d.end = root, value.StartOffset, value.EndOffset
 	return d, nil
 }
 
@@ -138,6 +139,66 @@ func (f jsonFile) servers(d *document) (*hujson.Object, error) {
 		return nil, fmt.Errorf("%q %w", f.key, errNotObject)
 	}
 	return o, nil
+}
+
+// once refuses a file that says something twice: hosts differ in which one they take.
+func (f jsonFile) once(d *document, servers *hujson.Object, name string) error {
+	count := func(o *hujson.Object, key string) (n int) {
+		for _, m := range o.Members {
+			if found, ok := m.Name.Value.(hujson.Literal); ok && found.String() == key {
+				n++
+			}
+		}
+		return n
+	}
+	if count(d.root, f.key) > 1 {
+		return fmt.Errorf("it has %q twice", f.key)
+	}
+	if servers != nil && count(servers, name) > 1 {
+		return fmt.Errorf("it has the server %q twice", name)
+	}
+	return nil
+}
+
+// decode reads a text as the host does.
+func (f jsonFile) decode(text []byte) (map[string]any, error) {
+	out := map[string]any{}
+	text = bytes.TrimPrefix(text, bom)
+	if len(bytes.TrimSpace(text)) == 0 {
+		return out, nil
+	}
+	plain, err := hujson.Standardize(slices.Clone(text))
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(plain))
+	dec.UseNumber()
+	return out, dec.Decode(&out)
+}
+
+// checked returns a changed text if nothing but the entry of a name differs from before.
+func (f jsonFile) checked(before, after []byte, name string) ([]byte, error) {
+	without := func(text []byte) (map[string]any, error) {
+		all, err := f.decode(text)
+		if err != nil {
+			return nil, err
+		}
+		if servers, ok := all[f.key].(map[string]any); ok {
+			if delete(servers, name); len(servers) == 0 {
+				delete(all, f.key)
+			}
+		}
+		return all, nil
+	}
+	was, err := without(before)
+	if err != nil {
+		return nil, err
+	}
+	is, err := without(after)
+	if err != nil || !reflect.DeepEqual(was, is) {
+		return nil, errors.New("it is laid out so that the entry cannot be changed without touching something else")
+	}
+	return after, nil
 }
 
 func (f jsonFile) find(text []byte) ([]Found, error) {
@@ -207,9 +268,20 @@ func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 		return nil, err
 	}
 	servers, err := f.servers(d)
+	if err == nil {
+		err = f.once(d, servers, e.Name)
+	}
 	if err != nil {
 		return nil, err
 	}
+	after, err := f.added(text, d, servers, e, force)
+	if err != nil {
+		return nil, err
+	}
+	return f.checked(text, after, e.Name)
+}
+
+func (f jsonFile) added(text []byte, d *document, servers *hujson.Object, e Entry, force bool) ([]byte, error) {
 	style := d.style()
 	if servers == nil {
 		return d.insert(d.root, d.end, 0, style, f.all(e)), nil
@@ -241,12 +313,15 @@ func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 	return d.splice(command.StartOffset, command.EndOffset, quoted(e.Command)), nil
 }
 
-func (f jsonFile) remove(text []byte, name string, force bool) ([]byte, error) {
+func (f jsonFile) remove(text []byte, name, program string, force bool) ([]byte, error) {
 	d, err := f.parse(text)
 	if err != nil {
 		return nil, err
 	}
 	servers, err := f.servers(d)
+	if err == nil {
+		err = f.once(d, servers, name)
+	}
 	if err != nil || servers == nil {
 		return text, err
 	}
@@ -254,14 +329,14 @@ func (f jsonFile) remove(text []byte, name string, force bool) ([]byte, error) {
 	if m == nil {
 		return text, nil
 	}
-	if there := d.found(name, m.Value); !Ours(there.Command, "") && !force {
+	if there := d.found(name, m.Value); !Ours(there.Command, program) && !force {
 		return nil, Taken{name, there.Command}
 	}
 	around := member(d.root, f.key)
 	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra) {
-		return d.cut(d.root, around, d.end), nil // the last one: nobody wants the empty list
+		return f.checked(text, d.cut(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
 	}
-	return d.cut(servers, m, around.Value.EndOffset), nil
+	return f.checked(text, d.cut(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)
 }
 
 func hasComment(extras ...hujson.Extra) bool {

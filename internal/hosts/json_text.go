@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -97,32 +98,55 @@ func (d *document) insert(o *hujson.Object, end, depth int, s style, p pair) []b
 	return d.splice(last.EndOffset, at, ","+string(d.text[last.EndOffset:at])+text(s))
 }
 
-// cut returns the text without a member of an object that ends at end.
-func (d *document) cut(o *hujson.Object, m *hujson.ObjectMember, end int) []byte {
-	i := 0
-	for i = range o.Members {
-		if &o.Members[i] == m {
-			break
+// cut returns the text without a member of an object that stands from start to end.
+// Comments stay, each on its line.
+func (d *document) cut(o *hujson.Object, m *hujson.ObjectMember, start, end int) []byte {
+	i := slices.IndexFunc(o.Members, func(other hujson.ObjectMember) bool { return other.Name.StartOffset == m.Name.StartOffset })
+	alone, last := len(o.Members) == 1, i == len(o.Members)-1
+	from, to := m.Name.StartOffset, m.Value.EndOffset
+	trailing := !last || m.Value.AfterExtra != nil // a comma follows
+	if trailing {
+		to += len(m.Value.AfterExtra) + 1
+	}
+	if alone && !hasComment(m.Name.BeforeExtra, m.Value.AfterExtra, o.AfterExtra) {
+		return d.splice(start+1, end-1, "")
+	}
+	from = len(bytes.TrimRight(d.text[:from], " \t\r\n"))
+	if hasLineComment(m.Name.BeforeExtra) {
+		// The line in front has a comment at its end, which must not reach further.
+		from = bytes.LastIndexByte(d.text[:m.Name.StartOffset], '\n') + 1
+		if rest := bytes.TrimLeft(d.text[to:], " \t\r"); len(rest) > 0 && rest[0] == '\n' {
+			to = len(d.text) - len(rest) + 1
 		}
 	}
-	brace := end - 1
-	start, stop := m.Name.StartOffset, m.Value.EndOffset
-	before := len(bytes.TrimRight(d.text[:start], " \t\r\n")) // the end of what stands in front
-	switch {
-	case len(o.Members) == 1:
-		// Comments in front stay; the object is what it was before.
-		if rest := bytes.TrimSpace(d.text[stop:brace]); len(rest) > 0 && !bytes.Equal(rest, []byte(",")) || d.text[before-1] != '{' {
-			return d.splice(before, stop, "")
-		}
-		return d.splice(before, brace, "")
-	case i == len(o.Members)-1 && m.Value.AfterExtra == nil:
+	out := d.splice(from, to, "")
+	if last && !trailing && !alone {
 		// The comma in front goes with it, and what stood behind that comma stays.
 		previous := o.Members[i-1].Value
-		comma := previous.EndOffset + len(previous.AfterExtra)
-		out := d.splice(before, stop, "")
-		return append(out[:len(d.mark)+comma], out[len(d.mark)+comma+1:]...)
-	default:
-		comma := stop + len(m.Value.AfterExtra) + 1
-		return d.splice(before, comma, "")
+		comma := len(d.mark) + previous.EndOffset + len(previous.AfterExtra)
+		out = slices.Delete(out, comma, comma+1)
 	}
+	return out
+}
+
+// hasLineComment reports whether what stands between two values has a comment that goes to
+// the end of its line, as the last thing that is no space.
+func hasLineComment(extra hujson.Extra) bool {
+	inBlock := false
+	last := false
+	for rest := string(extra); rest != ""; {
+		switch {
+		case inBlock:
+			_, after, _ := strings.Cut(rest, "*/")
+			rest, inBlock, last = after, false, false
+		case strings.HasPrefix(rest, "/*"):
+			rest, inBlock = rest[2:], true
+		case strings.HasPrefix(rest, "//"):
+			_, rest, _ = strings.Cut(rest, "\n")
+			last = true
+		default:
+			rest = rest[1:]
+		}
+	}
+	return last
 }

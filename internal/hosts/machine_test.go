@@ -104,7 +104,7 @@ func TestPresent(t *testing.T) {
 func TestOurs(t *testing.T) {
 	for command, want := range map[string]bool{
 		"bmad-mcp": true, "/opt/bmad-mcp": true, `C:\Program Files\BMAD-MCP.EXE`: true, "/opt/bmad-v2": true,
-		"": false, "bmad-mcp-server": false, "/bmad-mcp/other": false, "node": false,
+		"bmad-mcp-linux-amd64": true, `C:\x\bmad-mcp-windows-amd64.exe`: true, "": false, "bmad-mcp-server": false, "/bmad-mcp/other": false, "node": false,
 	} {
 		if got := hosts.Ours(command, "/opt/bmad-v2"); got != want {
 			t.Errorf("%q: %v", command, got)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (f tomlFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 		}
 	default:
 		if exists {
-			if text, err = f.remove(text, e.Name, true); err != nil {
+			if text, err = f.remove(text, e.Name, "", true); err != nil {
 				return nil, err
 			}
 		}
@@ -143,10 +144,33 @@ func appendBlock(text []byte, block string) []byte {
 // checked returns a changed text if it says what is wanted and nothing else.
 func (f tomlFile) checked(text []byte, want map[string]any) ([]byte, error) {
 	got, err := f.decode(text)
-	if err != nil || !reflect.DeepEqual(got, want) {
+	if err != nil || !reflect.DeepEqual(comparable(got), comparable(want)) {
 		return nil, errInline
 	}
 	return text, nil
+}
+
+// comparable replaces what is not equal to itself in a decoded file.
+func comparable(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, value := range v {
+			out[key] = comparable(value)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, value := range v {
+			out[i] = comparable(value)
+		}
+		return out
+	case float64:
+		if math.IsNaN(v) {
+			return "nan"
+		}
+	}
+	return v
 }
 
 // update changes command and args of an entry where they stand.
@@ -169,6 +193,10 @@ func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 		}
 		out = slices.Replace(out, p.value, p.body, []byte(value)...)
 		if p.key == "command" && len(e.Args) > 0 && !slices.ContainsFunc(parts, func(o part) bool { return o.key == "args" }) {
+			if p.stop == len(text) && !bytes.HasSuffix(text, []byte("\n")) {
+				out = append(out, '\n') // its line is the last one, and has no end yet
+				p.stop++
+			}
 			line := strings.Replace(string(text[p.start:p.value]), "command", "args", 1) + values["args"] + lineEnd(text[:p.stop])
 			out = slices.Insert(out, p.stop+len(value)-(p.body-p.value), []byte(line)...)
 		}
@@ -184,7 +212,7 @@ func lineEnd(text []byte) string {
 	return "\n"
 }
 
-func (f tomlFile) remove(text []byte, name string, force bool) ([]byte, error) {
+func (f tomlFile) remove(text []byte, name, program string, force bool) ([]byte, error) {
 	all, servers, err := f.read(text)
 	if err != nil {
 		return nil, err
@@ -193,7 +221,7 @@ func (f tomlFile) remove(text []byte, name string, force bool) ([]byte, error) {
 	if !exists {
 		return text, nil
 	}
-	if found := tomlFound(name, there); !Ours(found.Command, "") && !force {
+	if found := tomlFound(name, there); !Ours(found.Command, program) && !force {
 		return nil, Taken{name, found.Command}
 	}
 	parts, err := f.parts(text, name)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"bmad-mcp/internal/fault"
 )
 
 // maxRounds bounds how often one call may ask its client for something.
@@ -23,6 +25,11 @@ func (s *Server) bridging(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			}
 			call.Params.RequestState = result.RequestState
 			call.Params.InputResponses = s.fulfil(ctx, result)
+			if s.closing.Err() != nil || ctx.Err() != nil {
+				// Nobody has answered; nothing that the call says may stand in for that.
+				return failure(fault.New(fault.Conflict, "the connection ends before the person has answered").
+					WithHint("nothing was changed; repeat the call")), nil
+			}
 			result, err = next(ctx, call)
 		}
 		return result, err

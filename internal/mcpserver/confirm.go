@@ -98,7 +98,7 @@ func (s *Server) handleConfirm(ctx context.Context, call mcp.CallToolRequest) (*
 	}
 	req := engine.Request{
 		SessionID: args.SessionID, Cwd: args.Cwd, Stage: args.Stage, Feedback: args.Feedback, Draft: args.SHA256,
-		By: caller(ctx), Via: workflow.ChannelHostConfirmed, HostConfirm: true,
+		By: caller(ctx), Client: s.client(ctx), Via: workflow.ChannelHostConfirmed, HostConfirm: true,
 	}
 	if ask := s.place(ctx, call, &req); ask != nil {
 		return ask, nil

@@ -174,6 +174,14 @@ func (c *formChannel) form() *form {
 	return c.answered
 }
 
+// client tells the clients apart that this server has at once.
+func (s *Server) client(ctx context.Context) string {
+	if !s.places.Remote {
+		return ""
+	}
+	return clientKey(ctx)
+}
+
 // clientKey tells the clients of a server apart. Over HTTP since protocol 2026-07-28 there
 // are no sessions: what is remembered of a client is then of its name and its machine.
 func clientKey(ctx context.Context) string {

@@ -250,9 +250,9 @@ func TestHTTPRunInEveryProtocol(t *testing.T) {
 			}{
 				{object{"action": "start", "objective": "登录服务"}, "po/generating"},
 				{object{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"}, "po/awaiting_confirmation"},
-				{object{"action": "confirm", "confirmed": true}, "architect/generating"},
+				{object{"action": "confirm", "confirmed": true, "revision": 2}, "architect/generating"},
 				{object{"action": "submit", "stage": "architect", "codex_result": "# A\nQuality Score: 91/100"}, "architect/awaiting_confirmation"},
-				{object{"action": "confirm", "confirmed": true}, "sm/generating"},
+				{object{"action": "confirm", "confirmed": true, "revision": 4}, "sm/generating"},
 			} {
 				reply, refused, err := act(c, step.args)
 				if got := fmt.Sprint(reply["stage"], "/", reply["state"]); err != nil || refused || got != step.place {
@@ -355,7 +355,7 @@ func TestManyHTTPClients(t *testing.T) {
 			mu.Unlock()
 			for _, args := range []object{
 				{"action": "submit", "stage": "po", "claude_result": fmt.Sprintf("# P of %d\nQuality Score: 95/100", n)},
-				{"action": "confirm", "confirmed": true},
+				{"action": "confirm", "confirmed": true, "revision": 2},
 				{"action": "status"},
 			} {
 				args["session_id"] = name
@@ -476,7 +476,10 @@ func TestHTTPNotifications(t *testing.T) {
 			if n := until(resourceUpdated); n.Params.AdditionalFields["uri"] != uri {
 				t.Errorf("%+v", n)
 			}
-			for _, args := range toDev() {
+			for n, args := range toDev() {
+				if args["action"] != "submit" {
+					args["revision"] = n + 1
+				}
 				if reply, refused, err := act(c, args); err != nil || refused {
 					t.Fatal(reply, err)
 				}
@@ -519,8 +522,8 @@ func TestHTTPShutdown(t *testing.T) {
 	}
 	held := make(chan error, 1)
 	go func() {
-		reply, _, err := act(asked, object{"action": "confirm", "session_id": "build-another"})
-		if err == nil && reply["current_state"] != "awaiting_confirmation" {
+		reply, refused, err := act(asked, object{"action": "confirm", "confirmed": true, "session_id": "build-another"})
+		if err == nil && (!refused || reply["code"] != "conflict") {
 			err = fmt.Errorf("the form that nobody answered decided: %v", reply)
 		}
 		held <- err
@@ -539,6 +542,7 @@ func TestHTTPShutdown(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+	<-waiting.asked // and the form is open
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Skip(err)
 	}
@@ -555,6 +559,38 @@ func TestHTTPShutdown(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("it does not end")
+	}
+}
+
+// TestOneClientsYesIsNotForAnothersDraft has two clients of one server decide on what the
+// other has made of it since.
+func TestOneClientsYesIsNotForAnothersDraft(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, t.TempDir(), nil)
+			a, b := s.connect(protocol, nil), s.connect(protocol, nil)
+			for _, step := range []struct {
+				c    *client.Client
+				args object
+			}{
+				{a, object{"action": "start", "objective": "Build a clock"}},
+				{a, object{"action": "submit", "stage": "po", "claude_result": "# One\nQuality Score: 95/100"}},
+				{b, object{"action": "confirm", "confirmed": false, "feedback": "another", "revision": 2}},
+				{b, object{"action": "submit", "stage": "po", "claude_result": "# Two\nQuality Score: 95/100"}},
+			} {
+				if reply, refused, err := act(step.c, step.args); err != nil || refused {
+					t.Fatal(reply, err)
+				}
+			}
+			if reply, refused, err := act(a, object{"action": "confirm", "confirmed": true}); err != nil || !refused {
+				t.Errorf("a yes to one draft was taken for another: %v, %v", reply, err)
+			}
+			if reply, refused, err := act(b, object{"action": "confirm", "confirmed": true, "revision": 4}); err != nil || refused {
+				t.Errorf("%v, %v", reply, err)
+			}
+		})
 	}
 }
 
@@ -589,7 +625,7 @@ func TestMetrics(t *testing.T) {
 	for _, args := range []object{
 		{"action": "start", "objective": "Build a clock"},
 		{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},
-		{"action": "approve", "approved": true},
+		{"action": "approve", "approved": true, "revision": 2},
 		{"action": "no such thing"},
 	} {
 		if _, _, err := act(c, args); err != nil {

@@ -68,7 +68,7 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 // base returns the request of a caller that calls no tool: where to look, and by which
 // ways it reaches the person.
 func (s *Server) base(ctx context.Context) engine.Request {
-	req := engine.Request{By: caller(ctx), Places: s.places.Served}
+	req := engine.Request{By: caller(ctx), Client: s.client(ctx), Places: s.places.Served}
 	if s.places.Remote {
 		return req
 	}

@@ -23,6 +23,9 @@ const stagePrompt = "bmad-stage-"
 func (s *Server) addPrompts() {
 	task := mcp.WithArgument("task", mcp.ArgumentDescription("task name or session id; may be left out when the project has one active session"))
 	add := func(name, title, description string, handle promptHandler, options ...mcp.PromptOption) {
+		if s.places.Remote && len(s.places.Served) != 1 { // nothing else says which project is meant
+			options = append(options, mcp.WithArgument("cwd", mcp.ArgumentDescription("absolute path of the project folder")))
+		}
 		p := mcp.NewPrompt(name, append([]mcp.PromptOption{mcp.WithPromptDescription(description)}, options...)...)
 		p.Title, p.Icons = title, icons()
 		s.mcp.AddPrompt(p, s.prompting(title, handle))
@@ -48,6 +51,7 @@ func (s *Server) prompting(title string, handle promptHandler) func(context.Cont
 		if channel := s.formChannel(ctx, mcp.CallToolRequest{}); channel != nil {
 			base.Ask, base.Forms, base.NoForms = channel, true, s.forms.isSilent(channel.client)
 		}
+		base.Cwd = strings.TrimSpace(call.Params.Arguments["cwd"])
 		text, err := handle(ctx, base, call.Params.Arguments)
 		if err != nil {
 			f := NewFailure(err)
@@ -78,6 +82,9 @@ func (s *Server) promptStart(ctx context.Context, base engine.Request, arguments
 	case objective != "":
 		text := fmt.Sprintf("Take this through the BMAD workflow with the tool %s:\n\n%s\n\n", TaskTool, quote(objective)) +
 			"Call it with action start and my words above as the objective. Then act in the role that it gives you, and stop wherever it waits for me."
+		if !strings.ContainsAny(objective, " \n") { // some hosts pass on only what stands before the first space
+			text += "\n\nIf this message shows more of my words, as in <command-args>, all of them are the objective. If this one word is all there is, and it does not say what to build, ask me first."
+		}
 		if at := running(now); at != "" {
 			text += "\n\nThis project has already: " + at + ".\nIf my words mean one of these, go on with it by action resume and its session_id, and do not start another."
 		}
@@ -85,6 +92,9 @@ func (s *Server) promptStart(ctx context.Context, base engine.Request, arguments
 	case now.SessionID == "" && len(now.Sessions) == 0:
 		return fmt.Sprintf("I want to build something with the BMAD workflow. Ask me what it is, in one question. "+
 			"Then call the tool %s with action start and my answer as the objective, act in the role that it gives you, and stop wherever it waits for me.", TaskTool), nil
+	case now.SessionID == "" && running(now) == "":
+		return "I want to build something with the BMAD workflow, or change something that is complete. The server says:\n\n" + quote(now.UserMessage) +
+			fmt.Sprintf("\n\nAsk me which. Then call the tool %s with action start and my answer as the objective, or with action reopen, its session_id, the stage and what I want changed.", TaskTool), nil
 	case now.SessionID == "":
 		return "I want to go on with a BMAD task. The server says:\n\n" + quote(now.UserMessage) +
 			fmt.Sprintf("\n\nAsk me which of them, or what else to build. Then call the tool %s with action resume and its session_id, or with action start.", TaskTool), nil
@@ -172,12 +182,18 @@ func (s *Server) promptNext(ctx context.Context, base engine.Request, arguments 
 
 func (s *Server) promptStage(st workflow.Stage) promptHandler {
 	return func(ctx context.Context, base engine.Request, arguments map[string]string) (string, error) {
-		now, err := s.ask(ctx, base, workflow.ActionResume, arguments["task"])
+		now, err := s.ask(ctx, base, workflow.ActionStatus, arguments["task"])
 		if err != nil {
 			return "", err
 		}
+		if now.SessionID == "" {
+			return fmt.Sprintf("I asked for the %s's briefing, but it is not clear for which task. The server says:\n\n%s\n\nTell me so in a line or two, and do nothing else.", st.Role, quote(now.UserMessage)), nil
+		}
 		if !now.State.Active() || now.Stage != st.ID {
 			return elsewhere(now, st), nil
+		}
+		if now, err = s.ask(ctx, base, workflow.ActionResume, now.SessionID); err != nil {
+			return "", err
 		}
 		return briefing(now)
 	}

@@ -52,11 +52,11 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 		return failure(err), nil
 	}
 	req.By, req.Via, req.HostConfirm = caller(ctx), workflow.ChannelRelayed, s.hostConfirms(ctx)
-	req.Tell = s.telling(ctx, call)
+	req.Tell, req.Client = s.telling(ctx, call), s.client(ctx)
 	channel := s.formChannel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
-		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Via: req.Via, HostConfirm: req.HostConfirm}
+		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Via: req.Via, HostConfirm: req.HostConfirm}
 	}
 	if channel != nil {
 		req.Ask, req.Forms, req.NoForms = channel, true, s.forms.isSilent(channel.client)
@@ -68,17 +68,36 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 			// The call may be the submission that raised the questions: it was taken.
 			req = engine.Request{
 				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
-				By: req.By, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
+				By: req.By, Client: req.Client, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
 			}
 		}
 		if channel.seen() {
 			req.Via = "" // whatever the call says, the person has had their say
 		}
 	}
+	if req.Via != "" && s.blind(ctx, req) {
+		return failure(fault.New(fault.InvalidArgument, "revision is missing").
+			WithHint("pass the revision of the reply that the human has seen, as next_call has it: over this connection nothing else says which draft is meant")), nil
+	}
 	if ask := s.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
 	return s.do(ctx, req, channel), nil
+}
+
+// blind reports whether a call says yes to whatever waits, and it cannot be told what its
+// caller has seen: clients of protocol 2026-07-28 have no sessions over HTTP.
+func (s *Server) blind(ctx context.Context, req engine.Request) bool {
+	if !s.places.Remote || !modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
+		return false
+	}
+	switch req.Action {
+	case workflow.ActionConfirm:
+		return req.Confirmed == nil || *req.Confirmed
+	case workflow.ActionApprove:
+		return req.Approved != nil && *req.Approved
+	}
+	return false
 }
 
 // do runs an action and returns its result: the reply, the refusal, or the question on

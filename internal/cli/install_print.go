@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"bmad-mcp/internal/hosts"
+)
+
+// diffText shows a change as a diff, without the lines around it: they may hold keys.
+func diffText(path string, before, after []byte) string {
+	_, text, _ := strings.Cut(string(diff.Diff(path, before, path, after)), "\n") // the first line repeats the next two
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if line[0] != ' ' {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+func (a *app) printChange(c change) {
+	words := map[string]string{
+		statusAdded: "added", statusUpdated: "updated", statusUnchanged: "is set up already", statusRemoved: "removed",
+		statusAbsent: "has no such entry", statusSkipped: "skipped", statusFailed: "not changed",
+	}
+	status := words[c.Status]
+	if c.DryRun && c.Diff != "" {
+		status = "would be " + status
+	}
+	fmt.Fprintf(a.out, "%s: %s", c.host.Name, status)
+	if c.Path != "" {
+		fmt.Fprintf(a.out, " (%s)", c.Path)
+	}
+	fmt.Fprintln(a.out)
+	if c.Why != "" {
+		fmt.Fprintln(a.out, "  "+c.Why)
+	}
+	if c.Diff != "" && c.Status != statusFailed {
+		if len(c.Command) > 0 {
+			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command)+"\n  which lays the file out in its own way; what it comes to is:")
+		}
+		fmt.Fprintln(a.out, indent(strings.TrimRight(c.Diff, "\n")))
+	}
+	if c.Backup != "" {
+		fmt.Fprintln(a.out, "  as it was: "+c.Backup)
+	}
+	if c.Next != "" && (c.Status == statusAdded || c.Status == statusUpdated) {
+		fmt.Fprintln(a.out, "  now: "+c.Next)
+	}
+}
+
+// shellWords shows a command as one would type it.
+func shellWords(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.ContainsAny(w, " \"'\\$`&|;<>(){}*?!#~") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (a *app) printSnippets(m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
+	snippets := []map[string]any{}
+	for _, h := range chosen {
+		path := h.File(m, scope)
+		if path == "" {
+			continue
+		}
+		if a.asJSON {
+			snippets = append(snippets, map[string]any{"host": h.ID, "scope": scope, "path": path, "snippet": h.Snippet(e)})
+			continue
+		}
+		if len(chosen) > 1 {
+			fmt.Fprintf(a.out, "# %s, in %s\n", h.Name, path)
+		} else {
+			fmt.Fprintf(a.err, "in %s:\n", path)
+		}
+		fmt.Fprint(a.out, h.Snippet(e))
+		if len(chosen) > 1 {
+			fmt.Fprintln(a.out)
+		}
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"snippets": snippets})
+	}
+	return nil
+}
