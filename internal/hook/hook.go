@@ -56,7 +56,7 @@ type Turn struct {
 
 // After returns the turn once an event has happened. Of a turn before, nothing is left.
 func (t Turn) After(e Event) Turn {
-	if e.PromptID != t.Prompt {
+	if e.PromptID != t.Prompt || e.Name == promptSubmitted { // each prompt begins a turn
 		t = Turn{Prompt: e.PromptID}
 	}
 	switch {
@@ -69,6 +69,7 @@ func (t Turn) After(e Event) Turn {
 		t.Chosen = t.Chosen || choosesTo(e.Response)
 	case e.Name == afterTool && isTask(e.Tool):
 		switch call := read(e.Input); {
+		case refused(e.Response):
 		case call.Action == "submit":
 			t.Submitted, t.Chosen, t.AsksThem = true, false, asksThem(e.Response)
 		case call.yes() != "":
@@ -160,6 +161,18 @@ func isTask(tool string) bool {
 	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
 }
 
+// refused reports whether a reply says that nothing was done.
+func refused(response json.RawMessage) bool {
+	var blocks []struct{ Text string }
+	if json.Unmarshal(response, &blocks) != nil {
+		return false
+	}
+	return slices.ContainsFunc(blocks, func(b struct{ Text string }) bool {
+		var reply struct{ Status string }
+		return json.Unmarshal([]byte(b.Text), &reply) == nil && reply.Status == "failed"
+	})
+}
+
 // asksThem reports whether a reply asks for a call by which the person's host asks them.
 func asksThem(response json.RawMessage) bool {
 	var blocks []struct{ Text string }
@@ -182,6 +195,7 @@ func asksThem(response json.RawMessage) bool {
 
 const (
 	verbs   = `(confirm|approve|accept)`
+	ends    = `(\s*[.,!;:\n]|\s+(and|then|please|now)\b|\s*$)`
 	objects = `(it|them|this|that|these|the (document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk))`
 	chinese = `(确认|批准|同意|通过)`
 )
@@ -189,17 +203,18 @@ const (
 var (
 	// orders are ways to tell an assistant to decide: an imperative, at the beginning of what
 	// is said or of a clause. The verb alone is none, people build things that approve.
-	orders = regexp.MustCompile(`(?i)^[\s\p{P}]*((yes|ok|okay|please|then|now|and|just)[\s,]+)*(i )?` + verbs + `\b|` +
+	orders = regexp.MustCompile(`(?i)^[\s\p{P}]*((yes|ok|okay|please|then|now|and|just)[\s,]+)*(i )?` + verbs + `(` + ends + `| ` + objects + `\b)|` +
 		`([.!;,:\n]|\b(and|then|please|just|also|you (can|may)))\s*` + verbs + ` ` + objects + `\b|` +
-		`^[\s\p{P}]*` + chinese + `|(直接|自动|替我|帮我)` + chinese)
+		`^[\s\p{P}]*(确认|批准|同意)([\s\p{P}吧它了]|$)|(直接|替我|帮我)` + chinese)
 	// standing are ways to tell it to decide on everything that comes.
-	standing = regexp.MustCompile(`(?i)\b` + verbs + ` (all|everything|each|every|for me|automatically|without asking)\b|` +
-		`\bwithout asking\b|\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask\b|\bon my behalf\b|不用问|全部` + chinese)
+	standing = regexp.MustCompile(`(?i)(^|[.!;,:\n]|\b(and|then|please|just|you (can|may)))\s*` + verbs + ` (all|everything|each of them|every gate|for me|automatically)\b|` +
+		`\b(` + verbs + ` (it|them|all|everything)|decide|go (on|through)|continue|pass|gates?)\b[^.!?\n]{0,40}\bwithout asking( me)?` + ends + `|` +
+		`\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask` + ends + `|\b(decide|confirm|approve|accept)\b[^.!?\n]{0,20}\bon my behalf\b|不用问我|全部(确认|批准|同意)`)
 	// doubts take an order back, or put it off.
 	doubts = regexp.MustCompile(`(?i)\b(do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
 		`\b(ask me|wait for my|let me (read|see|look|review|check)|myself)\b|\?\s*$|不要|先别|别` + chinese + `|先问|等我|我来`)
 	// ownNos hold a word of doubt, and are none.
-	ownNos = regexp.MustCompile(`(?i)\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask\b`)
+	ownNos = regexp.MustCompile(`(?i)\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask` + ends + `|\bwithout asking me\b`)
 )
 
 // saysTo reports whether a text tells the assistant to decide for the person.

@@ -24,6 +24,12 @@ func submitted(id, gate string) hook.Event {
 		Response: json.RawMessage(`[{"type":"text","text":` + string(text) + `}]`)}
 }
 
+func refusedSubmit(id string) hook.Event {
+	e := submitted(id, "null")
+	e.Response = json.RawMessage(`[{"type":"text","text":"{\"status\":\"failed\",\"code\":\"gate_pending\"}"}]`)
+	return e
+}
+
 func decided(id string) hook.Event {
 	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"confirm","confirmed":true}`), Response: json.RawMessage(`[]`)}
 }
@@ -68,10 +74,12 @@ func TestTurns(t *testing.T) {
 		{"a shell that decides nothing", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp show confirm && git commit -m 'bmad-mcp: confirm'"}`), ""},
 		{"in the next turn", []hook.Event{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
 		{"the next turn's prompt was not seen", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
-		{"typed as a command", []hook.Event{typed("1", "bmad:confirm"), prompt("1", "/bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"typed as a command", []hook.Event{prompt("1", "/bmad:confirm"), typed("1", "bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
 		{"told beforehand", []hook.Event{prompt("1", "build it and confirm the PRD without asking"), submitted("1", "null")}, calls("1", task, yes), ""},
 		{"chosen in a question", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve")}, calls("1", task, yes), ""},
 		{"a no", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"confirm","confirmed":false,"feedback":"x"}`), ""},
+		{"the submission was refused", []hook.Event{prompt("1", "looks good"), refusedSubmit("1")}, calls("1", task, yes), ""},
+		{"events without ids", []hook.Event{prompt("", "build"), submitted("", "null"), prompt("", "looks good")}, calls("", task, yes), ""},
 		{"nothing was submitted", []hook.Event{prompt("1", "go on")}, calls("1", task, yes), ""},
 		{"a status", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"status"}`), ""},
 		{"another server's tool", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "mcp__x__confirm", yes), ""},
@@ -91,18 +99,27 @@ func TestTurns(t *testing.T) {
 // TestWords tells what counts as an order to decide from what only speaks of deciding.
 func TestWords(t *testing.T) {
 	for text, want := range map[string]bool{
-		"confirm":                                        true,
-		"Yes, confirm.":                                  true,
-		"ok approve the plan":                            true,
-		"write the PRD, then confirm it":                 true,
-		"run all stages and approve everything":          true,
-		"accept the risk":                                true,
-		"go through it without asking":                   true,
-		"don't ask, just build it":                       true,
-		"decide on my behalf":                            true,
-		"确认":                                             true,
-		"直接确认就行":                                         true,
-		"写完自动通过":                                         true,
+		"confirm":                               true,
+		"Yes, confirm.":                         true,
+		"ok approve the plan":                   true,
+		"write the PRD, then confirm it":        true,
+		"run all stages and approve everything": true,
+		"accept the risk":                       true,
+		"confirm all of it without asking me":   true,
+		"go through it without asking":          true,
+		"don't ask, just build it":              true,
+		"decide on my behalf":                   true,
+		"确认":                                    true,
+		"直接确认就行":                                true,
+		"写完全部批准":                                true,
+		"approve all":                           true,
+		"Build an app where managers approve all requests": false,
+		"Accept payments by card in my shop":               false,
+		"a CLI that deletes temp files without asking":     false,
+		"build it, but don't ask users for a phone number": false,
+		"Confirm dialog for deleting todos":                false,
+		"通过爬虫抓取天气数据":                                       false,
+		"做一个自动通过邮件发送日报的工具":                                 false,
 		"I confirm":                                      true,
 		"Write the PRD; I will confirm it later":         false,
 		"Write it. I want to confirm it myself.":         false,

@@ -40,6 +40,8 @@ type Found struct {
 	Name    string
 	Command string
 	Args    []string
+	// URL is where the server is, if it is not started but called.
+	URL string
 	// Folder is the project that the entry is for, where the file keeps some for one only.
 	Folder string
 }

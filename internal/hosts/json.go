@@ -259,6 +259,9 @@ func (d *document) found(name string, v hujson.Value) Found {
 	}
 	read("command", &out.Command)
 	read("args", &out.Args)
+	for _, key := range []string{"url", "httpUrl"} {
+		read(key, &out.URL)
+	}
 	return out
 }
 

@@ -72,6 +72,7 @@ func tomlFound(name string, value any) Found {
 	out := Found{Name: name}
 	entry, _ := value.(map[string]any)
 	out.Command, _ = entry["command"].(string)
+	out.URL, _ = entry["url"].(string)
 	args, _ := entry["args"].([]any)
 	for _, a := range args {
 		if s, ok := a.(string); ok {

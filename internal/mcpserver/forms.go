@@ -24,7 +24,7 @@ const (
 	// humanTime is what no person needs less than to read a form and answer it. Some hosts
 	// decline forms by themselves, or accept empty ones, within milliseconds.
 	humanTime = time.Second
-	// maxForms bounds the forms that hold a worker each, so that others stay free.
+	// maxForms bounds the forms of a client that hold a worker each, so that others stay free.
 	maxForms = 8
 	// maxRemembered bounds the forms whose answers come with a later call, if ever.
 	maxRemembered = 256
@@ -38,9 +38,16 @@ type forms struct {
 
 	mu   sync.Mutex
 	open map[string]*form // by state
-	// silent has the clients whose last form was seen by no person.
-	silent map[string]bool
+	// silent has the clients whose last form was seen by no person, and when that was.
+	silent map[string]time.Time
 }
+
+// forgetSilence is how long that is remembered of a client without a session: another
+// window of the same program on the same machine may show forms.
+const forgetSilence = 5 * time.Minute
+
+// sessionless begins the keys of clients without a session.
+const sessionless = "http "
 
 // form is one question that was sent.
 type form struct {
@@ -54,7 +61,7 @@ type form struct {
 }
 
 func newForms(now func() time.Time) *forms {
-	return &forms{now: now, open: map[string]*form{}, silent: map[string]bool{}}
+	return &forms{now: now, open: map[string]*form{}, silent: map[string]time.Time{}}
 }
 
 // add remembers a form and returns its state; "" and the reason where it must not be sent.
@@ -72,7 +79,9 @@ func (f *forms) add(n form) (state, why string) {
 			return "", "a form with this question is open already"
 		}
 		if other.held {
-			held++
+			if other.client == n.client {
+				held++ // of this client: others are not to wait for its person
+			}
 		} else if oldest == "" || other.asked.Before(f.open[oldest].asked) {
 			oldest = state
 		}
@@ -111,13 +120,20 @@ func (f *forms) limit(state string) time.Duration {
 func (f *forms) setSilent(client string, silent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.silent[client] = silent
+	if delete(f.silent, client); silent {
+		f.silent[client] = f.now()
+	}
 }
 
 func (f *forms) isSilent(client string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.silent[client]
+	since, silent := f.silent[client]
+	if silent && strings.HasPrefix(client, sessionless) && f.now().Sub(since) > forgetSilence {
+		delete(f.silent, client)
+		return false
+	}
+	return silent
 }
 
 // formChannel asks the person by a form of their host, for one call.
@@ -190,7 +206,7 @@ func clientKey(ctx context.Context) string {
 	}
 	address, _ := ctx.Value(peerKey{}).(string)
 	client := clientInfo(ctx)
-	return strings.Join([]string{"http", address, client.Name, client.Version}, " ")
+	return sessionless + strings.Join([]string{address, clip(client.Name), clip(client.Version)}, " ")
 }
 
 // Ask implements engine.Channel.

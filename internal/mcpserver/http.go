@@ -54,8 +54,11 @@ const (
 	// heartbeat is how often a stream that tells nothing shows that it is alive: proxies
 	// commonly cut connections that are silent for a minute.
 	heartbeat = 25 * time.Second
-	// maxSessions bounds the sessions of HTTP clients; each takes some kB of memory.
-	maxSessions = 10_000
+	// maxSessions bounds the sessions of HTTP clients; each takes some 15 kB of memory.
+	maxSessions = 2000
+	// maxMessage bounds all messages but calls of tools: names, addresses and what a client
+	// says of itself are kept for as long as its session lasts.
+	maxMessage = 64 << 10
 )
 
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
@@ -66,6 +69,7 @@ func (s *Server) Handler(o HTTPOptions) *Handler {
 		server.WithSessionIdManager(h.sessions),
 		server.WithSessionIdleTTL(o.Idle),
 		server.WithHeartbeatInterval(heartbeat),
+		server.WithStreamableHTTPLogger(s.log),
 		// Ours looks at every request, and says what is wrong.
 		server.WithDisableLocalhostProtection(true),
 		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
@@ -75,6 +79,9 @@ func (s *Server) Handler(o HTTPOptions) *Handler {
 	)
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plainText(w, http.StatusOK, "ok") })
 	h.mux.HandleFunc("GET /readyz", h.ready)
+	h.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		plainText(w, http.StatusNotFound, "there is nothing here; MCP is at "+Endpoint)
+	})
 	h.mux.Handle(Endpoint, h.guarded(http.HandlerFunc(h.mcp)))
 	if o.Metrics {
 		h.mux.Handle("GET /metrics", h.guarded(s.metrics.handler()))
@@ -154,11 +161,16 @@ func (h *Handler) guarded(next http.Handler) http.Handler {
 		case !h.o.Remote && !loopback(r.Host):
 			// A page whose own name leads to this machine (DNS rebinding) sends its name.
 			h.refuse(w, r, http.StatusForbidden, fmt.Sprintf("the host %q is not this machine; call http://127.0.0.1 or http://localhost", clip(r.Host)))
+		case h.preflight(w, r):
 		case !h.mayCall(r):
 			h.refuse(w, r, http.StatusForbidden, fmt.Sprintf("pages of %q may not call this server (--allow-origin)", clip(r.Header.Get("Origin"))))
 		case h.o.Token != "":
 			// Hashes are compared, so that neither content nor length shows in the time.
-			got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			if strings.EqualFold(scheme, "bearer") {
+				scheme = "Bearer"
+			}
+			got := sha256.Sum256([]byte(scheme + " " + token))
 			if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="bmad-mcp"`)
 				h.refuse(w, r, http.StatusUnauthorized, "the token is missing or wrong; send it as Authorization: Bearer …")
@@ -169,6 +181,28 @@ func (h *Handler) guarded(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// preflight tells a browser what a page may send, if it may call; and lets the page read
+// what comes back. It reports whether the request was no more than that question.
+func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" || !h.mayCall(r) {
+		return false
+	}
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Add("Vary", "Origin")
+	header.Set("Access-Control-Expose-Headers", server.HeaderKeySessionID+", WWW-Authenticate, Retry-After")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	header.Set("Access-Control-Allow-Headers", strings.Join([]string{
+		"Accept", "Authorization", "Content-Type", "Last-Event-ID", server.HeaderKeySessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName,
+	}, ", "))
+	w.WriteHeader(http.StatusNoContent)
+	return true
 }
 
 // refuse answers a request that is not taken as JSON-RPC clients expect.
@@ -213,14 +247,15 @@ func loopback(host string) bool {
 
 // mcp passes a request on to the library, whole and within its bounds.
 func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
+	if h.refuseClosing(w, r) { // before the wait for those that are at work, and after it
+		return
+	}
 	if r.Method == http.MethodPost {
 		h.posts.RLock()
 		defer h.posts.RUnlock()
-	}
-	if h.server.closing.Err() != nil {
-		w.Header().Set("Retry-After", "5")
-		h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
-		return
+		if h.refuseClosing(w, r) {
+			return
+		}
 	}
 	if r.Method != http.MethodPost {
 		if id := r.Header.Get(server.HeaderKeySessionID); !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !h.sessions.open(id) {
@@ -239,6 +274,21 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var message struct{ Method string }
 	_ = json.Unmarshal(body, &message) // what is no JSON is the library's to refuse
+	if len(body) > maxMessage && message.Method != string(mcp.MethodToolsCall) {
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", maxMessage))
+		return
+	}
+	// One that says only in one of both places that it is new is the library's to refuse.
+	old := !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion))
+	switch {
+	case message.Method == string(mcp.MethodInitialize) && h.sessions.full():
+		w.Header().Set("Retry-After", "60")
+		h.refuse(w, r, http.StatusServiceUnavailable, "too many sessions are open; idle ones end by themselves")
+		return
+	case old && message.Method != string(mcp.MethodInitialize) && !h.sessions.open(r.Header.Get(server.HeaderKeySessionID)):
+		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
+		return
+	}
 	if message.Method == string(mcp.MethodNotificationCancelled) && mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
 		// These clients have no sessions, so that the library would cancel the request of that
 		// id, whosever it is. They give up by closing the connection.
@@ -256,6 +306,16 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(h.server.closing, cancel)()
 	}
 	h.stream.ServeHTTP(wire, r.WithContext(ctx))
+}
+
+// refuseClosing refuses a request that comes once the server has begun to end.
+func (h *Handler) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
+	if h.server.closing.Err() == nil {
+		return false
+	}
+	w.Header().Set("Retry-After", "5")
+	h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
+	return true
 }
 
 // body reads the body of a request.
@@ -293,18 +353,16 @@ type sessionIDs struct {
 func (m *sessionIDs) Generate() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.seen) >= maxSessions {
-		oldest := ""
-		for id, at := range m.seen {
-			if oldest == "" || at.Before(m.seen[oldest]) {
-				oldest = id
-			}
-		}
-		delete(m.seen, oldest)
-	}
 	id := rand.Text()
 	m.seen[id] = m.now()
 	return id
+}
+
+// full reports whether no more sessions may be opened.
+func (m *sessionIDs) full() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.seen) >= maxSessions
 }
 
 // Validate refuses an id that is not open.

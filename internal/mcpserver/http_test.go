@@ -145,6 +145,7 @@ func TestHTTPKeepsOut(t *testing.T) {
 	}
 	open := serve(t, dir, nil, "--max-body-bytes", "2000", "--allow-origin", "https://inspector.example", "--metrics")
 	closed := serve(t, dir, nil, "--token-file", token, "--metrics")
+	roomy := serve(t, dir, nil)
 	base := func(s *served) string { return strings.TrimSuffix(s.url, "/mcp") }
 	const bearer, right = "Authorization", "Bearer correct-horse-battery"
 	for _, c := range []struct {
@@ -168,18 +169,24 @@ func TestHTTPKeepsOut(t *testing.T) {
 		{"a page that may", "POST", open.url, hello, []string{"Origin", "https://inspector.example"}, 200, ""},
 		{"a page whose name begins so", "POST", open.url, hello, []string{"Origin", "https://inspector.example.evil.example"}, 403, ""},
 		{"too much", "POST", open.url, strings.Repeat(" ", 3000) + hello, nil, 413, "more than 2000 bytes"},
-		{"not JSON", "POST", open.url, "{", nil, 400, "not valid json"},
+		{"not JSON", "POST", open.url, "{", nil, 404, "begin with initialize"},
+		{"a long name", "POST", open.url, strings.Replace(hello, `"raw"`, `"`+strings.Repeat("x", 1900)+`"`, 1), nil, 413, ""},
+		{"a page asks before it calls", "OPTIONS", open.url, "", []string{"Origin", "https://inspector.example", "Access-Control-Request-Method", "POST"}, 204, ""},
+		{"another page asks", "OPTIONS", open.url, "", []string{"Origin", "https://evil.example", "Access-Control-Request-Method", "POST"}, 403, ""},
+		{"a page asks a server with a token", "OPTIONS", closed.url, "", []string{"Origin", "http://localhost:6274", "Access-Control-Request-Method", "POST"}, 204, ""},
+		{"the scheme in lower case", "POST", closed.url, hello, []string{bearer, strings.Replace(right, "Bearer", "bearer", 1)}, 200, ""},
 		{"another type", "POST", open.url, hello, []string{"Content-Type", "text/plain"}, 400, ""},
 		{"an unknown session", "POST", open.url, listTools, []string{"Mcp-Session-Id", "mcp-session-0"}, 404, ""},
 		{"no session", "POST", open.url, listTools, nil, 404, ""},
 		{"a stream of an unknown session", "GET", open.url, "", []string{"Mcp-Session-Id", "0"}, 404, "begin with initialize"},
 		{"the end of an unknown session", "DELETE", open.url, "", []string{"Mcp-Session-Id", "0"}, 404, ""},
-		{"elsewhere", "GET", base(open) + "/", "", nil, 404, ""},
+		{"elsewhere", "GET", base(open) + "/", "", nil, 404, "MCP is at /mcp"},
 		{"alive", "GET", base(open) + "/healthz", "", nil, 200, "ok"},
 		{"ready", "GET", base(open) + "/readyz", "", nil, 200, "ready"},
 		{"figures", "GET", base(open) + "/metrics", "", nil, 200, "go_goroutines"},
 		{"figures for a page", "GET", base(open) + "/metrics", "", []string{"Origin", "https://evil.example"}, 403, ""},
 
+		{"a message that is kept", "POST", roomy.url, strings.Replace(hello, `"raw"`, `"`+strings.Repeat("x", 70<<10)+`"`, 1), nil, 413, "of this kind"},
 		{"no token", "POST", closed.url, hello, nil, 401, "the token is missing or wrong"},
 		{"wrong token", "POST", closed.url, hello, []string{bearer, right + "x"}, 401, ""},
 		{"shorter token", "POST", closed.url, hello, []string{bearer, right[:len(right)-1]}, 401, ""},

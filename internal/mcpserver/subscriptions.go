@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -45,12 +46,13 @@ const restFor = 4
 // 2026-07-28, the request that listens for them.
 type streamKey struct {
 	session server.ClientSession
-	id      any
+	id      string // as JSON; "" for a client's session
 }
 
 // subscriber is one who is told.
 type subscriber struct {
 	key  streamKey
+	tag  any // the id of the request that listens
 	base engine.Request
 	// seen has, for each address, what was last known of it.
 	seen map[string]string
@@ -81,8 +83,13 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 		if len(want.ResourceSubscriptions) == 0 && !want.ResourcesListChanged {
 			return
 		}
-		key := streamKey{session: lastingSession(ctx), id: id}
+		text, err := json.Marshal(id)
+		if err != nil {
+			return
+		}
+		key := streamKey{session: lastingSession(ctx), id: string(text)}
 		sub := b.of(key, s.base(ctx))
+		sub.tag = id
 		context.AfterFunc(ctx, func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -255,8 +262,8 @@ func (b *subscriptions) tell(sub *subscriber, method string, params map[string]a
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 		Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
 	}}
-	if sub.key.id != nil {
-		n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: sub.key.id}
+	if sub.key.id != "" {
+		n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: sub.tag}
 	}
 	select {
 	case sub.key.session.NotificationChannel() <- n:

@@ -96,20 +96,26 @@ func (m Machine) placesOf(h hosts.Host, c *Check) []string {
 			entries, err = h.Find(text)
 		}
 		if err != nil {
-			// Every host may have a file that is none of our business, unless it names us.
-			if strings.Contains(string(text), "bmad-mcp") {
-				c.add(Warning, path, fmt.Sprintf("%s cannot read it: %v", h.Name, err))
-				c.Remedy = "mend the file; the host may ignore all of it"
-			}
+			c.add(Warning, path, fmt.Sprintf("%s cannot read it: %v", h.Name, err))
+			c.Remedy = "mend the file; the host may ignore all of it"
 			continue
 		}
 		for _, e := range entries {
-			if !hosts.Ours(e.Command, m.Program) || e.Folder != "" && e.Folder != m.Hosts.Folder {
+			if e.Folder != "" && e.Folder != m.Hosts.Folder {
+				continue
+			}
+			if e.URL != "" && strings.Contains(e.Name, "bmad") { // served over HTTP
+				out = append(out, path+", at "+e.URL)
+				continue
+			}
+			if !hosts.Ours(e.Command, m.Program) {
 				continue
 			}
 			if _, err := exec.LookPath(e.Command); err != nil {
 				c.add(Warning, path, fmt.Sprintf("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
-				c.Remedy = "bmad-mcp install " + h.ID
+				if c.Remedy = "bmad-mcp install " + h.ID; scope == hosts.Project {
+					c.Remedy = "put the program's folder on the PATH"
+				}
 				continue
 			}
 			if !slices.Contains(out, path) {

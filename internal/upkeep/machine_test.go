@@ -50,8 +50,10 @@ func TestMachine(t *testing.T) {
 	check(upkeep.OK, "set up for Claude Code ("+home+"/.claude.json), Codex")
 	write(".gemini/settings.json", `{"mcpServers": {"bmad": {"command": "bmad-mcp"},}}`)
 	check(upkeep.Warning, "Gemini CLI cannot read it: line 1 ends with a comma")
-	write(".gemini/settings.json", `{broken, but of no business of ours`)
-	check(upkeep.OK, "set up for")
+	write(".gemini/settings.json", `{broken`)
+	check(upkeep.Warning, "Gemini CLI cannot read it")
+	write(".gemini/settings.json", `{"mcpServers": {"bmad": {"httpUrl": "http://127.0.0.1:7777/mcp"}}}`)
+	check(upkeep.OK, ".gemini/settings.json, at http://127.0.0.1:7777/mcp")
 
 	program := func() upkeep.Check { return m.Check()[0] }
 	t.Setenv("PATH", home)

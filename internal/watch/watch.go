@@ -21,6 +21,9 @@ import (
 	"bmad-mcp/internal/store"
 )
 
+// maxFolders bounds the folders that are watched at once; systems give some thousands.
+const maxFolders = 1000
+
 // pause is how long changes are gathered: one action writes several files.
 const pause = 100 * time.Millisecond
 
@@ -80,6 +83,10 @@ func (w *Watcher) Folder(name string) {
 func (w *Watcher) add(name string, k kind) bool {
 	if _, known := w.folders[name]; known {
 		return true
+	}
+	if len(w.folders) >= maxFolders {
+		w.log.Warn("changes in this folder are not reported: too many are watched", "folder", name)
+		return false
 	}
 	switch err := w.fs.Add(name); {
 	case err == nil:
