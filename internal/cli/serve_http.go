@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -104,7 +106,10 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
 	if err != nil {
-		return fault.New(fault.Storage, "%s cannot be listened on: %w", f.address, err).WithHint("end the program that has the port (ss -ltnp), or take another one")
+		return fault.New(fault.Storage, "%s cannot be listened on: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
+	}
+	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(a.err, "bmad-mcp: other users of this machine can read %s; chmod 600 keeps them out\n", f.tokenFile)
 	}
 	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
 	if token == "" {
@@ -142,6 +147,12 @@ func (f httpFlags) check() (token string, err error) {
 	}
 	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
 		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
+	}
+	for _, origin := range f.origins {
+		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
+			return "", fault.New(fault.InvalidArgument, "--allow-origin %q is no origin", origin).
+				WithHint("give scheme, host and port as browsers send them, such as https://inspector.example")
+		}
 	}
 	if !f.allowRemote && !onlyLoopback(host) {
 		return "", fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.address).

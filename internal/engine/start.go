@@ -40,7 +40,11 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	r := run{Engine: e, project: p, id: id, req: req}
 	e.memory.show(r.key(id), s.Revision)
-	message := fmt.Sprintf("Started. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
-		store.SessionPath(id), taskFolder(s), r.message(s))
+	where := ""
+	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
+		where = fmt.Sprintf(" in the project `%s`", p.dir.Path())
+	}
+	message := fmt.Sprintf("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
+		where, store.SessionPath(id), taskFolder(s), r.message(s))
 	return r.reply(s, whole, message)
 }
