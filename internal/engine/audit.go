@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
 )
@@ -107,7 +106,7 @@ func (p *Project) ownFolder(name string) (folder fs.FS, done func(), inside bool
 		folder, err = fs.Sub(p.dir.Tree(), filepath.ToSlash(rel))
 		return folder, done, true, err
 	}
-	dir, err := durable.OpenDir(name)
+	dir, err := p.openOwn(name)
 	if err != nil {
 		return nil, done, false, nil //nolint:nilerr // there is none
 	}

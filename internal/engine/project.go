@@ -23,6 +23,8 @@ type Project struct {
 	backend Backend
 	cfg     config.Config
 	prompts map[workflow.StageID]prompts.Prompt // those read so far
+	// openOwn opens a folder of prompts or rubrics that lies outside of the project.
+	openOwn func(name string) (*durable.Dir, error)
 }
 
 func (p *Project) close() { _ = p.dir.Close() }
@@ -53,12 +55,24 @@ func (e *Engine) open(cwd string) (*Project, error) {
 		_ = dir.Close()
 		return nil, err
 	}
-	if err := e.mayRead(cwd, cfg); err != nil {
+	own, err := e.ownFolders()
+	if err == nil {
+		err = e.mayRead(cwd, cfg, own)
+	}
+	if err != nil {
 		_ = dir.Close()
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
-	return &Project{dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{}}, nil
+	return &Project{
+		dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
+		openOwn: func(name string) (*durable.Dir, error) {
+			if len(e.within) == 0 || slices.Contains(own, name) {
+				return durable.OpenDir(name)
+			}
+			return e.openFolder(name)
+		},
+	}, nil
 }
 
 // prompt returns a stage's role prompt, the project's own if it has one. It reads it once.
@@ -119,18 +133,23 @@ func (e *Engine) servedAs(name string) (root, rel string, ok bool) {
 	return "", "", false
 }
 
+// ownFolders are those that the person's own settings name, which may lie anywhere.
+func (e *Engine) ownFolders() ([]string, error) {
+	if len(e.within) == 0 {
+		return nil, nil
+	}
+	own, err := e.settings.Load(nil)
+	return []string{own.Prompts, own.Rubrics}, err
+}
+
 // mayRead refuses a project whose settings name folders outside of what is served, unless
 // the person's own settings name them too.
-func (e *Engine) mayRead(cwd string, cfg config.Config) error {
+func (e *Engine) mayRead(cwd string, cfg config.Config, own []string) error {
 	if len(e.within) == 0 {
 		return nil
 	}
-	own, err := e.settings.Load(nil)
-	if err != nil {
-		return err
-	}
-	for _, f := range []struct{ key, name, own string }{{"prompts", cfg.Prompts, own.Prompts}, {"rubrics", cfg.Rubrics, own.Rubrics}} {
-		if rel, err := filepath.Rel(cwd, f.name); f.name == "" || f.name == f.own || err == nil && filepath.IsLocal(rel) {
+	for _, f := range []struct{ key, name string }{{"prompts", cfg.Prompts}, {"rubrics", cfg.Rubrics}} {
+		if rel, err := filepath.Rel(cwd, f.name); f.name == "" || slices.Contains(own, f.name) || err == nil && filepath.IsLocal(rel) {
 			continue
 		}
 		if _, _, ok := e.servedAs(f.name); !ok {

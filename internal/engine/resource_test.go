@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
@@ -137,6 +138,35 @@ func TestWithin(t *testing.T) {
 		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStatus, SessionID: reply.TaskName}); err != nil {
 			t.Errorf("found by its name: %v", err)
 		}
+	}
+	// Settings of a project name folders too.
+	if err := os.WriteFile(filepath.Join(outside, "po.md"), []byte("---\nstage: po\ntitle: Product Owner\n---\nSECRET\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "a", ".claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(root, "a", ".claude", "bmad-task.yaml")
+	for _, key := range []string{"prompts", "rubrics"} {
+		for _, folder := range []string{outside, filepath.Join(root, "link")} {
+			if err := os.WriteFile(settings, []byte(key+": "+folder+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if reply, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: filepath.Join(root, "a")}); !fault.Is(err, fault.NotAllowed) {
+				t.Errorf("%s: %s: %v, %v", key, folder, reply, err)
+			}
+		}
+	}
+	if err := os.Remove(settings); err != nil {
+		t.Fatal(err)
+	}
+	own := engine.New(engine.Options{
+		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
+		Within:   []string{root},
+	})
+	if reply, err := own.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: filepath.Join(root, "a")}); err != nil || !strings.Contains(reply.RolePrompt, "SECRET") {
+		t.Errorf("the person's own folder: %v", err)
 	}
 	if got := e.Projects(); len(got) != 3 {
 		t.Errorf("projects %v, want the root and two in it", got)

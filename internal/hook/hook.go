@@ -67,6 +67,10 @@ func (t Turn) After(e Event) Turn {
 		t.Said = t.Said || slices.Contains([]string{"bmad:confirm", "bmad:approve"}, e.Command)
 	case e.Name == afterTool && e.Tool == "AskUserQuestion":
 		t.Chosen = t.Chosen || choosesTo(e.Response)
+	case e.Name == afterTool && e.Tool == "Bash":
+		if inShell.MatchString(readShell(e.Input)) {
+			t.Said, t.Chosen = false, false
+		}
 	case e.Name == afterTool && isTask(e.Tool):
 		switch call := read(e.Input); {
 		case refused(e.Response):
@@ -107,7 +111,8 @@ func (t Turn) Refuse(e Event) string {
 }
 
 // inShell matches a decision that is typed for the person.
-var inShell = regexp.MustCompile(`\bbmad-mcp(\.exe)?["']?\s+(-\S+\s+)*(task\s+)?(confirm|approve)\b`)
+var inShell = regexp.MustCompile(`(^|[;&|(\n]|\b(then|do|env|command|exec|sudo))\s*(\w+=\S*\s+)*["']?(\S*/)?bmad-mcp(-[a-z0-9]+)*(\.exe)?["']?` +
+	`(\s+-{1,2}[\w-]+(=\S+|\s+[^-\s]\S*)?|\s+task)*\s+(confirm|approve)\b`)
 
 func readShell(input json.RawMessage) string {
 	var c struct{ Command string }
@@ -195,26 +200,32 @@ func asksThem(response json.RawMessage) bool {
 
 const (
 	verbs   = `(confirm|approve|accept)`
-	ends    = `(\s*[.,!;:\n]|\s+(and|then|please|now)\b|\s*$)`
-	objects = `(it|them|this|that|these|the (document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk))`
+	objects = `(it|them|this|that|these|(the )?(document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk))`
+	ends    = `(\s*[.,!;:\n)]|\s+(and|then|please|now)\b|\s*$)`
+	starts  = `(^|[.!?;\n])[\s\p{P}\p{S}]*((yes|ok|okay|please|then|now|and|just|fine|great|good|looks good|lgtm|go ahead and)[\s,!]+)*`
 	chinese = `(确认|批准|同意|通过)`
 )
 
 var (
-	// orders are ways to tell an assistant to decide: an imperative, at the beginning of what
-	// is said or of a clause. The verb alone is none, people build things that approve.
-	orders = regexp.MustCompile(`(?i)^[\s\p{P}]*((yes|ok|okay|please|then|now|and|just)[\s,]+)*(i )?` + verbs + `(` + ends + `| ` + objects + `\b)|` +
-		`([.!;,:\n]|\b(and|then|please|just|also|you (can|may)))\s*` + verbs + ` ` + objects + `\b|` +
+	// orders are ways to tell an assistant to decide: an imperative that begins a sentence, or
+	// that comes with "then". People who describe what they build use the same verbs.
+	orders = regexp.MustCompile(`(?i)` + starts + `(i )?` + verbs + `(` + ends + `| ` + objects + ends + `)|` +
+		`\bthen (please )?` + verbs + ` ` + objects + ends + `|` +
 		`^[\s\p{P}]*(确认|批准|同意)([\s\p{P}吧它了]|$)|(直接|替我|帮我)` + chinese)
 	// standing are ways to tell it to decide on everything that comes.
-	standing = regexp.MustCompile(`(?i)(^|[.!;,:\n]|\b(and|then|please|just|you (can|may)))\s*` + verbs + ` (all|everything|each of them|every gate|for me|automatically)\b|` +
-		`\b(` + verbs + ` (it|them|all|everything)|decide|go (on|through)|continue|pass|gates?)\b[^.!?\n]{0,40}\bwithout asking( me)?` + ends + `|` +
-		`\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask` + ends + `|\b(decide|confirm|approve|accept)\b[^.!?\n]{0,20}\bon my behalf\b|不用问我|全部(确认|批准|同意)`)
+	standing = regexp.MustCompile(`(?i)(` + starts + `|\bthen )` + verbs + ` (all|everything|each of them|every gate|for me|automatically)\b|` +
+		`\b(` + verbs + ` (it|them|all|everything|each)|decide|gates?)\b[^.!?\n]{0,40}\bwithout asking( me)?` + ends + `|` +
+		`\b(do not|don't|no need to) (ask|wait for) me` + ends + `|\b(decide|confirm|approve|accept)\b[^.!?\n]{0,20}\bon my behalf\b|不用问我|全部(确认|批准|同意)`)
 	// doubts take an order back, or put it off.
 	doubts = regexp.MustCompile(`(?i)\b(do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
 		`\b(ask me|wait for my|let me (read|see|look|review|check)|myself)\b|\?\s*$|不要|先别|别` + chinese + `|先问|等我|我来`)
 	// ownNos hold a word of doubt, and are none.
-	ownNos = regexp.MustCompile(`(?i)\b(do not|don't|no need to) (ask|wait for) me\b|\bdon't ask` + ends + `|\bwithout asking me\b`)
+	ownNos = regexp.MustCompile(`(?i)\b(do not|don't|no need to) (ask|wait for) me` + ends + `|\bwithout asking me\b`)
+	// yeses answer a question that asks for a decision.
+	yeses = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
+	// decidings are questions that ask for one, choices a choice that is one.
+	decidings = regexp.MustCompile(`(?i)\b` + verbs + `\b|` + chinese)
+	choices   = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
 )
 
 // saysTo reports whether a text tells the assistant to decide for the person.
@@ -235,8 +246,11 @@ func choosesTo(response json.RawMessage) bool {
 	if json.Unmarshal(response, &r) != nil {
 		return false
 	}
-	for _, answer := range r.Answers {
-		if saysTo(answer) {
+	for question, answer := range r.Answers {
+		if doubted(answer) {
+			continue
+		}
+		if saysTo(answer) || choices.MatchString(answer) || decidings.MatchString(question) && yeses.MatchString(answer) {
 			return true
 		}
 	}

@@ -217,6 +217,8 @@ func TestExisting(t *testing.T) {
 			`{"inputs": [], "servers": {"bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}},}`},
 		{"empty", vscode, "{\n  \"servers\": {}\n}\n", nil, false,
 			"{\n  \"servers\": {\n    \"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }\n  }\n}\n"},
+		{"a comment in front of the first key", vscode, "{\n  /* theme */ \"a\": 1\n}\n", nil, false,
+			"{\n  /* theme */ \"a\": 1,\n  \"servers\": {\n    \"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }\n  }\n}\n"},
 		{"not an object", vscode, `{"servers":[]}`, nil, false, ""},
 		{"null", vscode, `{"servers":null}`, nil, false, ""},
 		{"a list", vscode, `[]`, nil, false, ""},

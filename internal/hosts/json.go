@@ -336,7 +336,7 @@ func (f jsonFile) remove(text []byte, name, program string, force bool) ([]byte,
 		return nil, Taken{name, there.Command}
 	}
 	around := member(d.root, f.key)
-	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra) {
+	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra, around.Name.AfterExtra, around.Value.BeforeExtra) {
 		return f.checked(text, d.cut(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
 	}
 	return f.checked(text, d.cut(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)

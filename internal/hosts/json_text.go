@@ -26,8 +26,10 @@ func (d *document) style() style {
 		s.newline = "\r\n"
 	}
 	if len(d.root.Members) > 0 {
-		if _, indent, own := lastLine(d.root.Members[0].Name.BeforeExtra); own && indent != "" {
-			s.indent = indent
+		if _, line, own := lastLine(d.root.Members[0].Name.BeforeExtra); own {
+			if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; indent != "" {
+				s.indent = indent
+			}
 		}
 	}
 	return s

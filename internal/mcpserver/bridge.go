@@ -28,7 +28,7 @@ func (s *Server) bridging(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			if s.closing.Err() != nil || ctx.Err() != nil {
 				// Nobody has answered; nothing that the call says may stand in for that.
 				return failure(fault.New(fault.Conflict, "the connection ends before the person has answered").
-					WithHint("nothing was changed; repeat the call")), nil
+					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
 			}
 			result, err = next(ctx, call)
 		}

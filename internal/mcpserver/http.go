@@ -59,6 +59,8 @@ const (
 	// maxMessage bounds all messages but calls of tools: names, addresses and what a client
 	// says of itself are kept for as long as its session lasts.
 	maxMessage = 64 << 10
+	// maxAnswer bounds what a person's answers to a form can be, in a message of their own.
+	maxAnswer = 1 << 20
 )
 
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
@@ -247,15 +249,8 @@ func loopback(host string) bool {
 
 // mcp passes a request on to the library, whole and within its bounds.
 func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
-	if h.refuseClosing(w, r) { // before the wait for those that are at work, and after it
+	if h.refuseClosing(w, r) {
 		return
-	}
-	if r.Method == http.MethodPost {
-		h.posts.RLock()
-		defer h.posts.RUnlock()
-		if h.refuseClosing(w, r) {
-			return
-		}
 	}
 	if r.Method != http.MethodPost {
 		if id := r.Header.Get(server.HeaderKeySessionID); !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !h.sessions.open(id) {
@@ -271,11 +266,17 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, status, err.Error())
 		return
 	}
+	// From here on it is accepted; one that is still on its way holds nobody up.
+	h.posts.RLock()
+	defer h.posts.RUnlock()
+	if h.refuseClosing(w, r) {
+		return
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var message struct{ Method string }
 	_ = json.Unmarshal(body, &message) // what is no JSON is the library's to refuse
-	if len(body) > maxMessage && message.Method != string(mcp.MethodToolsCall) {
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", maxMessage))
+	if most := map[bool]int{true: maxAnswer, false: maxMessage}[message.Method == ""]; len(body) > most && message.Method != string(mcp.MethodToolsCall) {
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", most))
 		return
 	}
 	// One that says only in one of both places that it is new is the library's to refuse.
