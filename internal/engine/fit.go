@@ -1,9 +1,8 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"strings"
 
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
@@ -11,13 +10,8 @@ import (
 
 // Encode returns the compact JSON of a reply, as it goes to the host.
 func (r *Reply) Encode() ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+	text, err := jsonText(r, "")
+	return []byte(strings.TrimRight(text, "\n")), err
 }
 
 // fit brings a reply under MaxReply. Ordinary replies are far below; models and

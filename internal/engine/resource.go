@@ -155,24 +155,17 @@ func historyJSON(s *workflow.Session, room int) (string, error) {
 		v["omitted"] = omitted
 	}
 	if room > 0 {
-		return compact(v)
+		return jsonText(v, "")
 	}
-	return indented(v)
+	return jsonText(v, "  ")
 }
 
-func compact(v any) (string, error) {
+// jsonText returns a value as JSON, for people to read if indent is not empty.
+func jsonText(v any, indent string) (string, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimRight(buf.String(), "\n"), err
-}
-
-func indented(v any) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", indent)
 	err := enc.Encode(v)
 	return buf.String(), err
 }
@@ -192,7 +185,7 @@ func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, s
 	if unreadable == nil {
 		unreadable = []string{}
 	}
-	text, err := indented(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable})
+	text, err := jsonText(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable}, "  ")
 	return newResource(ViewSessions, mimeJSON, "", text), cwd, err
 }
 
@@ -271,12 +264,12 @@ func (e *Engine) Projects() []string {
 const maxShown = 9000
 
 // show adds to a reply what the call wants to see besides.
-func (r run) show(s *workflow.Session, out *Reply) error {
+func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 	switch r.req.View {
 	case "":
 		return nil
 	case ViewSessions, ViewWorkflow:
-		res, _, err := r.resource(context.Background(), Request{Cwd: r.project.dir.Path()}, r.req.View)
+		res, _, err := r.resource(ctx, Request{Cwd: r.project.dir.Path()}, r.req.View)
 		out.show(res)
 		return err
 	}
@@ -302,7 +295,7 @@ func (r run) show(s *workflow.Session, out *Reply) error {
 
 // encodedSize is how many bytes a text takes in a reply.
 func encodedSize(text string) int {
-	encoded, err := compact(text)
+	encoded, err := jsonText(text, "")
 	if err != nil {
 		return len(text)
 	}

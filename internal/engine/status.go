@@ -41,7 +41,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		out.Stages = append(out.Stages, view)
 	}
 	out.Allowed = r.allowedActions(s)
-	return out, r.show(s, out)
+	return out, r.show(ctx, s, out)
 }
 
 // lastGrant returns the human's latest decision on a stage, or nil.
