@@ -139,25 +139,34 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	return out, nil
 }
 
-func (a *app) install(ctx context.Context, f installFlags, names []string) error {
-	chosen, err := f.which(names)
+// chosen returns the hosts that a command is for, and their machine: those that are named,
+// else those that have settings in the scope and are wanted.
+func (a *app) chosen(f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
+	named, err := f.which(names)
 	if err != nil {
-		return err
+		return hosts.Machine{}, nil, err
 	}
 	m, err := a.hostMachine(f)
+	if err != nil || len(named) > 0 {
+		return m, named, err
+	}
+	var out []hosts.Host
+	for _, h := range hosts.All() {
+		if h.File(m, hosts.Scope(f.scope)) != "" && wanted(m, h) {
+			out = append(out, h)
+		}
+	}
+	return m, out, nil
+}
+
+func (a *app) install(ctx context.Context, f installFlags, names []string) error {
+	m, chosen, err := a.chosen(f, names, func(m hosts.Machine, h hosts.Host) bool { return f.print || h.Present(m) != "" })
 	if err != nil {
 		return err
 	}
 	entry, err := f.entry()
 	if err != nil {
 		return err
-	}
-	if len(chosen) == 0 {
-		for _, h := range hosts.All() {
-			if f.print || h.Present(m) != "" && h.File(m, hosts.Scope(f.scope)) != "" {
-				chosen = append(chosen, h)
-			}
-		}
 	}
 	if f.print {
 		return a.printSnippets(m, hosts.Scope(f.scope), entry, chosen)
@@ -210,20 +219,9 @@ func has(h hosts.Host, text []byte, name string) bool {
 }
 
 func (a *app) uninstall(ctx context.Context, f installFlags, names []string) error {
-	chosen, err := f.which(names)
+	m, chosen, err := a.chosen(f, names, func(hosts.Machine, hosts.Host) bool { return true })
 	if err != nil {
 		return err
-	}
-	m, err := a.hostMachine(f)
-	if err != nil {
-		return err
-	}
-	if len(chosen) == 0 {
-		for _, h := range hosts.All() {
-			if h.File(m, hosts.Scope(f.scope)) != "" {
-				chosen = append(chosen, h)
-			}
-		}
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
 	var plans []func() change

@@ -55,11 +55,7 @@ func (e *Engine) open(cwd string) (*Project, error) {
 		_ = dir.Close()
 		return nil, err
 	}
-	own, err := e.ownFolders()
-	if err == nil {
-		err = e.mayRead(cwd, cfg, own)
-	}
-	if err != nil {
+	if err := e.mayRead(cwd, cfg); err != nil {
 		_ = dir.Close()
 		return nil, err
 	}
@@ -67,10 +63,12 @@ func (e *Engine) open(cwd string) (*Project, error) {
 	return &Project{
 		dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
 		openOwn: func(name string) (*durable.Dir, error) {
-			if len(e.within) == 0 || slices.Contains(own, name) {
-				return durable.OpenDir(name)
+			if len(e.within) > 0 {
+				if own, err := e.personNames(name); err != nil || !own {
+					return e.openFolder(name)
+				}
 			}
-			return e.openFolder(name)
+			return durable.OpenDir(name)
 		},
 	}, nil
 }
@@ -133,26 +131,28 @@ func (e *Engine) servedAs(name string) (root, rel string, ok bool) {
 	return "", "", false
 }
 
-// ownFolders are those that the person's own settings name, which may lie anywhere.
-func (e *Engine) ownFolders() ([]string, error) {
-	if len(e.within) == 0 {
-		return nil, nil
-	}
+// personNames reports whether the person's own settings name a folder, which may then lie
+// anywhere.
+func (e *Engine) personNames(folder string) (bool, error) {
 	own, err := e.settings.Load(nil)
-	return []string{own.Prompts, own.Rubrics}, err
+	return folder == own.Prompts || folder == own.Rubrics, err
 }
 
 // mayRead refuses a project whose settings name folders outside of what is served, unless
 // the person's own settings name them too.
-func (e *Engine) mayRead(cwd string, cfg config.Config, own []string) error {
+func (e *Engine) mayRead(cwd string, cfg config.Config) error {
 	if len(e.within) == 0 {
 		return nil
 	}
 	for _, f := range []struct{ key, name string }{{"prompts", cfg.Prompts}, {"rubrics", cfg.Rubrics}} {
-		if rel, err := filepath.Rel(cwd, f.name); f.name == "" || slices.Contains(own, f.name) || err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(cwd, f.name); f.name == "" || err == nil && filepath.IsLocal(rel) {
 			continue
 		}
-		if _, _, ok := e.servedAs(f.name); !ok {
+		own, err := e.personNames(f.name)
+		if err != nil {
+			return err
+		}
+		if _, _, ok := e.servedAs(f.name); !ok && !own {
 			return fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", f.key).
 				WithHint("keep it in the project, or in one of: %s", strings.Join(e.within, ", "))
 		}

@@ -211,29 +211,40 @@ func (f jsonFile) find(text []byte) ([]Found, error) {
 		return nil, err
 	}
 	out := d.list(servers, "")
-	if m := member(d.root, f.projects); m != nil && f.projects != "" {
-		if projects, ok := m.Value.Value.(*hujson.Object); ok {
-			for _, project := range projects.Members {
-				inner, _ := project.Value.Value.(*hujson.Object)
-				if folder, ok := project.Name.Value.(hujson.Literal); ok && inner != nil {
-					if own := member(inner, f.key); own != nil {
-						servers, _ := own.Value.Value.(*hujson.Object)
-						out = append(out, d.list(servers, folder.String())...)
-					}
-				}
-			}
+	if f.projects == "" {
+		return out, nil
+	}
+	for _, project := range members(inner(d.root, f.projects)) {
+		own, isObject := project.Value.Value.(*hujson.Object)
+		if folder, ok := project.Name.Value.(hujson.Literal); ok && isObject {
+			out = append(out, d.list(inner(own, f.key), folder.String())...)
 		}
 	}
 	return out, nil
 }
 
-// list returns the entries of an object, which may be nil.
-func (d *document) list(servers *hujson.Object, folder string) []Found {
-	if servers == nil {
+// inner returns the object under a key of an object; nil where there is none.
+func inner(o *hujson.Object, key string) *hujson.Object {
+	m := member(o, key)
+	if m == nil {
 		return nil
 	}
+	out, _ := m.Value.Value.(*hujson.Object)
+	return out
+}
+
+// members returns what an object has, which may be nil.
+func members(o *hujson.Object) []hujson.ObjectMember {
+	if o == nil {
+		return nil
+	}
+	return o.Members
+}
+
+// list returns the entries of an object, which may be nil.
+func (d *document) list(servers *hujson.Object, folder string) []Found {
 	var out []Found
-	for _, m := range servers.Members {
+	for _, m := range members(servers) {
 		if name, ok := m.Name.Value.(hujson.Literal); ok {
 			entry := d.found(name.String(), m.Value)
 			entry.Folder = folder

@@ -26,7 +26,7 @@ func (d *document) style() style {
 		s.newline = "\r\n"
 	}
 	if len(d.root.Members) > 0 {
-		if _, line, own := lastLine(d.root.Members[0].Name.BeforeExtra); own {
+		if line, own := lastLine(d.root.Members[0].Name.BeforeExtra); own {
 			if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; indent != "" {
 				s.indent = indent
 			}
@@ -37,12 +37,9 @@ func (d *document) style() style {
 
 // lastLine returns what stands on the last line of a text, and whether there is a line
 // before.
-func lastLine(extra []byte) (before, last string, own bool) {
-	text := string(extra)
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		return text[:i], text[i+1:], true
-	}
-	return "", text, false
+func lastLine(extra []byte) (last string, own bool) {
+	i := bytes.LastIndexByte(extra, '\n')
+	return string(extra[i+1:]), i >= 0
 }
 
 // line begins a line at a depth. Without a newline, all of an object is on one.

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,20 +42,11 @@ func newMetrics(s *Server) *metrics {
 // count notes one action. action is one of ours, or "unknown": a caller must not make
 // series.
 func (m *metrics) count(action workflow.Action, took time.Duration, outcome string) {
-	if !knownAction(action) {
+	if !slices.Contains(workflow.Actions(), action) {
 		action = "unknown"
 	}
 	m.actions.WithLabelValues(string(action), outcome).Inc()
 	m.seconds.WithLabelValues(string(action)).Observe(took.Seconds())
-}
-
-func knownAction(action workflow.Action) bool {
-	for _, known := range workflow.Actions() {
-		if action == known {
-			return true
-		}
-	}
-	return false
 }
 
 // outcome names what came of an action.

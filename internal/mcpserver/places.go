@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,29 +29,42 @@ func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engin
 	if req.Cwd != "" {
 		return nil
 	}
-	req.Places = append(req.Places, s.places.Served...)
-	if s.places.Remote { // its roots are folders of another machine
-		return nil
-	}
-	if s.places.Project != "" {
-		req.Places = append(req.Places, s.places.Project)
-	} else {
-		roots, ask := clientRoots(ctx, call)
-		if ask != nil {
+	var roots []string
+	if s.places.byRoots() {
+		var ask *mcp.CallToolResult
+		if roots, ask = clientRoots(ctx, call); ask != nil {
 			return ask
 		}
 		if roots != nil {
 			s.roots.set(clientKey(ctx), roots)
 		}
 		// Several roots say where sessions may be, but not where to start one.
-		if len(roots) == 1 || req.SessionID != "" {
-			req.Places = append(req.Places, roots...)
+		if len(roots) != 1 && req.SessionID == "" {
+			roots = nil
 		}
 	}
-	if s.places.Folder != "" {
-		req.Places = append(req.Places, s.places.Folder)
-	}
+	req.Places = append(req.Places, s.places.with(roots)...)
 	return nil
+}
+
+// byRoots reports whether it takes the client's roots to know where to look: not where the
+// host names the project, and not where they may be folders of another machine.
+func (p Places) byRoots() bool { return !p.Remote && p.Project == "" }
+
+// with returns where to look, the likeliest first, for a client with these roots.
+func (p Places) with(roots []string) []string {
+	out := slices.Clone(p.Served)
+	if p.Remote {
+		return out
+	}
+	if p.Project != "" {
+		out = append(out, p.Project)
+	}
+	out = append(out, roots...)
+	if p.Folder != "" {
+		out = append(out, p.Folder)
+	}
+	return out
 }
 
 // clientRoots returns the folders the client works in, or the question for them.
@@ -68,19 +82,11 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 // base returns the request of a caller that calls no tool: where to look, and by which
 // ways it reaches the person.
 func (s *Server) base(ctx context.Context) engine.Request {
-	req := engine.Request{By: caller(ctx), Client: s.client(ctx), Places: s.places.Served}
-	if s.places.Remote {
-		return req
+	var roots []string
+	if s.places.byRoots() {
+		roots = s.roots.of(ctx)
 	}
-	if s.places.Project != "" {
-		req.Places = append(req.Places, s.places.Project)
-	} else {
-		req.Places = append(req.Places, s.roots.of(ctx)...)
-	}
-	if s.places.Folder != "" {
-		req.Places = append(req.Places, s.places.Folder)
-	}
-	return req
+	return engine.Request{By: caller(ctx), Client: s.client(ctx), Places: s.places.with(roots)}
 }
 
 // rootsOf remembers the roots of clients. What is no tool call cannot put the question
