@@ -1,0 +1,148 @@
+package gitsource
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"bmad-mcp/internal/fault"
+)
+
+// attributes has the files of a copy come byte for byte as they are in the repository, and
+// no program be run for them. It counts before the attributes of the repository.
+const attributes = "* -text -ident !filter !working-tree-encoding\n"
+
+// checkOut puts the files of a commit into the folder tree of temp.
+func (u *update) checkOut(ctx context.Context, g git, temp, commit string) error {
+	files := &census{}
+	err := g.run(ctx, files, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+	if files.tooMuch() {
+		return fault.New(fault.NotFound, "the repository has more than %d files or %d MB at commit %s", MaxFiles, MaxBytes>>20, commit[:12]).
+			WithHint("use a smaller repository, or a branch with less in it")
+	}
+	if err != nil {
+		return err
+	}
+	info := u.Join(temp + "/git/info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte(attributes), 0o600); err != nil {
+		return err
+	}
+	if _, err := g.answer(ctx, "read-tree", "-m", "-u", commit); err != nil {
+		return err
+	}
+	entries, err := u.ReadDir(temp + "/tree")
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return fault.New(fault.NotFound, "commit %s has no files", commit[:12]).WithHint("name a branch, tag or commit with something in it")
+	}
+	return u.sync(ctx, temp+"/tree")
+}
+
+// publish gives a checkout its name, durably; it is served when the record says so.
+func (u *update) publish(tree, commit string) error {
+	if u.Exists(u.in(commit)) { // not a copy, or it would have been used
+		if err := u.discard(u.in(commit)); err != nil {
+			return err
+		}
+	}
+	if err := u.Move(tree, u.in(commit)); err != nil {
+		return fmt.Errorf("the new copy cannot be put in place: %w", err)
+	}
+	return nil
+}
+
+// revive makes a copy that is there the newest one, for the case that the record is lost.
+func (u *update) revive(commit string) error {
+	newest, at := u.newest()
+	if newest == commit {
+		return nil
+	}
+	at = at.Add(time.Second)
+	return u.root.Chtimes(filepath.FromSlash(u.in(commit)), at, at)
+}
+
+// census counts the files that git ls-tree -l -z lists, and ends it when there are too many.
+type census struct {
+	files   int
+	bytes   int64
+	partial []byte
+	over    bool // it was ended
+}
+
+// tooMuch reports whether this is more than a copy may have.
+func (c *census) tooMuch() bool { return c.files > MaxFiles || c.bytes > MaxBytes }
+
+// Write implements io.Writer.
+func (c *census) Write(p []byte) (int, error) {
+	c.partial = append(c.partial, p...)
+	for !c.tooMuch() {
+		entry, rest, whole := bytes.Cut(c.partial, []byte{0})
+		if !whole {
+			break
+		}
+		c.partial = rest
+		c.files++
+		about, _, _ := strings.Cut(string(entry), "\t")
+		if field := strings.Fields(about); len(field) == 4 {
+			size, _ := strconv.ParseInt(field[3], 10, 64) // of a submodule it is "-": that is not fetched
+			c.bytes += size
+		}
+	}
+	if c.over = c.tooMuch() || len(c.partial) > maxAnswer; c.over {
+		return 0, errRefused
+	}
+	return len(p), nil
+}
+
+func (c *census) refused() bool { return c.over }
+
+// syncers is how many files are synced at once; a disk confirms several together.
+const syncers = 16
+
+// sync makes all of a folder durable.
+func (u *update) sync(ctx context.Context, name string) error {
+	names := make(chan string)
+	failed := make(chan error, syncers+1)
+	var wait sync.WaitGroup
+	for range syncers {
+		wait.Go(func() {
+			var err error
+			for name := range names {
+				if err == nil {
+					err = u.SyncDir(name) // it opens and syncs, a file as well as a folder
+				}
+			}
+			failed <- err
+		})
+	}
+	failed <- fs.WalkDir(u.Tree(), name, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && (e.IsDir() || e.Type().IsRegular()) {
+			names <- name
+		}
+		if errors.Is(context.Cause(ctx), errTimeout) {
+			return late("writing the files", u.git.timeout)
+		}
+		return errors.Join(err, ctx.Err())
+	})
+	close(names)
+	wait.Wait()
+	close(failed)
+	var all error
+	for err := range failed {
+		all = errors.Join(all, err)
+	}
+	return all
+}

@@ -1,0 +1,43 @@
+package gitsource
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEnvironment: git gets what it needs of the person's, and nothing that asks them or
+// belongs to another repository.
+func TestEnvironment(t *testing.T) {
+	s, err := Parse("git+https://alice:hunter22@example.org/repo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inherited := strings.Fields(`HOME=/home/me PATH=/bin https_proxy=x LANG=de SSH_AUTH_SOCK=/s
+		GIT_CONFIG_GLOBAL=/g GIT_CONFIG_SYSTEM=/s GIT_CONFIG_NOSYSTEM=1 GIT_EXEC_PATH=/e GIT_SSH_COMMAND=ssh GIT_SSH= GIT_SSL_CAINFO=/c
+		GIT_PROXY_SSL_CERT=/p GIT_HTTP_USER_AGENT=u
+		GIT_DIR=/x GIT_WORK_TREE=/x GIT_INDEX_FILE=/x GIT_OBJECT_DIRECTORY=/x GIT_ALTERNATE_OBJECT_DIRECTORIES=/x GIT_COMMON_DIR=/x
+		GIT_NAMESPACE=x GIT_PREFIX=x GIT_CONFIG=/x GIT_CONFIG_PARAMETERS=x GIT_TEMPLATE_DIR=/x GIT_DEFAULT_HASH=x GIT_TRACE=/x
+		GIT_TRACE_CURL=1 GIT_CURL_VERBOSE=1 GIT_ASKPASS=/ask SSH_ASKPASS=/ask SSH_ASKPASS_REQUIRE=force GIT_TERMINAL_PROMPT=1
+		GIT_ALLOW_PROTOCOL=ext GCM_INTERACTIVE=always LC_ALL=de LANGUAGE=de git_dir=/x
+		GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=a.b GIT_CONFIG_VALUE_0=c GIT_CONFIG_KEY_1=d.e GIT_CONFIG_VALUE_1= GIT_CONFIG_KEY_2=f.g`)
+	want := strings.Fields(`HOME=/home/me PATH=/bin https_proxy=x LANG=de SSH_AUTH_SOCK=/s
+		GIT_CONFIG_GLOBAL=/g GIT_CONFIG_SYSTEM=/s GIT_CONFIG_NOSYSTEM=1 GIT_EXEC_PATH=/e GIT_SSH_COMMAND=ssh GIT_SSL_CAINFO=/c
+		GIT_PROXY_SSL_CERT=/p GIT_HTTP_USER_AGENT=u
+		GIT_CONFIG_KEY_0=a.b GIT_CONFIG_VALUE_0=c GIT_CONFIG_KEY_1=d.e GIT_CONFIG_VALUE_1=
+		GIT_CONFIG_KEY_2=http.https://example.org/repo.extraHeader GIT_CONFIG_VALUE_2=Authorization:+Basic+YWxpY2U6aHVudGVyMjI= GIT_CONFIG_COUNT=3
+		GIT_ALLOW_PROTOCOL=https GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= GIT_LFS_SKIP_SMUDGE=1 SSH_ASKPASS_REQUIRE=never GCM_INTERACTIVE=never LC_ALL=C`)
+	got := environment(inherited, s)
+	for i, entry := range got {
+		got[i] = strings.ReplaceAll(entry, " ", "+")
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	for _, odd := range []string{"-1", "x", "99999999999999999999", ""} {
+		got := environment([]string{"GIT_CONFIG_COUNT=" + odd, "GIT_CONFIG_KEY_0=a.b"}, s)
+		if !slices.Contains(got, "GIT_CONFIG_KEY_0=http.https://example.org/repo.extraHeader") && !slices.Contains(got, "GIT_CONFIG_KEY_1=http.https://example.org/repo.extraHeader") {
+			t.Errorf("a count of %q: %q", odd, got)
+		}
+	}
+}

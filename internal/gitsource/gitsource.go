@@ -1,0 +1,281 @@
+// Package gitsource keeps copies of content that lies in git repositories, and is the
+// only package that runs git.
+//
+// A remote is a repository elsewhere, with what is wanted of it: an address, a ref and a
+// folder in it ([Spec]). A copy is one commit of a remote, checked out on this disk
+// without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
+// for one person, and several processes share it.
+//
+// The promise: what has been fetched once is there, also when the network is away, the
+// remote is gone, hangs or answers rubbish, or this process is killed or the power lost
+// while it updates. [Cache.Copy] looks at the disk only and waits for nobody. A new copy
+// is made aside and replaces the old one in one step, and the old one stays for one more
+// generation, for whoever is reading it. What went wrong is told, in one line for people.
+//
+// On disk:
+//
+//	<folder>/<key>.lock           the lock of a remote; it stays when the remote is removed
+//	<folder>/<key>/source.json    what is known of the remote; its replacement is the commit point
+//	<folder>/<key>/<commit>/      a copy: complete, or not of this name
+//	<folder>/<key>/.*.tmp-*       what is under way, or was left by a killed process
+//
+// Nothing that a repository brings is run: no hooks, no filters, no submodules, no large
+// files (LFS). Files come byte for byte as they are in the repository, links as links:
+// who reads a copy has to stay in it. Credentials in an address go to git through its
+// environment and nowhere else; for that git has to be 2.31 or newer.
+package gitsource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+)
+
+// What holds for a [Cache] that says nothing else.
+const (
+	// DefaultTimeout bounds one update: a first copy of a large repository over a slow line too.
+	DefaultTimeout = 30 * time.Second
+	// DefaultRefreshAfter is the age at which a copy is due to be compared with its remote.
+	DefaultRefreshAfter = 24 * time.Hour
+	// DefaultRetryAfter is how long a remote is left alone after a try that failed.
+	DefaultRetryAfter = 15 * time.Minute
+)
+
+// A commit with more than this is refused before it is checked out: packed it may be small.
+// What is transferred is bounded by the time of an update only.
+const (
+	// MaxFiles is how many files a copy may have.
+	MaxFiles = 20_000
+	// MaxBytes is how large its files may be together.
+	MaxBytes = 200 << 20
+)
+
+// Cache is the folder of copies. The methods may be called at the same time, from several
+// processes too.
+type Cache struct {
+	// Folder is where the copies are; it is made, for its owner alone, when the first one comes.
+	Folder string
+	// Now is the clock; required to update.
+	Now func() time.Time
+	// Log is told of what happens in the background; nil is nobody.
+	Log *slog.Logger
+	// Git is the program; "" is the git that is found in PATH.
+	Git string
+	// Timeout bounds an update, without the wait for another one of the same remote;
+	// RefreshAfter and RetryAfter say when [Cache.Due] is true. 0 is the default of each.
+	Timeout, RefreshAfter, RetryAfter time.Duration
+
+	mu      sync.Mutex
+	closed  bool
+	running map[string]context.CancelFunc // by key
+	wait    sync.WaitGroup
+}
+
+// Copy is a commit of a remote on this disk. It is there until the remote has been found
+// changed twice, so whoever reads it for longer asks for the copy again.
+type Copy struct {
+	// Dir is the absolute path of the folder that the Spec names, Root that of the checkout.
+	Dir, Root string
+	// Commit is the full hash.
+	Commit string
+	// FetchedAt is when the commit came here, CheckedAt when the remote last had it as the
+	// newest, TriedAt when the remote was last asked; zero is unknown or never.
+	FetchedAt, CheckedAt, TriedAt time.Time
+	// Problem says in one line what went wrong at the last try; "" is nothing.
+	Problem string
+}
+
+// Copy returns what is on disk now. It waits for nothing: not for the network, and for no
+// update that is under way. The error is fault.NotFound if there is no copy yet, or if the
+// copy has no such folder.
+func (c *Cache) Copy(s Spec) (Copy, error) {
+	p, err := c.open(s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Copy{}, missing(s, record{})
+	}
+	if err != nil {
+		return Copy{}, c.trouble(err)
+	}
+	defer func() { _ = p.Close() }()
+	return p.serve(s, p.look(s))
+}
+
+// Due reports whether the remote should be asked: there is no copy, or it was last checked
+// longer than RefreshAfter ago; and no try has failed within RetryAfter.
+func (c *Cache) Due(s Spec) bool {
+	if c.Now == nil {
+		return false
+	}
+	p, err := c.open(s)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer func() { _ = p.Close() }()
+	return c.due(p.look(s))
+}
+
+func (c *Cache) due(r record) bool {
+	now := c.Now()
+	// A time in the future says that a clock was wrong, and nothing about the remote.
+	within := func(at time.Time, d time.Duration) bool {
+		age := now.Sub(at)
+		return !at.IsZero() && age >= 0 && age < d
+	}
+	// A try without an end is one whose process was killed: it failed as well.
+	failed := r.Problem != "" || r.TriedAt.After(r.CheckedAt)
+	if failed && within(r.TriedAt, cmp.Or(c.RetryAfter, DefaultRetryAfter)) {
+		return false
+	}
+	return r.Commit == "" || !within(r.CheckedAt, cmp.Or(c.RefreshAfter, DefaultRefreshAfter))
+}
+
+// Update asks the remote now and returns the copy that is served from here on; changed
+// says that it is of another commit than before, also where that has no such folder. When
+// the error is not nil the remote gave nothing that can be used; the last good copy comes
+// along if there is one (its Dir is not "") and stays. When ctx ends the try is given up and
+// does not count as one.
+func (c *Cache) Update(ctx context.Context, s Spec) (Copy, bool, error) {
+	copied, outcome, err := c.update(ctx, s, func(record) bool { return true })
+	return copied, outcome == changed, err
+}
+
+// Refresh starts an Update in the background if one is due, and returns at once. Of one
+// remote there is never more than one in this process; where another process is at it,
+// this one leaves it alone. done, which may be nil, is called when the remote has been
+// asked by this call and for no other reason; it must not call Close.
+func (c *Cache) Refresh(s Spec, done func(changed bool)) {
+	if !c.Due(s) {
+		return
+	}
+	key := s.Key()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.running[key] != nil {
+		return
+	}
+	if c.running == nil {
+		c.running = map[string]context.CancelFunc{}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.running[key] = cancel
+	c.wait.Go(func() {
+		outcome := c.refresh(ctx, s)
+		c.mu.Lock()
+		delete(c.running, key)
+		c.mu.Unlock()
+		cancel()
+		if done != nil && outcome != skipped {
+			done(outcome == changed)
+		}
+	})
+}
+
+func (c *Cache) refresh(ctx context.Context, s Spec) outcome {
+	if c.busy(s) {
+		return skipped
+	}
+	// Again under the lock: whoever had it a moment ago has asked for us.
+	copied, outcome, err := c.update(ctx, s, c.due)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return skipped
+	case err != nil:
+		c.log().Warn("a remote could not be updated", "remote", s.String(), "problem", err.Error(), "served", copied.Commit)
+	case outcome == changed:
+		c.log().Info("a remote has a new commit", "remote", s.String(), "commit", copied.Commit)
+	}
+	return outcome
+}
+
+// busy reports whether somebody is updating the remote.
+func (c *Cache) busy(s Spec) bool {
+	p, err := c.open(s)
+	if err != nil {
+		return false // nobody updates in a folder that is not there
+	}
+	defer func() { _ = p.Close() }()
+	holder, err := p.Holder(p.lockName())
+	return err == nil && holder != ""
+}
+
+// Close gives up what Refresh has started, and returns when all of it has ended. What
+// Refresh is asked for later is not done.
+func (c *Cache) Close() {
+	c.mu.Lock()
+	c.closed = true
+	for _, cancel := range c.running {
+		cancel()
+	}
+	c.mu.Unlock()
+	c.wait.Wait()
+}
+
+// Remove removes the copies of a remote and what is known of it, for every folder in it.
+// That there is nothing is no error.
+func (c *Cache) Remove(ctx context.Context, s Spec) error {
+	p, err := c.open(s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return c.trouble(err)
+	}
+	defer func() { _ = p.Close() }()
+	lock, err := c.lock(ctx, p)
+	if err != nil {
+		return c.trouble(err)
+	}
+	err = p.clear()
+	if p.Exists(p.key) {
+		err = errors.Join(err, p.discard(p.key))
+	}
+	return c.trouble(errors.Join(err, lock.Unlock()))
+}
+
+// lock takes the lock of a remote. Whoever has it may use all of the time of an update.
+func (c *Cache) lock(ctx context.Context, p *place) (*durable.Lock, error) {
+	p.LockTimeout = c.timeout() + durable.LockTimeout
+	return p.Lock(ctx, p.lockName())
+}
+
+// folder is the absolute path of the cache.
+func (c *Cache) folder() (string, error) {
+	if c.Folder == "" {
+		return "", fault.New(fault.Storage, "there is no folder to keep copies of git repositories in").
+			WithHint("set HOME, or XDG_CACHE_HOME to an absolute path, where the program is started")
+	}
+	return filepath.Abs(c.Folder)
+}
+
+func (c *Cache) timeout() time.Duration { return cmp.Or(c.Timeout, DefaultTimeout) }
+
+func (c *Cache) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Log
+}
+
+// trouble gives an error of the disk its code and what the person can do about it. Errors
+// that have a code, and the context's own, are returned as they are.
+func (c *Cache) trouble(err error) error {
+	var coded *fault.Error
+	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var busy *durable.BusyError
+	if errors.As(err, &busy) {
+		return fault.New(fault.Conflict, "the copy of the git repository is being updated: %w", busy).
+			WithHint("wait for the other program to end, then repeat it; if it hangs, end it: its lock goes with it")
+	}
+	return fault.New(fault.Storage, "the copies of git repositories in %s cannot be read or written: %w", c.Folder, err).
+		WithHint("make it a folder that you can read and write, with free space, then repeat it")
+}

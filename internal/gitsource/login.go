@@ -1,0 +1,131 @@
+package gitsource
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// login is what an address has before the @. It leaves the process as a header in the
+// environment of git, and in no other way.
+type login struct{ user, password string }
+
+// sealed is a login in a Spec. It is behind a function, so that a Spec in a struct that
+// somebody prints shows an address of memory: String is not called there.
+type sealed struct{ open func() *login }
+
+func seal(l login) *sealed { return &sealed{func() *login { return &l }} }
+
+// login returns the credentials, or nil.
+func (s Spec) login() *login {
+	if s.sealed == nil {
+		return nil
+	}
+	return s.sealed.open()
+}
+
+// header returns the header that git sends.
+func (l *login) header() string {
+	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(l.user+":"+l.password))
+}
+
+// hidden stands for what is not shown.
+const hidden = "***"
+
+// short is a user's name that is so short that it stands in other words too.
+var short = regexp.MustCompile(`^\w{1,3}$`)
+
+var (
+	// others are credentials that are not ours: of the person's own settings of git.
+	others = regexp.MustCompile(`(?i)(https?://)[^/@\s]+@`)
+	// sent is a header that a server or a trace repeats.
+	sent = regexp.MustCompile(`(?i)(authorization:\s*(?:(?:basic|bearer)\s+)?)\S+`)
+)
+
+// hide takes credentials out of what git has said, in all the forms in which a server or a
+// helper may repeat them. l may be nil.
+func (l *login) hide(text string) string {
+	text = others.ReplaceAllString(text, "${1}"+hidden+"@")
+	text = sent.ReplaceAllString(text, "${1}"+hidden)
+	if l == nil {
+		return text
+	}
+	secrets := []string{l.user + ":" + l.password, l.password}
+	var forms []string
+	for _, secret := range secrets {
+		for _, coding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			if secret != "" {
+				forms = append(forms, regexp.QuoteMeta(coding.EncodeToString([]byte(secret)))+"=*")
+			}
+		}
+	}
+	if short.MatchString(l.user) {
+		forms = append(forms, `\b`+l.user+`\b`)
+	} else {
+		secrets = append(secrets, l.user)
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			forms = append(forms, encoded(secret))
+		}
+	}
+	// The longest first: what is left of one that was cut would tell its rest.
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	return regexp.MustCompile("(?i)(?:"+strings.Join(forms, "|")+")").ReplaceAllString(text, hidden)
+}
+
+// encoded returns the expression for a text of which any part may be percent-encoded.
+func encoded(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		out.WriteString("(?:" + regexp.QuoteMeta(string(r)) + "|")
+		for _, b := range []byte(string(r)) {
+			fmt.Fprintf(&out, "%%%02x", b)
+		}
+		if r == ' ' {
+			out.WriteString(`|\+`)
+		}
+		out.WriteString(")")
+	}
+	return out.String()
+}
+
+// maxProblem bounds what is told of git's words, in runes.
+const maxProblem = 400
+
+// noise is what git says besides: advice that does not help here, and where it is.
+var noise = regexp.MustCompile(`^(?:hint:|From |Cloning into|Please make sure you have the correct access|and the repository exists|$)`)
+
+// level is what git puts before a line that matters.
+var level = regexp.MustCompile(`^(?:fatal|error|ERROR|remote): +`)
+
+// line returns the words of git as one line for people, without credentials and without
+// what could change a terminal.
+func (l *login) line(text string) string {
+	var said []string
+	for part := range strings.Lines(l.hide(text)) {
+		part = strings.Map(func(r rune) rune {
+			if r == utf8.RuneError || !unicode.IsPrint(r) {
+				return ' '
+			}
+			return r
+		}, part)
+		part = strings.Join(strings.Fields(part), " ")
+		if noise.MatchString(part) {
+			continue
+		}
+		if part = level.ReplaceAllString(part, ""); part != "" && !slices.Contains(said, part) {
+			said = append(said, part)
+		}
+	}
+	// Again: a secret may have been in pieces.
+	out := []rune(l.hide(strings.ReplaceAll(strings.Join(said, "; "), ":; ", ": ")))
+	if len(out) > maxProblem {
+		return string(out[:maxProblem]) + "…"
+	}
+	return string(out)
+}

@@ -1,0 +1,274 @@
+package gitsource
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+)
+
+// recordName is the file with what is known of a remote, and maxRecord its greatest size.
+const (
+	recordName = "source.json"
+	maxRecord  = 64 << 10
+)
+
+// recordVersion is the form of the file that this code writes, and the only one it reads.
+const recordVersion = 1
+
+// checkoutName is what temporary folders are for, by durable.TempName.
+const checkoutName = "checkout"
+
+// record is what is known of a remote.
+type record struct {
+	Version int    `json:"version"`
+	URL     string `json:"url"`
+	Ref     string `json:"ref,omitempty"`
+	// Commit is the copy that is served, Previous the one before it; "" is none.
+	Commit   string `json:"commit,omitempty"`
+	Previous string `json:"previous,omitempty"`
+
+	FetchedAt time.Time `json:"fetched_at,omitzero"`
+	CheckedAt time.Time `json:"checked_at,omitzero"`
+	TriedAt   time.Time `json:"tried_at,omitzero"`
+	Problem   string    `json:"problem,omitempty"`
+}
+
+// commitForm is a full hash, of SHA-1 or SHA-256.
+var commitForm = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// place is the opened cache, with the key of one remote.
+type place struct {
+	*durable.Dir
+	root *os.Root
+	key  string
+}
+
+// open opens the cache; the error matches fs.ErrNotExist if there is none.
+func (c *Cache) open(s Spec) (*place, error) {
+	if s.scheme == "" {
+		return nil, fault.New(fault.InvalidArgument, "no git repository is named").WithHint("write %s", form)
+	}
+	folder, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return &place{Dir: dir, root: root, key: s.Key()}, nil
+}
+
+// make opens the cache, and makes it where it is missing.
+func (c *Cache) make(s Spec) (*place, error) {
+	p, err := c.open(s)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return p, err
+	}
+	// For its owner alone: copies of repositories that not everybody may read are in it.
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
+		return nil, err
+	}
+	return c.open(s)
+}
+
+// Close closes the cache.
+func (p *place) Close() error { return errors.Join(p.root.Close(), p.Dir.Close()) }
+
+func (p *place) lockName() string { return p.key + ".lock" }
+
+// in returns the name of something of the remote.
+func (p *place) in(name string) string { return p.key + "/" + name }
+
+// holds reports whether there is a copy of a commit.
+func (p *place) holds(commit string) bool {
+	if !commitForm.MatchString(commit) {
+		return false
+	}
+	info, err := p.Lstat(p.in(commit))
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	f, err := p.Open(p.in(commit))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	list, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return false
+	}
+	some, _ := list.ReadDir(1) // something that cleans folders up may have emptied it
+	return len(some) > 0
+}
+
+// read returns the record, if it is one of this remote that can be understood.
+func (p *place) read(s Spec) (record, bool) {
+	var r record
+	info, err := p.Stat(p.in(recordName))
+	if err != nil || info.Size() > maxRecord {
+		return record{}, false
+	}
+	data, err := p.ReadFile(p.in(recordName))
+	if err != nil || json.Unmarshal(data, &r) != nil || r.Version != recordVersion || r.URL != s.url() || r.Ref != s.ref {
+		return record{}, false
+	}
+	return r, true
+}
+
+// look returns what is known of the remote, with the commit that can be served. Where the
+// record is broken, or names a copy that is not there, that is the newest copy there is:
+// it has been a good one.
+func (p *place) look(s Spec) record {
+	r, ok := p.read(s)
+	for range 3 { // the copy may have been replaced twice since the record was read
+		if ok && p.holds(r.Commit) {
+			return r
+		}
+		again, there := p.read(s)
+		if there == ok && again.Commit == r.Commit {
+			break
+		}
+		r, ok = again, there
+	}
+	if r.Problem == "" && !r.TriedAt.After(r.CheckedAt) {
+		r.TriedAt = time.Time{} // it was no failure that the copy went
+	}
+	r.Commit, r.FetchedAt = p.newest()
+	r.CheckedAt, r.Previous = time.Time{}, ""
+	r.Version, r.URL, r.Ref = recordVersion, s.url(), s.ref
+	return r
+}
+
+// newest returns the copy that was made last, or "".
+func (p *place) newest() (commit string, at time.Time) {
+	entries, err := p.ReadDir(p.key)
+	if err != nil {
+		return "", at
+	}
+	for _, e := range entries {
+		if !p.holds(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && (commit == "" || info.ModTime().After(at)) {
+			commit, at = e.Name(), info.ModTime().UTC()
+		}
+	}
+	return commit, at
+}
+
+// save replaces the record.
+func (p *place) save(r record) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = p.Replace(p.in(recordName), append(data, '\n'))
+	var unconfirmed *durable.UnconfirmedError
+	if errors.As(err, &unconfirmed) {
+		return nil // if the old one comes back, so does what it names: it is still there
+	}
+	return err
+}
+
+// serve returns the copy of a record.
+func (p *place) serve(s Spec, r record) (Copy, error) {
+	if r.Commit == "" {
+		return Copy{}, missing(s, r)
+	}
+	root := p.Join(p.in(r.Commit))
+	out := Copy{
+		Dir: root, Root: root, Commit: r.Commit,
+		FetchedAt: r.FetchedAt, CheckedAt: r.CheckedAt, TriedAt: r.TriedAt, Problem: r.Problem,
+	}
+	if s.sub == "" {
+		return out, nil
+	}
+	// Through the root, so that no link of the repository leads to somewhere else.
+	checkout, err := p.root.OpenRoot(p.in(r.Commit))
+	if err != nil {
+		return Copy{}, err
+	}
+	defer func() { _ = checkout.Close() }()
+	if info, err := checkout.Stat(filepath.FromSlash(s.sub)); err != nil || !info.IsDir() {
+		return Copy{}, fault.New(fault.NotFound, "%s has no folder %s at commit %s", Prefix+s.url(), s.sub, r.Commit[:12]).
+			WithHint("look in the repository for the folder, and write it after #:/ or #ref:/ in the address")
+	}
+	out.Dir = filepath.Join(root, filepath.FromSlash(s.sub))
+	return out, nil
+}
+
+// missing is the error for a remote of which there is no copy.
+func missing(s Spec, r record) error {
+	why := "it was never fetched"
+	if r.Problem != "" {
+		why = r.Problem
+	} else if !r.TriedAt.IsZero() {
+		why = "it is being fetched, or that was cut short"
+	}
+	return fault.New(fault.NotFound, "there is no copy of %s yet: %s", s, why).
+		WithHint("see that the address is right and the network is there, then update it")
+}
+
+// clear removes what killed processes have left. The caller has the lock.
+func (p *place) clear() error {
+	for _, name := range []string{".", p.key} {
+		entries, err := p.ReadDir(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			of, temp := durable.IsTemp(e.Name())
+			if !temp || name == "." && of != p.key { // another remote's
+				continue
+			}
+			if err := p.root.RemoveAll(filepath.Join(name, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// discard removes a folder that means something by its name: under another name first, so
+// that half of it never does.
+func (p *place) discard(name string) error {
+	temp := durable.TempName(checkoutName)
+	if name == p.key {
+		temp = durable.TempName(p.key)
+	} else {
+		temp = p.in(temp)
+	}
+	if err := p.Rename(name, temp); err != nil {
+		return err
+	}
+	return p.root.RemoveAll(filepath.FromSlash(temp))
+}
+
+// tidy removes the copies that nobody is sent to any more. It is no failure if one stays:
+// where open files cannot be removed, the next update tries again.
+func (p *place) tidy(r record) {
+	entries, err := p.ReadDir(p.key)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if name := e.Name(); commitForm.MatchString(name) && name != r.Commit && name != r.Previous {
+			_ = p.discard(p.in(name))
+		}
+	}
+}

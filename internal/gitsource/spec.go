@@ -1,0 +1,249 @@
+package gitsource
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"bmad-mcp/internal/fault"
+)
+
+// Prefix is what the address of a remote begins with, and no path of a folder does.
+const Prefix = "git+"
+
+// form is shown to whoever wrote an address that cannot be read.
+const form = "git+https://host/org/repo.git#ref:/folder, git+ssh://git@host/org/repo.git or git+file:///absolute/path; " +
+	"#ref (a branch, tag or commit) and :/folder can be left out"
+
+// What is longer is no address that somebody has written.
+const (
+	maxText = 2000
+	maxRef  = 200
+	maxSub  = 500
+)
+
+// The schemes that are spoken.
+const (
+	schemeHTTPS = "https"
+	schemeSSH   = "ssh"
+	schemeFile  = "file"
+)
+
+// Spec says what is wanted of which remote. It is made by [Parse]; the zero Spec names
+// nothing. Printed in whatever way, it does not show credentials.
+type Spec struct {
+	scheme string
+	host   string // with its port
+	path   string // percent-encoded, absolute
+	user   string // of ssh, where it is no secret
+	ref    string // "" is what the remote has as HEAD
+	sub    string // "" is all of it
+	// sealed holds credentials; nil is that there are none.
+	sealed *sealed
+}
+
+// Parse reads the address of a remote: git+https://, git+ssh:// or git+file:// followed by
+// host and path of a repository, then if wanted #ref, then if wanted :/folder (after # also
+// without a ref). An error is fault.InvalidArgument and repeats nothing of the text, which
+// may hold a password.
+func Parse(text string) (Spec, error) {
+	s, why := parse(text)
+	if why != "" {
+		return Spec{}, fault.New(fault.InvalidArgument, "this is no address of a git repository: %s", why).WithHint("write %s", form)
+	}
+	return s, nil
+}
+
+// String returns the address without credentials. Parse reads it.
+func (s Spec) String() string {
+	if s.scheme == "" {
+		return ""
+	}
+	text := Prefix + s.url()
+	if s.ref != "" || s.sub != "" {
+		text += "#" + s.ref
+	}
+	if s.sub != "" {
+		text += ":/" + s.sub
+	}
+	return text
+}
+
+// Key is the name of the remote's folder in the cache: one for all folders of a ref, and
+// whoever asks for it.
+func (s Spec) Key() string {
+	sum := sha256.Sum256([]byte(s.url() + "#" + s.ref))
+	return slug(s.host+s.path) + "-" + hex.EncodeToString(sum[:12])
+}
+
+// url is what git is told.
+func (s Spec) url() string {
+	authority := s.host
+	if s.user != "" {
+		authority = s.user + "@" + s.host
+	}
+	return s.scheme + "://" + authority + s.path
+}
+
+// slug makes a name that a person knows again and that every file system takes.
+func slug(text string) string {
+	const most = 48
+	var out strings.Builder
+	for _, r := range strings.ToLower(strings.TrimSuffix(text, ".git")) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.':
+			out.WriteRune(r)
+		case out.Len() > 0 && !strings.HasSuffix(out.String(), "-"):
+			out.WriteByte('-')
+		}
+		if out.Len() >= most {
+			break
+		}
+	}
+	return strings.Trim(out.String(), "-.")
+}
+
+var (
+	hostForm = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$`)
+	userForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$`)
+	refForm  = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
+)
+
+// parse returns the Spec, or why there is none.
+func parse(text string) (s Spec, why string) {
+	switch {
+	case len(text) > maxText:
+		return s, "it is too long"
+	case !printable(text) || strings.ContainsAny(text, ` \`):
+		return s, "it has spaces, backslashes or characters that cannot be seen"
+	}
+	rest, ok := strings.CutPrefix(text, Prefix)
+	if !ok {
+		return s, "it does not begin with " + Prefix
+	}
+	address, fragment, marked := strings.Cut(rest, "#")
+	if strings.Contains(address, "?") {
+		return s, "it has a query (?)"
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Opaque != "" {
+		return s, "it is no URL; a host ends with / or :port, and in a password / is written as %2F, # as %23, ? as %3F and % as %25"
+	}
+	s.scheme = u.Scheme
+	if why := s.authority(u); why != "" {
+		return s, why
+	}
+	if why := s.repository(u); why != "" {
+		return s, why
+	}
+	if !marked {
+		return s, ""
+	}
+	return s, s.fragment(fragment)
+}
+
+// authority reads the scheme, the host and who asks.
+func (s *Spec) authority(u *url.URL) (why string) {
+	switch u.Scheme {
+	case schemeHTTPS, schemeSSH:
+	case schemeFile:
+		if u.Host != "" || u.User != nil {
+			return "git+file:// is followed by an absolute path, so by a third slash"
+		}
+		return ""
+	case "http":
+		return "git+http:// is read and changed by everybody on the way; use git+https://"
+	default:
+		return "the scheme is none of git+https://, git+ssh:// and git+file://"
+	}
+	if !hostForm.MatchString(u.Host) {
+		return "the host is missing or malformed; the path begins with a slash, also after git+ssh://host"
+	}
+	s.host = u.Host
+	if u.User == nil {
+		return ""
+	}
+	name := u.User.Username()
+	password, has := u.User.Password()
+	if u.Scheme == schemeSSH {
+		if has {
+			return "a password does not work with git+ssh://; use a key"
+		}
+		if !userForm.MatchString(name) {
+			return "the user before @ is malformed"
+		}
+		s.user = name
+		return ""
+	}
+	if name+password == "" || strings.Contains(name, ":") || !printable(name+password) {
+		return "user and password before @ are empty, or cannot be sent"
+	}
+	s.sealed = seal(login{user: name, password: password})
+	return ""
+}
+
+// repository reads the path.
+func (s *Spec) repository(u *url.URL) (why string) {
+	s.path = strings.TrimSuffix(u.EscapedPath(), "/")
+	plain, err := url.PathUnescape(s.path)
+	switch {
+	case err != nil || !printable(plain) || strings.Contains(plain, `\`):
+		return "the path has characters that cannot be seen, or backslashes"
+	case len(plain) < 2 || plain[0] != '/':
+		return "it names no repository"
+	case path.Clean(plain) != plain:
+		return "the path has empty parts, or . or .."
+	case plain[1] == '-':
+		return "the path begins with a dash"
+	case s.scheme != schemeFile && strings.Contains(s.path, "@"):
+		// Most likely the end of a password with a slash in it.
+		return "the path has an @; write it as %40, and a / in a password as %2F"
+	}
+	return ""
+}
+
+// fragment reads ref and folder.
+func (s *Spec) fragment(text string) (why string) {
+	var named bool
+	s.ref, s.sub, named = strings.Cut(text, ":")
+	switch {
+	case s.ref == "" && !named:
+		return "nothing follows the #"
+	case s.ref != "" && !validRef(s.ref):
+		return "the ref after # is none that git allows, or has other characters than letters, digits and . _ / + -"
+	case !named:
+		return ""
+	case !strings.HasPrefix(s.sub, "/"):
+		return "the folder begins with :/"
+	}
+	s.sub = strings.TrimSuffix(s.sub[1:], "/")
+	if !fs.ValidPath(s.sub) || s.sub == "." || len(s.sub) > maxSub || s.sub[0] == '-' || strings.ContainsAny(s.sub, `:*?"<>|`) {
+		return "the folder after :/ is empty or too long, has empty parts, . or .. or one of : * ? \" < > |, or begins with a dash"
+	}
+	return ""
+}
+
+// validRef reports whether a ref is one of the simple ones that mean the same everywhere.
+func validRef(ref string) bool {
+	if len(ref) > maxRef || !refForm.MatchString(ref) || ref[0] == '-' || strings.Contains(ref, "..") || strings.HasSuffix(ref, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(ref, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return true
+}
+
+// printable reports whether a text is valid UTF-8 of which every character can be seen or
+// is the plain space.
+func printable(text string) bool {
+	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+}

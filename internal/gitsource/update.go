@@ -1,0 +1,99 @@
+package gitsource
+
+import (
+	"context"
+	"errors"
+
+	"bmad-mcp/internal/fault"
+)
+
+// outcome is what came of an update.
+type outcome int
+
+const (
+	skipped outcome = iota // the remote was not asked, or what it said is not known
+	same                   // the copy that is served is the one that was
+	changed
+)
+
+// update asks the remote under its lock, if it is still wanted then.
+func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (Copy, outcome, error) {
+	if c.Now == nil {
+		return Copy{}, skipped, fault.New(fault.Storage, "the cache of git repositories has no clock")
+	}
+	p, err := c.make(s)
+	if err != nil {
+		return Copy{}, skipped, c.trouble(err)
+	}
+	defer func() { _ = p.Close() }()
+	lock, err := c.lock(ctx, p)
+	if err != nil {
+		return served(p, s), skipped, c.trouble(err)
+	}
+	defer func() { _ = lock.Unlock() }() // the system does it, at the latest when the process ends
+	before := p.look(s)
+	if !wanted(before) {
+		return served(p, s), skipped, nil
+	}
+	after, err := c.try(ctx, p, s, before)
+	if err != nil {
+		return served(p, s), same, c.trouble(err)
+	}
+	out, err := p.serve(s, after)
+	if after.Commit != before.Commit {
+		return out, changed, err
+	}
+	return out, same, err
+}
+
+// served returns the copy that there is, if any.
+func served(p *place, s Spec) Copy {
+	out, _ := p.serve(s, p.look(s)) // that there is none is not what the caller is told
+	return out
+}
+
+// try makes one try and records it: first that it is made, then what came of it.
+func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (record, error) {
+	if _, err := p.MkdirAll(p.key); err != nil {
+		return before, err
+	}
+	if err := p.clear(); err != nil {
+		return before, err
+	}
+	now := c.Now().UTC()
+	tried := before
+	tried.TriedAt = now
+	if err := p.save(tried); err != nil {
+		return before, err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
+	defer cancel()
+	u := update{place: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
+	commit, err := u.fetch(limited, before)
+	if ctx.Err() != nil && err != nil {
+		// Given up: that says nothing about the remote. If this fails, it counts as a try.
+		return before, errors.Join(ctx.Err(), p.save(before))
+	}
+	if err != nil {
+		problem := fault.From(c.trouble(err))
+		tried.Problem = s.login().line(problem.Message)
+		failed := &fault.Error{Code: problem.Code, Message: s.String() + " cannot be updated: " + tried.Problem, Hint: problem.Hint, Err: problem.Err}
+		if before.Commit != "" {
+			failed.Hint += "; until then its copy of commit " + before.Commit[:12] + " is used"
+		}
+		if err := p.save(tried); err != nil {
+			return before, err
+		}
+		return before, failed
+	}
+	after := tried
+	after.CheckedAt, after.Problem = now, ""
+	if commit != before.Commit {
+		after.Commit, after.Previous, after.FetchedAt = commit, before.Commit, now
+	}
+	if err := p.save(after); err != nil {
+		return before, err
+	}
+	p.tidy(after)
+	return after, nil
+}
