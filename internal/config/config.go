@@ -84,6 +84,13 @@ type Config struct {
 	VerifyOutput int
 	// OwnRubrics is true where the project's file names the folder of rubrics.
 	OwnRubrics bool
+	// Toolsets are the groups of tools that are offered.
+	Toolsets []Toolset
+	// Personas says whose roles the stages act in: PersonasOwn or PersonasBMAD.
+	Personas string
+	// Sources are the git repositories with the method that the person names, OwnSources those
+	// that the project does.
+	Sources, OwnSources []string
 	// Ignored says which settings of the project do not count, and why.
 	Ignored []string
 
@@ -123,6 +130,7 @@ func Default(project string) Config {
 		LogLevel:      slog.LevelWarn,
 		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
+		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
 		Verify:  map[workflow.StageID]string{}, byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
 	}
@@ -219,7 +227,7 @@ func keyOf(variable string) (string, bool) {
 var (
 	topKeys = []string{
 		"form_timeout", "gate", "host_confirm", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"prompts", "rubrics", "scoring", "stages", "verify", "verify_output_bytes", "verify_timeout",
+		"personas", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
@@ -237,11 +245,16 @@ func (c *Config) set(key string, values []string, base string) error {
 	if parts[0] == "stages" && len(parts) == 3 {
 		return c.setStage(parts[1], parts[2], key, values, one)
 	}
+	if key == "toolsets" || key == "sources" {
+		return c.setMethod(key, values)
+	}
 	v, err := one()
 	if err != nil {
 		return err
 	}
 	switch key {
+	case "personas":
+		return pick(&c.Personas, key, v, []string{PersonasOwn, PersonasBMAD})
 	case "log_level":
 		if !slices.Contains(logLevels, v) {
 			return fmt.Errorf("log_level %q is not one of %s", v, strings.Join(logLevels, ", "))

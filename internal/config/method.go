@@ -1,0 +1,87 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Toolset is a group of tools that is offered together: each definition costs the model's
+// context.
+type Toolset string
+
+// The toolsets.
+const (
+	// ToolsetAuto is ToolsetTask, and ToolsetMethod where an installation of the method is found.
+	ToolsetAuto    Toolset = "auto"
+	ToolsetTask    Toolset = "task"
+	ToolsetMethod  Toolset = "method"
+	ToolsetClassic Toolset = "method-classic"
+	ToolsetAgents  Toolset = "agents"
+)
+
+// Toolsets returns the names of the toolsets.
+func Toolsets() []string {
+	return []string{string(ToolsetAuto), string(ToolsetTask), string(ToolsetMethod), string(ToolsetClassic), string(ToolsetAgents)}
+}
+
+// ParseToolsets reads a list of toolsets, which may be separated by commas.
+func ParseToolsets(values []string) ([]Toolset, error) {
+	var out []Toolset
+	for _, value := range values {
+		for name := range strings.SplitSeq(value, ",") {
+			name = strings.ToLower(strings.TrimSpace(name))
+			if name == "" {
+				continue
+			}
+			if !slices.Contains(Toolsets(), name) {
+				return nil, fmt.Errorf("toolsets: %q is not one of %s", name, strings.Join(Toolsets(), ", "))
+			}
+			if t := Toolset(name); !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("toolsets names none of %s", strings.Join(Toolsets(), ", "))
+	}
+	return out, nil
+}
+
+// The values of personas.
+const (
+	// PersonasOwn gives the stages the roles that the program has for them.
+	PersonasOwn = "own"
+	// PersonasBMAD gives them the agents of the installed method, where there are any.
+	PersonasBMAD = "bmad"
+)
+
+// maxSources bounds the git repositories of one setting.
+const maxSources = 20
+
+// setMethod applies a setting of the method.
+func (c *Config) setMethod(key string, values []string) error {
+	if key == "toolsets" {
+		var err error
+		c.Toolsets, err = ParseToolsets(values)
+		return err
+	}
+	var list []string
+	for _, value := range values {
+		for source := range strings.SplitSeq(value, ",") {
+			if source = strings.TrimSpace(source); source != "" && !slices.Contains(list, source) {
+				list = append(list, source)
+			}
+		}
+	}
+	if len(list) > maxSources {
+		return fmt.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
+	}
+	switch c.from {
+	case own: // a repository that a project names counts once the person has allowed it
+		c.OwnSources = list
+	default:
+		c.Sources = append(c.Sources, list...)
+	}
+	return nil
+}
