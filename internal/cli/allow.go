@@ -15,7 +15,7 @@ func (a *app) allowCommand() *cobra.Command {
 	var list, forget bool
 	cmd := &cobra.Command{
 		Use:   "allow",
-		Short: "Allow this project's verify commands and rubrics, or take that back",
+		Short: "Allow this project's commands, rubrics and repositories, or take that back",
 		Long: `Shows what the project's settings would have the server run or judge by, and asks you,
 once for each, whether it may. A repository, and an assistant that writes its files, can
 name a command; only you can allow it. What you allow is remembered outside of the
@@ -23,7 +23,8 @@ project, by its SHA-256: a changed command or rubric is asked about again.
 
   verify   a command that the server runs when dev or qa hand in their work
   rubric   the project's own rules for audits, in place of the built-in ones (before it is
-           allowed, the lower of both scores counts)`,
+           allowed, the lower of both scores counts)
+  source   a git repository from which agents and workflows of the BMAD method are taken`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			find, err := a.request(nil)
@@ -50,7 +51,7 @@ project, by its SHA-256: a changed command or rubric is asked about again.
 
 func (a *app) forget(cmd *cobra.Command, cwd string) error {
 	n := 0
-	for _, kind := range []string{trust.KindVerify, trust.KindRubric} {
+	for _, kind := range trust.Kinds() {
 		some, err := a.trust().Disallow(cmd.Context(), cwd, kind)
 		if err != nil {
 			return err
@@ -100,8 +101,11 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 				WithHint("take them out of the settings")
 		}
 		question := "run this command, with your rights, when its stage is handed in"
-		if w.Kind == trust.KindRubric {
+		switch w.Kind {
+		case trust.KindRubric:
 			question = "audit by this rubric in place of the built-in one"
+		case trust.KindSource:
+			question = "take agents and workflows, which tell your assistant what to do, from this repository"
 		}
 		fmt.Fprintf(a.out, "\n%s (%s): may the server %s?\n\n%s\n\n", w.Kind, w.Use, question, indent(indent(w.Text)))
 		line, err := person.line(cmd.Context(), "Allow it [y/n]: ")

@@ -72,8 +72,8 @@ type Want struct {
 	Allowed bool
 }
 
-// Wants lists what a project would have the person allow: its verify commands, and the
-// rubrics that it brings.
+// Wants lists what a project would have the person allow: its verify commands, the rubrics
+// that it brings, and the repositories that it names.
 func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 	p, err := e.home(req)
 	if err != nil {
@@ -103,6 +103,9 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 		if brought {
 			add(p.rubricAllowance(st.ID, data), string(st.ID))
 		}
+	}
+	for _, source := range p.cfg.OwnSources {
+		add(trust.Allowance{Kind: trust.KindSource, Text: source}, "agents and workflows")
 	}
 	return p.dir.Path(), wants, nil
 }

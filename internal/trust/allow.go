@@ -26,18 +26,24 @@ const (
 	// KindRubric is a file by whose rules the server may audit documents; its content
 	// is the file's.
 	KindRubric = "rubric"
+	// KindSource is a git repository from which the server may take agents and workflows of
+	// the BMAD method; its content is its address.
+	KindSource = "source"
 )
+
+// Kinds returns the kinds of what can be allowed.
+func Kinds() []string { return []string{KindVerify, KindRubric, KindSource} }
 
 // Allowance is one thing that a person has allowed in one project.
 type Allowance struct {
 	// Project is the path of the project's folder.
 	Project string `json:"project"`
-	// Kind is KindVerify or KindRubric.
+	// Kind is one of Kinds.
 	Kind string `json:"kind"`
-	// Text tells people what it is: the command, or the path of the rubric.
+	// Text tells people what it is: the command, the path of the rubric, or the address.
 	Text string `json:"text"`
 	// SHA256 is the hash of the content, and alone says what is allowed. That of a
-	// command is made here, whatever a caller gives.
+	// command or an address is made here, whatever a caller gives.
 	SHA256 string    `json:"sha256"`
 	At     time.Time `json:"at"`
 }
@@ -46,7 +52,7 @@ type Allowance struct {
 func (a Allowance) normal() Allowance {
 	a.Project = resolve(a.Project)
 	a.SHA256 = strings.ToLower(a.SHA256)
-	if a.Kind == KindVerify {
+	if a.Kind == KindVerify || a.Kind == KindSource {
 		a.SHA256 = workflow.Hash([]byte(a.Text))
 	}
 	return a
@@ -59,7 +65,7 @@ func (a Allowance) check() error {
 	case a.Project == "":
 		return fault.New(fault.InvalidArgument, "nothing can be allowed without a project").
 			WithHint("pass the path of the project's folder")
-	case !slices.Contains([]string{KindVerify, KindRubric}, a.Kind):
+	case !slices.Contains(Kinds(), a.Kind):
 		return unknownKind(a.Kind)
 	case strings.TrimSpace(a.Text) == "":
 		return fault.New(fault.InvalidArgument, "there is nothing to allow: the %s is empty", a.Kind).
@@ -73,7 +79,7 @@ func (a Allowance) check() error {
 
 func unknownKind(kind string) error {
 	return fault.New(fault.InvalidArgument, "there is no kind %q of what can be allowed", kind).
-		WithHint("the kinds are %s and %s", KindVerify, KindRubric)
+		WithHint("the kinds are %s", strings.Join(Kinds(), ", "))
 }
 
 // same reports whether two allowances, as they are kept, allow the same.
@@ -115,7 +121,7 @@ func (d dir) allow(ctx context.Context, a Allowance) error {
 // Disallow takes back all of a kind that was allowed in a project, and returns how many
 // there were.
 func (f Folder) Disallow(ctx context.Context, project, kind string) (int, error) {
-	if !slices.Contains([]string{KindVerify, KindRubric}, kind) {
+	if !slices.Contains(Kinds(), kind) {
 		return 0, unknownKind(kind)
 	}
 	d, err := f.open()
