@@ -63,6 +63,8 @@ type Options struct {
 	// Trust is what the person keeps outside of projects; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
+	// Personas may be nil: every stage then has its own role.
+	Personas Personas
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string
@@ -78,6 +80,7 @@ type Engine struct {
 	within   []string
 	settings config.Source
 	trust    Trust
+	personas Personas
 	now      func() time.Time
 	newID    func() string
 	log      *slog.Logger
@@ -90,7 +93,7 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, trust: o.Trust, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, trust: o.Trust, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.openDir == nil {
 		e.openDir = durable.OpenDir
 	}

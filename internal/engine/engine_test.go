@@ -37,6 +37,7 @@ type bench struct {
 	// state is the person's folder, environ their variables.
 	state   string
 	environ []string
+	people  engine.Personas
 }
 
 func newBench(t testing.TB) *bench {
@@ -53,6 +54,7 @@ func (b *bench) restart() {
 		Known:    filestore.Known{Folder: b.state},
 		Settings: config.Source{Environ: b.environ},
 		Trust:    trust.Folder(b.state),
+		Personas: b.people,
 		Now: func() time.Time {
 			b.clock = b.clock.Add(time.Second)
 			return b.clock

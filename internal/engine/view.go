@@ -170,7 +170,7 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 		if r.req.Action == workflow.ActionStart || r.req.Action == workflow.ActionResume {
 			c.Objective = s.Objective // later stages have it in the first document
 		}
-		out.RolePrompt = prompt.Full(st.GateScore)
+		out.RolePrompt = r.persona(st) + prompt.Full(st.GateScore)
 	} else {
 		out.RolePrompt = refinement(st, rec, prompt.Later(st.GateScore))
 	}
