@@ -269,9 +269,7 @@ func (c *Config) set(key string, values []string, base string) error {
 	case "host_confirm":
 		return c.setHostConfirm(v)
 	case "verify":
-		for _, stage := range verified {
-			c.setVerify(stage, v)
-		}
+		c.setVerifies(v)
 	case "prompts":
 		return folder(&c.Prompts, key, v, base)
 	case "rubrics":

@@ -111,6 +111,13 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 	c.Verify[stage], c.byPerson[key] = command, c.from != own
 }
 
+// setVerifies takes a command for every stage that one can check.
+func (c *Config) setVerifies(command string) {
+	for _, stage := range verified {
+		c.setVerify(stage, command)
+	}
+}
+
 // ignore notes that a setting of the project's file does not count.
 func (c *Config) ignore(what string) {
 	what += " of " + ProjectFile + " does not count: yours holds"
