@@ -1,10 +1,8 @@
 package trust
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -113,7 +111,7 @@ func (f Folder) Allow(ctx context.Context, a Allowance) error {
 }
 
 func (d dir) allow(ctx context.Context, a Allowance) error {
-	return d.change(ctx, func(list []Allowance) []Allowance {
+	return d.changeAllowances(ctx, func(list []Allowance) []Allowance {
 		return append(slices.DeleteFunc(list, a.same), a)
 	})
 }
@@ -137,7 +135,7 @@ func (f Folder) Disallow(ctx context.Context, project, kind string) (int, error)
 }
 
 func (d dir) disallow(ctx context.Context, project, kind string) (n int, err error) {
-	err = d.change(ctx, func(list []Allowance) []Allowance {
+	err = d.changeAllowances(ctx, func(list []Allowance) []Allowance {
 		rest := slices.DeleteFunc(slices.Clone(list), func(a Allowance) bool { return a.Project == project && a.Kind == kind })
 		n = len(list) - len(rest)
 		return rest
@@ -166,45 +164,16 @@ type allowed struct {
 
 // allowances reads the list; where there is no file it is empty.
 func (d dir) allowances() ([]Allowance, error) {
-	data, there, err := d.read(allowedFile)
-	if !there {
-		return nil, nil
-	}
 	var list allowed
-	if err == nil {
-		err = json.Unmarshal(data, &list)
-	}
-	if err != nil {
+	if err := d.readJSON(allowedFile, &list); err != nil {
 		return nil, fault.New(fault.Storage, "%s cannot be read, so nothing is allowed: %w", d.Join(allowedFile), err).
 			WithHint("correct it, or move it away and allow again what you want")
 	}
 	return list.Allowed, nil
 }
 
-// change replaces the list under the lock, unless it stays the same. A broken one is left
-// to the person: writing over it would lose what they have allowed.
-func (d dir) change(ctx context.Context, to func([]Allowance) []Allowance) error {
-	lock, err := d.Lock(ctx, lockName)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	before, err := d.allowances()
-	if err != nil {
-		return err
-	}
-	after := to(slices.Clone(before))
-	if slices.Equal(before, after) {
-		return d.SyncDir(".") // whoever changed it may not have come as far
-	}
-	var data bytes.Buffer
-	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false) // a person should know their && again
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(allowed{after}); err != nil {
-		return err
-	}
-	return d.Replace(allowedFile, data.Bytes())
+func (d dir) changeAllowances(ctx context.Context, to func([]Allowance) []Allowance) error {
+	return change(ctx, d, allowedFile, d.allowances, to, func(list []Allowance) any { return allowed{list} })
 }
 
 // resolve returns the one path by which a folder is known, so that a link to a project is

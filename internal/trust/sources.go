@@ -1,9 +1,7 @@
 package trust
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -41,15 +39,8 @@ func (f Folder) Sources() ([]Source, error) {
 }
 
 func (d dir) sources() ([]Source, error) {
-	data, there, err := d.read(sourcesFile)
-	if !there {
-		return nil, nil
-	}
 	var list sources
-	if err == nil {
-		err = json.Unmarshal(data, &list)
-	}
-	if err != nil {
+	if err := d.readJSON(sourcesFile, &list); err != nil {
 		return nil, fault.New(fault.Storage, "%s cannot be read, so no repository is used: %w", d.Join(sourcesFile), err).
 			WithHint("correct it, or move it away and add the repositories again")
 	}
@@ -91,27 +82,6 @@ func (f Folder) RemoveSource(ctx context.Context, matches func(url string) bool)
 	return removed, f.trouble(err)
 }
 
-// changeSources replaces the list under the lock, unless it stays the same.
 func (d dir) changeSources(ctx context.Context, to func([]Source) []Source) error {
-	lock, err := d.Lock(ctx, lockName)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	before, err := d.sources()
-	if err != nil {
-		return err
-	}
-	after := to(slices.Clone(before))
-	if slices.Equal(before, after) {
-		return d.SyncDir(".")
-	}
-	var data bytes.Buffer
-	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(sources{after}); err != nil {
-		return err
-	}
-	return d.Replace(sourcesFile, data.Bytes())
+	return change(ctx, d, sourcesFile, d.sources, to, func(list []Source) any { return sources{list} })
 }
