@@ -27,7 +27,7 @@ var may = map[string][]string{
 	"internal/watch":               {"internal/store", "internal/durable"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "internal/audit", "internal/trust", "internal/verify", "prompts", "internal/fault", "internal/durable"},
 	"internal/upkeep":              {"internal/hosts", "internal/store", "internal/store/filestore", "internal/artifact", "internal/workflow", "internal/fault", "internal/durable"},
-	"internal/config":              {"internal/workflow", "internal/fault", "internal/durable"},
+	"internal/config":              {"internal/gitsource", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store":               {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store/filestore":     {"internal/store", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store/storetest":     {"internal/store", "internal/durable", "internal/durable/durabletest", "internal/workflow", "internal/fault"},

@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Check returns what was left out, and what of the customization could not be used: to find
+// that takes reading all of it, which a list does without.
+func (c *Catalog) Check() []Problem {
+	out := c.Problems()
+	for _, f := range c.sources {
+		for _, in := range f.installs {
+			if in.layout != LayoutV6 {
+				continue
+			}
+			for _, file := range c.customFiles(in) {
+				if text := c.customProblem(in, file); text != "" {
+					out = append(out, Problem{Source: f.Name, Path: file, Text: text})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// customFiles lists the files of customization of an installation.
+func (c *Catalog) customFiles(in *installation) []string {
+	var out []string
+	entries := 0
+	for _, dir := range []string{"custom", "_config/agents", "_cfg/agents"} {
+		in.in.filesIn(path.Join(in.dir, dir), &entries, func(name string, _ int64) {
+			if strings.HasSuffix(name, ".toml") || strings.HasSuffix(name, ".customize.yaml") {
+				out = append(out, name)
+			}
+		})
+	}
+	return out
+}
+
+// customProblem says why a file of customization counts for nothing; "" where it does.
+func (c *Catalog) customProblem(in *installation, file string) string {
+	text, err := in.in.settingsText(file)
+	if err != nil {
+		return err.Error()
+	}
+	if strings.HasSuffix(file, ".yaml") {
+		var custom customization
+		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
+			return "it is not valid YAML: " + err.Error()
+		}
+		return ""
+	}
+	if _, err := parseTOML(text); err != nil {
+		return "it is not valid TOML: " + err.Error()
+	}
+	id := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".toml"), ".user")
+	if id == "config" || path.Base(path.Dir(file)) != "custom" {
+		return ""
+	}
+	for _, f := range c.sources {
+		if f.skills[id] != nil {
+			return ""
+		}
+	}
+	return "there is no skill " + id + " that it could customize"
+}

@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzCSV: a manifest has no more rows than lines, and only the fields of its header.
+func FuzzCSV(f *testing.F) {
+	for _, text := range []string{
+		"", "name,path\na,b\n", "\ufeffname,path\r\n\"a\",\"b\"\r\n", "name,path\n\"two\nlines\",x,more,still\nshort\n", "name\n\"never closed\na\nb", "a,a\n1,2\n", "\"na\"me,x\ny\"z,\"\"\"q\"\"\"\n", ",,\n,,\n", "\n\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		data = text([]byte(data))
+		rows, err := csvRows(data)
+		if len(rows) > strings.Count(data, "\n")+1 {
+			t.Fatalf("%d rows of %q", len(rows), data)
+		}
+		fields := map[string]bool{}
+		for _, r := range rows {
+			for name, value := range r {
+				if name != strings.TrimSpace(name) || value != strings.TrimSpace(value) {
+					t.Fatalf("field %q is %q, of %q", name, value, data)
+				}
+				fields[name] = true
+			}
+			if plain := r.plain("name", "path"); strings.ContainsAny(plain, "\n\r\t") {
+				t.Fatalf("%q is no line", plain)
+			}
+		}
+		if len(fields) > strings.Count(data, ",")+1 {
+			t.Fatalf("the fields %v of %q", fields, data)
+		}
+		if again, err2 := csvRows(data); fmt.Sprint(rows, err) != fmt.Sprint(again, err2) {
+			t.Fatalf("read twice: %v and %v", rows, again)
+		}
+	})
+}
+
+// FuzzFrontMatter: what is taken for front matter and what is left of the text belong to it.
+func FuzzFrontMatter(f *testing.F) {
+	for _, text := range []string{
+		"", "# X\n", "---\nname: a\ndescription: b\n---\nbody\n", "---\nname: a: b\n# c\n- d: e\n---", "---\n---\n", "---\nname: 'it''s'\n---\n\n---\nmore\n", "---\nname: x", "---\n\t: [\n---\n", "---\na: &x [*x]\nname: *x\n---\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		data = text([]byte(data))
+		front, body, ok := frontMatter(data)
+		switch {
+		case !ok && (body != data || front.Name != ""):
+			t.Fatalf("no front matter, and %q of %q", body, data)
+		case ok && (!strings.HasPrefix(data, "---\n") || !strings.HasSuffix(data, body)):
+			t.Fatalf("%q is not the rest of %q", body, data)
+		}
+		if strings.ContainsAny(front.Name+front.Description, "\n\t\r") || !utf8.ValidString(front.Name) {
+			t.Fatalf("%q, %q are no lines", front.Name, front.Description)
+		}
+		// The same text in the form of an agent and a workflow of version 4.
+		_, _ = readClassic(data)
+		for key := range scalars(data) {
+			if strings.ContainsAny(key, " \n") {
+				t.Fatalf("the key %q", key)
+			}
+		}
+		p := &Persona{}
+		p.fromXML(data)
+		if len(p.Menu) > strings.Count(data, "<item") {
+			t.Fatalf("%d items of a menu", len(p.Menu))
+		}
+	})
+}
+
+// FuzzTOML: layers that are TOML merge into one that has the keys of all, and stay as they are.
+func FuzzTOML(f *testing.F) {
+	f.Add("a = 1\n[b]\nc = [1]\n", "[b]\nc = [2]\n", "a = 2")
+	f.Add("[[m]]\ncode = 'A'\n", "[[m]]\ncode = 'A'\nx = 1\n[[m]]\ncode = 'B'\n", "[[m]]\nid = 'A'\n")
+	f.Add("[[m]]\nid = ''\n", "[[m]]\nid = 'A'\n", "m = 'x'")
+	f.Add("a.b.c = inf\n", "a.b = {d = 2026-01-02}", "a = [[1], ['x'], [{id = 'y'}]]")
+	f.Fuzz(func(t *testing.T, one, two, three string) {
+		var layers []map[string]any
+		for _, text := range []string{one, two, three} {
+			values, err := parseTOML(text)
+			if err != nil && len(values) > 0 {
+				t.Fatalf("%v and %v", err, values)
+			}
+			layers = append(layers, values)
+		}
+		before := fmt.Sprint(layers)
+		merged, err := mergeLayers(layers...)
+		if after := fmt.Sprint(layers); after != before {
+			t.Fatalf("a layer was changed: %s, before %s", after, before)
+		}
+		if err != nil {
+			return
+		}
+		for _, layer := range layers {
+			for key := range layer {
+				if _, ok := merged[key]; !ok {
+					t.Fatalf("%s is lost", key)
+				}
+			}
+		}
+		if alone, err := mergeLayers(layers[0]); err != nil || fmt.Sprint(alone) != fmt.Sprint(layers[0]) {
+			t.Fatalf("one layer alone is %v, %v", alone, err)
+		}
+		for key, value := range merged {
+			if list, ok := value.([]any); ok {
+				if unique, err := identity(list); err == nil && unique != "" && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(map[string]any); return ok }) {
+					t.Fatalf("%s has tables by %s and none", key, unique)
+				}
+			}
+		}
+		if again, err := mergeLayers(merged, map[string]any{}); err != nil || fmt.Sprint(again) != fmt.Sprint(merged) {
+			t.Fatalf("with an empty layer over it: %v, %v", again, err)
+		}
+	})
+}

@@ -1,0 +1,322 @@
+package catalog
+
+import (
+	"cmp"
+	"html"
+	"path"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"bmad-mcp/internal/fault"
+)
+
+// Persona is who an agent is, with the customization of the project.
+type Persona struct {
+	Name  string `json:"name,omitempty"`
+	Title string `json:"title,omitempty"`
+	Icon  string `json:"icon,omitempty"`
+
+	Role       string   `json:"role,omitempty"`
+	Identity   string   `json:"identity,omitempty"`
+	Style      string   `json:"communication_style,omitempty"`
+	Focus      string   `json:"focus,omitempty"`
+	Principles []string `json:"principles,omitempty"`
+	// Facts are what it always knows, Critical what it does before all else.
+	Facts    []string `json:"facts,omitempty"`
+	Critical []string `json:"critical_actions,omitempty"`
+	// Custom is what people have written for it in words.
+	Custom  string         `json:"customization,omitempty"`
+	Menu    []MenuItem     `json:"menu,omitempty"`
+	Prompts []CustomPrompt `json:"prompts,omitempty"`
+}
+
+// MenuItem is something that an agent offers.
+type MenuItem struct {
+	Code        string `json:"code"`
+	Description string `json:"description"`
+	// Does is the skill, file or words that carry it out; Data is a file that goes with it.
+	Does string `json:"does,omitempty"`
+	Data string `json:"data,omitempty"`
+}
+
+// CustomPrompt is a text that an item of the menu may name by its id.
+type CustomPrompt struct {
+	ID      string `json:"id"`
+	Content string `json:"content"`
+}
+
+// persona reads who an agent is, from its file and the customization of the project. files
+// are the paths of the customization.
+func (c *Catalog) persona(i *Item, text string, tables map[string]any) (*Persona, []string, error) {
+	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}
+	switch {
+	case i.Path == "":
+		p.Identity = i.Description
+		return p, nil, nil
+	case i.Skill:
+		if agent, ok := tables["agent"].(map[string]any); ok {
+			p.fromTable(agent)
+			return p, nil, nil
+		}
+		return p, nil, p.fromManifest(i)
+	case i.install.layout == LayoutV4:
+		return p, nil, p.fromBlock(i, text)
+	}
+	if strings.HasSuffix(i.Path, sourceAgent) {
+		var file sourceFile
+		if err := yaml.Unmarshal([]byte(text), &file); err != nil {
+			return nil, nil, fault.New(fault.InvalidArgument, "the agent %s is not valid YAML: %w", i.Path, err).WithHint("correct it, or take another version of its repository")
+		}
+		file.Agent.Agent.Metadata.Name = file.Agent.Metadata.Name
+		p.apply(file.Agent.customization)
+	} else {
+		p.fromXML(text)
+	}
+	return c.customized(p, i)
+}
+
+// fromTable takes the persona of a skill since 6.4.
+func (p *Persona) fromTable(t map[string]any) {
+	p.Name, p.Title, p.Icon = cmp.Or(plainString(t["name"]), p.Name), cmp.Or(plainString(t["title"]), p.Title), cmp.Or(plainString(t["icon"]), p.Icon)
+	p.Role, p.Identity = multiline(t["role"]), multiline(t["identity"])
+	p.Style = multiline(t["communication_style"])
+	p.Principles, p.Facts = texts(t["principles"]), texts(t["persistent_facts"])
+	menu, _ := t["menu"].([]any)
+	for _, v := range menu {
+		if m, ok := v.(map[string]any); ok {
+			p.Menu = append(p.Menu, MenuItem{
+				Code: plainString(m["code"]), Description: plainString(m["description"]),
+				Does: cmp.Or(plainString(m["skill"]), plainString(m["prompt"])),
+			})
+		}
+	}
+}
+
+// texts returns a list of texts, or the one text.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case string:
+		if s := strings.TrimSpace(v); s != "" {
+			return []string{s}
+		}
+	case []any:
+		var out []string
+		for _, item := range v {
+			if s, ok := plainText(item); ok && strings.TrimSpace(s) != "" {
+				out = append(out, strings.TrimSpace(s))
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// fromManifest takes the persona of a skill of 6.3.
+func (p *Persona) fromManifest(i *Item) error {
+	name := path.Join(i.Dir, skillManifest)
+	text, err := i.in.settingsText(name)
+	if err != nil || text == "" {
+		return err
+	}
+	var m struct {
+		Role         string `yaml:"role"`
+		Identity     string `yaml:"identity"`
+		Style        string `yaml:"communicationStyle"`
+		Principles   any    `yaml:"principles"`
+		Capabilities any    `yaml:"capabilities"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+		return fault.New(fault.InvalidArgument, "the agent's %s is not valid YAML: %w", name, err).WithHint("install the module again, or correct it")
+	}
+	p.Role, p.Identity, p.Style, p.Principles = m.Role, m.Identity, m.Style, texts(m.Principles)
+	return nil
+}
+
+// classicAgent is the block of an agent's file in version 4.
+type classicAgent struct {
+	classicIdentity `yaml:",inline"`
+	Persona         struct {
+		Role       string   `yaml:"role"`
+		Style      string   `yaml:"style"`
+		Identity   string   `yaml:"identity"`
+		Focus      string   `yaml:"focus"`
+		Principles []string `yaml:"core_principles"`
+	} `yaml:"persona"`
+	Commands     []yaml.Node         `yaml:"commands"`
+	Dependencies map[string][]string `yaml:"dependencies"`
+}
+
+// readClassic reads the block of an agent's file in version 4. Its parts are read one by
+// one: people's edits break one of them, and the others still hold.
+func readClassic(text string) (a classicAgent, err error) {
+	block := classicBlock(text)
+	for _, key := range []string{"agent", "persona", "commands", "dependencies"} {
+		if e := yaml.Unmarshal([]byte(section(block, key)), &a); e != nil {
+			err = cmp.Or(err, e)
+		}
+	}
+	return a, err
+}
+
+func (p *Persona) fromBlock(i *Item, text string) error {
+	if classicBlock(text) == "" {
+		return nil // the file says it in words
+	}
+	a, err := readClassic(text)
+	if err != nil && a.Persona.Role == "" {
+		return fault.New(fault.InvalidArgument, "the block that describes the agent in %s is not valid YAML: %w", i.Path, err).WithHint("correct it, or install the agent again")
+	}
+	p.Role, p.Identity, p.Style, p.Focus, p.Principles = a.Persona.Role, a.Persona.Identity, a.Persona.Style, a.Persona.Focus, a.Persona.Principles
+	p.Custom = strings.TrimSpace(a.Agent.Customization)
+	for _, node := range a.Commands {
+		switch {
+		case node.Kind == yaml.ScalarNode:
+			name, text, _ := strings.Cut(node.Value, ":")
+			p.Menu = append(p.Menu, MenuItem{Code: command(name), Description: oneLine(text)})
+		case node.Kind == yaml.MappingNode && len(node.Content) >= 2:
+			p.Menu = append(p.Menu, MenuItem{Code: command(node.Content[0].Value), Description: oneLine(node.Content[1].Value)})
+		}
+	}
+	return nil
+}
+
+// command returns the name of a command with the mark of one, which packs write before it.
+func command(name string) string { return "*" + strings.TrimPrefix(strings.TrimSpace(name), "*") }
+
+var (
+	personaPart = map[string]*regexp.Regexp{}
+	menuItem    = regexp.MustCompile(`(?s)<item\b([^>]*)>(.*?)</item>`)
+	menuCode    = regexp.MustCompile(`^\[([A-Za-z0-9-]+)\]\s*`)
+)
+
+func init() {
+	for _, tag := range []string{"role", "identity", "communication_style", "principles"} {
+		personaPart[tag] = regexp.MustCompile(`(?s)<` + tag + `>(.*?)</` + tag + `>`)
+	}
+}
+
+// menuTargets are the attributes of a menu's item that carry it out.
+var menuTargets = []string{"workflow", "exec", "action", "validate-workflow", "tmpl", "data", "run-workflow", "prompt"}
+
+// fromXML takes the persona of a compiled agent of version 6. It is read as the models read
+// it, by its tags: much of it is no valid XML.
+func (p *Persona) fromXML(text string) {
+	_, persona, ok := strings.Cut(text, "<persona>")
+	if !ok {
+		persona = text
+	}
+	persona, _, _ = strings.Cut(persona, "</persona>")
+	part := func(tag string) string {
+		m := personaPart[tag].FindStringSubmatch(persona)
+		if m == nil {
+			return ""
+		}
+		return oneLine(html.UnescapeString(m[1]))
+	}
+	p.Role, p.Identity, p.Style = part("role"), part("identity"), part("communication_style")
+	for item := range strings.SplitSeq(part("principles"), " - ") {
+		if item = strings.TrimSpace(strings.TrimPrefix(item, "- ")); item != "" {
+			p.Principles = append(p.Principles, item)
+		}
+	}
+	for _, m := range menuItem.FindAllStringSubmatch(text, -1) {
+		a := attributes(m[1])
+		item := MenuItem{Code: a["cmd"], Description: oneLine(html.UnescapeString(m[2]))}
+		if code := menuCode.FindStringSubmatch(item.Description); code != nil {
+			item.Code, item.Description = code[1], item.Description[len(code[0]):]
+		}
+		for _, target := range menuTargets {
+			item.Does = cmp.Or(item.Does, a[target])
+		}
+		if data := a["data"]; data != item.Does {
+			item.Data = data
+		}
+		p.Menu = append(p.Menu, item)
+	}
+}
+
+// customization is a file of the project that changes an agent of version 6.
+type customization struct {
+	Agent struct {
+		Metadata struct {
+			Name string `yaml:"name"`
+		} `yaml:"metadata"`
+	} `yaml:"agent"`
+	Persona struct {
+		Role       string `yaml:"role"`
+		Identity   string `yaml:"identity"`
+		Style      string `yaml:"communication_style"`
+		Principles any    `yaml:"principles"`
+	} `yaml:"persona"`
+	Critical []string         `yaml:"critical_actions"`
+	Memories []string         `yaml:"memories"`
+	Menu     []map[string]any `yaml:"menu"`
+	Prompts  []struct {
+		ID      string `yaml:"id"`
+		Content string `yaml:"content"`
+	} `yaml:"prompts"`
+}
+
+// customized puts the project's customization over a persona: what it says of the persona
+// replaces, the rest is added. The installer may have written it into the agent's file
+// already, so what is there is not added again.
+func (c *Catalog) customized(p *Persona, i *Item) (*Persona, []string, error) {
+	in := c.custom(i)
+	for _, folder := range []string{"_config", "_cfg"} {
+		name := path.Join(in.dir, folder, "agents", i.Module+"-"+stem(i.Path)+".customize.yaml")
+		text, err := in.in.settingsText(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if text == "" {
+			continue
+		}
+		var custom customization
+		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
+			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s is not valid YAML: %w", name, err).WithHint("correct that line; without it the agent would not be the one you have made")
+		}
+		if p.apply(custom) {
+			return p, []string{in.in.uri(name)}, nil
+		}
+		return p, nil, nil
+	}
+	return p, nil, nil
+}
+
+// apply reports whether the customization says anything.
+func (p *Persona) apply(c customization) bool {
+	changed := false
+	set := func(field *string, value string) {
+		if value = strings.TrimSpace(value); value != "" {
+			*field, changed = value, true
+		}
+	}
+	set(&p.Name, c.Agent.Metadata.Name)
+	set(&p.Role, c.Persona.Role)
+	set(&p.Identity, c.Persona.Identity)
+	set(&p.Style, c.Persona.Style)
+	if principles := texts(c.Persona.Principles); len(principles) > 0 {
+		p.Principles, changed = principles, true
+	}
+	p.Critical, p.Facts = appendNew(p.Critical, c.Critical...), appendNew(p.Facts, c.Memories...)
+	changed = changed || len(c.Critical)+len(c.Memories)+len(c.Menu)+len(c.Prompts) > 0
+	for _, m := range c.Menu {
+		item := MenuItem{Code: plainString(m["trigger"]), Description: plainString(m["description"])}
+		for _, target := range menuTargets {
+			item.Does = cmp.Or(item.Does, plainString(m[target]))
+		}
+		known := false
+		for _, have := range p.Menu {
+			known = known || strings.TrimPrefix(have.Code, "*") == item.Code || have.Description == item.Description && have.Does == item.Does
+		}
+		if !known {
+			p.Menu = append(p.Menu, item)
+		}
+	}
+	for _, prompt := range c.Prompts {
+		p.Prompts = append(p.Prompts, CustomPrompt{ID: prompt.ID, Content: strings.TrimSpace(prompt.Content)})
+	}
+	return changed
+}

@@ -1,0 +1,434 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/fault"
+)
+
+// Context is what an item is resolved for.
+type Context struct {
+	// Project is the absolute path of the caller's project; "" leaves it open.
+	Project string
+	// Now is the time; its date is what {date} stands for.
+	Now time.Time
+}
+
+// resolver fills in the placeholders of one item's texts.
+type resolver struct {
+	c    *Catalog
+	i    *Item
+	ctx  Context
+	from []moduleSettings
+	// base are the values that the file which begins the item gives, own those with what the
+	// file gives that is filled in.
+	base, own map[string]string
+	// shown is true where the item's settings are shown with its text.
+	shown bool
+	// keepDate leaves the date as it is.
+	keepDate bool
+	// tables are the merged settings of a skill: agent or workflow.
+	tables map[string]any
+	open   []string
+	// used are the keys of the configuration that were filled in.
+	used []string
+	// within are the placeholders whose values are being looked into, filled is how many bytes
+	// of values there have been.
+	within []string
+	filled int
+}
+
+// moduleSettings is a configuration as one module sees it.
+type moduleSettings struct {
+	module string
+	settings
+}
+
+const (
+	// maxNesting bounds how often a value is looked into for further placeholders.
+	maxNesting = 5
+	// maxFilled bounds what the values in the texts of one item come to, in bytes: a few lines
+	// whose values lead to each other would come to more than any memory holds.
+	maxFilled = 1 << 20
+	// maxOpen bounds how many placeholders are noted that nothing stands for.
+	maxOpen = 100
+)
+
+// hole finds the placeholders of a text. A value of the configuration is written
+// {config_source}:key; everything else is a name in single braces.
+var hole = regexp.MustCompile(`\{config_source\}:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+
+// fill returns a text with its placeholders filled in. Those that nothing stands for stay,
+// and are noted. What stands in two braces belongs to a template, what follows a $ to a
+// program: both stay, and are not noted.
+func (r *resolver) fill(text string) string { return r.nested(text, 0, true) }
+
+func (r *resolver) nested(text string, depth int, note bool) string {
+	var b strings.Builder
+	last := 0
+	for _, m := range hole.FindAllStringSubmatchIndex(text, -1) {
+		start, end := m[0], m[1]
+		if start < last || start > 0 && (text[start-1] == '{' || text[start-1] == '$') || end < len(text) && text[end] == '}' {
+			continue
+		}
+		b.WriteString(text[last:start])
+		placeholder, value, ok := text[start:end], "", false
+		if depth == 0 && explained(text, start, end) {
+			b.WriteString(placeholder)
+			last = end
+			continue
+		}
+		switch {
+		case r.filled > maxFilled || slices.Contains(r.within, placeholder): // a loop, or as good as one
+		case m[2] >= 0:
+			value, ok = r.configValue(text[m[2]:m[3]])
+		default:
+			value, ok = r.value(text[m[4]:m[5]], text[end:])
+		}
+		last = end
+		r.filled += len(value)
+		switch {
+		case !ok:
+			b.WriteString(placeholder)
+			if note {
+				r.left(placeholder)
+			}
+		case depth < maxNesting:
+			r.within = append(r.within, placeholder)
+			b.WriteString(r.nested(value, depth+1, note))
+			r.within = r.within[:len(r.within)-1]
+		default:
+			b.WriteString(value)
+		}
+	}
+	b.WriteString(text[last:])
+	return b.String()
+}
+
+// explaining finds the words of a line that speaks of a placeholder, and does not use it.
+var explaining = regexp.MustCompile(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
+
+// explained reports whether a placeholder stands by itself in quotation marks of code, in a
+// line that says what becomes of it: filled in, that line would say nothing.
+func explained(text string, start, end int) bool {
+	if start == 0 || end >= len(text) || text[start-1] != '`' || text[end] != '`' {
+		return false
+	}
+	from := strings.LastIndexByte(text[:start], '\n') + 1
+	to := len(text)
+	if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
+		to = end + n
+	}
+	return to-from < 2000 && explaining.MatchString(text[from:to])
+}
+
+// dateless runs what fills in something in which the date is not today's.
+func (r *resolver) dateless(fill func() string) string {
+	before := r.keepDate
+	r.keepDate = true
+	defer func() { r.keepDate = before }()
+	return fill()
+}
+
+func (r *resolver) left(placeholder string) {
+	if len(r.open) < maxOpen && !slices.Contains(r.open, placeholder) {
+		r.open = append(r.open, placeholder)
+	}
+}
+
+// value returns what a name stands for. after is the text that follows it.
+func (r *resolver) value(name, after string) (string, bool) {
+	if v, ok := r.own[name]; ok && v != "{"+name+"}" {
+		return v, true
+	}
+	switch name {
+	case "project-root", "project_root":
+		return r.root(after)
+	case "bmad_folder", "bmad-folder":
+		return r.folder()
+	case "root": // in the sources of version 4
+		if r.i.install != nil && r.i.install.layout == LayoutV4 {
+			return r.folder()
+		}
+	case "installed_path", "skill-root", "skill_root":
+		return r.system(r.i.Dir)
+	case "skill-name", "skill_name":
+		return path.Base(r.i.Dir), r.i.Skill && !strings.HasSuffix(r.i.Name, "-customize") // there it is the name of another
+	case "date", "current_date":
+		if r.keepDate {
+			return "{" + name + "}", true
+		}
+		return r.ctx.Now.Format(time.DateOnly), !r.ctx.Now.IsZero()
+	}
+	if table, rest, ok := strings.Cut(name, "."); ok && (table == "agent" || table == "workflow") {
+		v, known := lookUp(r.tables, name)
+		if !known || isSecret(rest) {
+			return "", false
+		}
+		return r.dateless(func() string { return r.nested(r.inline(name, v), 1, true) }), true
+	}
+	return r.configValue(name)
+}
+
+// inline returns a setting as it reads within a sentence. Tables are named where they are
+// shown with the item, and written out where not.
+func (r *resolver) inline(name string, v any) string {
+	if s, ok := plainText(v); ok {
+		return cmp.Or(s, "(empty)")
+	}
+	list, ok := v.([]any)
+	if ok && len(list) == 0 {
+		return "(none)"
+	}
+	var parts []string
+	for _, item := range list {
+		if s, ok := plainText(item); ok {
+			parts = append(parts, s)
+		}
+	}
+	if ok && len(parts) == len(list) {
+		return strings.Join(parts, "; ")
+	}
+	if !r.shown {
+		if data, err := json.Marshal(masked(v)); err == nil && len(data) <= maxInline {
+			return string(data)
+		}
+	}
+	return "(" + name + ", in the settings)"
+}
+
+// maxInline is what a table may take within a sentence, in bytes.
+const maxInline = 6000
+
+// configValue returns a value of the configuration.
+func (r *resolver) configValue(key string) (string, bool) {
+	for _, s := range r.from {
+		if v, ok := s.value(s.module, key); ok {
+			if !slices.Contains(r.used, key) {
+				r.used = append(r.used, key)
+			}
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// root returns the folder that a path beginning with {project-root} starts from: that of the
+// installation for the installation's own files, the caller's project for all others.
+func (r *resolver) root(after string) (string, bool) {
+	rest, isPath := strings.CutPrefix(after, "/")
+	if end := strings.IndexFunc(rest, func(c rune) bool { return strings.ContainsRune("`'\"<>|()[]{},; \t\n*", c) }); end >= 0 {
+		rest = rest[:end]
+	}
+	if in := r.i.install; isPath && in != nil && r.i.in.Name != Project {
+		if f, _, err := r.c.locate(Ref{Path: strings.TrimRight(rest, "/.")}); err == nil && f.Dir != "" {
+			return filepath.ToSlash(f.Dir), true
+		}
+	}
+	return filepath.ToSlash(r.ctx.Project), r.ctx.Project != ""
+}
+
+// folder returns the name of the installation's folder.
+func (r *resolver) folder() (string, bool) {
+	in := r.c.custom(r.i)
+	if in == nil || in.dir == "" || in.dir == "." {
+		return "", false
+	}
+	return in.dir, true
+}
+
+// system returns the path of a folder of the item's source on the system.
+func (r *resolver) system(dir string) (string, bool) {
+	if r.i.in.Dir == "" || dir == "" {
+		return "", false
+	}
+	return filepath.ToSlash(filepath.Join(r.i.in.Dir, filepath.FromSlash(dir))), true
+}
+
+// inSource returns the path in a source that a path of the system stands for.
+func (r *resolver) inSource(name string) (*found, string, bool) {
+	for _, f := range r.c.sources {
+		if f.Dir == "" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(name, filepath.ToSlash(f.Dir)+"/"); ok && f.has(rest) {
+			return f, rest, true
+		}
+	}
+	if f, rest, err := r.c.locate(Ref{Path: strings.TrimPrefix(strings.TrimPrefix(name, "{project-root}/"), "./")}); err == nil && !path.IsAbs(name) {
+		return f, rest, true
+	}
+	return nil, "", false
+}
+
+// snapshot finds the references between the files of a rendered skill, and the values that
+// rendering fills in (render_skill.py of 6.12).
+var snapshot = regexp.MustCompile(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
+
+// render fills in the text of a rendered skill, and only what its renderer does: the four
+// kinds that snapshot finds. What is filled in is not looked into again. A value that its
+// renderer would stop at is left, and noted.
+func (r *resolver) render(text string, defaults map[string]any) (string, error) {
+	var b strings.Builder
+	last := 0
+	known := map[string]string{}
+	for _, m := range snapshot.FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(text[last:m[0]])
+		last = m[1]
+		token := text[m[0]:m[1]]
+		value, done := known[token]
+		if !done {
+			var ok bool
+			if value, ok = r.token(text, m, defaults); !ok {
+				value = token
+				r.left(token)
+			}
+			known[token] = value
+		}
+		if b.WriteString(value); b.Len() > len(text)+maxFilled {
+			return "", fault.New(fault.InvalidArgument, "the settings of %s make its text too large", r.i.Name).WithHint("shorten them: the text may grow by at most %d bytes", maxFilled)
+		}
+	}
+	b.WriteString(text[last:])
+	return b.String(), nil
+}
+
+// token returns what a token of a rendered skill stands for.
+func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool) {
+	part := func(n int) string {
+		if m[2*n] < 0 {
+			return ""
+		}
+		return text[m[2*n]:m[2*n+1]]
+	}
+	switch {
+	case part(1) != "":
+		name := path.Join(r.i.Dir, part(1))
+		if !fs.ValidPath(part(1)) || !r.i.in.has(name) {
+			return "", false
+		}
+		return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String(), true
+	case part(2) != "", part(3) != "":
+		value, ok := r.configValue(part(2) + part(3))
+		if part(3) != "" && r.ambiguous(part(3)) {
+			return "", false
+		}
+		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.ctx.Project)), ok
+	}
+	return r.listed("workflow."+part(4), defaults)
+}
+
+// ambiguous reports whether several places of the configuration have a key.
+func (r *resolver) ambiguous(key string) bool {
+	for _, s := range r.from {
+		if n := count(s.central, key, 0); n > 0 {
+			return n > 1
+		}
+	}
+	return false
+}
+
+func count(values map[string]any, key string, depth int) int {
+	n := 0
+	for name, v := range values {
+		if t, ok := v.(map[string]any); ok {
+			if depth < maxTOML {
+				n += count(t, key, depth+1)
+			}
+		} else if _, plain := plainText(v); plain && name == key {
+			n++
+		}
+	}
+	return n
+}
+
+// listed returns a setting of a rendered skill as its renderer writes it: text as it is, a
+// list as a list, review layers as sections.
+func (r *resolver) listed(dotted string, defaults map[string]any) (string, bool) {
+	v, ok := lookUp(r.tables, dotted)
+	if !ok || isSecret(dotted) {
+		return "", false
+	}
+	if s, ok := v.(string); ok {
+		return r.bind(s), true
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return "", false
+	}
+	usual, _ := lookUp(defaults, dotted)
+	if first, ok := usual.([]any); ok && len(first) > 0 {
+		if _, ok := first[0].(map[string]any); ok {
+			return r.bind(layers(list)), true
+		}
+	}
+	var lines []string
+	for _, item := range list {
+		s, ok := item.(string)
+		if !ok {
+			return "", false
+		}
+		lines = append(lines, "- "+strings.ReplaceAll(s, "\n", "\n  "))
+	}
+	if len(lines) == 0 {
+		return "_None._", true
+	}
+	return r.bind(strings.Join(lines, "\n")), true
+}
+
+// skillFile finds the files of its skill that a setting names.
+var skillFile = regexp.MustCompile(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
+
+// bind makes the files of a rendered skill that a setting names the rendered ones, where
+// rendering changes them.
+func (r *resolver) bind(text string) string {
+	here, _ := r.system(r.i.Dir)
+	return skillFile.ReplaceAllStringFunc(text, func(named string) string {
+		rest := strings.TrimPrefix(named, "{skill-root}")
+		if name := path.Join(r.i.Dir, rest); rest != "" && r.i.in.has(name) {
+			if file, err := r.i.in.file(name); err == nil && snapshot.Match(file.Data) {
+				return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String()
+			}
+		}
+		return here + rest
+	})
+}
+
+// layers writes review layers. One without an instruction is switched off.
+func layers(list []any) string {
+	var sections []string
+	for _, item := range list {
+		layer, _ := item.(map[string]any)
+		instruction := strings.TrimSpace(multiline(layer["instruction"]))
+		if instruction == "" {
+			continue
+		}
+		id := plainString(layer["id"])
+		name := plainString(layer["name"])
+		if name == "" {
+			name = id
+		}
+		section := "#### " + name + " (`" + id + "`)"
+		if when := plainString(layer["when"]); when != "" {
+			section += "\n\nRun only when: " + when
+		}
+		sections = append(sections, section+"\n\n"+instruction)
+	}
+	if len(sections) == 0 {
+		return "No review layer is active. Stop, and tell the person: no active review layers."
+	}
+	return strings.Join(sections, "\n\n")
+}
+
+func multiline(v any) string {
+	s, _ := v.(string)
+	return s
+}

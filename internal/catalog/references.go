@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// references are the files that an item refers to, in the making.
+type references struct {
+	seen map[string]bool
+	list []Reference
+}
+
+// add lists a file once. A text is listed by the address at which its placeholders are filled
+// in.
+func (l *references) add(f *found, name, what string) {
+	uri := f.uri(name)
+	if len(l.list) >= maxReferences || l.seen[uri] {
+		return
+	}
+	info, err := fs.Stat(f.FS, name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	l.seen[uri] = true
+	if ext := path.Ext(name); ext == ".md" || ext == ".yaml" || ext == ".yml" || ext == ".xml" {
+		uri = Ref{Source: f.Name, Path: name, Resolved: true}.String()
+	}
+	l.list = append(l.list, Reference{URI: uri, What: what, Size: info.Size()})
+}
+
+// references lists the files that an item refers to and those that lie with it.
+func (r *resolver) references(out *Resolved, text string) {
+	i := r.i
+	if i.Path == "" {
+		return
+	}
+	l := &references{seen: map[string]bool{}}
+	for _, p := range out.Parts {
+		l.seen[plainAddress(p.URI)] = true
+	}
+	if out.Persona != nil && slices.ContainsFunc(out.Persona.Menu, func(m MenuItem) bool { return strings.HasSuffix(m.Does, "workflow.yaml") }) {
+		r.runner(out)
+	}
+	for _, named := range out.More {
+		if ref, err := ParseRef(named.URI); err == nil {
+			if f, name, err := r.c.locate(ref); err == nil {
+				l.add(f, name, named.What)
+			}
+		}
+	}
+	if i.Kind == Agent && !i.Skill && i.install.layout == LayoutV4 {
+		r.dependencies(out, text, l)
+	} else {
+		r.offered(out.Persona, l)
+	}
+	if i.Skill || i.inYAML() || i.Kind == Workflow && i.install.layout == LayoutV6 {
+		r.beside(l)
+	}
+	out.More = l.list
+}
+
+// offered lists the files that carry out what an agent offers.
+func (r *resolver) offered(p *Persona, l *references) {
+	if p == nil {
+		return
+	}
+	for _, m := range p.Menu {
+		for _, named := range []string{m.Does, m.Data} {
+			if f, name, ok := r.inSource(named); ok {
+				l.add(f, name, m.Code)
+			}
+		}
+	}
+}
+
+// beside lists the files that lie with an item, but for those that were read already.
+func (r *resolver) beside(l *references) {
+	entries := 0
+	r.i.in.filesIn(r.i.Dir, &entries, func(name string, _ int64) {
+		if base := path.Base(name); base != customizeFile && base != skillManifest && !strings.Contains(name, "/tests/") && name != r.i.Path {
+			l.add(r.i.in, name, "")
+		}
+	})
+}
+
+func plainAddress(uri string) string {
+	plain, _, _ := strings.Cut(uri, "?")
+	return plain
+}

@@ -1,0 +1,201 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// roster is what a configuration says of an agent.
+type roster struct {
+	Module, Team, Name, Title, Icon, Description string
+	// own is true for one that people have added.
+	own bool
+}
+
+// describe takes over the agents that a configuration describes.
+func (in *installation) describe(values map[string]any, own bool) {
+	agents, _ := values["agents"].(map[string]any)
+	for id, v := range agents {
+		t, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+		known := in.agents[id]
+		in.agents[id] = roster{
+			Module: cmp.Or(plainString(t["module"]), known.Module), Team: cmp.Or(plainString(t["team"]), known.Team),
+			Name: cmp.Or(plainString(t["name"]), known.Name), Title: cmp.Or(plainString(t["title"]), known.Title),
+			Icon: cmp.Or(plainString(t["icon"]), known.Icon), Description: cmp.Or(plainString(t["description"]), known.Description),
+			own: own || known.own,
+		}
+	}
+}
+
+// members takes over the agents of a module's roster, a list of tables that each name a skill.
+func (in *installation) members(values map[string]any, module string) {
+	members, _ := values["members"].([]any)
+	for _, v := range members {
+		t, ok := v.(map[string]any)
+		if id := plainString(t["skill"]); ok && id != "" {
+			in.describe(map[string]any{"agents": map[string]any{id: t}}, false)
+			known := in.agents[id]
+			known.Module = cmp.Or(known.Module, module)
+			in.agents[id] = known
+		}
+	}
+}
+
+// centralFiles are the layers of the configuration since 6.4, the later over the earlier.
+var centralFiles = []string{"config.toml", "config.user.toml", "custom/config.toml", "custom/config.user.toml"}
+
+// central reads the agents that the configuration describes.
+func (f *found) central(in *installation) {
+	for _, layer := range centralFiles {
+		name := path.Join(in.dir, layer)
+		text := f.read(name)
+		if text == "" {
+			continue
+		}
+		values, err := parseTOML(text)
+		if err != nil {
+			f.problem(name, "it is not valid TOML: %v", err)
+			continue
+		}
+		in.describe(values, strings.HasPrefix(layer, "custom/"))
+	}
+}
+
+// rosterOnly adds the agents that people have described and that have no skill, and reports
+// what manifests and configuration name and nobody has.
+func (f *found) rosterOnly() {
+	for _, in := range f.installs {
+		for _, s := range in.stale {
+			f.settle(in, s)
+		}
+		for _, id := range slices.Sorted(maps.Keys(in.ids)) {
+			if f.skills[id] == nil && in.layout == LayoutV6 && !f.launched(id) {
+				f.missing = append(f.missing, missing{id, in.manifestOf("skill-manifest.csv"), fmt.Sprintf("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(in.agents)) {
+			a := in.agents[id]
+			switch {
+			case f.skills[id] != nil:
+			case a.own:
+				f.add(&Item{
+					Kind: Agent, Name: id, Module: a.Module, Title: a.Title, DisplayName: a.Name, Icon: a.Icon,
+					Description: a.Description, install: in, roster: a,
+				})
+			default:
+				f.missing = append(f.missing, missing{id, path.Join(in.dir, "config.toml"), fmt.Sprintf("the agent %q is described and has no skill", id)})
+			}
+		}
+		for old, now := range in.old {
+			i := f.skills[now.now]
+			if i == nil || f.skills[old] != nil {
+				continue
+			}
+			i.Aliases = appendNew(i.Aliases, old)
+			if now.intent != "" {
+				if i.intents == nil {
+					i.intents = map[string]string{}
+				}
+				i.intents[old] = now.intent
+			}
+		}
+	}
+	for _, i := range f.items {
+		slices.Sort(i.Aliases)
+	}
+}
+
+func (in *installation) manifestOf(name string) string { return path.Join(in.dir, "_config", name) }
+
+// launched reports whether a name is that of an agent that has its own file.
+func (f *found) launched(id string) bool {
+	return slices.ContainsFunc(f.byShort[itemKey{Agent, short(id)}], func(i *Item) bool { return !i.Skill })
+}
+
+// settle gives a row without a file to the skill that it is about, or reports it.
+func (f *found) settle(in *installation, s staleRow) {
+	for _, id := range []string{s.row["canonicalId"], s.row["name"]} {
+		i := f.skills[id]
+		if i == nil || id == "" {
+			continue
+		}
+		if s.kind == Agent && i.Kind != Agent {
+			i.Kind = Agent // before 6.4 the manifest says which skills are agents
+		}
+		told := *i
+		told.told(s.row)
+		description := i.Description
+		i.enrich(&told)
+		i.Description = cmp.Or(description, told.Description)
+		i.Module = cmp.Or(i.Module, s.row["module"])
+		return
+	}
+	for _, i := range f.byShort[itemKey{s.kind, short(s.row["name"])}] { // moved, or a row that is cut short
+		if i.install == in && (s.row["module"] == "" || s.row["module"] == i.Module) {
+			told := &Item{Name: i.Name, Path: i.Path}
+			if told.Description = s.row.plain("description"); s.kind == Agent {
+				told.told(s.row)
+			}
+			i.enrich(told)
+			return
+		}
+	}
+	f.problem(s.manifest, "the %s %q is listed, and its file %q is not there", s.kind, s.row["name"], s.row["path"])
+}
+
+// helped reads what the method's help says of items: their codes, phases and commands. Up to
+// 6.2 it names files; from 6.6 on skills. From 6.3 to 6.5 it has the fields of the later
+// kind under the header of the earlier.
+func (f *found) helped(in *installation) {
+	name := in.manifestOf("bmad-help.csv")
+	if in.layout != LayoutV6 {
+		return
+	}
+	titled := map[*Item]int{}
+	byPath := map[string]*Item{}
+	for _, i := range f.items {
+		byPath[i.Path] = i
+	}
+	for _, r := range f.manifest(name) {
+		if id := r["phase"]; r["skill"] == "" && f.skills[id] != nil {
+			// module,phase,name,code,sequence,workflow-file,command,required,… holds
+			// module,skill,display-name,menu-code,description,action,args,phase,…
+			// under it; rows that leave out an empty field have the phase one column earlier.
+			r = row{"skill": id, "menu-code": r["code"], "phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"]}
+		}
+		i := f.skills[r["skill"]]
+		if file := r["workflow-file"]; i == nil && file != "" {
+			if id, ok := strings.CutPrefix(file, "skill:"); ok {
+				i = f.skills[id]
+			} else if places, ok := in.places(file); ok {
+				for _, p := range places {
+					i = cmp.Or(i, byPath[p])
+				}
+			}
+		}
+		if i == nil {
+			continue
+		}
+		i.Codes = appendNew(i.Codes, r["menu-code"], r["code"])
+		if i.Phase == "" || i.Phase == "anytime" {
+			i.Phase = cmp.Or(phase(r["phase"]), i.Phase)
+		}
+		if command := r["command"]; command != i.Name {
+			i.Aliases = appendNew(i.Aliases, command)
+		}
+		weight := 2
+		if r["action"] != "" { // one of the things it does, such as the status of a sprint
+			weight = 1
+		}
+		if i.Kind != Agent && titled[i] < weight {
+			i.Title, titled[i] = cmp.Or(r["display-name"], r["name"], i.Title), weight
+		}
+	}
+}

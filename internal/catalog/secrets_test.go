@@ -1,0 +1,110 @@
+package catalog_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/catalog"
+)
+
+// TestConfig: the configuration of each installation is shown merged, with the files it is of.
+func TestConfig(t *testing.T) {
+	views, err := project(t, "v6-skills", "v4").Config()
+	if err != nil || len(views) != 3 {
+		t.Fatalf("%d views, %v", len(views), err)
+	}
+	slices.SortFunc(views, func(a, b catalog.ConfigView) int { return strings.Compare(a.Installation, b.Installation) })
+	v4, v6 := views[0], views[2]
+	if v4.Installation != ".bmad-core" || v4.Version != "4.44.3" || strings.Join(v4.Files, " ") != "bmad://.bmad-core/core-config.yaml" {
+		t.Errorf("version 4: %+v", v4)
+	}
+	if got, _ := v4.Values["core-config.yaml"].(map[string]any); got["devStoryLocation"] != "docs/stories" {
+		t.Errorf("version 4: %v", v4.Values)
+	}
+	files := "bmad://_bmad/bmm/config.yaml bmad://_bmad/config.toml bmad://_bmad/config.user.toml bmad://_bmad/core/config.yaml bmad://_bmad/custom/config.toml bmad://_bmad/custom/config.user.toml"
+	if v6.Installation != "_bmad" || v6.Source != catalog.Project || v6.Version != "6.12.0" || strings.Join(v6.Files, " ") != files {
+		t.Errorf("version 6: %s %s %s %q", v6.Installation, v6.Source, v6.Version, v6.Files)
+	}
+	core, _ := v6.Values["core"].(map[string]any)
+	agents, _ := v6.Values["agents"].(map[string]any)
+	analyst, _ := agents["bmad-agent-analyst"].(map[string]any)
+	for what, pair := range map[string][2]any{
+		"the team's value":             {core["document_output_language"], "Spanish"},
+		"the person's":                 {core["communication_language"], "Catalan"},
+		"the installer's":              {core["project_name"], "lagoon"},
+		"the team's of an agent":       {analyst["description"], "Asks the harbour master first."},
+		"what nobody has said over it": {analyst["title"], "Business Analyst"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
+		}
+	}
+}
+
+// TestSecrets: the values of keys that name a secret are in no view, at any depth. The bytes of
+// a file are still those of the file.
+func TestSecrets(t *testing.T) {
+	const value = "not-a-real-"
+	files := with(layout(t, "v6-skills"), map[string]string{
+		"_bmad/custom/config.toml": `
+[core.deep.er]
+API_KEY = "not-a-real-1"
+[core.secrets]
+inner = "not-a-real-2"
+[[core.servers]]
+name = "one"
+AccessKey = "not-a-real-3"
+auth = { bearer_token = ["not-a-real-4"], user = "shown" }
+[modules.bmm]
+private-key = "not-a-real-5"
+passphrase = "not-a-real-6"
+credentials = { a = "not-a-real-7" }
+apiKeyFile = "not-a-real-8"
+keyboard = "shown"
+`,
+		"_bmad/core/config.yaml": "user_name: Kim\nlist:\n  - {client_secret: not-a-real-9, url: shown}\n1: {passwd: not-a-real-10}\ntrue: {x: {db-password: not-a-real-11}}\n",
+		"_bmad/custom/bmad-agent-dev.toml": "[agent]\ngithub_token = 'not-a-real-12'\n[agent.deep]\napi_key = 'not-a-real-13'\nshown = 'shown'\n" +
+			"[[agent.menu]]\ncode = 'XX'\ndescription = 'x'\nprompt = 'y'\npassword = 'not-a-real-14'\n",
+		".claude/skills/bmad-agent-dev/SKILL.md": "---\nname: bmad-agent-dev\n---\n{agent.github_token} {agent.deep.api_key} {agent.deep} {agent.menu} {api_key} {core.secrets.inner} {core.deep.er.API_KEY} {private-key} {passphrase}\n",
+	})
+	c := catalog.Open(source(files))
+	views, err := c.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := asJSON(t, views)
+	if strings.Contains(text, value) {
+		t.Errorf("the configuration shows a secret:\n%s", text)
+	}
+	if got := strings.Count(text, `"`+catalog.Masked+`"`); got != 17 || strings.Count(text, `"shown"`) != 3 {
+		t.Errorf("%d values are masked, and %d shown:\n%s", got, strings.Count(text, `"shown"`), text)
+	}
+	for _, i := range c.Items() {
+		r, err := c.Resolve(i, at)
+		if err != nil {
+			t.Errorf("%s: %v", i.Full(), err)
+			continue
+		}
+		if text := shown(t, r); strings.Contains(text, value) {
+			t.Errorf("%s shows a secret:\n%s", i.Full(), text)
+		}
+	}
+	r := resolve(t, c, catalog.Agent, "bmad-agent-dev")
+	if settings := asJSON(t, r.Settings); strings.Count(settings, catalog.Masked) != 3 || !strings.Contains(settings, `"shown": "shown"`) {
+		t.Errorf("settings: %s", settings)
+	}
+	if got := words(r); !strings.HasSuffix(got, "{agent.github_token} {agent.deep.api_key} (agent.deep, in the settings) (agent.menu, in the settings) {api_key} {core.secrets.inner} {core.deep.er.API_KEY} {private-key} {passphrase}\n") {
+		t.Errorf("texts: %s", got)
+	}
+	for name, f := range files {
+		if strings.HasPrefix(name, "_bmad/") && strings.Contains(string(f.Data), value) {
+			if got := read(t, c, name); got != string(f.Data) {
+				t.Errorf("%s is not as it is: %s", name, got)
+			}
+		}
+	}
+	if got := read(t, c, "_bmad/bmm/config.yaml"); !strings.Contains(got, "api_key: not-a-real-api-key-of-yaml") {
+		t.Errorf("the file of the fixture: %s", got)
+	}
+}

@@ -1,0 +1,169 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// maxTOML bounds how deep tables lie in each other: everything that walks them takes as much
+// of the stack.
+const maxTOML = 64
+
+// parseTOML reads a TOML text.
+func parseTOML(text string) (map[string]any, error) {
+	out := map[string]any{}
+	err := toml.Unmarshal([]byte(text), &out)
+	var at *toml.DecodeError
+	if errors.As(err, &at) {
+		line, column := at.Position()
+		return map[string]any{}, fmt.Errorf("line %d, column %d: %w", line, column, err)
+	}
+	if err != nil {
+		return map[string]any{}, err
+	}
+	if deeper(out, maxTOML) {
+		return map[string]any{}, fmt.Errorf("its tables lie more than %d deep in each other", maxTOML)
+	}
+	return out, nil
+}
+
+// deeper reports whether tables and lists lie deeper in each other than so many levels.
+func deeper(v any, levels int) bool {
+	if levels == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			if deeper(item, levels-1) {
+				return true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if deeper(item, levels-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mergeLayers puts layers of settings over each other, the later over the earlier, by the
+// method's own rules (config_utils.py of 6.12): tables merge key by key, plain values
+// replace, lists of tables that all have a code, or else an id, merge by it, and every other
+// list is lengthened.
+func mergeLayers(layers ...map[string]any) (map[string]any, error) {
+	out := map[string]any{}
+	for _, layer := range layers {
+		merged, err := mergeTables(out, layer)
+		if err != nil {
+			return nil, err
+		}
+		out = merged
+	}
+	return out, nil
+}
+
+func mergeTables(base, over map[string]any) (map[string]any, error) {
+	out := maps.Clone(base)
+	for key, value := range over {
+		before, known := out[key]
+		if !known {
+			out[key] = value
+			continue
+		}
+		merged, err := mergeValues(before, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		out[key] = merged
+	}
+	return out, nil
+}
+
+func mergeValues(base, over any) (any, error) {
+	if a, ok := base.(map[string]any); ok {
+		if b, ok := over.(map[string]any); ok {
+			return mergeTables(a, b)
+		}
+	}
+	if a, ok := base.([]any); ok {
+		if b, ok := over.([]any); ok {
+			return mergeLists(a, b)
+		}
+	}
+	return over, nil
+}
+
+func mergeLists(base, over []any) ([]any, error) {
+	all := append(append([]any{}, base...), over...)
+	key, err := identity(all)
+	if err != nil || key == "" {
+		return all, err
+	}
+	out := append([]any{}, base...)
+	at := map[string]int{}
+	name := func(item any) string { return item.(map[string]any)[key].(string) } // identity has looked
+	for i, item := range base {
+		at[name(item)] = i
+	}
+	for _, item := range over {
+		if i, known := at[name(item)]; known {
+			out[i] = item
+			continue
+		}
+		at[name(item)] = len(out)
+		out = append(out, item)
+	}
+	return out, nil
+}
+
+// identity returns the key by which tables of a list are told apart: the one of code and id
+// that all of them have; "" where they have none.
+func identity(items []any) (string, error) {
+	if len(items) == 0 {
+		return "", nil
+	}
+	for _, key := range []string{"code", "id"} {
+		all := true
+		for _, item := range items {
+			table, ok := item.(map[string]any)
+			if !ok {
+				return "", nil
+			}
+			if _, ok := table[key]; !ok {
+				all = false
+				break
+			}
+		}
+		if !all {
+			continue
+		}
+		for _, item := range items {
+			if v, ok := item.(map[string]any)[key].(string); !ok || v == "" {
+				return "", fmt.Errorf("the key %q of each of its tables has to be text that is not empty", key)
+			}
+		}
+		return key, nil
+	}
+	return "", nil
+}
+
+// plainText returns a plain value of TOML or YAML as text; ok is false for lists and tables.
+func plainText(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case nil, []any, map[string]any:
+		return "", false
+	case string:
+		return v, true
+	case time.Time:
+		return v.Format(time.RFC3339), true
+	default:
+		return fmt.Sprint(v), true
+	}
+}
