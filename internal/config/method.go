@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/gitsource"
 )
 
 // Toolset is a group of tools that is offered together: each definition costs the model's
@@ -62,9 +65,16 @@ const maxSources = 20
 // setMethod applies a setting of the method.
 func (c *Config) setMethod(key string, values []string) error {
 	if key == "toolsets" {
-		var err error
-		c.Toolsets, err = ParseToolsets(values)
-		return err
+		list, err := ParseToolsets(values)
+		switch {
+		case err != nil:
+			return err
+		case c.from == own: // a repository could take the gates away, and put its own words before the model
+			c.ignoreBecause("toolsets "+strings.Join(values, ", "), "which tools there are is the person's to say")
+		default:
+			c.Toolsets = list
+		}
+		return nil
 	}
 	var list []string
 	for _, value := range values {
@@ -76,6 +86,11 @@ func (c *Config) setMethod(key string, values []string) error {
 	}
 	if len(list) > maxSources {
 		return fmt.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
+	}
+	for n, source := range list {
+		if _, err := gitsource.Parse(source); err != nil { // the address may have a password: it is not repeated
+			return fmt.Errorf("sources: number %d of %d: %w (%s)", n+1, len(list), err, fault.From(err).Hint)
+		}
 	}
 	switch c.from {
 	case own: // a repository that a project names counts once the person has allowed it

@@ -119,8 +119,10 @@ func (c *Config) setVerifies(command string) {
 }
 
 // ignore notes that a setting of the project's file does not count.
-func (c *Config) ignore(what string) {
-	what += " of " + ProjectFile + " does not count: yours holds"
+func (c *Config) ignore(what string) { c.ignoreBecause(what, "yours holds") }
+
+func (c *Config) ignoreBecause(what, why string) {
+	what += " of " + ProjectFile + " does not count: " + why
 	if !slices.Contains(c.Ignored, what) {
 		c.Ignored = append(c.Ignored, what)
 	}

@@ -47,19 +47,21 @@ func (d dir) sources() ([]Source, error) {
 	return list.Sources, nil
 }
 
-// AddSource adds a repository, and reports whether it was not there yet.
-func (f Folder) AddSource(ctx context.Context, s Source) (added bool, err error) {
+// AddSource adds a repository, in the place of the one that is the same, if there is one: its
+// address may have new credentials. It reports whether there was none.
+func (f Folder) AddSource(ctx context.Context, s Source, same func(url string) bool) (added bool, err error) {
 	d, err := f.make()
 	if err != nil {
 		return false, f.trouble(err)
 	}
 	defer func() { _ = d.Close() }()
 	err = d.changeSources(ctx, func(list []Source) []Source {
-		if slices.ContainsFunc(list, func(have Source) bool { return have.URL == s.URL }) {
-			return list
+		at := slices.IndexFunc(list, func(have Source) bool { return same(have.URL) })
+		if added = at < 0; added {
+			return append(list, s)
 		}
-		added = true
-		return append(list, s)
+		list[at].URL = s.URL
+		return list
 	})
 	return added, f.trouble(err)
 }

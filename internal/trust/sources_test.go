@@ -25,6 +25,13 @@ func urls(t *testing.T, f trust.Folder) string {
 	return strings.Join(out, " ")
 }
 
+// same tells addresses of one repository: those with the same end.
+func same(url string) func(string) bool {
+	return func(other string) bool {
+		return url[strings.LastIndexByte(url, '/')+1:] == other[strings.LastIndexByte(other, '/')+1:]
+	}
+}
+
 func TestSources(t *testing.T) {
 	f := trust.Folder(filepath.Join(t.TempDir(), "state"))
 	if got := urls(t, f); got != "" {
@@ -36,8 +43,8 @@ func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		url   string
 		added bool
-	}{{"git+https://a/b.git", true}, {"git+https://user:word@a/c.git#v1&x", true}, {"git+https://a/b.git", false}} {
-		if added, err := f.AddSource(t.Context(), trust.Source{URL: c.url, AddedAt: at}); added != c.added || err != nil {
+	}{{"git+https://a/b.git", true}, {"git+https://user:old@a/c.git#v1&x", true}, {"git+https://a/b.git", false}, {"git+https://user:word@a/c.git#v1&x", false}} {
+		if added, err := f.AddSource(t.Context(), trust.Source{URL: c.url, AddedAt: at}, same(c.url)); added != c.added || err != nil {
 			t.Errorf("%s: %v, %v", c.url, added, err)
 		}
 	}
@@ -61,7 +68,7 @@ func TestSourcesOfManyProcessesAreKept(t *testing.T) {
 	var wait sync.WaitGroup
 	for n := range 20 {
 		wait.Go(func() {
-			if _, err := f.AddSource(t.Context(), trust.Source{URL: "git+https://a/" + string(rune('a'+n)), AddedAt: at}); err != nil {
+			if _, err := f.AddSource(t.Context(), trust.Source{URL: "git+https://a/" + string(rune('a'+n)), AddedAt: at}, same("git+https://a/"+string(rune('a'+n)))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -81,7 +88,7 @@ func TestBrokenSourcesAreLeft(t *testing.T) {
 	if _, err := f.Sources(); !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "move it away") {
 		t.Errorf("reading: %v", err)
 	}
-	if _, err := f.AddSource(t.Context(), trust.Source{URL: "x", AddedAt: at}); !fault.Is(err, fault.Storage) {
+	if _, err := f.AddSource(t.Context(), trust.Source{URL: "x", AddedAt: at}, same("x")); !fault.Is(err, fault.Storage) {
 		t.Errorf("adding: %v", err)
 	}
 	if data, err := os.ReadFile(name); string(data) != "{" || err != nil {
