@@ -21,6 +21,7 @@ import (
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/method"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
@@ -57,9 +58,14 @@ type app struct {
 	raw      io.Writer
 	log      *slog.Logger
 	engine   *engine.Engine
+	library  *method.Library
 	settings config.Source
 	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
+	// toolsets are those of the same folder, or of --toolsets.
+	toolsets []config.Toolset
+
+	sets []string // --toolsets
 
 	cwd    string // --cwd
 	asJSON bool   // --json
@@ -82,6 +88,9 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
+	if a.library != nil {
+		a.library.Close() // a fetch that is under way would otherwise count as one that failed
+	}
 	switch {
 	case err == nil:
 		return exitOK
@@ -116,6 +125,9 @@ New here? Run: bmad-mcp demo
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := a.readToolsets(); err != nil {
+				return err
+			}
 			return a.setUp()
 		},
 		RunE: a.serve,
@@ -126,6 +138,8 @@ New here? Run: bmad-mcp demo
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
+	a.toolsetFlag(root)
+	root.AddCommand(a.methodCommands()...)
 	root.AddCommand(
 		a.gateCommand("confirm", "Decide yourself on the document that waits"),
 		a.gateCommand("approve", "Decide yourself on the plan, or the failed work, that waits"),
@@ -143,12 +157,15 @@ func (a *app) setUp() error {
 	dir := a.openProject()
 	if c, err := a.settings.Load(dir); err == nil {
 		level, a.hostConfirm = c.LogLevel, c.HostConfirm
+		if a.toolsets == nil {
+			a.toolsets = c.Toolsets
+		}
 	}
 	if dir != nil {
 		_ = dir.Close()
 	}
 	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
-	a.engine = a.newEngine(nil)
+	a.engine, a.library = a.newEngine(nil)
 	return nil
 }
 

@@ -3,9 +3,11 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"bmad-mcp/internal/cli"
 )
@@ -16,16 +18,38 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// layout NAME DIR puts an installation of the method into a folder.
+func layout(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: layout NAME DIR")
+	}
+	a, err := txtar.ParseFile(layouts(args[0]))
+	ts.Check(err)
+	ts.Check(txtar.Write(a, ts.MkAbs(args[1])))
+}
+
+// layouts returns where an installation of the method is kept.
+func layouts(name string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "catalog", "testdata", "layouts", name+".txtar")
+}
+
 // TestScripts runs testdata/script/*.txtar against the program. -update rewrites
 // what the scripts compare with.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TZ", "UTC")
+			if err := os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o750); err != nil {
+				return err
+			}
 			// Submissions stand in the scripts' project, as paths must be inside it.
 			from := filepath.Join("..", "..", "testdata", "submissions", "webhook-relay")
 			entries, err := os.ReadDir(from)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bmad-mcp/internal/catalog"
 	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
@@ -69,6 +70,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	}
 	report.Add(a.checkSettings(cwd))
 	report.Add(checks...)
+	report.Add(a.checkMethod(cwd)...)
 	report.Add(a.machine(cwd).Check()...)
 	if a.asJSON {
 		if err := a.printJSON(report); err != nil {
@@ -106,6 +108,34 @@ func (a *app) checkSettings(cwd string) upkeep.Check {
 	}
 	a.checkPolicy(cwd, &c)
 	return c
+}
+
+// maxLeftOut bounds what doctor names of an installation's problems.
+const maxLeftOut = 10
+
+// checkMethod tells what is installed of the BMAD method, where anything is, and what of it
+// could not be used.
+func (a *app) checkMethod(cwd string) []upkeep.Check {
+	s := a.library.At(cwd)
+	c := upkeep.Check{Group: upkeep.OfProject, Name: "method", Status: upkeep.OK}
+	for _, src := range s.Sources {
+		if src.State == "failed" {
+			c.Items = append(c.Items, upkeep.Item{Path: src.Place, What: src.Problem})
+		}
+	}
+	for _, p := range s.Check() {
+		if len(c.Items) < maxLeftOut {
+			c.Items = append(c.Items, upkeep.Item{Path: p.Path, What: p.Text})
+		}
+	}
+	if s.Empty() && len(c.Items) == 0 {
+		return nil // most projects have none
+	}
+	c.Detail = fmt.Sprintf("%d agents, %d workflows, %d tasks of the BMAD method", len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)), len(s.Catalog.Items(catalog.Task)))
+	if len(c.Items) > 0 {
+		c.Status, c.Remedy = upkeep.Warning, "bmad-mcp sources shows all of it; what is named here was left out"
+	}
+	return []upkeep.Check{c}
 }
 
 // checkPolicy names the settings that do not count, and what waits to be allowed.

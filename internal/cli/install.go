@@ -286,7 +286,7 @@ func (f installFlags) entry() (hosts.Entry, error) {
 	}
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "BMAD_") || name == "XDG_STATE_HOME" || name == "XDG_CONFIG_HOME" {
+		if strings.HasPrefix(name, "BMAD_") || name == "XDG_STATE_HOME" || name == "XDG_CONFIG_HOME" || name == "XDG_CACHE_HOME" {
 			e.Pass = append(e.Pass, name)
 		}
 	}

@@ -6,15 +6,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/mcpserver"
 )
 
 // serve is the server on stdio.
 func (a *app) serve(cmd *cobra.Command, _ []string) error {
-	s := mcpserver.New(a.engine, mcpserver.Options{Version: version(), Places: serverPlaces(), HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Log: a.log})
+	s := mcpserver.New(a.engine, mcpserver.Options{
+		Version: version(), Places: serverPlaces(), HostConfirm: mcpserver.HostConfirm(a.hostConfirm),
+		Method: a.library, Toolsets: a.toolsetNames(), Log: a.log,
+	})
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")
 	if f, ok := a.in.(*os.File); ok {
@@ -47,4 +53,22 @@ func serverPlaces() mcpserver.Places {
 		p.Folder = here
 	}
 	return p
+}
+
+// toolsetFlag gives a command that serves the flag of its tools.
+func (a *app) toolsetFlag(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&a.sets, "toolsets", nil,
+		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
+}
+
+// readToolsets reads the flag; it goes before the settings.
+func (a *app) readToolsets() error {
+	if len(a.sets) == 0 {
+		return nil
+	}
+	var err error
+	if a.toolsets, err = config.ParseToolsets(a.sets); err != nil {
+		return fault.New(fault.InvalidArgument, "--%w", err).WithHint("name one or more of them, with commas between")
+	}
+	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/mcpserver"
+	"bmad-mcp/internal/method"
 	"bmad-mcp/internal/store/filestore"
 )
 
@@ -82,6 +83,7 @@ The first Ctrl+C or SIGTERM ends it: what was accepted is answered, for at most 
 	flags.DurationVar(&f.idle, "idle-timeout", 30*time.Minute, "end a client's session that had no request for so long")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
 	flags.BoolVar(&f.metrics, "metrics", false, "serve /metrics, for Prometheus")
+	a.toolsetFlag(cmd)
 	return cmd
 }
 
@@ -99,8 +101,8 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if len(roots) == 1 {
 		places.Served = roots
 	}
-	e := a.newEngine(roots)
-	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Log: a.log})
+	e, library := a.newEngine(roots)
+	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Method: library, Toolsets: a.toolsetNames(), Log: a.log})
 	h := s.Handler(mcpserver.HTTPOptions{
 		Token: token, Remote: f.allowRemote, Origins: f.origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
 	})
@@ -218,14 +220,28 @@ func (a *app) roots(names []string) ([]string, error) {
 	return out, nil
 }
 
-// newEngine makes the engine; with folders, it is confined to projects in them.
-func (a *app) newEngine(within []string) *engine.Engine {
-	return engine.New(engine.Options{
+// newEngine makes the engine, and the library of the method whose agents its stages may act
+// as; with folders, both are confined to projects in them.
+func (a *app) newEngine(within []string) (*engine.Engine, *method.Library) {
+	var e *engine.Engine
+	library := a.newLibrary(func(name string) (*durable.Dir, error) { return e.OpenFolder(name) }, func() time.Time { return e.Clock() }, len(within) > 0)
+	e = engine.New(engine.Options{
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
 		Known:    filestore.Known{Folder: a.stateFolder()},
 		Settings: a.settings,
 		Trust:    a.trust(),
+		Personas: library,
 		Within:   within,
 		Log:      a.log,
 	})
+	return e, library
+}
+
+// toolsetNames are the toolsets as the server takes them.
+func (a *app) toolsetNames() []string {
+	var out []string
+	for _, t := range a.toolsets {
+		out = append(out, string(t))
+	}
+	return out
 }

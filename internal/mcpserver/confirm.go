@@ -72,13 +72,11 @@ func versionNumbers(version string) []int {
 	return out
 }
 
-// listedTools leaves bmad-confirm out, of lists and of calls, for clients that would call
-// it without asking.
+// listedTools leaves out, of lists and of calls, the tools of toolsets that are not offered,
+// and bmad-confirm for clients that would call it without asking.
 func (s *Server) listedTools(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
-	if s.hostConfirms(ctx) {
-		return tools
-	}
-	return slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool { return t.Name == ConfirmTool })
+	asks := s.hostConfirms(ctx)
+	return slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !s.callable(t.Name) })
 }
 
 // confirmArguments are those of bmad-confirm.

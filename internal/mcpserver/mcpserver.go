@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/method"
 )
 
 //go:embed instructions.md
@@ -47,7 +48,11 @@ type Options struct {
 	Places  Places
 	// HostConfirm says for which clients the tool bmad-confirm is listed.
 	HostConfirm HostConfirm
-	Log         *slog.Logger
+	// Method serves the BMAD method; nil serves none.
+	Method *method.Library
+	// Toolsets are the groups of tools that are offered; none is ToolsetAuto.
+	Toolsets []string
+	Log      *slog.Logger
 }
 
 // Server serves the tools of one engine.
@@ -66,6 +71,14 @@ type Server struct {
 	end     context.CancelFunc
 
 	hostConfirm HostConfirm
+
+	method   *method.Library
+	toolsets []string
+	// prompts and resources are those of every caller; fixedPrompts are the names of all that
+	// the library knows.
+	prompts      []mcp.Prompt
+	resources    []mcp.Resource
+	fixedPrompts []string
 }
 
 // New returns a server.
@@ -75,12 +88,16 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s := &Server{
 		engine: e, places: o.Places, forms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
-		subscriptions: newSubscriptions(o.Log, e.Clock),
+		subscriptions: newSubscriptions(o.Log, e.Clock), method: o.Method, toolsets: o.Toolsets,
 	}
 	s.closing, s.end = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listResources)
+	hooks.AddAfterListPrompts(s.listPrompts)
+	hooks.AddAfterListTools(s.listTools)
+	hooks.AddBeforeGetPrompt(s.getOwn)
+	hooks.AddBeforeCallTool(s.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
 	hooks.AddOnError(noteFailure)
 	s.subscriptions.hook(s, hooks)
@@ -94,8 +111,8 @@ func New(e *engine.Engine, o Options) *Server {
 		server.WithPromptCompletionProvider(completions{s}),
 		server.WithResourceCompletionProvider(completions{s}),
 		server.WithResourceCapabilities(true, true),
-		server.WithPromptCapabilities(false),
-		server.WithToolCapabilities(false),
+		server.WithPromptCapabilities(s.servesMethod()),
+		server.WithToolCapabilities(s.servesMethod()),
 		server.WithToolHandlerMiddleware(s.recovering),
 		server.WithToolHandlerMiddleware(s.bridging),
 		server.WithToolFilter(s.listedTools),
@@ -104,7 +121,11 @@ func New(e *engine.Engine, o Options) *Server {
 	s.mcp.AddTool(confirmTool(), s.handleConfirm)
 	s.addPrompts()
 	s.addResources()
+	s.addMethod()
 	addFixtures(s.mcp)
+	if s.method != nil {
+		s.method.SetChanged(s.subscriptions.poke)
+	}
 	s.mcp.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
 		s.roots.forget(clientKey(ctx))
 	})
@@ -115,6 +136,9 @@ func New(e *engine.Engine, o Options) *Server {
 func (s *Server) close() {
 	s.end()
 	s.subscriptions.close()
+	if s.method != nil {
+		s.method.Close()
+	}
 }
 
 // ready reports what would keep every action from being done.

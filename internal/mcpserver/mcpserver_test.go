@@ -18,6 +18,8 @@ import (
 	"time"
 
 	_ "bmad-mcp/internal/cli" // the binary that is built: go test must not take its results for known when it changes
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"bmad-mcp/internal/golden"
 	"bmad-mcp/internal/mcpserver"
 )
@@ -186,6 +188,8 @@ var variable = []struct {
 	{regexp.MustCompile(`(prev[\\]*": [\\]*")[0-9a-f]{64}`), "${1}<hash>"}, // of an entry with a time
 	{regexp.MustCompile(`(waited_seconds[\\]*": )[0-9.]+`), "${1}<time>"},
 	{regexp.MustCompile(`("application/json","size":)\d+|("mime_type[\\]*":[\\]*"application/json[\\]*",[\\]*"size[\\]*":)\d+`), "${1}${2}<size>"},
+	{regexp.MustCompile(`/[^ ,"\\()]*/TestTranscripts[^ ,"\\()]*`), "<home>"},
+	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
 }
 
@@ -207,10 +211,14 @@ func TestTranscripts(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "prd.md"), []byte("# P\nQuality Score: 95/100\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r := raw(t, dir)
+			r := raw(t, dir, directives(t, dir, string(data))...)
 			var out strings.Builder
 			for line := range strings.Lines(string(data)) {
 				line = strings.TrimSpace(line)
+				if strings.HasPrefix(line, "#") {
+					fmt.Fprintln(&out, line)
+					continue
+				}
 				r.send(line)
 				fmt.Fprintf(&out, "C> %s\n", line)
 				if strings.Contains(line, `"id"`) || !strings.HasPrefix(line, "{") {
@@ -223,6 +231,39 @@ func TestTranscripts(t *testing.T) {
 			}
 			golden.Check(t, filepath.Join("..", "..", "testdata", "mcp", name+".golden"), out.String())
 		})
+	}
+}
+
+// directives does what the first lines of a transcript ask for, and returns the server's
+// environment: "# layout NAME" puts an installation of the method into dir, "# toolsets
+// NAMES" and "# personas WHOSE" are settings.
+func directives(t *testing.T, dir, transcript string) (env []string) {
+	t.Helper()
+	for line := range strings.Lines(transcript) {
+		word, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "# "), " ")
+		switch {
+		case !strings.HasPrefix(line, "#"):
+			return env
+		case word == "layout":
+			unpack(t, dir, rest)
+		case word == "toolsets":
+			env = append(env, "BMAD_TOOLSETS="+rest)
+		case word == "personas":
+			env = append(env, "BMAD_PERSONAS="+rest)
+		}
+	}
+	return env
+}
+
+// unpack puts an installation of the method into a folder.
+func unpack(t testing.TB, dir, layout string) {
+	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("..", "catalog", "testdata", "layouts", layout+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := txtar.Write(a, dir); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -22,14 +22,7 @@ const stagePrompt = "bmad-stage-"
 // addPrompts offers the prompts.
 func (s *Server) addPrompts() {
 	task := mcp.WithArgument("task", mcp.ArgumentDescription("task name or session id; may be left out when the project has one active session"))
-	add := func(name, title, description string, handle promptHandler, options ...mcp.PromptOption) {
-		if s.places.Remote && len(s.places.Served) != 1 { // nothing else says which project is meant
-			options = append(options, mcp.WithArgument("cwd", mcp.ArgumentDescription("absolute path of the project folder")))
-		}
-		p := mcp.NewPrompt(name, append([]mcp.PromptOption{mcp.WithPromptDescription(description)}, options...)...)
-		p.Title, p.Icons = title, icons()
-		s.mcp.AddPrompt(p, s.prompting(title, handle))
-	}
+	add := s.addPrompt
 	add("bmad", "Start or continue", "Start a task through all six stages, or go on with the one at work", s.promptStart,
 		mcp.WithArgument("objective", mcp.ArgumentDescription("what is to be built; without it the task at work goes on")))
 	add("bmad-status", "Where it stands", "Where a task stands: stages, scores, what waits for whom", s.promptStatus, task)
@@ -39,6 +32,26 @@ func (s *Server) addPrompts() {
 	}
 }
 
+// addPrompt offers a prompt to every caller.
+func (s *Server) addPrompt(name, title, description string, handle promptHandler, options ...mcp.PromptOption) {
+	options = append(options, s.promptPlace()...)
+	p := mcp.NewPrompt(name, append([]mcp.PromptOption{mcp.WithPromptDescription(description)}, options...)...)
+	p.Title, p.Icons = title, icons()
+	s.mcp.AddPrompt(p, s.prompting(title, handle))
+	s.fixedPrompts = append(s.fixedPrompts, name)
+	if name != anyAgent {
+		s.prompts = append(s.prompts, p)
+	}
+}
+
+// promptPlace returns the argument that says which project is meant, where nothing else does.
+func (s *Server) promptPlace() []mcp.PromptOption {
+	if s.places.Remote && len(s.places.Served) != 1 {
+		return []mcp.PromptOption{mcp.WithArgument("cwd", mcp.ArgumentDescription("absolute path of the project folder"))}
+	}
+	return nil
+}
+
 // promptHandler returns what the person says by a prompt.
 type promptHandler func(ctx context.Context, base engine.Request, arguments map[string]string) (string, error)
 
@@ -46,6 +59,7 @@ type promptHandler func(ctx context.Context, base engine.Request, arguments map[
 // prompt: hosts show an error of prompts/get to nobody, or as an error of theirs.
 func (s *Server) prompting(title string, handle promptHandler) func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	return func(ctx context.Context, call mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		title := title
 		base := s.base(ctx)
 		base.HostConfirm = s.hostConfirms(ctx)
 		if channel := s.formChannel(ctx, mcp.CallToolRequest{}); channel != nil {
@@ -56,10 +70,21 @@ func (s *Server) prompting(title string, handle promptHandler) func(context.Cont
 		if err != nil {
 			f := NewFailure(err)
 			s.log.Info("refused", "prompt", call.Params.Name, "error", err)
-			text = fmt.Sprintf("The BMAD server could not do that: %s.\nWhat to do: %s.\n\nTell me so, and do nothing else.", f.Error, f.Hint)
+			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(f.Error), sentence(f.Hint))
+		}
+		if own := call.Params.Arguments[agentKey]; own != "" {
+			title = "Talk to " + own
 		}
 		return mcp.NewGetPromptResult(title, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
 	}
+}
+
+// sentence ends a text as a sentence.
+func sentence(text string) string {
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
+		return text
+	}
+	return text + "."
 }
 
 // ask runs an action that changes nothing.

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"bmad-mcp/internal/catalog"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
@@ -38,6 +39,7 @@ func (s *Server) addResources() {
 		r := mcp.NewResource(uri, name, mcp.WithResourceDescription(description), mcp.WithMIMEType(mime))
 		r.Title = title
 		s.mcp.AddResource(r, s.readResource)
+		s.resources = append(s.resources, r)
 	}
 	add(sessionsURI, "sessions", "BMAD sessions", "The sessions of the project, the ones changed last first.", "application/json")
 	add(workflowURI, "workflow", "BMAD state diagram", "The states of a stage and what moves between them, as a mermaid diagram.", "text/markdown")
@@ -58,8 +60,11 @@ func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest)
 	if err != nil {
 		f := NewFailure(err)
 		failure := rpcError{text: fmt.Sprintf("%s (%s)", f.Error, f.Hint), data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
-		if f.Code == fault.NotFound {
+		switch f.Code {
+		case fault.NotFound:
 			failure.code = notFoundCode(ctx)
+		case fault.InvalidArgument:
+			failure.code = mcp.INVALID_PARAMS
 		}
 		return nil, failure
 	}
@@ -68,6 +73,9 @@ func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest)
 
 // read returns the resource at an address, for a caller at base, and its project.
 func (s *Server) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+	if s.servesMethod() && strings.HasPrefix(uri, methodScheme) {
+		return s.readMethod(uri, base)
+	}
 	a, err := parseAddress(uri)
 	if err != nil {
 		return engine.Resource{}, "", err
@@ -79,13 +87,21 @@ func (s *Server) read(ctx context.Context, uri string, base engine.Request) (eng
 	return s.engine.Resource(ctx, base, a.view)
 }
 
-// listResources adds to a list what there is in the caller's project. A project that is
-// not known, or cannot be read, adds nothing: the list must not fail for it.
-func (s *Server) listResources(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+// listResources makes the list of resources that of its caller: with what there is in the
+// caller's project. A project that is not known, or cannot be read, adds nothing: the list
+// must not fail for it.
+func (s *Server) listResources(ctx context.Context, _ any, message *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
 	base := s.base(ctx)
-	listed, cwd := s.listed(ctx, base)
-	result.Resources = append(result.Resources, listed...)
-	s.subscriptions.listed(ctx, base, cwd, fingerprint(listed))
+	shelf := s.shelf(base)
+	listed, _ := s.listed(ctx, base)
+	all := slices.Concat(s.resources, listed, methodResources(shelf))
+	for _, r := range result.Resources { // what only this session has
+		if !slices.ContainsFunc(all, func(known mcp.Resource) bool { return known.URI == r.URI }) {
+			all = append(all, r)
+		}
+	}
+	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, func(r mcp.Resource) string { return r.Name })
+	s.subscriptions.listed(ctx, base, mcp.MethodNotificationResourcesListChanged)
 }
 
 // listed returns the resources of the caller's project, and its folder.
@@ -166,6 +182,8 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
 		all = workflow.Default().IDs()
+	case "agent", "workflow", "path":
+		all = c.method(base, argument.Name)
 	}
 	out := &mcp.Completion{Values: []string{}}
 	for _, value := range all {
@@ -177,6 +195,34 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 		}
 	}
 	out.HasMore = out.Total > len(out.Values)
+	return out
+}
+
+// method lists the names of agents or workflows, or the paths of files, of the method.
+func (c completions) method(base engine.Request, argument string) []string {
+	shelf := c.s.shelf(base)
+	if shelf == nil {
+		return nil
+	}
+	var out []string
+	switch argument {
+	case "agent":
+		for _, i := range shelf.Catalog.Items(catalog.Agent) {
+			out = append(out, i.Short())
+		}
+	case "workflow":
+		for _, i := range shelf.Catalog.Items(catalog.Workflow, catalog.Task) {
+			out = append(out, i.Name)
+		}
+	case "path":
+		files, err := shelf.Catalog.Files("")
+		if err != nil {
+			c.s.log.Debug("nothing is completed", "error", err)
+		}
+		for _, f := range files {
+			out = append(out, strings.TrimPrefix(f.URI, methodScheme))
+		}
+	}
 	return out
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,10 +25,14 @@ const maxSubscriptions = 200
 // subscriptions tell clients of what has changed, whoever changed it. The library takes
 // subscriptions and keeps none.
 type subscriptions struct {
-	read   func(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error)
-	listOf func(ctx context.Context, base engine.Request) ([]mcp.Resource, string)
-	log    *slog.Logger
-	now    func() time.Time
+	read func(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error)
+	// recheck has the disk looked at, whatever is remembered of it.
+	recheck func()
+	// lists returns what tells lists of a caller from others, by the notification of their
+	// change; and the folders in which they can change.
+	lists func(ctx context.Context, base engine.Request, methods []string) (map[string]string, []string)
+	log   *slog.Logger
+	now   func() time.Time
 
 	mu          sync.Mutex
 	subscribers map[streamKey]*subscriber
@@ -56,9 +62,8 @@ type subscriber struct {
 	base engine.Request
 	// seen has, for each address, what was last known of it.
 	seen map[string]string
-	// list is true for one who wants to know of a changed list, and seenList what was on it.
-	list     bool
-	seenList string
+	// lists has what was last known of each list that it wants to know of.
+	lists map[string]string
 }
 
 func newSubscriptions(log *slog.Logger, now func() time.Time) *subscriptions {
@@ -67,7 +72,11 @@ func newSubscriptions(log *slog.Logger, now func() time.Time) *subscriptions {
 
 // hook makes a server's hooks keep the subscriptions.
 func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
-	b.read, b.listOf = s.read, s.listed
+	b.read, b.lists, b.recheck = s.read, s.states, func() {
+		if s.method != nil {
+			s.method.Recheck()
+		}
+	}
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		b.subscribe(ctx, b.of(streamKey{session: lastingSession(ctx)}, s.base(ctx)), message.Params.URI)
 	})
@@ -80,7 +89,17 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 	})
 	hooks.AddBeforeSubscriptionsListen(func(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
 		want := message.Params.Notifications
-		if len(want.ResourceSubscriptions) == 0 && !want.ResourcesListChanged {
+		var lists []string
+		for method, wanted := range map[string]bool{
+			mcp.MethodNotificationResourcesListChanged: want.ResourcesListChanged,
+			mcp.MethodNotificationPromptsListChanged:   want.PromptsListChanged,
+			mcp.MethodNotificationToolsListChanged:     want.ToolsListChanged,
+		} {
+			if wanted {
+				lists = append(lists, method)
+			}
+		}
+		if len(want.ResourceSubscriptions) == 0 && len(lists) == 0 {
 			return
 		}
 		text, err := json.Marshal(id)
@@ -98,10 +117,7 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 		for _, uri := range want.ResourceSubscriptions {
 			b.subscribe(ctx, sub, uri)
 		}
-		if want.ResourcesListChanged {
-			listed, cwd := b.listOf(ctx, sub.base)
-			b.follow(sub, cwd, fingerprint(listed))
-		}
+		b.follow(ctx, sub, lists)
 	})
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) {
 		b.mu.Lock()
@@ -139,21 +155,49 @@ func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, uri stri
 	sub.seen[uri] = state
 }
 
-// listed notes what an older client has last seen listed: its kind does not ask for
-// notifications of lists, and is sent them once it has shown interest.
-func (b *subscriptions) listed(ctx context.Context, base engine.Request, cwd, list string) {
+// listed notes that an older client has seen a list: its kind does not ask for notifications
+// of it, and is sent them once it has shown interest.
+func (b *subscriptions) listed(ctx context.Context, base engine.Request, method string) {
 	session := lastingSession(ctx)
-	if modern(ctx) || session == nil || cwd == "" {
+	if modern(ctx) || session == nil {
 		return
 	}
-	b.follow(b.of(streamKey{session: session}, base), cwd, list)
+	b.follow(ctx, b.of(streamKey{session: session}, base), []string{method})
 }
 
-func (b *subscriptions) follow(sub *subscriber, cwd, list string) {
-	b.watch(cwd, "")
+// follow notes what lists a subscriber wants to know of, as they are now.
+func (b *subscriptions) follow(ctx context.Context, sub *subscriber, methods []string) {
+	if len(methods) == 0 {
+		return
+	}
+	states, folders := b.lists(ctx, sub.base, methods)
+	b.watchLists(folders)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	sub.list, sub.seenList = true, list
+	if sub.lists == nil {
+		sub.lists = map[string]string{}
+	}
+	for _, method := range methods {
+		sub.lists[method] = states[method]
+	}
+}
+
+// watchLists watches where lists can change: the caller's project, and the folders of the
+// method. What came into a new folder before it was watched needs another look.
+func (b *subscriptions) watchLists(folders []string) {
+	again := false
+	for n, folder := range folders {
+		if n == 0 {
+			b.watch(folder, "")
+			continue
+		}
+		if w := b.watching(); w != nil && w.Folder(folder) {
+			again = true
+		}
+	}
+	if again {
+		b.poke()
+	}
 }
 
 // look returns what tells the state of a resource from another, and watches the folder it
@@ -172,19 +216,8 @@ func (b *subscriptions) look(ctx context.Context, base engine.Request, uri strin
 
 // watch watches a project, and the folder of a file in it.
 func (b *subscriptions) watch(cwd, file string) {
-	if cwd == "" {
-		return
-	}
-	b.mu.Lock()
-	if b.watcher == nil {
-		var err error
-		if b.watcher, err = watch.New(b.changed, b.log); err != nil {
-			b.log.Warn("changes by others are not reported", "error", err)
-		}
-	}
-	w := b.watcher
-	b.mu.Unlock()
-	if w == nil {
+	w := b.watching()
+	if cwd == "" || w == nil {
 		return
 	}
 	w.Project(cwd)
@@ -193,23 +226,38 @@ func (b *subscriptions) watch(cwd, file string) {
 	}
 }
 
+// watching returns the watcher; nil where the system has none.
+func (b *subscriptions) watching() *watch.Watcher {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.watcher == nil {
+		var err error
+		if b.watcher, err = watch.New(b.changed, b.log); err != nil {
+			b.log.Warn("changes by others are not reported", "error", err)
+		}
+	}
+	return b.watcher
+}
+
 // changed looks at everything that somebody wants to know of, and tells what has changed.
 func (b *subscriptions) changed() {
 	b.looking.Lock()
 	defer b.looking.Unlock()
 	time.Sleep(b.rest.Sub(b.now()))
 	b.waiting.Store(false) // what changes from here on needs another look
+	b.recheck()
 	defer func(began time.Time) { b.rest = b.now().Add(restFor * b.now().Sub(began)) }(b.now())
 	type question struct {
 		sub  *subscriber
 		base engine.Request
 		uris []string
-		list bool
+		// lists are the notifications of the lists it follows.
+		lists []string
 	}
 	var questions []question
 	b.mu.Lock()
 	for _, sub := range b.subscribers {
-		q := question{sub: sub, base: sub.base, list: sub.list}
+		q := question{sub: sub, base: sub.base, lists: slices.Collect(maps.Keys(sub.lists))}
 		for uri := range sub.seen {
 			q.uris = append(q.uris, uri)
 		}
@@ -224,10 +272,14 @@ func (b *subscriptions) changed() {
 				b.tell(q.sub, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 			}
 		}
-		if q.list {
-			listed, cwd := b.listOf(ctx, q.base)
-			if list := fingerprint(listed); cwd != "" && b.newList(q.sub, list) {
-				b.tell(q.sub, mcp.MethodNotificationResourcesListChanged, nil)
+		if len(q.lists) == 0 {
+			continue
+		}
+		states, folders := b.lists(ctx, q.base, q.lists)
+		b.watchLists(folders)
+		for method, state := range states {
+			if b.newList(q.sub, method, state) {
+				b.tell(q.sub, method, nil)
 			}
 		}
 	}
@@ -246,13 +298,14 @@ func (b *subscriptions) news(sub *subscriber, uri, state string) bool {
 	return true
 }
 
-func (b *subscriptions) newList(sub *subscriber, list string) bool {
+func (b *subscriptions) newList(sub *subscriber, method, state string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if sub.seenList == list || b.subscribers[sub.key] != sub {
+	before, wanted := sub.lists[method]
+	if !wanted || before == state || b.subscribers[sub.key] != sub {
 		return false
 	}
-	sub.seenList = list
+	sub.lists[method] = state
 	return true
 }
 

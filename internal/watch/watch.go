@@ -72,11 +72,13 @@ func (w *Watcher) project(cwd string) {
 	}
 }
 
-// Folder watches the files of a folder, not those of folders in it.
-func (w *Watcher) Folder(name string) {
+// Folder watches the files of a folder, not those of folders in it. It reports whether the
+// folder was not watched before: what happened in it until now is not told.
+func (w *Watcher) Folder(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(name, all)
+	_, known := w.folders[name]
+	return w.add(name, all) && !known
 }
 
 // add reports whether the folder is watched now.

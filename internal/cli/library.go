@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/gitsource"
+	"bmad-mcp/internal/method"
+	"bmad-mcp/internal/trust"
+)
+
+// newLibrary makes what serves the BMAD method. open opens the folder of a project, now is
+// the clock. A shared one serves nothing of the person's home.
+func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func() time.Time, shared bool) *method.Library {
+	home, _ := os.UserHomeDir() // without a home nothing of the person's is served
+	if shared {
+		home = ""
+	}
+	return method.New(method.Options{
+		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open,
+		Remotes: func(project string) ([]method.Remote, []string) { return a.remotes(project, open) },
+		Cache:   a.gitCache(now),
+		Now:     now,
+		Log:     a.log,
+	})
+}
+
+// gitCache is where the copies of repositories are kept; nil where there is no place for it.
+func (a *app) gitCache(now func() time.Time) *gitsource.Cache {
+	folder := userFolder("XDG_CACHE_HOME", ".cache")
+	if folder == "" {
+		return nil
+	}
+	return &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.log}
+}
+
+// remotes returns the repositories that count for a project: those the person has added or
+// set, then those of the project that they have allowed.
+func (a *app) remotes(project string, open func(name string) (*durable.Dir, error)) (out []method.Remote, problems []string) {
+	add := func(url, from string) {
+		spec, err := gitsource.Parse(url)
+		if err != nil {
+			problems = append(problems, from+": "+err.Error())
+			return
+		}
+		for _, known := range out {
+			if known.Spec.String() == spec.String() {
+				return
+			}
+		}
+		out = append(out, method.Remote{Spec: spec, From: from})
+	}
+	added, err := a.trust().Sources()
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	for _, s := range added {
+		add(s.URL, "added")
+	}
+	var dir *durable.Dir
+	if project != "" {
+		if dir, err = open(project); err == nil {
+			defer func() { _ = dir.Close() }() // nothing was written
+		} else {
+			dir = nil
+		}
+	}
+	c, err := a.settings.Load(dir)
+	if err != nil {
+		return out, append(problems, err.Error())
+	}
+	for _, url := range c.Sources {
+		add(url, "settings")
+	}
+	for _, url := range c.OwnSources {
+		if a.trust().Allowed(trust.Allowance{Project: project, Kind: trust.KindSource, Text: url}) {
+			add(url, "project")
+			continue
+		}
+		if spec, err := gitsource.Parse(url); err == nil { // the settings have none that does not parse
+			problems = append(problems, "the project names "+spec.String()+", which counts once you have allowed it: bmad-mcp allow")
+		}
+	}
+	return out, problems
+}

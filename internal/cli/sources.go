@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/gitsource"
+	"bmad-mcp/internal/method"
+	"bmad-mcp/internal/trust"
+)
+
+// sourceRow is a source in the JSON of `sources list`.
+type sourceRow struct {
+	method.Source
+	FetchedAt *time.Time `json:"fetched_at,omitempty"`
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+	TriedAt   *time.Time `json:"tried_at,omitempty"`
+}
+
+func (a *app) listSources(ctx context.Context) error {
+	s, err := a.shelf(ctx)
+	if err != nil {
+		return err
+	}
+	rows := []sourceRow{}
+	var table [][]string
+	for _, src := range s.Sources {
+		row := sourceRow{Source: src}
+		about := src.Problem
+		if spec, err := gitsource.Parse(src.Place); err == nil {
+			if c, err := a.gitCache(a.engine.Clock).Copy(spec); err == nil {
+				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
+				if about = describeCopy(c); c.Problem != "" {
+					about += "; last try: " + c.Problem
+				}
+			}
+		}
+		rows = append(rows, row)
+		table = append(table, []string{src.Name, src.State, src.From, src.Place, oneLine(about)})
+	}
+	problems := s.Check()
+	if !a.forPeople() {
+		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
+	}
+	if len(table) == 0 {
+		fmt.Fprintln(a.out, "There is nowhere to look. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
+		return nil
+	}
+	if err := a.table([]string{"SOURCE", "STATE", "SET BY", "WHERE", "ABOUT"}, table); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		fmt.Fprintf(a.out, "\nLeft out, %d:\n", len(problems))
+	}
+	for _, p := range problems {
+		fmt.Fprintf(a.out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
+	}
+	return nil
+}
+
+func set(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+// cacheOrFail returns the place of copies.
+func (a *app) cacheOrFail() (*gitsource.Cache, error) {
+	if c := a.gitCache(a.engine.Clock); c != nil {
+		return c, nil
+	}
+	return nil, fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
+}
+
+// addSource fetches a repository, and adds it if that brought anything: a wrong address is
+// better told now than looked for in vain.
+func (a *app) addSource(ctx context.Context, url string) error {
+	spec, err := gitsource.Parse(url)
+	if err != nil {
+		return err
+	}
+	cache, err := a.cacheOrFail()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "Fetching %s …\n", spec)
+	c, _, err := cache.Update(ctx, spec)
+	if err != nil && c.Dir == "" {
+		return err
+	}
+	if err != nil { // an earlier copy is there
+		fmt.Fprintf(a.err, "bmad-mcp: %v; the copy that was there stays\n", err)
+	}
+	if c, err = cache.Copy(spec); err != nil { // it has no such folder
+		return err
+	}
+	added, err := a.trust().AddSource(ctx, trust.Source{URL: url, AddedAt: a.engine.Now()}, sameRepository(spec))
+	if err != nil {
+		return err
+	}
+	found, err := a.foundIn(c)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"source": spec.String(), "added": added, "commit": c.Commit, "agents": found[0], "workflows": found[1], "tasks": found[2]})
+	}
+	state := "Added"
+	if !added {
+		state = "It was added before"
+	}
+	fmt.Fprintf(a.out, "%s: %s (%s).\n", state, spec, describeCopy(c))
+	if found[0]+found[1]+found[2] == 0 {
+		fmt.Fprintln(a.out, "It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
+		return nil
+	}
+	fmt.Fprintf(a.out, "It has %d agents, %d workflows and %d tasks; those of the project and of your home go before them.\n", found[0], found[1], found[2])
+	return nil
+}
+
+// foundIn counts what a copy holds: agents, workflows, tasks.
+func (a *app) foundIn(c gitsource.Copy) ([3]int, error) {
+	return method.Count(c.Dir)
+}
+
+func (a *app) updateSources(ctx context.Context, args []string) error {
+	cache, err := a.cacheOrFail()
+	if err != nil {
+		return err
+	}
+	project, err := a.project()
+	if err != nil {
+		return err
+	}
+	remotes, _ := a.remotes(project, a.engine.OpenFolder)
+	if len(args) == 1 {
+		spec, err := gitsource.Parse(args[0])
+		if err != nil {
+			return err
+		}
+		one := remotes[:0:0]
+		for _, r := range remotes {
+			if r.Spec.String() == spec.String() {
+				one = append(one, r)
+			}
+		}
+		if len(one) == 0 {
+			return fault.New(fault.NotFound, "%s is none of the repositories", spec).WithHint("bmad-mcp sources list shows them, bmad-mcp sources add adds one")
+		}
+		remotes = one
+	}
+	results := []map[string]any{}
+	failed := false
+	for _, r := range remotes {
+		c, changed, err := cache.Update(ctx, r.Spec)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		result := map[string]any{"source": r.Spec.String(), "changed": changed, "commit": c.Commit}
+		line := fmt.Sprintf("%s: unchanged (%s)", r.Spec, describeCopy(c))
+		switch {
+		case err != nil:
+			failed = true
+			result["problem"] = err.Error()
+			line = err.Error()
+			if c.Dir != "" {
+				line += fmt.Sprintf("; the copy stays (%s)", describeCopy(c))
+			}
+		case changed:
+			line = fmt.Sprintf("%s: new (%s)", r.Spec, describeCopy(c))
+		}
+		results = append(results, result)
+		if !a.asJSON {
+			fmt.Fprintln(a.out, line)
+		}
+	}
+	if a.asJSON {
+		if err := a.printJSON(map[string]any{"sources": results}); err != nil {
+			return err
+		}
+	} else if len(remotes) == 0 {
+		fmt.Fprintln(a.out, "There is no repository to ask. Add one: bmad-mcp sources add git+https://…")
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+func (a *app) removeSource(ctx context.Context, url string) error {
+	spec, err := gitsource.Parse(url)
+	if err != nil {
+		return err
+	}
+	removed, err := a.trust().RemoveSource(ctx, sameRepository(spec))
+	if err != nil {
+		return err
+	}
+	if removed == 0 {
+		return fault.New(fault.NotFound, "%s is not one that you have added", spec).
+			WithHint("bmad-mcp sources list shows them; one of the settings is taken out there")
+	}
+	if cache := a.gitCache(a.engine.Clock); cache != nil && !a.stillUsed(spec) {
+		if err := cache.Remove(ctx, spec); err != nil {
+			return err
+		}
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"source": spec.String(), "removed": true})
+	}
+	fmt.Fprintf(a.out, "Removed: %s\n", spec)
+	return nil
+}
+
+// sameRepository tells the addresses of one repository, whatever their credentials.
+func sameRepository(spec gitsource.Spec) func(url string) bool {
+	return func(url string) bool {
+		other, err := gitsource.Parse(url)
+		return err == nil && other.String() == spec.String()
+	}
+}
+
+// stillUsed reports whether another address shares the copy.
+func (a *app) stillUsed(spec gitsource.Spec) bool {
+	project, err := a.project()
+	if err != nil {
+		return true
+	}
+	remotes, _ := a.remotes(project, a.engine.OpenFolder)
+	for _, r := range remotes {
+		if r.Spec.Key() == spec.Key() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,233 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	toolsChanged   = "notifications/tools/list_changed"
+	promptsChanged = "notifications/prompts/list_changed"
+)
+
+func listedNames(m message, list string) []string {
+	var out []string
+	for _, v := range m.Result[list].([]any) {
+		out = append(out, v.(object)["name"].(string))
+	}
+	return out
+}
+
+// TestMethodDefinitionsAreShort keeps what the toolset method costs a model's context below
+// 5 kB.
+func TestMethodDefinitionsAreShort(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-skills")
+	r := raw(t, dir, "BMAD_TOOLSETS=method")
+	r.send(hello)
+	r.line()
+	m := r.request(2, "tools/list", object{})
+	if got := listedNames(m, "tools"); !slices.Equal(got, []string{"bmad-agent", "bmad-resources", "bmad-workflow"}) {
+		t.Fatalf("tools: %v", got)
+	}
+	data, err := json.Marshal(m.Result["tools"])
+	if err != nil || len(data) > 5000 {
+		t.Errorf("the definitions take %d bytes, %v", len(data), err)
+	}
+}
+
+// TestInstallationAppears has tools, prompts and resources appear with an installation, and
+// go with it, in both eras.
+func TestInstallationAppears(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := raw(t, dir)
+	r.send(hello)
+	r.line()
+	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if got := listedNames(r.request(2, "tools/list", object{}), "tools"); slices.Contains(got, "bmad-agent") {
+		t.Fatalf("before: %v", got)
+	}
+	if got := listedNames(r.request(3, "prompts/list", object{}), "prompts"); slices.Contains(got, "bmad-analyst") || slices.Contains(got, "bmad-agent") {
+		t.Fatalf("before: %v", got)
+	}
+	r.request(4, "resources/list", object{})
+
+	unpack(t, dir, "v6-skills")
+	r.until(toolsChanged, "")
+	r.until(promptsChanged, "")
+	r.until(listChanged, "")
+	if got := listedNames(r.request(5, "tools/list", object{}), "tools"); !slices.Contains(got, "bmad-agent") || !slices.Contains(got, "bmad-task") {
+		t.Errorf("after: %v", got)
+	}
+	prompts := listedNames(r.request(6, "prompts/list", object{}), "prompts")
+	for _, want := range []string{"bmad", "bmad-stage-po", "bmad-agent", "bmad-workflow", "bmad-analyst", "bmad-dev", "bmad-tea", "bmad-my-own"} {
+		if !slices.Contains(prompts, want) {
+			t.Errorf("no prompt %s in %v", want, prompts)
+		}
+	}
+	// An agent that goes takes its prompt along.
+	if err := os.RemoveAll(filepath.Join(dir, ".claude", "skills", "bmad-tea")); err != nil {
+		t.Fatal(err)
+	}
+	r.until(promptsChanged, "")
+	// The next look is due only a second after the last.
+	for slices.Contains(prompts, "bmad-tea") {
+		prompts = listedNames(r.request(7, "prompts/list", object{}), "prompts")
+	}
+}
+
+// TestSharedNames qualifies the prompts of agents that share a name, and of those named like
+// a prompt of ours, by their modules.
+func TestSharedNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	unpack(t, dir, "v4")
+	unpack(t, dir, "v6-files")
+	name := filepath.Join(dir, "_bmad", "bmm", "agents", "next.md")
+	if err := os.WriteFile(name, []byte("---\nname: next\n---\n<agent id=\"next\" name=\"Nell\" title=\"Next\">\n<persona><role>R</role></persona></agent>\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := raw(t, dir)
+	r.send(hello)
+	r.line()
+	prompts := listedNames(r.request(2, "prompts/list", object{}), "prompts")
+	for _, want := range []string{"bmad-next", "bmad-bmm-next", "bmad-bmm-analyst", "bmad-core-analyst", "bmad-pm", "bmad-tech-writer"} {
+		if !slices.Contains(prompts, want) {
+			t.Errorf("no %s in %v", want, prompts)
+		}
+	}
+	if slices.Contains(prompts, "bmad-analyst") {
+		t.Errorf("bmad-analyst could be two agents: %v", prompts)
+	}
+	sorted := slices.Clone(prompts)
+	slices.Sort(sorted)
+	if len(slices.Compact(sorted)) != len(prompts) {
+		t.Errorf("a name stands twice: %v", prompts)
+	}
+	for prompt, who := range map[string]string{"bmad-bmm-next": "# Nell, Next", "bmad-bmm-analyst": "`bmm/analyst`", "bmad-core-analyst": "`bmad-core/analyst`"} {
+		m := r.request(3, "prompts/get", object{"name": prompt})
+		if text := fmt.Sprint(m.Result["messages"]); !strings.Contains(text, who) {
+			t.Errorf("%s: %.200s", prompt, text)
+		}
+	}
+}
+
+// TestLargeLists goes through the lists of an installation of 400 agents page by page.
+func TestLargeLists(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	agents := filepath.Join(dir, "_bmad", "bmm", "agents")
+	for _, d := range []string{agents, filepath.Join(dir, "_bmad", "_config")} {
+		if err := os.MkdirAll(d, 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "_bmad", "_config", "manifest.yaml"), []byte("installation: {version: 6.0.1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 400 {
+		text := fmt.Sprintf("<agent id=\"a\" name=\"Person %d\" title=\"Title\" capabilities=\"%s\">\n</agent>\n", n, strings.Repeat("many things, ", 20))
+		if err := os.WriteFile(filepath.Join(agents, fmt.Sprintf("agent-%03d.md", n)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := raw(t, dir, "BMAD_TOOLSETS=task,agents")
+	r.send(hello)
+	r.line()
+	id := 2
+	for list, want := range map[string]int{"tools": 400, "prompts": 400, "resources": 400} {
+		seen := map[string]bool{}
+		pages := 0
+		for cursor := ""; ; pages++ {
+			params := object{}
+			if cursor != "" {
+				params["cursor"] = cursor
+			}
+			m := r.request(id, list+"/list", params)
+			id++
+			data, err := json.Marshal(m.Result)
+			if err != nil || len(data) > 20_000 {
+				t.Fatalf("%s: a page has %d bytes, %v", list, len(data), err)
+			}
+			for _, name := range listedNames(m, list) {
+				if seen[name] {
+					t.Errorf("%s: %s stands on two pages", list, name)
+				}
+				seen[name] = true
+			}
+			cursor, _ = m.Result["nextCursor"].(string)
+			if cursor == "" {
+				break
+			}
+		}
+		if len(seen) < want || pages < 2 {
+			t.Errorf("%s: %d on %d pages", list, len(seen), pages+1)
+		}
+	}
+}
+
+// TestHTTPMethod serves the method of each project to whoever names it, and of no folder that
+// is not served.
+func TestHTTPMethod(t *testing.T) {
+	t.Parallel()
+	root, outside := t.TempDir(), t.TempDir()
+	unpack(t, filepath.Join(root, "a"), "v6-files")
+	unpack(t, filepath.Join(root, "b"), "v4")
+	unpack(t, outside, "v6-skills")
+	if err := os.MkdirAll(filepath.Join(root, "b", "sub"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, root, nil, "--root", filepath.Join(root, "a"), "--root", filepath.Join(root, "b"))
+	for _, protocol := range []string{"2025-06-18", ""} {
+		c := s.connect(protocol, nil)
+		ask := func(args object) (string, bool) {
+			t.Helper()
+			var req mcp.CallToolRequest
+			req.Params.Name, req.Params.Arguments = "bmad-agent", args
+			res, err := c.CallTool(context.Background(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := mcp.AsTextContent(res.Content[0])
+			return text.Text, res.IsError
+		}
+		tools, err := c.ListTools(context.Background(), mcp.ListToolsRequest{})
+		if err != nil || !slices.ContainsFunc(tools.Tools, func(tool mcp.Tool) bool { return tool.Name == "bmad-agent" }) {
+			t.Errorf("of several projects, a call may have one with BMAD: %v, %v", tools, err)
+		}
+		if text, refused := ask(object{"agent": "analyst", "cwd": filepath.Join(root, "a")}); refused || !strings.Contains(text, "`bmm/analyst`") {
+			t.Errorf("a: %.200s", text)
+		}
+		for _, cwd := range []string{filepath.Join(root, "b"), filepath.Join(root, "b", "sub")} {
+			if text, refused := ask(object{"agent": "analyst", "cwd": cwd}); refused || !strings.Contains(text, "`bmad-core/analyst`") {
+				t.Errorf("%s: %.200s", cwd, text)
+			}
+		}
+		for _, cwd := range []string{outside, root, "/"} {
+			if text, refused := ask(object{"agent": "analyst", "cwd": cwd}); !refused || !strings.Contains(text, "not_allowed") {
+				t.Errorf("%s: %.200s", cwd, text)
+			}
+		}
+		if text, refused := ask(object{"agent": "analyst"}); !refused || !strings.Contains(text, "not_found") {
+			t.Errorf("without a project: %.200s", text)
+		}
+		var read mcp.ReadResourceRequest
+		read.Params.URI = "bmad://bmm/config.yaml?cwd=" + strings.ReplaceAll(filepath.Join(root, "a"), "/", "%2F")
+		if res, err := c.ReadResource(context.Background(), read); err != nil || len(res.Contents) != 1 {
+			t.Errorf("a resource: %v, %v", res, err)
+		}
+		read.Params.URI = "bmad://_bmad/config.toml?cwd=" + strings.ReplaceAll(outside, "/", "%2F")
+		if _, err := c.ReadResource(context.Background(), read); err == nil || !strings.Contains(err.Error(), "none of the folders that this server serves") {
+			t.Errorf("a resource of elsewhere: %v", err)
+		}
+	}
+}
