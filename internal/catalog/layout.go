@@ -82,8 +82,8 @@ func (f *found) place(base, only string) {
 	if !f.isDir(base) {
 		return
 	}
-	if only == "" && f.installation(base) {
-		return
+	if only == "" && (base != "." || f.Name != Project) && f.installation(base) {
+		return // of a project all but the installation is the person's
 	}
 	looked := 0
 	for _, e := range f.list(base) {

@@ -98,9 +98,13 @@ func (p *Persona) fromTable(t map[string]any) {
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:
-		if s := strings.TrimSpace(v); s != "" {
-			return []string{s}
+		var out []string
+		for part := range strings.SplitSeq("\n"+v, "\n- ") { // a list, written as a text
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
 		}
+		return out
 	case []any:
 		var out []string
 		for _, item := range v {
@@ -304,6 +308,9 @@ func (p *Persona) apply(c customization) bool {
 	changed = changed || len(c.Critical)+len(c.Memories)+len(c.Menu)+len(c.Prompts) > 0
 	for _, m := range c.Menu {
 		item := MenuItem{Code: plainString(m["trigger"]), Description: plainString(m["description"])}
+		if code := menuCode.FindStringSubmatch(item.Description); code != nil {
+			item.Code, item.Description = code[1], item.Description[len(code[0]):]
+		}
 		for _, target := range menuTargets {
 			item.Does = cmp.Or(item.Does, plainString(m[target]))
 		}

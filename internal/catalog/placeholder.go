@@ -266,6 +266,17 @@ func (r *resolver) inSource(name string) (*found, string, bool) {
 	if f, rest, err := r.c.locate(Ref{Path: strings.TrimPrefix(strings.TrimPrefix(name, "{project-root}/"), "./")}); err == nil && !path.IsAbs(name) {
 		return f, rest, true
 	}
+	// From the project's folder, as if this installation were its own.
+	rest := strings.TrimPrefix(strings.TrimPrefix(name, filepath.ToSlash(r.ctx.Project)+"/"), "{project-root}/")
+	if in := r.i.install; in != nil && rest != "" {
+		if places, ok := in.places(rest); ok {
+			for _, place := range places {
+				if in.in.has(place) {
+					return in.in, place, true
+				}
+			}
+		}
+	}
 	return nil, "", false
 }
 

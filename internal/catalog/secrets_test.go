@@ -42,6 +42,28 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestLayers: of the four layers of the configuration each goes over those before it, in what
+// is filled in and in what is listed of agents.
+func TestLayers(t *testing.T) {
+	files := layout(t, "v6-skills")
+	layers := []string{"_bmad/config.toml", "_bmad/config.user.toml", "_bmad/custom/config.toml", "_bmad/custom/config.user.toml"}
+	for _, name := range layers {
+		files = with(files, map[string]string{name: ""})
+	}
+	files = with(files, map[string]string{".claude/skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\n{own_value}\n"})
+	for n, name := range layers {
+		value := string(rune('A' + n))
+		files = with(files, map[string]string{name: "[core]\nown_value = \"" + value + "\"\n[agents.bmad-tea]\nname = \"" + value + "\"\n"})
+		c := catalog.Open(source(files))
+		if got := words(resolve(t, c, catalog.Task, "bmad-help")); !strings.HasSuffix(got, value+"\n") {
+			t.Errorf("with %s: %q, want %s", name, got, value)
+		}
+		if got := find(t, c, catalog.Agent, "bmad-tea").DisplayName; got != value {
+			t.Errorf("with %s the agent is %s, want %s", name, got, value)
+		}
+	}
+}
+
 // TestSecrets: the values of keys that name a secret are in no view, at any depth. The bytes of
 // a file are still those of the file.
 func TestSecrets(t *testing.T) {

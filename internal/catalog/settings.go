@@ -32,10 +32,10 @@ const Masked = "********"
 
 func isSecret(key string) bool { return secretKey.MatchString(key) }
 
-// readSettings reads the configuration of an installation for one module. A layer that is
+// readSettings reads the configuration of an installation for some modules. A layer that is
 // there and cannot be read is an error: to go on without it would be to act by other
 // settings than the person's.
-func (in *installation) readSettings(module string) (settings, error) {
+func (in *installation) readSettings(modules ...string) (settings, error) {
 	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}}
 	if in.layout == LayoutSkills {
 		return s, nil
@@ -55,8 +55,10 @@ func (in *installation) readSettings(module string) (settings, error) {
 		return s, fault.New(fault.InvalidArgument, "the layers of %s do not fit together: %w", path.Join(in.dir, "config.toml"), err).WithHint("correct the layer in %s", path.Join(in.dir, "custom"))
 	}
 	names := map[string]string{"": "core-config.yaml", "core": "core/config.yaml"}
-	if module != "" {
-		names[module] = module + "/config.yaml"
+	for _, module := range modules {
+		if module != "" {
+			names[module] = module + "/config.yaml"
+		}
 	}
 	if in.layout == LayoutV4 {
 		names = map[string]string{"": "core-config.yaml"}
@@ -210,6 +212,9 @@ type ConfigView struct {
 	Values       map[string]any `json:"values"`
 }
 
+// maxModules bounds the modules whose configuration is shown.
+const maxModules = 200
+
 // Config returns the configuration of each installation, without its secrets.
 func (c *Catalog) Config() ([]ConfigView, error) {
 	if c.Empty() {
@@ -223,23 +228,18 @@ func (c *Catalog) Config() ([]ConfigView, error) {
 			}
 			view := ConfigView{Installation: in.label(), Source: f.Name, Version: in.version, Files: []string{}, Values: map[string]any{}}
 			modules := slices.Sorted(maps.Keys(in.modules))
-			if len(modules) == 0 {
-				modules = []string{"core"}
+			s, err := in.readSettings(modules[:min(len(modules), maxModules)]...)
+			if err != nil {
+				return nil, err
 			}
-			for _, module := range modules {
-				s, err := in.readSettings(module)
-				if err != nil {
-					return nil, err
-				}
-				for key, value := range s.central {
-					view.Values[key] = value
-				}
-				for name, values := range s.modules {
-					view.Values[cmp.Or(name, "core-config")+".yaml"] = values
-				}
-				for _, file := range s.files {
-					view.Files = appendNew(view.Files, f.uri(file))
-				}
+			for key, value := range s.central {
+				view.Values[key] = value
+			}
+			for name, values := range s.modules {
+				view.Values[cmp.Or(name, "core-config")+".yaml"] = values
+			}
+			for _, file := range s.files {
+				view.Files = appendNew(view.Files, f.uri(file))
 			}
 			slices.Sort(view.Files)
 			view.Values, _ = masked(view.Values).(map[string]any)

@@ -320,10 +320,12 @@ func (f *found) leadsUp(name string) bool {
 	return !stays || real == "." || strings.HasPrefix(name, real+"/")
 }
 
-// versioned reports whether a path lies in what version control keeps: it can hold passwords.
+// versioned reports whether a path lies in what version control keeps, or names the
+// environment of a program: both can hold passwords.
 func versioned(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
-		return strings.EqualFold(part, ".git") || strings.EqualFold(part, "git~1") // as Windows calls it too
+		part = strings.ToLower(part)
+		return part == ".git" || part == "git~1" /* as Windows calls it too */ || part == ".env" || strings.HasPrefix(part, ".env.")
 	})
 }
 

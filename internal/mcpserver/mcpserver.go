@@ -22,8 +22,12 @@ import (
 	"bmad-mcp/internal/method"
 )
 
-//go:embed instructions.md
-var instructions string
+var (
+	//go:embed instructions.md
+	instructions string
+	//go:embed method_instructions.md
+	methodInstructions string
+)
 
 // TextLimit is what hosts keep of instructions and descriptions: Claude Code cuts
 // both at 2,048 characters.
@@ -103,7 +107,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s.subscriptions.hook(s, hooks)
 	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
 		server.WithTitle("BMAD workflow"),
-		server.WithInstructions(instructions),
+		server.WithInstructions(s.instructions()),
 		server.WithIcons(icons()...),
 		server.WithHooks(hooks),
 		server.WithLogging(),
@@ -130,6 +134,14 @@ func New(e *engine.Engine, o Options) *Server {
 		s.roots.forget(clientKey(ctx))
 	})
 	return s
+}
+
+// instructions are those of what is offered.
+func (s *Server) instructions() string {
+	if s.auto() || s.offers(ToolsetTask) {
+		return instructions
+	}
+	return methodInstructions
 }
 
 // close ends what waits: for people, and for changes.

@@ -132,7 +132,8 @@ func (s *Server) listPrompts(ctx context.Context, _ any, message *mcp.ListPrompt
 	shelf := s.shelf(base)
 	var out []mcp.Prompt
 	for _, p := range s.prompts {
-		if ofMethod := p.Name == agentPrompt || p.Name == workflowPrompt; !ofMethod || s.mayHave(shelf) {
+		ofMethod := p.Name == agentPrompt || p.Name == workflowPrompt
+		if ofMethod && s.mayHave(shelf) || !ofMethod && (s.auto() || s.offers(ToolsetTask)) {
 			out = append(out, p)
 		}
 	}

@@ -224,7 +224,11 @@ func (l *Library) remotes(project string) ([]copied, []string) {
 
 // read looks into every source.
 func (l *Library) read(project string, remotes []copied, problems []string) *Shelf {
-	s := &Shelf{asked: project, Project: project, now: l.o.Now, remotes: commits(remotes, problems)}
+	own := project
+	if own != "" && l.tooWide(own) {
+		own = "" // what is in it is not of one project
+	}
+	s := &Shelf{asked: project, Project: own, now: l.o.Now, remotes: commits(remotes, problems)}
 	var sources []catalog.Source
 	add := func(src catalog.Source, place, from string) {
 		sources = append(sources, src)

@@ -52,10 +52,23 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 	line("Style", p.Style)
 	line("Focus", p.Focus)
 	line("Customization", p.Custom)
-	for _, list := range [][]string{p.Critical, p.Facts, p.Principles} {
-		for _, item := range list {
-			if item = short(oneLine(item)); b.Len()+len(item) < maxPersona {
-				b.WriteString("\n- " + item)
+	for _, c := range r.Config {
+		switch c.Key {
+		case "user_name":
+			line("The person is called", c.Value)
+		case "communication_language":
+			line("Speak with them in", c.Value)
+		case "document_output_language":
+			line("Write documents in", c.Value)
+		}
+	}
+	for _, list := range []struct {
+		name  string
+		items []string
+	}{{"Before all else", p.Critical}, {"Always true", p.Facts}, {"Principle", p.Principles}} {
+		for _, item := range list.items {
+			if item = short(oneLine(item)); b.Len()+len(item)+len(list.name) < maxPersona {
+				line(list.name, item)
 			}
 		}
 	}
