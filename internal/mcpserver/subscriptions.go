@@ -78,7 +78,8 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 		}
 	}
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		b.subscribe(ctx, b.of(streamKey{session: lastingSession(ctx)}, s.base(ctx)), message.Params.URI)
+		base := s.base(ctx)
+		b.subscribe(ctx, b.of(streamKey{session: lastingSession(ctx)}, base), base, message.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		b.mu.Lock()
@@ -107,7 +108,8 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 			return
 		}
 		key := streamKey{session: lastingSession(ctx), id: string(text)}
-		sub := b.of(key, s.base(ctx))
+		base := s.base(ctx)
+		sub := b.of(key, base)
 		sub.tag = id
 		context.AfterFunc(ctx, func() {
 			b.mu.Lock()
@@ -115,9 +117,9 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 			delete(b.subscribers, key)
 		})
 		for _, uri := range want.ResourceSubscriptions {
-			b.subscribe(ctx, sub, uri)
+			b.subscribe(ctx, sub, base, uri)
 		}
-		b.follow(ctx, sub, lists)
+		b.follow(ctx, sub, base, lists)
 	})
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) {
 		b.mu.Lock()
@@ -144,8 +146,8 @@ func (b *subscriptions) of(key streamKey, base engine.Request) *subscriber {
 }
 
 // subscribe notes an address. One that leads nowhere yet is told of once it does.
-func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, uri string) {
-	state := b.look(ctx, sub.base, uri)
+func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, base engine.Request, uri string) {
+	state := b.look(ctx, base, uri)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, known := sub.seen[uri]; !known && len(sub.seen) >= maxSubscriptions {
@@ -162,15 +164,15 @@ func (b *subscriptions) listed(ctx context.Context, base engine.Request, method 
 	if modern(ctx) || session == nil {
 		return
 	}
-	b.follow(ctx, b.of(streamKey{session: session}, base), []string{method})
+	b.follow(ctx, b.of(streamKey{session: session}, base), base, []string{method})
 }
 
 // follow notes what lists a subscriber wants to know of, as they are now.
-func (b *subscriptions) follow(ctx context.Context, sub *subscriber, methods []string) {
+func (b *subscriptions) follow(ctx context.Context, sub *subscriber, base engine.Request, methods []string) {
 	if len(methods) == 0 {
 		return
 	}
-	states, folders := b.lists(ctx, sub.base, methods)
+	states, folders := b.lists(ctx, base, methods)
 	b.watchLists(folders)
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -68,7 +68,7 @@ func (w *Watcher) project(cwd string) {
 	state := filepath.Join(cwd, store.Folder)
 	// A second look: the folder may appear before its parent is watched.
 	if !w.add(state, sessions) && w.add(cwd, awaited) && w.add(state, sessions) {
-		w.forget(cwd)
+		w.found(cwd)
 	}
 }
 
@@ -77,13 +77,16 @@ func (w *Watcher) project(cwd string) {
 func (w *Watcher) Folder(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, known := w.folders[name]
-	return w.add(name, all) && !known
+	before, known := w.folders[name]
+	return w.add(name, all) && (!known || before == awaited)
 }
 
 // add reports whether the folder is watched now.
 func (w *Watcher) add(name string, k kind) bool {
-	if _, known := w.folders[name]; known {
+	if before, known := w.folders[name]; known {
+		if before == awaited { // more of it matters now
+			w.folders[name] = k
+		}
 		return true
 	}
 	if len(w.folders) >= maxFolders {
@@ -98,6 +101,13 @@ func (w *Watcher) add(name string, k kind) bool {
 		w.log.Warn("changes in this folder are not reported", "folder", name, "error", err)
 	}
 	return false
+}
+
+// found ends the waiting in a folder, if nothing else of it matters.
+func (w *Watcher) found(name string) {
+	if w.folders[name] == awaited {
+		w.forget(name)
+	}
 }
 
 func (w *Watcher) forget(name string) {
@@ -162,10 +172,12 @@ func (w *Watcher) matters(event fsnotify.Event) bool {
 		if base != store.Folder || !w.add(name, sessions) {
 			return false
 		}
-		w.forget(folder)
+		w.found(folder)
 		return true
 	case k == sessions:
 		return strings.HasPrefix(base, "session-")
+	case base == store.Folder:
+		w.add(name, sessions)
 	}
 	return true
 }
