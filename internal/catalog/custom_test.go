@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"bmad-mcp/internal/catalog"
+	"bmad-mcp/internal/fault"
 )
 
 // TestCustomizationInYAML: what a customization of the alphas to 6.2 says of the persona
@@ -173,6 +174,7 @@ func TestRendered(t *testing.T) {
 		{"one that it does", "{workflow.on_complete}", map[string]string{"_bmad/custom/bmad-build.toml": "[workflow]\non_complete = 'Read {skill-root}/step-02-plan.md.'\n"}, "Read bmad://" + dir + "step-02-plan.md?view=resolved."},
 		{"values of the configuration", "{{config.core.user_name}} {{.project_knowledge}} {{config.modules.tea.test_artifacts}}", nil, "Kim " + shop + "/knowledge " + shop + "/_bmad-output/test-artifacts"},
 		{"what is not there", "{{.nobody}} {{config.core.nobody}} {workflow.nobody} [[bmad-snapshot:none.md]]", nil, "{{.nobody}} {{config.core.nobody}} {workflow.nobody} [[bmad-snapshot:none.md]]"},
+		{"a value that two places have", "{{.planning_artifacts}} {{.user_name}}", map[string]string{"_bmad/custom/config.toml": "[modules.tea]\nplanning_artifacts = 'x'\n"}, "{{.planning_artifacts}} Kim"},
 		{"secrets", "{{.api_key}} {{config.modules.bmm.github_token}} {{config.modules.tea.db_password}}", nil, "{{.api_key}} {{config.modules.bmm.github_token}} {{config.modules.tea.db_password}}"},
 		{"files out of the skill", "[[bmad-snapshot:../../../_bmad/config.md]] [[bmad-snapshot:../bmad-help/SKILL.md]]", nil, "[[bmad-snapshot:../../../_bmad/config.md]] [[bmad-snapshot:../bmad-help/SKILL.md]]"},
 		{"a template's own", "{{slug}} {diff_file}", nil, "{{slug}} {diff_file}"},
@@ -186,6 +188,18 @@ func TestRendered(t *testing.T) {
 			t.Errorf("%s: %s\n got %s\nwant %s", tt.name, tt.text, got, tt.want)
 		}
 	}
+}
+
+// TestRenderedTooLarge: settings that are repeated without end make no text that nobody can read.
+func TestRenderedTooLarge(t *testing.T) {
+	const dir = ".claude/skills/bmad-build/"
+	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
+		dir + "workflow.md": strings.Repeat("{workflow.on_complete}", 5000), "_bmad/custom/bmad-build.toml": "[workflow]\non_complete = '" + strings.Repeat("x", 5000) + "'\n",
+	})))
+	_, err := c.Resolve(find(t, c, catalog.Workflow, "bmad-build"), at)
+	wantFault(t, "with the item", err, fault.InvalidArgument, "the settings of bmad-build make its text too large", "shorten them")
+	_, err = follow(c, "bmad://"+dir+"workflow.md?view=resolved")
+	wantFault(t, "by itself", err, fault.InvalidArgument, "the settings of bmad-build make its text too large", "shorten them")
 }
 
 // TestSettingsView: the merged settings of a skill can be read by themselves, the date in them

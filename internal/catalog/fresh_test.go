@@ -142,7 +142,7 @@ func TestConcurrent(t *testing.T) {
 		alone[string(i.Kind)+i.Full()] = shown(t, r)
 	}
 	var wait sync.WaitGroup
-	for worker := range 8 {
+	for worker := range 4 {
 		wait.Go(func() {
 			for n := range items {
 				i := items[(n*7+worker)%len(items)]

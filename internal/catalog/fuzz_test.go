@@ -38,13 +38,13 @@ func FuzzOpen(f *testing.F) {
 		}
 		text := string(file.Data)
 		hostile := strings.NewReplacer("_bmad/", "../", ".md", ".md\x00", "{project-root}", "{project-root}/..", "bmad/bmm", ".", "workflow.yaml", "secret.txt", "\n", "\r\n")
-		f.Add(byte(n), text[:len(text)/2])
 		f.Add(byte(n), hostile.Replace(text))
-		f.Add(byte(n), "name,module,path\nx,bmm,../secret.txt\ny,bmm,secret.txt\nz,bmm,{project-root}/secret.txt\n")
-		f.Add(byte(n), "name: x\nconfig_source: '{project-root}/.env'\ninstructions: '{project-root}/secret.txt'\ntemplate: '"+shop+"/secret.txt'\ndata: ../../../../../secret.txt\n")
-		if n%3 > 0 {
+		if n%4 > 0 {
 			continue // each of these is for any file; the time of every test run is not
 		}
+		f.Add(byte(n), text[:len(text)/2])
+		f.Add(byte(n), "name,module,path\nx,bmm,../secret.txt\ny,bmm,secret.txt\nz,bmm,{project-root}/secret.txt\n")
+		f.Add(byte(n), "name: x\nconfig_source: '{project-root}/.env'\ninstructions: '{project-root}/secret.txt'\ntemplate: '"+shop+"/secret.txt'\ndata: ../../../../../secret.txt\n")
 		f.Add(byte(n), "---\nname: x\nmain_config: '{project-root}/.env'\n---\n[[bmad-snapshot:../../../secret.md]] {a} {config_source}:x {{.x}}\nworkflow.md render_skill.py")
 		f.Add(byte(n), "```yaml\nagent:\n  name: x\npersona:\n  role: y\ndependencies:\n  data: [../../secret.txt, /etc/passwd, ../../.env]\n```\n<agent name=\"x\"><item cmd=\"a\" exec=\"{project-root}/secret.txt\">x</item><item cmd=\"b\" workflow=\""+shop+"/.env\">x</item>")
 		f.Add(byte(n), "a: &a [x]\nb: &b [*a, *a]\n<<: *b\n")

@@ -182,7 +182,7 @@ func (r *resolver) value(name, after string) (string, bool) {
 // shown with the item, and written out where not.
 func (r *resolver) inline(name string, v any) string {
 	if s, ok := plainText(v); ok {
-		return cmp.Or(s, "(empty)")
+		return cmp.Or(s, "(not set: skip this)")
 	}
 	list, ok := v.([]any)
 	if ok && len(list) == 0 {
@@ -202,7 +202,10 @@ func (r *resolver) inline(name string, v any) string {
 			return string(data)
 		}
 	}
-	return "(" + name + ", in the settings)"
+	if name == "agent.menu" {
+		return "the menu above"
+	}
+	return "the settings above, under " + name
 }
 
 // maxInline is what a table may take within a sentence, in bytes.

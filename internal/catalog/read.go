@@ -205,7 +205,7 @@ func (f *found) filesIn(dir string, entries *int, visit func(name string, size i
 		}
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && e.Name() == ".git":
+		case versioned(e.Name()): // nor could it be read
 		case e.IsDir():
 			f.filesIn(name, entries, visit)
 		case e.Type().IsRegular():

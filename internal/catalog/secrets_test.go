@@ -116,7 +116,7 @@ keyboard = "shown"
 	if settings := asJSON(t, r.Settings); strings.Count(settings, catalog.Masked) != 3 || !strings.Contains(settings, `"shown": "shown"`) {
 		t.Errorf("settings: %s", settings)
 	}
-	if got := words(r); !strings.HasSuffix(got, "{agent.github_token} {agent.deep.api_key} (agent.deep, in the settings) (agent.menu, in the settings) {api_key} {core.secrets.inner} {core.deep.er.API_KEY} {private-key} {passphrase}\n") {
+	if got := words(r); !strings.HasSuffix(got, "{agent.github_token} {agent.deep.api_key} the settings above, under agent.deep the menu above {api_key} {core.secrets.inner} {core.deep.er.API_KEY} {private-key} {passphrase}\n") {
 		t.Errorf("texts: %s", got)
 	}
 	for name, f := range files {

@@ -146,7 +146,7 @@ func TestMainSource(t *testing.T) {
 	for _, tt := range []struct {
 		main bool
 		want string
-	}{{true, "Adopt Ours and show (agent.menu, in the settings) to Root."}, {false, "Adopt Writer of code. and show (agent.menu, in the settings) to {user_name}."}} {
+	}{{true, "Adopt Ours and show the menu above to Root."}, {false, "Adopt Writer of code. and show the menu above to {user_name}."}} {
 		root.Main = tt.main
 		if text := words(resolve(t, catalog.Open(root, user), catalog.Agent, "bmad-agent-dev")); !strings.Contains(text, tt.want) {
 			t.Errorf("main %v: %s, want %s", tt.main, text, tt.want)

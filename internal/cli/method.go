@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"bmad-mcp/internal/catalog"
+	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/gitsource"
 	"bmad-mcp/internal/method"
 )
@@ -32,6 +33,9 @@ func (a *app) methodCommands() []*cobra.Command {
 // repository that was never fetched is waited for: nobody else will tell that it has come.
 func (a *app) shelf(ctx context.Context) (*method.Shelf, error) {
 	project, err := a.project()
+	if err == nil && a.cwd != "" {
+		_, err = a.engine.Where(engine.Request{Cwd: project})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +205,9 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
   bmad-mcp read '.claude/skills/bmad-prd/SKILL.md?view=resolved'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
+				a.cwd = ref.Cwd // the address names the project itself
+			}
 			s, err := a.shelf(cmd.Context())
 			if err != nil {
 				return err

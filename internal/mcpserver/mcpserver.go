@@ -14,6 +14,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -136,12 +137,18 @@ func New(e *engine.Engine, o Options) *Server {
 	return s
 }
 
+// methodSentence is what the instructions say of the toolset method.
+const methodSentence = " For an agent or workflow of an installed BMAD method use bmad-agent and bmad-workflow."
+
 // instructions are those of what is offered.
 func (s *Server) instructions() string {
-	if s.auto() || s.offers(ToolsetTask) {
-		return instructions
+	switch {
+	case !s.auto() && !s.offers(ToolsetTask):
+		return methodInstructions
+	case s.method == nil || !s.auto() && !s.offers(ToolsetMethod):
+		return strings.Replace(instructions, methodSentence, "", 1)
 	}
-	return methodInstructions
+	return instructions
 }
 
 // close ends what waits: for people, and for changes.

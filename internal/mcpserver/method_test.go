@@ -45,14 +45,21 @@ func TestMethodDefinitionsAreShort(t *testing.T) {
 }
 
 // TestInstallationAppears has tools, prompts and resources appear with an installation, and
-// go with it, in both eras.
+// go with it, whichever list was asked for first.
 func TestInstallationAppears(t *testing.T) {
+	for _, first := range []string{"tools", "prompts", "resources"} {
+		t.Run(first, func(t *testing.T) { installationAppears(t, first) })
+	}
+}
+
+func installationAppears(t *testing.T, first string) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := raw(t, dir)
 	r.send(hello)
 	r.line()
 	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	r.request(9, first+"/list", object{})
 	if got := listedNames(r.request(2, "tools/list", object{}), "tools"); slices.Contains(got, "bmad-agent") {
 		t.Fatalf("before: %v", got)
 	}
@@ -228,6 +235,40 @@ func TestHTTPMethod(t *testing.T) {
 		read.Params.URI = "bmad://_bmad/config.toml?cwd=" + strings.ReplaceAll(outside, "/", "%2F")
 		if _, err := c.ReadResource(context.Background(), read); err == nil || !strings.Contains(err.Error(), "none of the folders that this server serves") {
 			t.Errorf("a resource of elsewhere: %v", err)
+		}
+	}
+}
+
+// TestInstallationAppearsToListeners tells those who listen since protocol 2026-07-28, and
+// only of what they asked for.
+func TestInstallationAppearsToListeners(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := raw(t, dir)
+	meta := object{
+		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+		"io.modelcontextprotocol/clientInfo":         object{"name": "raw", "version": "0"},
+		"io.modelcontextprotocol/clientCapabilities": object{},
+	}
+	listen, err := json.Marshal(object{"jsonrpc": "2.0", "id": "stream", "method": "subscriptions/listen", "params": object{
+		"_meta": meta, "notifications": object{"toolsListChanged": true, "promptsListChanged": true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.send(string(listen))
+	if m := r.message(); m.Method != "notifications/subscriptions/acknowledged" {
+		t.Fatalf("%+v", m)
+	}
+	unpack(t, dir, "v6-skills")
+	r.until(toolsChanged, "")
+	r.until(promptsChanged, "")
+	if got := listedNames(r.request(2, "tools/list", object{"_meta": meta}), "tools"); !slices.Contains(got, "bmad-agent") {
+		t.Errorf("after: %v", got)
+	}
+	for _, m := range r.inbox {
+		if m.Method == listChanged {
+			t.Errorf("told of what it did not ask for: %+v", m)
 		}
 	}
 }

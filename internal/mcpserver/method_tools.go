@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"bmad-mcp/internal/catalog"
+	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/method"
 )
@@ -83,6 +84,11 @@ func (s *Server) handleResources(shelf *method.Shelf, args arguments) (string, e
 // readText returns a file as the text of a result: nothing is put before it, and of a long
 // one the part that fits, with where the rest is.
 func (s *Server) readText(shelf *method.Shelf, uri string) (string, error) {
+	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
+		if shelf, err = s.shelfOf(engine.Request{Cwd: ref.Cwd}); err != nil {
+			return "", err
+		}
+	}
 	r, err := shelf.Read(uri, method.MaxReply-300)
 	if err != nil {
 		return "", err

@@ -265,7 +265,7 @@ func (d *document) closing(r *catalog.Resolved, heading, words, without, with st
 			if m.What != "" {
 				what = ", " + m.What
 			}
-			c.line("- %s (%d bytes%s)", m.URI, m.Size, what)
+			c.line("- %s (about %d bytes%s)", m.URI, m.Size, what)
 		}
 	}
 	if len(r.Open) > 0 {
@@ -279,8 +279,9 @@ func (d *document) closing(r *catalog.Resolved, heading, words, without, with st
 	c.line("\nA workflow, task or skill that is named here is begun with %s, an agent taken on with %s.", d.ways.Workflow, d.ways.Agent)
 	out := trim(c.text.String(), maxClosing)
 	c.text.Reset()
-	if words = strings.TrimSpace(words); len(words) > maxWords {
-		words = cut(words, maxWords) + "…"
+	words = strings.TrimSpace(words)
+	if fits := cut(words, maxWords); len(fits) < len(words) {
+		words = fits + "…"
 	}
 	c.line("\n## %s\n", heading)
 	if words == "" {
@@ -304,12 +305,12 @@ const (
 // where all of it would be too large; the rest is read by its address.
 func (d *document) with(parts []catalog.Part, closing string) string {
 	opening := trim(d.text.String(), maxOpening)
-	room := max(MaxReply-len(opening)-len(closing)-200*(len(parts)+1), least)
+	room := max(MaxReply-sent(opening)-sent(closing)-300*(len(parts)+1), least)
 	var b strings.Builder
 	b.WriteString(opening)
 	for _, p := range parts {
 		text := cut(p.Text, room)
-		room -= len(text)
+		room -= sent(text)
 		fmt.Fprintf(&b, "\n## Instructions: %s\n\n%s\n", p.URI, strings.TrimRight(text, "\n"))
 		if rest := len(p.Text) - len(text); rest > 0 {
 			uri := p.URI
@@ -324,27 +325,55 @@ func (d *document) with(parts []catalog.Part, closing string) string {
 	return b.String()
 }
 
-// cut returns the beginning of a text that fits, up to the end of a line if there is one.
+// sent is what a text takes in an answer, in bytes: as JSON, with what stands for markup
+// escaped as well.
+func sent(text string) int {
+	n := 0
+	for _, r := range text {
+		n += cost(r)
+	}
+	return n
+}
+
+func cost(r rune) int {
+	switch r {
+	case '"', '\\', '\n', '\r', '\t':
+		return 2
+	case '<', '>', '&', '\u2028', '\u2029':
+		return 6
+	}
+	if r < ' ' || r == utf8.RuneError {
+		return 6
+	}
+	return utf8.RuneLen(r)
+}
+
+// cut returns the beginning of a text that fits when it is sent, up to the end of a line if
+// there is one.
 func cut(text string, room int) string {
-	if len(text) <= room {
-		return text
+	line, end := 0, 0
+	for at, r := range text {
+		if room -= cost(r); room < 0 {
+			if line > at/2 {
+				return text[:line]
+			}
+			return text[:end]
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		if end = at + size; r == '\n' {
+			line = end
+		}
 	}
-	if end := strings.LastIndexByte(text[:max(room, 0)], '\n') + 1; end > room/2 {
-		return text[:end]
-	}
-	end := max(room, 0)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
+	return text
 }
 
 // trim cuts a text to what fits, and says so.
 func trim(text string, most int) string {
-	if len(text) <= most {
+	fits := cut(text, most)
+	if len(fits) == len(text) {
 		return text
 	}
-	return cut(text, most) + "\n[this is cut short: the file has all of it]\n"
+	return fits + "\n[this is cut short: the file has all of it]\n"
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

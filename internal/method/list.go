@@ -37,12 +37,11 @@ func page[T any](all []T, cursor string, room int, key func(T) string) (values [
 	}
 	values = []T{}
 	for n, v := range all[from:] {
-		data, err := json.Marshal(v)
+		data, err := Encode(v)
 		if err != nil {
 			return nil, "", err
 		}
-		// Within a reply each quotation mark takes another byte.
-		if room -= len(data) + bytes.Count(data, []byte(`"`)) + 1; room < 0 && n > 0 {
+		if room -= sent(string(data)) + 1; room < 0 && n > 0 {
 			return values, cursorAt(key(all[from+n-1])), nil
 		}
 		values = append(values, v)

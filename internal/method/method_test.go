@@ -163,6 +163,16 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 }
 
+// sent is what a text takes in an answer, as encoding/json writes it.
+func sent(t *testing.T, text string) int {
+	t.Helper()
+	data, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(data)
+}
+
 // TestReplySizes reads a large installation to its end, page by page.
 func TestReplySizes(t *testing.T) {
 	project := folder(t)
@@ -172,7 +182,7 @@ func TestReplySizes(t *testing.T) {
 		fmt.Fprintf(&manifest, "agent-%03d,Person %d,Title,x,Role,%s,Plain,None,bmm,_bmad/bmm/agents/agent-%03d.md\n", n, n, strings.Repeat("word ", 200), n)
 	}
 	for n := range 3000 {
-		fmt.Fprintf(&body, "Line %d of the instructions.\n", n)
+		fmt.Fprintf(&body, "<step n=\"%d\">Line %d of the instructions.\n", n, n)
 	}
 	files := map[string]string{
 		"_bmad/_config/manifest.yaml":        "installation: {version: 6.0.1}\n",
@@ -196,8 +206,8 @@ func TestReplySizes(t *testing.T) {
 	small := func(what string, v any) {
 		t.Helper()
 		data, err := method.Encode(v)
-		if err != nil || len(data) > method.MaxReply {
-			t.Errorf("%s: %d bytes, %v", what, len(data), err)
+		if err != nil || sent(t, string(data)) > 20_000 {
+			t.Errorf("%s: %d bytes, %v", what, sent(t, string(data)), err)
 		}
 	}
 	seen := map[string]bool{}
@@ -257,8 +267,12 @@ func TestReplySizes(t *testing.T) {
 	}
 	// A long workflow is cut at the end of a line; the rest follows by its address, to the end.
 	text, err := s.Workflow("long", strings.Repeat("words ", 100), method.Ways{Read: "read"})
-	if err != nil || len(text) > method.MaxReply {
-		t.Fatalf("%d bytes: %v", len(text), err)
+	if err != nil || sent(t, text) > 20_000 {
+		t.Fatalf("%d bytes: %v", sent(t, text), err)
+	}
+	wordy, err := s.Workflow("long", strings.Repeat("<a> & \"b\" ", 5000), method.Ways{Read: "read"})
+	if err != nil || sent(t, wordy) > 20_000 {
+		t.Fatalf("with many words: %d bytes: %v", sent(t, wordy), err)
 	}
 	_, rest, ok := strings.Cut(text, "go on reading with read, ")
 	if !ok || !strings.Contains(text, "## What the person says") || !strings.Contains(text, "steps/s-1.md") {
@@ -274,7 +288,7 @@ func TestReplySizes(t *testing.T) {
 		end += string(r.Data)
 		uri = r.Next
 	}
-	if !strings.HasSuffix(end, "Line 2999 of the instructions.\n") || !strings.HasPrefix(end, "Line ") {
+	if !strings.HasSuffix(end, "Line 2999 of the instructions.\n") || !strings.HasPrefix(end, "<step ") {
 		t.Errorf("the rest begins %.40q and ends %q", end, end[max(0, len(end)-40):])
 	}
 	_, err = s.Items(catalog.Agent, "", "", "bm9ib2R5")
