@@ -159,7 +159,7 @@ func (r *resolver) enter(text string) error {
 	return r.configuredBy("config_source")
 }
 
-// filled returns the text of a file of the item, filled in. It is the same whether the file
+// filledText returns the text of a file of the item, filled in. It is the same whether the file
 // is a part of the item or is read by itself.
 func (r *resolver) filledText(name, text string) (string, error) {
 	r.own = maps.Clone(r.base)
