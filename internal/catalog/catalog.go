@@ -137,8 +137,6 @@ type Catalog struct {
 	sources []*found
 	items   []*Item
 	names   map[Kind]map[string][]match
-	// shadowed counts the items that are not listed because a source before has them.
-	shadowed int
 }
 
 // Open reads what the sources hold, those of the first before those of the next.
@@ -276,7 +274,6 @@ func (c *Catalog) merge() {
 				known = seen[bare]
 			}
 			if known != nil {
-				c.shadowed++
 				if known.in == f { // one installation that has it twice: what each says of it holds
 					known.enrich(i)
 				}

@@ -33,13 +33,11 @@ type resolver struct {
 	base, own map[string]string
 	// shown is true where the item's settings are shown with its text.
 	shown bool
-	// keepDate leaves the date as it is.
-	keepDate bool
+	// keepDate leaves the date as it is; kept is true where one was.
+	keepDate, kept bool
 	// tables are the merged settings of a skill: agent or workflow.
 	tables map[string]any
 	open   []string
-	// used are the keys of the configuration that were filled in.
-	used []string
 	// within are the placeholders whose values are being looked into, filled is how many bytes
 	// of values there have been.
 	within []string
@@ -101,6 +99,8 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 			if note {
 				r.left(placeholder)
 			}
+		case m[4] >= 0 && inTable(text[m[4]:m[5]]): // it is filled in as a setting is
+			b.WriteString(value)
 		case depth < maxNesting:
 			r.within = append(r.within, placeholder)
 			b.WriteString(r.nested(value, depth+1, note))
@@ -164,18 +164,24 @@ func (r *resolver) value(name, after string) (string, bool) {
 		return path.Base(r.i.Dir), r.i.Skill && !strings.HasSuffix(r.i.Name, "-customize") // there it is the name of another
 	case "date", "current_date":
 		if r.keepDate {
+			r.kept = true
 			return "{" + name + "}", true
 		}
 		return r.ctx.Now.Format(time.DateOnly), !r.ctx.Now.IsZero()
 	}
-	if table, rest, ok := strings.Cut(name, "."); ok && (table == "agent" || table == "workflow") {
+	if inTable(name) {
 		v, known := lookUp(r.tables, name)
-		if !known || isSecret(rest) {
+		if !known || isSecret(name) {
 			return "", false
 		}
 		return r.dateless(func() string { return r.nested(r.inline(name, v), 1, true) }), true
 	}
 	return r.configValue(name)
+}
+
+// inTable reports whether a name is that of a setting of a skill.
+func inTable(name string) bool {
+	return strings.HasPrefix(name, "agent.") || strings.HasPrefix(name, "workflow.")
 }
 
 // inline returns a setting as it reads within a sentence. Tables are named where they are
@@ -215,9 +221,6 @@ const maxInline = 6000
 func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
 		if v, ok := s.value(s.module, key); ok {
-			if !slices.Contains(r.used, key) {
-				r.used = append(r.used, key)
-			}
 			return v, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -108,6 +109,9 @@ func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 		r.fillPersona(out.Persona)
 	}
 	r.prepared(out, text)
+	if r.kept {
+		out.Notes = append(out.Notes, "{date} in a setting stands for the day on which it is used; today is "+r.ctx.Now.Format(time.DateOnly)+".")
+	}
 	r.references(out, text)
 	out.Open = r.open
 	return out, nil
@@ -297,7 +301,10 @@ func (c *Catalog) layered(i *Item, r *resolver) (files []string, defaults map[st
 	if !i.Skill {
 		return nil, nil, nil
 	}
-	base, there, err := i.install.in.readLayer(path.Join(i.Dir, customizeFile))
+	base, there, err := i.in.toml(path.Join(i.Dir, customizeFile))
+	if fault.Is(err, fault.InvalidArgument) {
+		err = fault.From(err).WithHint("install the module again")
+	}
 	if err != nil || !there {
 		return nil, nil, err
 	}
@@ -306,7 +313,7 @@ func (c *Catalog) layered(i *Item, r *resolver) (files []string, defaults map[st
 	if in != nil && in.layout == LayoutV6 {
 		for _, ending := range []string{".toml", ".user.toml"} {
 			name := path.Join(in.dir, "custom", id+ending)
-			values, there, err := in.toml(name)
+			values, there, err := in.in.toml(name)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -320,19 +327,6 @@ func (c *Catalog) layered(i *Item, r *resolver) (files []string, defaults map[st
 			WithHint("correct %s", strings.Join(files, ", "))
 	}
 	return files, base, nil
-}
-
-// readLayer reads a skill's own settings.
-func (f *found) readLayer(name string) (map[string]any, bool, error) {
-	text, err := f.settingsText(name)
-	if err != nil || text == "" {
-		return nil, false, err
-	}
-	values, err := parseTOML(text)
-	if err != nil {
-		return nil, false, fault.New(fault.InvalidArgument, "the settings %s are not valid TOML: %w", name, err).WithHint("install the module again")
-	}
-	return values, true, nil
 }
 
 // skillParts reads the texts of a skill: SKILL.md and, where that only points to it or is to

@@ -25,7 +25,7 @@ type settings struct {
 }
 
 // secretKey finds the keys whose values are shown to nobody.
-var secretKey = regexp.MustCompile(`(?i)api[-_]?key|token|passw(or)?d|passphrase|secret|credential|private[-_]?key|access[-_]?key`)
+var secretKey = regexp.MustCompile(`(?i)api[-_]?key|token|passw(or)?d|passphrase|secret|credential|private[-_]?key|access[-_]?key|(^|[-_.])pwd($|[-_.])`)
 
 // Masked stands for the value of a secret.
 const Masked = "********"
@@ -42,7 +42,7 @@ func (in *installation) readSettings(modules ...string) (settings, error) {
 	}
 	var layers []map[string]any
 	for _, layer := range centralFiles {
-		values, there, err := in.toml(path.Join(in.dir, layer))
+		values, there, err := in.in.toml(path.Join(in.dir, layer))
 		if err != nil {
 			return s, err
 		}
@@ -95,8 +95,8 @@ func (f *found) settingsText(name string) (string, error) {
 }
 
 // toml reads a layer of settings; there is false where there is no such file.
-func (in *installation) toml(name string) (values map[string]any, there bool, err error) {
-	text, err := in.in.settingsText(name)
+func (f *found) toml(name string) (values map[string]any, there bool, err error) {
+	text, err := f.settingsText(name)
 	if err != nil || text == "" {
 		return nil, false, err
 	}
@@ -177,7 +177,13 @@ func (c *Catalog) configured(i *Item) []*installation {
 		}
 	}
 	if i.install != nil && i.install.layout == LayoutV4 {
-		return []*installation{i.install}
+		add(i.install)
+		for _, in := range i.in.installs { // packs go by the configuration of the core
+			if in.layout == LayoutV4 && isNamed(path.Base(in.dir), "bmad-core") {
+				add(in)
+			}
+		}
+		return out
 	}
 	if i.install != nil && i.install.layout == LayoutV6 && i.in.Main {
 		add(i.install)
