@@ -120,7 +120,7 @@ func (s *Server) listTools(ctx context.Context, _ any, message *mcp.ListToolsReq
 		out = append(out, own.tool())
 	}
 	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
-	s.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged)
+	s.subscriptions.listed(ctx, base, s.looking(ctx, base, mcp.MethodNotificationToolsListChanged))
 }
 
 // everyTool returns the tools that the library knows and this caller may call.

@@ -9,6 +9,11 @@ import (
 	"bmad-mcp/internal/engine"
 )
 
+// looking returns what looks at one list of a caller.
+func (s *Server) looking(ctx context.Context, base engine.Request, method string) func() (map[string]string, []string) {
+	return func() (map[string]string, []string) { return s.states(ctx, base, []string{method}) }
+}
+
 // states returns what tells lists of a caller from others, by the notification of their
 // change, and the folders in which they can change: the first is the project's, "" where
 // there is none to follow.

@@ -141,7 +141,7 @@ func (s *Server) listPrompts(ctx context.Context, _ any, message *mcp.ListPrompt
 		out = append(out, own.prompt(s.promptPlace()...))
 	}
 	result.Prompts, result.NextCursor = pageOf(out, message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
-	s.subscriptions.listed(ctx, base, mcp.MethodNotificationPromptsListChanged)
+	s.subscriptions.listed(ctx, base, s.looking(ctx, base, mcp.MethodNotificationPromptsListChanged))
 }
 
 // getOwn makes a request for an agent's prompt one for anyAgent.

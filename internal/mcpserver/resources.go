@@ -93,15 +93,22 @@ func (s *Server) read(ctx context.Context, uri string, base engine.Request) (eng
 func (s *Server) listResources(ctx context.Context, _ any, message *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
 	base := s.base(ctx)
 	shelf := s.shelf(base)
-	listed, _ := s.listed(ctx, base)
-	all := slices.Concat(s.resources, listed, methodResources(shelf))
+	listed, cwd := s.listed(ctx, base)
+	ofMethod := methodResources(shelf)
+	all := slices.Concat(s.resources, listed, ofMethod)
 	for _, r := range result.Resources { // what only this session has
 		if !slices.ContainsFunc(all, func(known mcp.Resource) bool { return known.URI == r.URI }) {
 			all = append(all, r)
 		}
 	}
 	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, func(r mcp.Resource) string { return r.Name })
-	s.subscriptions.listed(ctx, base, mcp.MethodNotificationResourcesListChanged)
+	s.subscriptions.listed(ctx, base, func() (map[string]string, []string) { // as states has it, without looking again
+		folders := []string{cwd}
+		if shelf != nil {
+			folders = append(folders, shelf.Folders()...)
+		}
+		return map[string]string{mcp.MethodNotificationResourcesListChanged: fingerprint(slices.Concat(listed, ofMethod))}, folders
+	})
 }
 
 // listed returns the resources of the caller's project, and its folder.

@@ -119,7 +119,9 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 		for _, uri := range want.ResourceSubscriptions {
 			b.subscribe(ctx, sub, base, uri)
 		}
-		b.follow(ctx, sub, base, lists)
+		if len(lists) > 0 {
+			b.follow(sub, func() (map[string]string, []string) { return b.lists(ctx, base, lists) })
+		}
 	})
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) {
 		b.mu.Lock()
@@ -158,30 +160,25 @@ func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, base eng
 }
 
 // listed notes that an older client has seen a list: its kind does not ask for notifications
-// of it, and is sent them once it has shown interest.
-func (b *subscriptions) listed(ctx context.Context, base engine.Request, method string) {
+// of it, and is sent them once it has shown interest. look returns what lists does of it.
+func (b *subscriptions) listed(ctx context.Context, base engine.Request, look func() (map[string]string, []string)) {
 	session := lastingSession(ctx)
 	if modern(ctx) || session == nil {
 		return
 	}
-	b.follow(ctx, b.of(streamKey{session: session}, base), base, []string{method})
+	b.follow(b.of(streamKey{session: session}, base), look)
 }
 
 // follow notes what lists a subscriber wants to know of, as they are now.
-func (b *subscriptions) follow(ctx context.Context, sub *subscriber, base engine.Request, methods []string) {
-	if len(methods) == 0 {
-		return
-	}
-	states, folders := b.lists(ctx, base, methods)
+func (b *subscriptions) follow(sub *subscriber, look func() (map[string]string, []string)) {
+	states, folders := look()
 	b.watchLists(folders)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if sub.lists == nil {
 		sub.lists = map[string]string{}
 	}
-	for _, method := range methods {
-		sub.lists[method] = states[method]
-	}
+	maps.Copy(sub.lists, states)
 }
 
 // watchLists watches where lists can change: the caller's project, and the folders of the
