@@ -5,7 +5,8 @@
 // checkout. An installation is one tree of the method in it, told by what exists on disk;
 // its manifests only enrich what was found. An item is an agent, a workflow or a task, with
 // the file that begins it. A tree is a folder of an installation whose files may be read;
-// nothing outside of the trees ever is.
+// nothing outside of the trees ever is. A repository of the method or of a module, from which
+// an installer would install, counts as an installation too.
 //
 // There are two views of everything: the bytes of a file (Catalog.Read), and an item resolved
 // (Catalog.Resolve): its persona merged with the customization of the project, its

@@ -20,7 +20,7 @@ import (
 
 // layouts are the archives of testdata/layouts, and all that tests go through.
 var layouts = []string{
-	"v4", "source-v4", "v6-alpha", "v6-alpha-dot", "v6-anyname", "v6-files", "v6-mixed", "v6-skills-63", "v6-skills", "next", "source-v6", "broken",
+	"v4", "source-v4", "v6-alpha", "v6-alpha-dot", "v6-anyname", "v6-files", "v6-mixed", "v6-skills-63", "v6-skills", "next", "source-v6", "source-module", "broken",
 }
 
 // shop is where the projects of the fixtures lie. It is on no disk: it only stands for

@@ -23,6 +23,7 @@ var spoilt = []struct{ layout, name string }{
 	{"v6-skills", "_bmad/_config/skill-manifest.csv"}, {"v6-skills", "_bmad/config.toml"}, {"v6-skills", "_bmad/custom/config.toml"}, {"v6-skills", "_bmad/custom/bmad-agent-analyst.toml"}, {"v6-skills", "_bmad/core/v6-shims/README.md"},
 	{"v6-skills", ".claude/skills/bmad-agent-analyst/customize.toml"}, {"v6-skills", ".claude/skills/bmad-prd/SKILL.md"}, {"v6-skills", ".claude/skills/bmad-build/workflow.md"}, {"v6-skills", ".claude/skills/bmad-build/customize.toml"}, {"v6-skills", ".claude/skills/bmad-build/step-02-plan.md"},
 	{"next", "skills/bmad-spec/bmod.toml"}, {"next", "skills/bmod-method/bmod.toml"}, {"next", "skills/bmod-method/roster.toml"}, {"next", "skills/bmad/module-manifest.toml"},
+	{"source-module", "src/module.yaml"}, {"source-module", "src/module-help.csv"}, {"source-module", "src/agents/baker.agent.yaml"}, {"source-module", ".claude-plugin/marketplace.json"},
 }
 
 // FuzzOpen: whatever one file of an installation says, nothing outside of it is shown.
@@ -31,6 +32,9 @@ func FuzzOpen(f *testing.F) {
 	for n, s := range spoilt {
 		if fixtures[s.layout] == nil {
 			fixtures[s.layout] = with(layout(f, s.layout), around)
+			if s.layout == "source-module" {
+				delete(fixtures[s.layout], "src/main.go") // the folder is the module
+			}
 		}
 		file := fixtures[s.layout][s.name]
 		if file == nil {
@@ -48,13 +52,19 @@ func FuzzOpen(f *testing.F) {
 		f.Add(byte(n), "---\nname: x\nmain_config: '{project-root}/.env'\n---\n[[bmad-snapshot:../../../secret.md]] {a} {config_source}:x {{.x}}\nworkflow.md render_skill.py")
 		f.Add(byte(n), "```yaml\nagent:\n  name: x\npersona:\n  role: y\ndependencies:\n  data: [../../secret.txt, /etc/passwd, ../../.env]\n```\n<agent name=\"x\"><item cmd=\"a\" exec=\"{project-root}/secret.txt\">x</item><item cmd=\"b\" workflow=\""+shop+"/.env\">x</item>")
 		f.Add(byte(n), "a: &a [x]\nb: &b [*a, *a]\n<<: *b\n")
+		f.Add(byte(n), "code: ../..\nagents: [{code: x}, y]\na: {default: {b: c}, result: '{project-root}/{value}/secret.txt'}\nb: {default: '{a}', result: '{b}{value}'}\n")
+		f.Add(byte(n), `{"plugins": [{"name": "../x", "source": "..", "skills": ["..", "../etc", "/etc", "./docs", "src", ".git", "extra/bakery-score/"]}]}`)
 	}
 	f.Fuzz(func(t *testing.T, which byte, text string) {
 		if strings.Contains(text, canary) {
 			return
 		}
 		s := spoilt[int(which)%len(spoilt)]
-		c := catalog.Open(source(with(fixtures[s.layout], map[string]string{s.name: text})))
+		from := source(with(fixtures[s.layout], map[string]string{s.name: text}))
+		if strings.HasPrefix(s.layout, "source-") {
+			from.Name = "git-x"
+		}
+		c := catalog.Open(from)
 		for _, i := range c.Items() {
 			if i.Path != "" && !fs.ValidPath(i.Path) {
 				t.Fatalf("%s: the path %q", i.Full(), i.Path)

@@ -150,33 +150,42 @@ func (f *found) skillFolders() {
 	if f.Only != "" {
 		return
 	}
-	f.skillsIn("skills")
 	if f.Name == Project {
+		f.skillsIn("skills")
 		f.sourcesIn("src")
+		f.sourcesIn("src/modules")
 		return
 	}
-	// A checkout of the method's own repository, or of one folder of it.
+	// A checkout of the method's own repository, of a module's, or of one folder of either.
+	for _, dir := range []string{"src", "src/modules", "modules", "."} {
+		f.sourcesIn(dir)
+	}
+	f.skillsIn("skills")
 	f.skillsIn(".")
-	f.sourcesIn("src")
-	f.sourcesIn(".")
+	f.marketed()
 }
 
-// sourcesIn takes the modules of the method's own repository: folders of skills since 6.3,
-// folders of modules in 6.0 to 6.2.
+// sourcesIn takes the modules that a repository has in a folder: folders of skills since 6.3,
+// folders of modules in 6.0 to 6.2, or the folder itself.
 func (f *found) sourcesIn(dir string) {
-	if !f.isDir(dir) {
+	if !f.isDir(dir) || f.module(dir) {
 		return
 	}
+	var modules []string
 	for _, e := range f.list(dir) {
+		at := path.Join(dir, e.Name())
 		if module, ok := strings.CutSuffix(e.Name(), "-skills"); ok && e.IsDir() {
-			f.skillsBelow(path.Join(dir, e.Name()), module)
+			f.skillsBelow(at, module)
+		} else if e.IsDir() && f.codeOf(at) != "" {
+			modules = append(modules, at)
 		}
 	}
-	if modules := path.Join(dir, "modules"); dir != "." && f.isDir(modules) {
-		dir = modules
+	if f.isFile(path.Join(dir, "core", moduleYAML)) || f.isFile(path.Join(dir, "bmm", moduleYAML)) {
+		f.modern(dir, "_config") // they refer to each other from the folder they lie in
+		return
 	}
-	if f.isFile(path.Join(dir, "core/module.yaml")) || f.isFile(path.Join(dir, "bmm/module.yaml")) {
-		f.modern(dir, "_config")
+	for _, at := range modules {
+		f.module(at)
 	}
 }
 
@@ -185,12 +194,16 @@ func (f *found) skillsBelow(dir, module string) {
 	if !f.isDir(dir) {
 		return
 	}
+	in := f.owner(dir, "")
+	if in.layout == LayoutSkills {
+		f.describes(in, dir, module)
+	}
 	entries, before := 0, len(f.items)
 	f.walk(dir, 0, &entries, func(at string, names []fs.DirEntry) bool {
 		if !has(names, "SKILL.md") {
 			return true
 		}
-		f.skill(at, names, nil, module)
+		f.skill(at, names, in, module)
 		return false
 	})
 	if len(f.items) > before { // the files that describe the module lie beside its skills

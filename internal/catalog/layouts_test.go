@@ -140,6 +140,10 @@ func TestItems(t *testing.T) {
 		{"next", catalog.Agent, "bmad-agent-pm", catalog.Item{Title: "Product Manager", DisplayName: "John", Icon: "📋", Description: "Keeper of the PRD. Use when the user asks for John", URI: "bmad://skills/bmad-agent-pm/SKILL.md"}},
 		{"next", catalog.Task, "bmad", catalog.Item{Title: "Hub", Description: "The hub. Use for setup, status, help and updates.", URI: "bmad://skills/bmad/SKILL.md"}},
 		{"source-v6", catalog.Agent, "bmad-agent-dev", catalog.Item{Title: "Senior Software Engineer", DisplayName: "Amelia", Icon: "💻", Description: "Writer of code. Use when the user asks for Amelia", Phase: "implementation", URI: "bmad://src/bmm-skills/4-implementation/bmad-agent-dev/SKILL.md"}},
+		{"source-module", catalog.Agent, "miller", catalog.Item{Title: "Miller", DisplayName: "Greta", Icon: "🌾", Description: "Talks about flour. Use when the user asks for Greta", URI: "bmad://src/agents/bakery-agent-miller/SKILL.md"}},
+		{"source-module", catalog.Agent, "baker", catalog.Item{Title: "Baker", DisplayName: "Bruno", Icon: "🥖", Description: "bread, patience", URI: "bmad://src/agents/baker.agent.yaml"}},
+		{"source-module", catalog.Workflow, "plan", catalog.Item{Title: "Plan Bread", Description: "Plans the bread of a week", Phase: "planning", Codes: []string{"PB"}, Aliases: []string{"bmad-bakery-plan"}, URI: "bmad://src/workflows/plan/workflow.md"}},
+		{"source-module", catalog.Task, "bakery-knead", catalog.Item{Title: "Knead Dough", Description: "Kneads the dough", Phase: "anytime", Codes: []string{"KD"}, Aliases: []string{"bmad-bakery-knead"}, URI: "bmad://src/skills/bakery-knead/SKILL.md"}},
 		{"broken", catalog.Agent, "architect", catalog.Item{Title: "Architect", DisplayName: "Winston", Icon: "🏗️", Description: "Architect", Aliases: []string{"architect.agent.yaml"}, URI: "bmad://_bmad/bmm/agents/architect.md"}},
 		{"broken", catalog.Workflow, "bmad-retrospective", catalog.Item{Description: "Looks back", URI: "bmad://.claude/skills/bmad-retrospective/SKILL.md"}},
 		{"broken", catalog.Task, "bmad-help", catalog.Item{Title: "Help", URI: "bmad://.claude/skills/bmad-help/SKILL.md"}},
@@ -157,15 +161,17 @@ func TestItems(t *testing.T) {
 // TestModules: which modules there are, in which version, and how many items each has.
 func TestModules(t *testing.T) {
 	tests := map[string][]string{
-		"v4":           {"bmad-core 4.44.3 .bmad-core v4 3/2/3", "bmad-creative-writing 4.44.3 .bmad-creative-writing v4 1/1/1"},
-		"source-v4":    {"bmad-core  bmad-core v4 2/3/2"},
-		"v6-alpha":     {"bmb 6.0.0-alpha.6 bmad v6 0/1/0", "bmm 6.0.0-alpha.6 bmad v6 3/3/0", "core 6.0.0-alpha.6 bmad v6 1/1/4"},
-		"v6-alpha-dot": {"bmm 6.0.0-alpha.12 .bmad v6 1/3/0", "core 6.0.0-alpha.12 .bmad v6 1/1/3"},
-		"v6-anyname":   {"core 6.0.0-Beta.2 _grimoire v6 1/1/1"},
-		"v6-files":     {"bmb 0.1.6 _bmad v6 0/1/0", "bmm 6.0.1 _bmad v6 3/4/0", "cis 0.1.6 _bmad v6 0/1/0", "core 6.0.1 _bmad v6 1/0/3"},
-		"v6-skills":    {"bmb 1.9.0 _bmad v6 0/1/0", "bmm 6.12.0 _bmad v6 3/2/0", "core 6.12.0 _bmad v6 0/1/2", "tea 1.20.0 _bmad v6 1/0/0", "wds 0.4.0 _bmad v6 0/1/0"},
-		"next":         {"method 6.13.0-next skills skills 2/3/0", "toolbox 6.11.0-next skills skills 0/0/2"},
-		"broken":       {"bmm  _bmad v6 2/3/0", "core  _bmad v6 0/0/2"},
+		"v4":            {"bmad-core 4.44.3 .bmad-core v4 3/2/3", "bmad-creative-writing 4.44.3 .bmad-creative-writing v4 1/1/1"},
+		"source-v4":     {"bmad-core  bmad-core v4 2/3/2"},
+		"v6-alpha":      {"bmb 6.0.0-alpha.6 bmad v6 0/1/0", "bmm 6.0.0-alpha.6 bmad v6 3/3/0", "core 6.0.0-alpha.6 bmad v6 1/1/4"},
+		"v6-alpha-dot":  {"bmm 6.0.0-alpha.12 .bmad v6 1/3/0", "core 6.0.0-alpha.12 .bmad v6 1/1/3"},
+		"v6-anyname":    {"core 6.0.0-Beta.2 _grimoire v6 1/1/1"},
+		"v6-files":      {"bmb 0.1.6 _bmad v6 0/1/0", "bmm 6.0.1 _bmad v6 3/4/0", "cis 0.1.6 _bmad v6 0/1/0", "core 6.0.1 _bmad v6 1/0/3"},
+		"v6-skills":     {"bmb 1.9.0 _bmad v6 0/1/0", "bmm 6.12.0 _bmad v6 3/2/0", "core 6.12.0 _bmad v6 0/1/2", "tea 1.20.0 _bmad v6 1/0/0", "wds 0.4.0 _bmad v6 0/1/0"},
+		"next":          {"method 6.13.0-next skills skills 2/3/0", "toolbox 6.11.0-next skills skills 0/0/2"},
+		"source-v6":     {"bmm  src/bmm-skills skills 2/2/0", "core  src/core-skills skills 0/1/2"},
+		"source-module": {"bakery 0.3.0 src v6 2/1/1"},
+		"broken":        {"bmm  _bmad v6 2/3/0", "core  _bmad v6 0/0/2"},
 	}
 	for name, want := range tests {
 		var got []string

@@ -24,6 +24,8 @@ _bmad/_config/agent-manifest.csv: the agent "bmad-agent-qa" is listed, and its f
 _bmad/_config/skill-manifest.csv: the skill "bmad-edit-prd" of module "bmm" is listed and is in no folder of skills`,
 		"v6-skills": `
 _bmad/_config/skill-manifest.csv: the skill "bmad-walkthrough" of module "bmm" is listed and is in no folder of skills`,
+		"source-module": `
+src/module.yaml: the agent "bakery-agent-gone" is described and has no skill`,
 		"broken": `
 _bmad/_config/manifest.yaml: it is not valid YAML: yaml: line 2: found a tab character that violates indentation
 _bmad/custom/config.toml: it is not valid TOML: line 1, column 6: toml: expected ']' to close table name

@@ -38,6 +38,8 @@ type resolver struct {
 	// tables are the merged settings of a skill: agent or workflow.
 	tables map[string]any
 	open   []string
+	// proposed are the keys that nobody has set, and that have the value their module proposes.
+	proposed []string
 	// within are the placeholders whose values are being looked into, filled is how many bytes
 	// of values there have been.
 	within []string
@@ -89,7 +91,9 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 		case m[2] >= 0:
 			value, ok = r.configValue(text[m[2]:m[3]])
 		default:
-			value, ok = r.value(text[m[4]:m[5]], text[end:])
+			var used int
+			value, used, ok = r.value(text[m[4]:m[5]], text[end:])
+			end += used
 		}
 		last = end
 		r.filled += len(value)
@@ -144,14 +148,23 @@ func (r *resolver) left(placeholder string) {
 	}
 }
 
-// value returns what a name stands for. after is the text that follows it.
-func (r *resolver) value(name, after string) (string, bool) {
+// value returns what a name stands for. after is the text that follows it, used how much of
+// that the value takes the place of too.
+func (r *resolver) value(name, after string) (value string, used int, ok bool) {
 	if v, ok := r.own[name]; ok && v != "{"+name+"}" {
-		return v, true
+		return v, 0, true
 	}
-	switch name {
-	case "project-root", "project_root":
+	if name == "project-root" || name == "project_root" {
 		return r.root(after)
+	}
+	value, ok = r.named(name)
+	return value, 0, ok
+}
+
+func (r *resolver) named(name string) (string, bool) {
+	switch name {
+	case "directory_name":
+		return path.Base(filepath.ToSlash(r.ctx.Project)), r.ctx.Project != ""
 	case "bmad_folder", "bmad-folder":
 		return r.folder()
 	case "root": // in the sources of version 4
@@ -159,7 +172,7 @@ func (r *resolver) value(name, after string) (string, bool) {
 			return r.folder()
 		}
 	case "installed_path", "skill-root", "skill_root":
-		return r.system(r.i.Dir)
+		return r.i.in.system(r.i.Dir)
 	case "skill-name", "skill_name":
 		return path.Base(r.i.Dir), r.i.Skill && !strings.HasSuffix(r.i.Name, "-customize") // there it is the name of another
 	case "date", "current_date":
@@ -217,29 +230,40 @@ func (r *resolver) inline(name string, v any) string {
 // maxInline is what a table may take within a sentence, in bytes.
 const maxInline = 6000
 
-// configValue returns a value of the configuration.
+// configValue returns a value of the configuration; where nobody has set it, what its module
+// proposes.
 func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
 		if v, ok := s.value(s.module, key); ok {
 			return v, true
 		}
 	}
+	for _, s := range r.from {
+		if v, ok := s.unset(s.module, key); ok {
+			r.proposed = appendNew(r.proposed, key)
+			return v, true
+		}
+	}
 	return "", false
 }
 
-// root returns the folder that a path beginning with {project-root} starts from: that of the
-// installation for the installation's own files, the caller's project for all others.
-func (r *resolver) root(after string) (string, bool) {
+// root returns what a path that begins with {project-root} starts from: the caller's project;
+// for the files of an installation that is elsewhere it returns where they are.
+func (r *resolver) root(after string) (value string, used int, ok bool) {
 	rest, isPath := strings.CutPrefix(after, "/")
 	if end := strings.IndexFunc(rest, func(c rune) bool { return strings.ContainsRune("`'\"<>|()[]{},; \t\n*", c) }); end >= 0 {
 		rest = rest[:end]
 	}
+	rest = strings.TrimRight(rest, "/.")
 	if in := r.i.install; isPath && in != nil && r.i.in.Name != Project {
-		if f, _, err := r.c.locate(Ref{Path: strings.TrimRight(rest, "/.")}); err == nil && f.Dir != "" {
-			return filepath.ToSlash(f.Dir), true
+		f, name, err := r.c.locate(Ref{Path: rest})
+		if first, _, _ := strings.Cut(rest, "/"); err == nil && (name == rest || isNamed(first, "bmad")) {
+			if at, ok := f.system(name); ok {
+				return at, len("/") + len(rest), true
+			}
 		}
 	}
-	return filepath.ToSlash(r.ctx.Project), r.ctx.Project != ""
+	return filepath.ToSlash(r.ctx.Project), 0, r.ctx.Project != ""
 }
 
 // folder returns the name of the installation's folder.
@@ -251,12 +275,12 @@ func (r *resolver) folder() (string, bool) {
 	return in.dir, true
 }
 
-// system returns the path of a folder of the item's source on the system.
-func (r *resolver) system(dir string) (string, bool) {
-	if r.i.in.Dir == "" || dir == "" {
+// system returns where a path of the source is on the system.
+func (f *found) system(name string) (string, bool) {
+	if f.Dir == "" || name == "" {
 		return "", false
 	}
-	return filepath.ToSlash(filepath.Join(r.i.in.Dir, filepath.FromSlash(dir))), true
+	return filepath.ToSlash(filepath.Join(f.Dir, filepath.FromSlash(name))), true
 }
 
 // inSource returns the path in a source that a path of the system stands for.
@@ -407,7 +431,7 @@ var skillFile = regexp.MustCompile(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-
 // bind makes the files of a rendered skill that a setting names the rendered ones, where
 // rendering changes them.
 func (r *resolver) bind(text string) string {
-	here, _ := r.system(r.i.Dir)
+	here, _ := r.i.in.system(r.i.Dir)
 	return skillFile.ReplaceAllStringFunc(text, func(named string) string {
 		rest := strings.TrimPrefix(named, "{skill-root}")
 		if name := path.Join(r.i.Dir, rest); rest != "" && r.i.in.has(name) {

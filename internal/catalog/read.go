@@ -65,8 +65,14 @@ func (c *Catalog) locate(r Ref) (*found, string, error) {
 			continue
 		}
 		for _, in := range f.installs {
-			if name := path.Join(in.dir, r.Path); in.layout != LayoutSkills && f.has(name) {
-				return f, name, nil
+			if in.layout == LayoutSkills {
+				continue
+			}
+			places, _ := in.places(r.Path)
+			for _, name := range places {
+				if f.has(name) {
+					return f, name, nil
+				}
 			}
 		}
 	}
@@ -193,7 +199,7 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	return out, nil
 }
 
-// filesIn calls visit for each regular file of a tree.
+// filesIn calls visit for each regular file of a tree that may be a text.
 func (f *found) filesIn(dir string, entries *int, visit func(name string, size int64)) {
 	names, err := fs.ReadDir(f.FS, dir)
 	if err != nil {
@@ -205,7 +211,7 @@ func (f *found) filesIn(dir string, entries *int, visit func(name string, size i
 		}
 		name := path.Join(dir, e.Name())
 		switch {
-		case versioned(e.Name()): // nor could it be read
+		case versioned(e.Name()), e.Name() == "__pycache__": // nor could they be read
 		case e.IsDir():
 			f.filesIn(name, entries, visit)
 		case e.Type().IsRegular():

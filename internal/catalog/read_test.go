@@ -313,3 +313,21 @@ func TestFolderItself(t *testing.T) {
 		t.Errorf("%d files, %v", len(listed), err)
 	}
 }
+
+// TestCompiledScripts: a skill whose scripts have been run has what Python made of them beside
+// them. That is no text, and nothing to be read.
+func TestCompiledScripts(t *testing.T) {
+	c := catalog.Open(checkout(map[string]string{
+		"skills/bmad-x/SKILL.md":                            "---\nname: bmad-x\ndescription: X\n---\n# X\n",
+		"skills/bmad-x/scripts/plan.py":                     "print()\n",
+		"skills/bmad-x/scripts/__pycache__/plan.cp-311.pyc": "\xcb\r\r\n\x00",
+	}))
+	listed, err := c.Files("")
+	if err != nil || len(listed) != 2 {
+		t.Errorf("%s, %v", asJSON(t, listed), err)
+	}
+	more := resolve(t, c, catalog.Task, "bmad-x").More
+	if len(more) != 1 || !strings.HasSuffix(more[0].URI, "/scripts/plan.py") {
+		t.Errorf("%s", asJSON(t, more))
+	}
+}

@@ -112,6 +112,9 @@ func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 	if r.kept {
 		out.Notes = append(out.Notes, "{date} in a setting stands for the day on which it is used; today is "+r.ctx.Now.Format(time.DateOnly)+".")
 	}
+	if note := r.unset(); note != "" {
+		out.Notes = append(out.Notes, note)
+	}
 	r.references(out, text)
 	out.Open = r.open
 	return out, nil
@@ -131,9 +134,22 @@ func (r *resolver) prepared(out *Resolved, text string) {
 			out.SettingsURI = Ref{Source: i.in.Name, Path: path.Join(i.Dir, customizeFile), Resolved: true}.String()
 		}
 	}
-	if len(out.Config) == 0 && i.install.layout != LayoutV4 {
+	if !slices.ContainsFunc(out.Config, func(s Setting) bool { return !slices.Contains(r.proposed, s.Key) }) && i.install.layout != LayoutV4 {
 		out.Notes = append(out.Notes, "No configuration of the method was found: speak the person's language, and ask for what the text takes from a configuration.")
 	}
+}
+
+// unset says what stands in for the configuration of a module that nobody has configured here.
+func (r *resolver) unset() string {
+	note := ""
+	if name := r.i.install.described[r.i.Module]; name != "" && !slices.ContainsFunc(r.from, func(s moduleSettings) bool { return s.has(r.i.Module) }) {
+		note = "Nobody has configured the module " + r.i.Module + " here: where the text loads its configuration, go by what the module proposes, " + r.i.in.uri(name) + "."
+	}
+	if len(r.proposed) > 0 {
+		slices.Sort(r.proposed)
+		note += " What nobody has set is filled in as the module proposes it: " + strings.Join(r.proposed, ", ") + "."
+	}
+	return strings.TrimSpace(note)
 }
 
 // inYAML reports whether a workflow is described in YAML, as those of version 6 were at first.
@@ -433,7 +449,7 @@ func (r *resolver) configuredBy(key string) error {
 // dated gives the date to a file that asks the system for it.
 func (r *resolver) dated() {
 	if strings.HasPrefix(r.own["date"], "system-generated") {
-		r.own["date"], _ = r.value("current_date", "")
+		r.own["date"], _ = r.named("current_date")
 	}
 }
 

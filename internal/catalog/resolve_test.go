@@ -29,6 +29,7 @@ func TestResolvedGolden(t *testing.T) {
 		{"v6-skills", catalog.Agent, "bmad-agent-analyst"}, {"v6-skills", catalog.Agent, "my-own"}, {"v6-skills", catalog.Workflow, "bmad-prd"}, {"v6-skills", catalog.Workflow, "bmad-build"},
 		{"next", catalog.Agent, "bmad-agent-analyst"}, {"next", catalog.Task, "bmad"},
 		{"source-v6", catalog.Workflow, "bmad-dev-story"},
+		{"source-module", catalog.Agent, "baker"}, {"source-module", catalog.Agent, "bakery-agent-miller"}, {"source-module", catalog.Workflow, "plan"},
 	} {
 		t.Run(tt.layout+"/"+tt.name, func(t *testing.T) {
 			golden.Check(t, filepath.Join("testdata", "golden", tt.layout, tt.name+".txt"), shown(t, resolve(t, project(t, tt.layout), tt.kind, tt.name)))

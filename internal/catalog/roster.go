@@ -12,12 +12,14 @@ import (
 // roster is what a configuration says of an agent.
 type roster struct {
 	Module, Team, Name, Title, Icon, Description string
+	// file is where it was said first.
+	file string
 	// own is true for one that people have added.
 	own bool
 }
 
-// describe takes over the agents that a configuration describes.
-func (in *installation) describe(values map[string]any, own bool) {
+// describe takes over the agents that a file describes.
+func (in *installation) describe(values map[string]any, file string, own bool) {
 	agents, _ := values["agents"].(map[string]any)
 	for id, v := range agents {
 		t, ok := v.(map[string]any)
@@ -29,18 +31,18 @@ func (in *installation) describe(values map[string]any, own bool) {
 			Module: cmp.Or(plainString(t["module"]), known.Module), Team: cmp.Or(plainString(t["team"]), known.Team),
 			Name: cmp.Or(plainString(t["name"]), known.Name), Title: cmp.Or(plainString(t["title"]), known.Title),
 			Icon: cmp.Or(plainString(t["icon"]), known.Icon), Description: cmp.Or(plainString(t["description"]), known.Description),
-			own: own || known.own,
+			file: cmp.Or(known.file, file), own: own || known.own,
 		}
 	}
 }
 
 // members takes over the agents of a module's roster, a list of tables that each name a skill.
-func (in *installation) members(values map[string]any, module string) {
+func (in *installation) members(values map[string]any, file, module string) {
 	members, _ := values["members"].([]any)
 	for _, v := range members {
 		t, ok := v.(map[string]any)
 		if id := plainString(t["skill"]); ok && id != "" {
-			in.describe(map[string]any{"agents": map[string]any{id: t}}, false)
+			in.describe(map[string]any{"agents": map[string]any{id: t}}, file, false)
 			known := in.agents[id]
 			known.Module = cmp.Or(known.Module, module)
 			in.agents[id] = known
@@ -64,7 +66,7 @@ func (f *found) central(in *installation) {
 			f.problem(name, "it is not valid TOML: %v", err)
 			continue
 		}
-		in.describe(values, strings.HasPrefix(layer, "custom/"))
+		in.describe(values, name, strings.HasPrefix(layer, "custom/"))
 	}
 }
 
@@ -90,7 +92,7 @@ func (f *found) rosterOnly() {
 					Description: a.Description, install: in, roster: a,
 				})
 			default:
-				f.missing = append(f.missing, missing{id, path.Join(in.dir, "config.toml"), fmt.Sprintf("the agent %q is described and has no skill", id)})
+				f.missing = append(f.missing, missing{id, a.file, fmt.Sprintf("the agent %q is described and has no skill", id)})
 			}
 		}
 		for old, now := range in.old {
@@ -152,18 +154,23 @@ func (f *found) settle(in *installation, s staleRow) {
 
 // helped reads what the method's help says of items: their codes, phases and commands. Up to
 // 6.2 it names files; from 6.6 on skills. From 6.3 to 6.5 it has the fields of the later
-// kind under the header of the earlier.
+// kind under the header of the earlier. An installation has it in one file; where there is
+// none, each module's own has it.
 func (f *found) helped(in *installation) {
-	name := in.manifestOf("bmad-help.csv")
-	if in.layout != LayoutV6 {
-		return
+	var rows []row
+	if name := in.manifestOf("bmad-help.csv"); in.layout == LayoutV6 && f.isFile(name) {
+		rows = f.manifest(name)
+	} else {
+		for _, name := range in.helps {
+			rows = append(rows, f.manifest(name)...)
+		}
 	}
 	titled := map[*Item]int{}
 	byPath := map[string]*Item{}
 	for _, i := range f.items {
 		byPath[i.Path] = i
 	}
-	for _, r := range f.manifest(name) {
+	for _, r := range rows {
 		if id := r["phase"]; r["skill"] == "" && f.skills[id] != nil {
 			// module,phase,name,code,sequence,workflow-file,command,required,… holds
 			// module,skill,display-name,menu-code,description,action,args,phase,…

@@ -20,6 +20,8 @@ type settings struct {
 	central map[string]any
 	// modules has what the config.yaml of each module says; that of version 4 is of "".
 	modules map[string]map[string]any
+	// defaults has what the settings of each module are when nobody has set them.
+	defaults map[string]map[string]string
 	// files are the paths of what was read.
 	files []string
 }
@@ -36,7 +38,13 @@ func isSecret(key string) bool { return secretKey.MatchString(key) }
 // there and cannot be read is an error: to go on without it would be to act by other
 // settings than the person's.
 func (in *installation) readSettings(modules ...string) (settings, error) {
-	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}}
+	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}, defaults: map[string]map[string]string{}}
+	var err error
+	for _, module := range append(slices.Clone(modules), "core") {
+		if s.defaults[module], err = in.defaults(module); err != nil {
+			return s, err
+		}
+	}
 	if in.layout == LayoutSkills {
 		return s, nil
 	}
@@ -50,7 +58,6 @@ func (in *installation) readSettings(modules ...string) (settings, error) {
 			layers, s.files = append(layers, values), append(s.files, path.Join(in.dir, layer))
 		}
 	}
-	var err error
 	if s.central, err = mergeLayers(layers...); err != nil {
 		return s, fault.New(fault.InvalidArgument, "the layers of %s do not fit together: %w", path.Join(in.dir, "config.toml"), err).WithHint("correct the layer in %s", path.Join(in.dir, "custom"))
 	}
@@ -137,6 +144,22 @@ func (s settings) value(module, key string) (string, bool) {
 	return only, count == 1
 }
 
+// has reports whether somebody has configured a module.
+func (s settings) has(module string) bool {
+	modules, _ := s.central["modules"].(map[string]any)
+	return modules[module] != nil || s.modules[module] != nil || module == "core" && s.central["core"] != nil
+}
+
+// unset returns what a key of a module is when nobody has set it.
+func (s settings) unset(module, key string) (string, bool) {
+	for _, m := range []string{module, "core"} {
+		if v, ok := s.defaults[m][key]; ok && !isSecret(key) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
 // at returns the plain value at a dotted path.
 func at(values map[string]any, dotted string) (string, bool) {
 	v, ok := lookUp(values, dotted)
@@ -196,6 +219,11 @@ func (c *Catalog) configured(i *Item) []*installation {
 		}
 	}
 	add(i.install)
+	for _, in := range i.in.installs { // the modules beside its own, for what they propose
+		if len(in.described) > 0 {
+			add(in)
+		}
+	}
 	return out
 }
 

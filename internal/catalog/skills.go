@@ -27,6 +27,11 @@ func (f *found) skillsIn(dir string) {
 	if !f.isDir(dir) {
 		return
 	}
+	module, described, all := "", "", false
+	if !f.Home && f.Name != Project && (dir == "." || dir == "skills") { // somebody has named it as a source of the method
+		module, described = f.setUp(dir)
+		all = module != "" || dir == "skills"
+	}
 	for _, e := range f.list(dir) {
 		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			continue
@@ -47,10 +52,19 @@ func (f *found) skillsIn(dir string) {
 		switch {
 		case has(names, bmodFile) && f.hub(dir, at, names):
 		case !has(names, "SKILL.md"):
-		case f.ofMethod(e.Name(), names):
-			f.skill(at, names, f.owner(dir, e.Name()), "")
+		case all || f.ofMethod(e.Name(), names):
+			f.memberSkill(at, names, module, described)
 		}
 	}
+}
+
+// memberSkill takes a skill of a module that a folder describes; both may be unknown.
+func (f *found) memberSkill(dir string, names []fs.DirEntry, module, described string) {
+	in := f.owner(path.Dir(dir), path.Base(dir))
+	if described != "" && in.described[module] == "" {
+		f.describes(in, described, module)
+	}
+	f.skill(dir, names, in, module)
 }
 
 // ofMethod tells the skills of the method from those of others.
@@ -92,9 +106,7 @@ func (f *found) owner(dir, id string) *installation {
 			return in
 		}
 	}
-	in := &installation{dir: dir, layout: LayoutSkills, modules: map[string]string{}, in: f, agents: map[string]roster{}, ids: map[string]string{}, old: map[string]renamed{}}
-	f.installs = append(f.installs, in)
-	return in
+	return f.install(dir, LayoutSkills)
 }
 
 // skill takes a folder with SKILL.md.
@@ -244,12 +256,13 @@ func (f *found) hub(root, dir string, names []fs.DirEntry) bool {
 		}
 	}
 	if has(names, "roster.toml") {
-		roster, err := parseTOML(f.read(path.Join(dir, "roster.toml")))
+		name := path.Join(dir, "roster.toml")
+		roster, err := parseTOML(f.read(name))
 		if err != nil {
-			f.problem(path.Join(dir, "roster.toml"), "it is not valid TOML: %v", err)
+			f.problem(name, "it is not valid TOML: %v", err)
 		}
-		in.describe(roster, false)
-		in.members(roster, code)
+		in.describe(roster, name, false)
+		in.members(roster, name, code)
 	}
 	return true
 }

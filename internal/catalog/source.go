@@ -76,6 +76,22 @@ type installation struct {
 	old map[string]renamed
 	// stale are the rows of its manifests for which there is no file.
 	stale []staleRow
+	// only is the one module that a folder is, where it is not a folder of modules.
+	only string
+	// described has the files that describe modules, by the modules' names.
+	described map[string]string
+	// helps are the files that tell codes and phases, where there is no manifest that does.
+	helps []string
+}
+
+// install adds an installation to the source.
+func (f *found) install(dir, layout string) *installation {
+	in := &installation{
+		dir: dir, layout: layout, in: f, modules: map[string]string{}, agents: map[string]roster{},
+		ids: map[string]string{}, old: map[string]renamed{}, described: map[string]string{},
+	}
+	f.installs = append(f.installs, in)
+	return in
 }
 
 // label is the folder for people.

@@ -75,6 +75,79 @@ func TestSourceAgents(t *testing.T) {
 	}
 }
 
+// TestModuleRepositories: the repositories of modules, in the forms that the method's installer
+// takes them: described beside the items, by a skill that sets the module up, by each skill for
+// itself, or only by what is offered to assistants.
+func TestModuleRepositories(t *testing.T) {
+	skill := func(name string) string { return "---\nname: " + name + "\ndescription: Does " + name + "\n---\n# X\n" }
+	market := func(rest string) string { return `{"name": "x", "plugins": [` + rest + `]}` }
+	tests := []struct {
+		name, want, problems string
+		files                map[string]string
+	}{
+		{"the folder itself", "fl/bmad-a 2.0.0", "", map[string]string{"module.yaml": "code: fl\nmodule_version: 2.0.0\n", "skills/bmad-a/SKILL.md": skill("bmad-a"), "docs/skills/b/SKILL.md": skill("b")}},
+		{"its skills at any depth", "fl/a, fl/b", "", map[string]string{"module.yaml": "code: fl\n", "agents/x/a/SKILL.md": skill("a"), "workflows/1-first/b/SKILL.md": skill("b"), "src/main.go": "package main\n"}},
+		{"several in src", "one/a, two/b", "", map[string]string{"src/x/module.yaml": "code: one\n", "src/x/skills/a/SKILL.md": skill("a"), "src/y/module.yaml": "code: two\n", "src/y/skills/b/SKILL.md": skill("b"), "src/z/skills/c/SKILL.md": skill("c")}},
+		{"several in modules", "one/a", "", map[string]string{"modules/x/module.yaml": "code: one\n", "modules/x/skills/a/SKILL.md": skill("a")}},
+		{"a module of something else", "", "", map[string]string{"module.yaml": "product: jvm/app\n", "tasks/a.md": "# A\n", "src/module.yaml": "- a list\n", "src/tasks/b.md": "# B\n"}},
+		{"beside its skills", "fl/a, fl/b", "", map[string]string{"skills/module.yaml": "code: fl\n", "skills/a/SKILL.md": skill("a"), "skills/b/SKILL.md": skill("b")}},
+		{"a skill that sets it up", "fl/a 1.2.3, fl/fl-setup 1.2.3", "", map[string]string{"skills/fl-setup/SKILL.md": skill("fl-setup"), "skills/fl-setup/assets/module.yaml": "code: fl\nmodule_version: 1.2.3\n", "skills/a/SKILL.md": skill("a")}},
+		{"two that do", "/a, /fl-setup, /gl-setup", "", map[string]string{"skills/fl-setup/SKILL.md": skill("fl-setup"), "skills/fl-setup/assets/module.yaml": "code: fl\n", "skills/gl-setup/SKILL.md": skill("gl-setup"), "skills/gl-setup/assets/module.yaml": "code: gl\n", "skills/a/SKILL.md": skill("a")}},
+		{"offered, and nothing else", "kit/a 3.1.0", `.claude-plugin/marketplace.json: the plugin "kit" offers "./lib/none", where there is no skill
+.claude-plugin/marketplace.json: the plugin "kit" offers "../../etc", where there is no skill
+.claude-plugin/marketplace.json: the plugin "kit" offers ".", where there is no skill`, map[string]string{".claude-plugin/marketplace.json": market(`{"name": "kit", "version": "3.1.0", "source": "./", "skills": ["./lib/a", "./lib/none", "../../etc", "."]}`), "lib/a/SKILL.md": skill("a"), "lib/b/SKILL.md": skill("b"), "SKILL.md": skill("root")}},
+		{"offered from a plugin's folder", "kit/a", "", map[string]string{".claude-plugin/marketplace.json": market(`{"name": "kit", "source": "./plugins/kit", "skills": ["./skills/a"]}, {"name": "far", "source": {"source": "github"}}`), "plugins/kit/skills/a/SKILL.md": skill("a")}},
+		{"each for itself", "ca/a, cb/b", "", map[string]string{".claude-plugin/marketplace.json": market(`{"name": "kit", "skills": ["lib/a", "lib/b"]}`), "lib/a/SKILL.md": skill("a"), "lib/a/assets/module.yaml": "code: ca\n", "lib/b/SKILL.md": skill("b"), "lib/b/assets/module.yaml": "code: cb\n"}},
+		{"offered and described", "fl/a 3.1.0", "", map[string]string{"src/module.yaml": "code: fl\n", "src/skills/a/SKILL.md": skill("a"), ".claude-plugin/marketplace.json": market(`{"name": "kit", "version": "3.1.0", "skills": ["./src/skills/a"]}`)}},
+		{"no JSON", "/a", ".claude-plugin/marketplace.json: it is not as expected: unexpected end of JSON input", map[string]string{".claude-plugin/marketplace.json": `{"plugins": [`, "skills/a/SKILL.md": skill("a")}},
+	}
+	for _, tt := range tests {
+		c := catalog.Open(checkout(tt.files))
+		versions := map[string]string{}
+		for _, m := range c.Modules() {
+			versions[m.Name] = m.Version
+		}
+		var got []string
+		for _, i := range c.Items() {
+			got = append(got, strings.TrimSpace(i.Module+"/"+i.Name+" "+versions[i.Module]))
+		}
+		if slices.Sort(got); strings.Join(got, ", ") != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, strings.Join(got, ", "), tt.want)
+		}
+		if got := problems(c); got != tt.problems {
+			t.Errorf("%s: problems %s, want %s", tt.name, got, tt.problems)
+		}
+	}
+}
+
+// TestModulePaths: what a module's texts name as if it were installed is found in its repository.
+func TestModulePaths(t *testing.T) {
+	c := catalog.Open(catalog.Source{Name: "git-x", Dir: "/var/x", FS: layout(t, "source-module")})
+	ref, err := catalog.ParseRef("bmad://~git-x/_bmad/bakery/data/flour.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err := c.Read(ref); err != nil || !strings.Contains(string(content.Data), "550 for bread") {
+		t.Errorf("%q, %v", content.Data, err)
+	}
+	for _, name := range []string{"_bmad/bakery/../../README.md", "_bmad/bakery/data/none.md", "_bmad/other/data/flour.md"} {
+		if _, err := c.Read(catalog.Ref{Source: "git-x", Path: name}); err == nil {
+			t.Errorf("%s is found", name)
+		}
+	}
+	r := resolve(t, c, catalog.Agent, "baker")
+	if !slices.ContainsFunc(r.More, func(ref catalog.Reference) bool {
+		return ref.URI == "bmad://~git-x/src/workflows/plan/workflow.md?view=resolved"
+	}) {
+		t.Errorf("the menu names no workflow: %s", asJSON(t, r.More))
+	}
+	for of, want := range map[string]string{words(r): "exec: \"/var/x/src/workflows/plan/workflow.md\"", words(resolve(t, c, catalog.Workflow, "plan")): "`/var/x/src/data/flour.md`"} {
+		if !strings.Contains(of, want) {
+			t.Errorf("%s\nhas no %s", of, want)
+		}
+	}
+}
+
 // TestPacks: the sources of version 4 have packs, and a folder that all of them share.
 func TestPacks(t *testing.T) {
 	agent := "```yaml\nagent:\n  name: Ann\n  id: writer\npersona:\n  role: Writer\ndependencies:\n  tasks: [create-doc.md, gone.md]\n  data: [kb.md]\n```\n"

@@ -12,7 +12,7 @@ import (
 // classic takes a folder for an installation of version 4, or for an expansion pack of it.
 // There are no manifests: what lies in its folders is what there is.
 func (f *found) classic(dir string) {
-	in := &installation{dir: dir, layout: LayoutV4, modules: map[string]string{}, in: f}
+	in := f.install(dir, LayoutV4)
 	var manifest struct {
 		Version string `yaml:"version"`
 	}
@@ -30,7 +30,7 @@ func (f *found) classic(dir string) {
 	module = cmp.Or(pack.Name, module)
 	in.version = cmp.Or(in.version, pack.Version)
 	in.modules[module] = in.version
-	f.installs, f.trees = append(f.installs, in), append(f.trees, dir)
+	f.trees = append(f.trees, dir)
 	if common := path.Join(path.Dir(dir), "common"); f.Name != Project && f.isDir(path.Join(common, "tasks")) {
 		f.trees = append(f.trees, common) // what the sources of all packs share
 	}

@@ -36,11 +36,8 @@ type staleRow struct {
 // modern takes a folder for an installation of version 6. Its files say what there is; its
 // manifests say more of them.
 func (f *found) modern(dir, manifests string) {
-	in := &installation{
-		dir: dir, layout: LayoutV6, modules: map[string]string{}, in: f,
-		agents: map[string]roster{}, ids: map[string]string{}, old: map[string]renamed{},
-	}
-	f.installs, f.trees = append(f.installs, in), append(f.trees, dir)
+	in := f.install(dir, LayoutV6)
+	f.trees = append(f.trees, dir)
 	at := path.Join(dir, manifests)
 	f.installed(in, path.Join(at, "manifest.yaml"))
 	f.central(in)
@@ -53,9 +50,16 @@ func (f *found) modern(dir, manifests string) {
 	entries := 0
 	for _, e := range f.list(dir) {
 		if e.IsDir() && !slices.Contains(aside, e.Name()) {
+			f.describes(in, path.Join(dir, e.Name()), e.Name())
 			f.walk(path.Join(dir, e.Name()), 1, &entries, func(at string, names []fs.DirEntry) bool { return f.surveyed(s, e.Name(), at, names) })
 		}
 	}
+	f.take(s, at)
+}
+
+// take makes items of what an installation was seen to have, and of what the manifests in a
+// folder say of it.
+func (f *found) take(s *survey, at string) {
 	s.read(f, Agent, path.Join(at, "agent-manifest.csv"), s.agents)
 	s.read(f, Workflow, path.Join(at, "workflow-manifest.csv"), s.workflows)
 	s.read(f, Task, path.Join(at, "task-manifest.csv"), s.tasks)
@@ -69,7 +73,7 @@ func (f *found) modern(dir, manifests string) {
 	for _, name := range s.tasks {
 		f.modernTask(s, name)
 	}
-	in.stale = s.stale
+	s.in.stale = s.stale
 }
 
 // installed reads what the manifest says of the installation. Its modules are names in the
@@ -116,10 +120,11 @@ func (f *found) surveyed(s *survey, module, dir string, names []fs.DirEntry) boo
 		}
 		return false
 	}
-	below := strings.Split(strings.TrimPrefix(dir, s.in.dir+"/"), "/")[1:]
-	if len(below) == 0 {
+	_, rest := s.in.within(dir)
+	if rest == "" {
 		return true
 	}
+	below := strings.Split(rest, "/")
 	for _, e := range names {
 		if !e.IsDir() {
 			s.file(path.Join(dir, e.Name()), below, has(names, "workflow.yaml"))
@@ -206,6 +211,9 @@ func (in *installation) places(name string) ([]string, bool) {
 	var out []string
 	first, rest, _ := strings.Cut(name, "/")
 	if rest != "" && (first == base || isNamed(first, "bmad")) {
+		if in.only != "" {
+			rest = strings.TrimPrefix(rest+"/", in.only+"/")
+		}
 		out = append(out, path.Join(in.dir, rest))
 	}
 	return append(out, path.Join(in.dir, name)), true
@@ -213,12 +221,20 @@ func (in *installation) places(name string) ([]string, bool) {
 
 // moduleOf returns the module that a file of the installation lies in.
 func (in *installation) moduleOf(name string) string {
-	rest := strings.TrimPrefix(name, in.dir+"/")
-	if in.dir == "." {
-		rest = name
+	module, _ := in.within(name)
+	return module
+}
+
+// within returns the module that a path of the installation lies in, and the path in that.
+func (in *installation) within(name string) (module, rest string) {
+	if in.dir != "." {
+		name = strings.TrimPrefix(strings.TrimPrefix(name, in.dir), "/")
 	}
-	first, _, _ := strings.Cut(rest, "/")
-	return first
+	if in.only != "" {
+		return in.only, name
+	}
+	module, rest, _ = strings.Cut(name, "/")
+	return module, rest
 }
 
 func (f *found) modernAgent(s *survey, name string) {

@@ -1,0 +1,208 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Files that describe a module in the repository it comes from.
+const (
+	moduleYAML  = "module.yaml"
+	moduleHelp  = "module-help.csv"
+	marketplace = ".claude-plugin/marketplace.json"
+)
+
+// itemFolders are the folders of a module in which its items lie.
+var itemFolders = []string{"agents", "workflows", "tasks", "tools", "skills"}
+
+// codeOf returns the code of the module that a folder describes; "" where it describes none.
+// Others have files of the same name: without a code it is none of the method's.
+func (f *found) codeOf(dir string) string {
+	if !f.isFile(path.Join(dir, moduleYAML)) {
+		return ""
+	}
+	var m struct {
+		Code yaml.Node `yaml:"code"`
+	}
+	if yaml.Unmarshal([]byte(f.read(path.Join(dir, moduleYAML))), &m) != nil || m.Code.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return oneLine(m.Code.Value)
+}
+
+// describes takes over what a folder says of a module: its version and its agents. What its
+// settings are when nobody has set them is read when they are needed.
+func (f *found) describes(in *installation, dir, module string) {
+	name := path.Join(dir, moduleYAML)
+	if !f.isFile(name) {
+		return
+	}
+	in.described[module] = name
+	if help := path.Join(dir, moduleHelp); f.isFile(help) {
+		in.helps = append(in.helps, help)
+	}
+	var m struct {
+		Version string      `yaml:"module_version"`
+		Agents  []yaml.Node `yaml:"agents"`
+	}
+	f.yaml(name, &m)
+	in.modules[module] = cmp.Or(in.modules[module], oneLine(m.Version))
+	for _, node := range m.Agents {
+		var agent map[string]any
+		if err := node.Decode(&agent); err != nil {
+			f.problem(name, "an agent in it cannot be read: %v", err)
+			continue
+		}
+		id := plainString(agent["code"])
+		if id == "" {
+			continue
+		}
+		agent["module"] = module
+		in.describe(map[string]any{"agents": map[string]any{id: agent}}, name, false)
+	}
+}
+
+// module takes a folder for one module as its repository has it.
+func (f *found) module(dir string) bool {
+	if slices.ContainsFunc(f.installs, func(in *installation) bool { return in.dir == dir && in.only != "" }) {
+		return true
+	}
+	code := f.codeOf(dir)
+	if code == "" || !slices.ContainsFunc(itemFolders, func(name string) bool { return f.isDir(path.Join(dir, name)) }) {
+		return false
+	}
+	in := f.install(dir, LayoutV6)
+	in.only = code
+	f.trees = append(f.trees, dir)
+	f.describes(in, dir, code)
+	s := &survey{in: in, rows: map[Kind]map[string]row{}}
+	entries := 0
+	for _, name := range itemFolders {
+		if at := path.Join(dir, name); f.isDir(at) {
+			f.walk(at, 1, &entries, func(at string, names []fs.DirEntry) bool { return f.surveyed(s, code, at, names) })
+		}
+	}
+	f.take(s, path.Join(dir, "_config"))
+	return true
+}
+
+// setUp returns the module that a folder of skills is, as one of them says that sets it up,
+// and the folder that describes it. Where several do, the folder is shared.
+func (f *found) setUp(dir string) (module, described string) {
+	if code := f.codeOf(dir); code != "" {
+		return code, dir
+	}
+	for _, e := range f.list(dir) {
+		assets := path.Join(dir, e.Name(), "assets")
+		if !e.IsDir() || !strings.HasSuffix(e.Name(), "-setup") {
+			continue
+		}
+		if code := f.codeOf(assets); code != "" {
+			if module != "" {
+				return "", ""
+			}
+			module, described = code, assets
+		}
+	}
+	return module, described
+}
+
+// marketed takes the skills that a repository offers to assistants as plugins.
+func (f *found) marketed() {
+	text := f.read(marketplace)
+	if text == "" {
+		return
+	}
+	var m struct {
+		Plugins []struct {
+			Name    string   `json:"name"`
+			Version string   `json:"version"`
+			Source  any      `json:"source"`
+			Skills  []string `json:"skills"`
+		} `json:"plugins"`
+	}
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		f.problem(marketplace, "it is not as expected: %v", err)
+		return
+	}
+	for _, plugin := range m.Plugins {
+		from, _ := plugin.Source.(string)
+		for _, skill := range plugin.Skills {
+			dir, ok := f.offered(from, skill)
+			if !ok {
+				f.problem(marketplace, "the plugin %q offers %q, where there is no skill", oneLine(plugin.Name), oneLine(skill))
+				continue
+			}
+			if f.skills[path.Base(dir)] == nil {
+				module, described := f.setUp(path.Dir(dir))
+				if assets := path.Join(dir, "assets"); module == "" {
+					if module = f.codeOf(assets); module != "" {
+						described = assets
+					}
+				}
+				f.memberSkill(dir, f.list(dir), module, described)
+			}
+			if i := f.skills[path.Base(dir)]; i != nil {
+				i.Module = cmp.Or(i.Module, oneLine(plugin.Name))
+				i.install.modules[i.Module] = cmp.Or(i.install.modules[i.Module], oneLine(plugin.Version))
+			}
+		}
+	}
+}
+
+// offered returns the folder of a skill that a plugin names: from the repository's folder, as
+// the method's installer reads it, or from the plugin's own.
+func (f *found) offered(from, skill string) (string, bool) {
+	for _, dir := range []string{skill, path.Join(from, skill)} {
+		dir = path.Clean(strings.TrimPrefix(dir, "./"))
+		if dir != "." && fs.ValidPath(dir) && !f.leadsUp(dir) && f.isFile(path.Join(dir, "SKILL.md")) {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// personal are the settings that a person answers for themselves: the name and the language
+// that a module proposes are nobody's.
+var personal = []string{"user_name", "communication_language", "document_output_language"}
+
+// defaults returns what the settings of a module are when nobody has set them, as its
+// repository has them: the answers its installer proposes, in the form it writes them.
+func (in *installation) defaults(module string) (map[string]string, error) {
+	name := in.described[module]
+	if name == "" {
+		return nil, nil
+	}
+	text, err := in.in.settingsText(name)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]yaml.Node{}
+	if yaml.Unmarshal([]byte(text), &values) != nil {
+		return nil, nil // said when it was listed
+	}
+	out := map[string]string{}
+	for key, node := range values {
+		var setting struct {
+			Default any    `yaml:"default"`
+			Result  string `yaml:"result"`
+		}
+		if node.Kind != yaml.MappingNode || node.Decode(&setting) != nil {
+			continue
+		}
+		value, ok := plainText(setting.Default)
+		if !ok && strings.Contains(setting.Result, "{value}") || slices.Contains(personal, key) {
+			continue
+		}
+		if result := cmp.Or(setting.Result, "{value}"); result != "{value}" || ok {
+			out[key] = strings.ReplaceAll(result, "{value}", value)
+		}
+	}
+	return out, nil
+}
