@@ -89,12 +89,7 @@ func (c *Catalog) Near(domain string) []string {
 func (f *found) knowledge() []Fragment {
 	var out []Fragment
 	var indexes []string
-	trees := slices.Clone(f.trees)
-	slices.Sort(trees)
-	for n, tree := range trees {
-		if slices.ContainsFunc(trees[:n], func(t string) bool { return strings.HasPrefix(tree, t+"/") }) {
-			continue
-		}
+	for _, tree := range f.outermost() {
 		entries := 0
 		f.filesIn(tree, &entries, func(name string, size int64) {
 			if strings.HasSuffix(name, "-index.csv") {

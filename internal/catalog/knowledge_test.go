@@ -183,3 +183,36 @@ func TestFiles(t *testing.T) {
 		wantFault(t, pattern, err, "invalid_argument", "malformed", "* stands for")
 	}
 }
+
+// TestOnce: trees that lie in each other, or are those of several packs, have each file once.
+func TestOnce(t *testing.T) {
+	skill := "---\nname: x\ndescription: X\n---\n# X\n"
+	packs := map[string]string{"expansion-packs/common/tasks/shared.md": "# Shared\n"}
+	for _, name := range []string{"bakery", "cinema", "dinner"} { // as long as common, so that they are sorted among each other
+		packs["expansion-packs/"+name+"/config.yaml"], packs["expansion-packs/"+name+"/agents/a.md"] = "name: "+name+"\n", "# A\n"
+	}
+	for name, files := range map[string]map[string]string{
+		"a folder that is a module": {"module.yaml": "code: fl\n", "skills/bmad-x/SKILL.md": skill, "skills/bmad-x/knowledge/k.md": "# K\n", "skills/bmad-y/SKILL.md": skill},
+		"packs":                     packs,
+	} {
+		c := catalog.Open(checkout(files))
+		listed, err := c.Files("")
+		seen := map[string]bool{}
+		for _, l := range listed {
+			if seen[l.URI] {
+				t.Errorf("%s: %s is listed twice", name, l.URI)
+			}
+			seen[l.URI] = true
+		}
+		if err != nil || len(listed) == 0 {
+			t.Errorf("%s: %d files, %v", name, len(listed), err)
+		}
+		known := map[string]bool{}
+		for _, k := range c.Knowledge("") {
+			if known[k.URI] {
+				t.Errorf("%s: %s is known twice", name, k.URI)
+			}
+			known[k.URI] = true
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -53,7 +54,7 @@ func scan(s Source, before []*found) *found {
 		f.helped(in)
 	}
 	f.rosterOnly()
-	slices.SortFunc(f.trees, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(f.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	f.trees = slices.Compact(f.trees)
 	return f
 }

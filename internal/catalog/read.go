@@ -180,12 +180,7 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	var out []Listed
 	for _, f := range c.sources {
 		first := len(out)
-		trees := slices.Clone(f.trees)
-		slices.Sort(trees)
-		for n, tree := range trees {
-			if slices.ContainsFunc(trees[:n], func(t string) bool { return t == "." || strings.HasPrefix(tree, t+"/") }) {
-				continue
-			}
+		for _, tree := range f.outermost() {
 			entries := 0
 			f.filesIn(tree, &entries, func(name string, size int64) {
 				if !f.matches(pattern, name) {

@@ -363,6 +363,17 @@ func (f *found) tree(name string) (string, bool) {
 	return "", false
 }
 
+// outermost returns the trees that lie in no other, in order.
+func (f *found) outermost() []string {
+	var out []string
+	for _, tree := range slices.Sorted(slices.Values(f.trees)) {
+		if !slices.ContainsFunc(out, func(t string) bool { return t == "." || strings.HasPrefix(tree, t+"/") }) {
+			out = append(out, tree)
+		}
+	}
+	return out
+}
+
 // uri returns the address of a file of the source.
 func (f *found) uri(name string) string {
 	if name == "" {
