@@ -148,7 +148,7 @@ type classicAgent struct {
 		Focus      string   `yaml:"focus"`
 		Principles []string `yaml:"core_principles"`
 	} `yaml:"persona"`
-	Commands     []yaml.Node         `yaml:"commands"`
+	Commands     yaml.Node           `yaml:"commands"`
 	Dependencies map[string][]string `yaml:"dependencies"`
 }
 
@@ -174,20 +174,50 @@ func (p *Persona) fromBlock(i *Item, text string) error {
 	}
 	p.Role, p.Identity, p.Style, p.Focus, p.Principles = a.Persona.Role, a.Persona.Identity, a.Persona.Style, a.Persona.Focus, a.Persona.Principles
 	p.Custom = strings.TrimSpace(a.Agent.Customization)
-	for _, node := range a.Commands {
-		switch {
-		case node.Kind == yaml.ScalarNode:
-			name, text, _ := strings.Cut(node.Value, ":")
-			p.Menu = append(p.Menu, MenuItem{Code: command(name), Description: oneLine(text)})
-		case node.Kind == yaml.MappingNode && len(node.Content) >= 2:
-			p.Menu = append(p.Menu, MenuItem{Code: command(node.Content[0].Value), Description: oneLine(node.Content[1].Value)})
-		}
-	}
+	p.Menu = commands(a.Commands)
 	return nil
 }
 
-// command returns the name of a command with the mark of one, which packs write before it.
-func command(name string) string { return "*" + strings.TrimPrefix(strings.TrimSpace(name), "*") }
+// commands returns the commands of an agent of version 4: a list of texts or of tables with
+// one entry, or one table.
+func commands(node yaml.Node) []MenuItem {
+	var out []MenuItem
+	add := func(name, text string) {
+		name = "*" + strings.TrimPrefix(strings.TrimSpace(name), "*") // packs write the mark of one before it
+		out = append(out, MenuItem{Code: name, Description: oneLine(text)})
+	}
+	described := func(table yaml.Node) {
+		for n := 0; n+1 < len(table.Content); n += 2 {
+			text := "As the instructions describe it, under commands"
+			if value := table.Content[n+1]; value.Tag == "!!null" {
+				text = ""
+			} else if value.Kind == yaml.ScalarNode {
+				text = value.Value
+			}
+			add(table.Content[n].Value, text)
+		}
+	}
+	if node.Kind == yaml.MappingNode {
+		described(node)
+		return out
+	}
+	for _, item := range node.Content {
+		switch {
+		case item.Tag == "!!null":
+		case item.Kind == yaml.ScalarNode:
+			if m := wordsOfCommand.FindStringSubmatch(item.Value); m != nil {
+				add(m[1], m[2])
+			}
+		case item.Kind == yaml.MappingNode:
+			described(*item)
+		}
+	}
+	return out
+}
+
+// wordsOfCommand parts a command that is written as one text, *name: what it does. Some have a
+// dash there, and a quotation mark that lost its other.
+var wordsOfCommand = regexp.MustCompile(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
 
 var (
 	personaPart = map[string]*regexp.Regexp{}

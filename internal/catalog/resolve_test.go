@@ -143,6 +143,28 @@ func TestPersonas(t *testing.T) {
 	}
 }
 
+// TestClassicCommands: the forms in which agents of version 4 and their packs list commands.
+func TestClassicCommands(t *testing.T) {
+	tests := []struct{ commands, want string }{
+		{"[help, '*exit']", "*help=; *exit="},
+		{"\n  - help: Show them\n  - '*exit: Leave, at last: now'\n  - draft:Write - once\n  - '\"yolo\" - Ask less'", "*help=Show them; *exit=Leave, at last: now; *draft=Write - once; *yolo=Ask less"},
+		{"\n  - '*create-doc {template}\" - Create doc (no template = show them)'", "*create-doc {template}=Create doc (no template = show them)"},
+		{"\n  help: Show them\n  agent: Turn into one\n  chat-mode:", "*help=Show them; *agent=Turn into one; *chat-mode="},
+		{"\n  - develop:\n      - order: Read, then write\n      - blocking: Ask\n  - both: One\n    more: Two", "*develop=As the instructions describe it, under commands; *both=One; *more=Two"},
+		{"none", ""}, {"[]", ""}, {"[[a], '', ~]", ""},
+	}
+	for _, tt := range tests {
+		files := with(layout(t, "v4"), map[string]string{".bmad-core/agents/x.md": "# x\n\n```yaml\nagent:\n  name: X\n  id: x\npersona:\n  role: R\ncommands: " + tt.commands + "\n```\n"})
+		var got []string
+		for _, m := range resolve(t, catalog.Open(source(files)), catalog.Agent, "x").Persona.Menu {
+			got = append(got, m.Code+"="+m.Description)
+		}
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.commands, strings.Join(got, "; "), tt.want)
+		}
+	}
+}
+
 // TestDependencies: an agent of version 4 names files of its own folder, and a pack's those of
 // the core; what is not there is left out.
 func TestDependencies(t *testing.T) {
