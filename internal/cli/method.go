@@ -299,11 +299,11 @@ need the credentials that git has for them (credential helper, ssh agent).
 			RunE: func(cmd *cobra.Command, args []string) error { return a.addSource(cmd.Context(), args[0]) },
 		},
 		&cobra.Command{
-			Use: "update [ADDRESS]", Short: "Ask the repositories, or one, for something new now", Args: cobra.MaximumNArgs(1),
+			Use: "update [NAME|ADDRESS]", Short: "Ask the repositories, or one, for something new now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, args []string) error { return a.updateSources(cmd.Context(), args) },
 		},
 		&cobra.Command{
-			Use: "remove ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1),
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, args []string) error { return a.removeSource(cmd.Context(), args[0]) },
 		},
 	)

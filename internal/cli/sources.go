@@ -3,7 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/gitsource"
@@ -117,8 +121,51 @@ func (a *app) addSource(ctx context.Context, url string) error {
 		fmt.Fprintln(a.out, "It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	fmt.Fprintf(a.out, "It has %d agents, %d workflows and %d tasks; those of the project and of your home go before them.\n", found[0], found[1], found[2])
+	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", counted(found[0], "agent"), counted(found[1], "workflow"), counted(found[2], "task"))
 	return nil
+}
+
+// counted says "1 agent", "2 agents".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// repository returns what an address means, or the name that a list gives a repository.
+func (a *app) repository(named string) (gitsource.Spec, error) {
+	if strings.Contains(named, ":") {
+		return gitsource.Parse(named)
+	}
+	remotes, names, err := a.named()
+	if err != nil {
+		return gitsource.Spec{}, err
+	}
+	if at := slices.Index(names, named); at >= 0 {
+		return remotes[at].Spec, nil
+	}
+	return gitsource.Spec{}, fault.New(fault.NotFound, "there is no repository %q", named).
+		WithHint("bmad-mcp sources list shows them; name one by its SOURCE or by its whole address")
+}
+
+// named returns the repositories that count here, and their names.
+func (a *app) named() ([]method.Remote, []string, error) {
+	project, err := a.project()
+	if err != nil {
+		return nil, nil, err
+	}
+	remotes, _ := a.remotes(project, a.engine.OpenFolder)
+	return remotes, method.Names(remotes), nil
+}
+
+// completeSources completes the names of repositories.
+func (a *app) completeSources(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	_, names, _ := a.named()
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // foundIn counts what a copy holds: agents, workflows, tasks.
@@ -131,13 +178,12 @@ func (a *app) updateSources(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	project, err := a.project()
+	remotes, _, err := a.named()
 	if err != nil {
 		return err
 	}
-	remotes, _ := a.remotes(project, a.engine.OpenFolder)
 	if len(args) == 1 {
-		spec, err := gitsource.Parse(args[0])
+		spec, err := a.repository(args[0])
 		if err != nil {
 			return err
 		}
@@ -190,8 +236,8 @@ func (a *app) updateSources(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (a *app) removeSource(ctx context.Context, url string) error {
-	spec, err := gitsource.Parse(url)
+func (a *app) removeSource(ctx context.Context, named string) error {
+	spec, err := a.repository(named)
 	if err != nil {
 		return err
 	}
@@ -225,11 +271,10 @@ func sameRepository(spec gitsource.Spec) func(url string) bool {
 
 // stillUsed reports whether another address shares the copy.
 func (a *app) stillUsed(spec gitsource.Spec) bool {
-	project, err := a.project()
+	remotes, _, err := a.named()
 	if err != nil {
 		return true
 	}
-	remotes, _ := a.remotes(project, a.engine.OpenFolder)
 	for _, r := range remotes {
 		if r.Spec.Key() == spec.Key() {
 			return true

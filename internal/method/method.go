@@ -174,16 +174,20 @@ type copied struct {
 	problem string
 }
 
-// nameOf returns the name of a repository in addresses: that of its last folder, with a
-// number where another of the list has it too.
-func nameOf(spec gitsource.Spec, taken []copied) string {
-	url, _, _ := strings.Cut(spec.String(), "#")
-	base := "git-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
-	name := base
-	for n := 2; slices.ContainsFunc(taken, func(c copied) bool { return c.name == name }); n++ {
-		name = fmt.Sprintf("%s-%d", base, n)
+// Names returns the names of repositories in addresses and lists, in their order: each that of
+// its last folder, with a number where an earlier one has it.
+func Names(remotes []Remote) []string {
+	var out []string
+	for _, r := range remotes {
+		url, _, _ := strings.Cut(r.Spec.String(), "#")
+		base := "git-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
+		name := base
+		for n := 2; slices.Contains(out, name); n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		out = append(out, name)
 	}
-	return name
+	return out
 }
 
 // commits tells one state of the repositories from another.
@@ -203,8 +207,9 @@ func (l *Library) remotes(project string) ([]copied, []string) {
 	}
 	list, problems := l.o.Remotes(project)
 	var out []copied
-	for _, r := range list {
-		c := copied{Remote: r, name: nameOf(r.Spec, out)}
+	names := Names(list)
+	for n, r := range list {
+		c := copied{Remote: r, name: names[n]}
 		var err error
 		if c.copy, err = l.o.Cache.Copy(r.Spec); err != nil {
 			c.problem = err.Error()
