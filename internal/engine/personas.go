@@ -30,14 +30,19 @@ func (r run) persona(st workflow.Stage) string {
 	return clip(text, MaxPersona) + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
 }
 
-// Where returns the folder of the project that a request is for.
+// Where returns the folder of the project that a request is for, also of one whose settings
+// cannot be used.
 func (e *Engine) Where(req Request) (string, error) {
-	p, err := e.home(req)
+	cwd, err := e.place(req)
 	if err != nil {
 		return "", err
 	}
-	defer p.close()
-	return p.dir.Path(), nil
+	dir, err := e.folder(cwd)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = dir.Close() }() // nothing was written
+	return dir.Path(), nil
 }
 
 // OpenFolder opens a folder, if it may be served.

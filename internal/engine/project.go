@@ -29,8 +29,8 @@ type Project struct {
 
 func (p *Project) close() { _ = p.dir.Close() }
 
-// open opens an existing folder; it makes nothing.
-func (e *Engine) open(cwd string) (*Project, error) {
+// folder opens an existing folder that may be served; it makes nothing.
+func (e *Engine) folder(cwd string) (*durable.Dir, error) {
 	if !filepath.IsAbs(cwd) {
 		return nil, fault.New(fault.InvalidArgument, "cwd %q is not an absolute path", cwd).
 			WithHint("pass the absolute path of the project folder")
@@ -50,12 +50,21 @@ func (e *Engine) open(cwd string) (*Project, error) {
 	case err != nil:
 		return nil, fault.New(fault.Storage, "cwd %q cannot be opened: %w", cwd, err).WithHint("check its permissions")
 	}
+	return dir, nil
+}
+
+// open opens the project in an existing folder.
+func (e *Engine) open(cwd string) (*Project, error) {
+	dir, err := e.folder(cwd)
+	if err != nil {
+		return nil, err
+	}
 	cfg, err := e.settings.Load(dir)
 	if err != nil {
 		_ = dir.Close()
 		return nil, err
 	}
-	if err := e.mayRead(cwd, cfg); err != nil {
+	if err := e.mayRead(filepath.Clean(cwd), cfg); err != nil {
 		_ = dir.Close()
 		return nil, err
 	}
@@ -160,10 +169,19 @@ func (e *Engine) mayRead(cwd string, cfg config.Config) error {
 	return nil
 }
 
-// home returns the project a call without cwd is for: the first place that exists.
+// home opens the project that a request is for.
 func (e *Engine) home(req Request) (*Project, error) {
+	cwd, err := e.place(req)
+	if err != nil {
+		return nil, err
+	}
+	return e.open(cwd)
+}
+
+// place returns the folder a call is for: without cwd, the first place that exists.
+func (e *Engine) place(req Request) (string, error) {
 	if req.Cwd != "" {
-		return e.open(req.Cwd)
+		return req.Cwd, nil
 	}
 	for _, place := range req.Places {
 		if !filepath.IsAbs(place) {
@@ -171,14 +189,14 @@ func (e *Engine) home(req Request) (*Project, error) {
 		}
 		if dir, err := e.openFolder(place); err == nil {
 			_ = dir.Close()
-			return e.open(place)
+			return place, nil
 		}
 	}
 	hint := "pass cwd: the absolute path of the project folder"
 	if len(e.within) > 0 {
 		hint += ", in one of " + strings.Join(e.within, ", ")
 	}
-	return nil, fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)
+	return "", fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)
 }
 
 // locate opens the project of the session that a call is for. The id is empty
