@@ -86,12 +86,13 @@ type Item struct {
 	in      *found
 	install *installation
 	roster  roster
-	// intents say what an earlier name of it meant, where that was a part of what it does now.
+	// intents say what a code, a name or an earlier name of it means that is a part of what it
+	// does.
 	intents map[string]string
 }
 
-// Intent returns what an earlier name of the item meant, such as "create intent"; "" where the
-// name is its own.
+// Intent returns which part of what the item does a name of it means, such as "create intent";
+// "" where it is all.
 func (i Item) Intent(name string) string {
 	for old, intent := range i.intents {
 		if normal(name) == normal(old) || normal(name) == short(old) {
@@ -99,6 +100,13 @@ func (i Item) Intent(name string) string {
 		}
 	}
 	return ""
+}
+
+func (i *Item) intend(name, part string) {
+	if i.intents == nil {
+		i.intents = map[string]string{}
+	}
+	i.intents[name] = part
 }
 
 // Short returns the name without what only says that it is of the method.

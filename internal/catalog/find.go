@@ -55,9 +55,13 @@ func (c *Catalog) index() {
 }
 
 // normal returns a name as it is compared: people write it with spaces, capitals, and the
-// mark of a command.
+// mark of a command; menus with that of a skill, and texts as the name of a file.
 func normal(name string) string {
-	return strings.Trim(dashes.Replace(strings.ToLower(oneLine(name))), "*/-")
+	name = strings.TrimPrefix(strings.Trim(dashes.Replace(strings.ToLower(oneLine(name))), "*/-"), "skill:")
+	for _, ext := range []string{".md", ".xml", ".yaml"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return name
 }
 
 var dashes = strings.NewReplacer(" ", "-", "_", "-")
@@ -191,6 +195,10 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 		}
 	}
 	near := strings.Join(c.near(kind, name), ", ")
+	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people do not tell them apart
+	if near == "" && alike != "" {
+		near = strings.Join(c.near(alike, name), ", ")
+	}
 	for _, other := range []Kind{Agent, Workflow, Task} {
 		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
 			hint := fmt.Sprintf("there is one among the %ss: %s", other, found[0].Full())
@@ -202,6 +210,9 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 	}
 	if near != "" {
 		return err.WithHint("did you mean %s?", near)
+	}
+	if alike != "" {
+		return err.WithHint("the %ss are: %s; the %ss: %s", kind, c.some(kind), alike, c.some(alike))
 	}
 	return err.WithHint("there are: %s", c.some(kind))
 }
@@ -219,9 +230,9 @@ func (c *Catalog) some(kind Kind) string {
 	}
 	switch {
 	case len(names) == 0:
-		return "none in this installation"
+		return "none"
 	case len(names) > few:
-		return strings.Join(names[:few], ", ") + ", …"
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 	}
 	return strings.Join(names, ", ")
 }

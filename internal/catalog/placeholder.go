@@ -120,18 +120,19 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 // explaining finds the words of a line that speaks of a placeholder, and does not use it.
 var explaining = regexp.MustCompile(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
 
+// maxExplained bounds the lines that are looked at for such words, in bytes.
+const maxExplained = 2000
+
 // explained reports whether a placeholder stands by itself in quotation marks of code, in a
 // line that says what becomes of it: filled in, that line would say nothing.
 func explained(text string, start, end int) bool {
 	if start == 0 || end >= len(text) || text[start-1] != '`' || text[end] != '`' {
 		return false
 	}
-	from := strings.LastIndexByte(text[:start], '\n') + 1
-	to := len(text)
-	if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
-		to = end + n
-	}
-	return to-from < 2000 && explaining.MatchString(text[from:to])
+	before, after := text[max(0, start-maxExplained):start], text[end:min(len(text), end+maxExplained)]
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	after, _, _ = strings.Cut(after, "\n")
+	return len(before)+len(after) < maxExplained && explaining.MatchString(before+text[start:end]+after)
 }
 
 // dateless runs what fills in something in which the date is not today's.
@@ -241,10 +242,27 @@ func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
 		if v, ok := s.unset(s.module, key); ok {
 			r.proposed = appendNew(r.proposed, key)
-			return v, true
+			return r.composed("{"+key+"}", v), true
 		}
 	}
 	return "", false
+}
+
+// composed fills in what a proposed value is made of. Where another setting begins it that is
+// a path of the project itself, the project's folder stands before it once, as installers
+// write it.
+func (r *resolver) composed(placeholder, value string) string {
+	if r.filled += len(value); r.filled > maxFilled || len(r.within) >= maxNesting {
+		return value
+	}
+	r.within = append(r.within, placeholder)
+	defer func() { r.within = r.within[:len(r.within)-1] }()
+	const root = "{project-root}/"
+	rest, ok := strings.CutPrefix(value, root)
+	if rest = r.nested(rest, 1, true); !ok || path.IsAbs(rest) || filepath.IsAbs(rest) || strings.HasPrefix(rest, root) {
+		return rest
+	}
+	return root + rest
 }
 
 // root returns what a path that begins with {project-root} starts from: the caller's project;

@@ -83,7 +83,7 @@ func (c *Catalog) locate(r Ref) (*found, string, error) {
 	if like := c.like(r.Path); len(like) > 0 {
 		return nil, "", err.WithHint("did you mean %s?", strings.Join(like, ", "))
 	}
-	return nil, "", err.WithHint("list what there is with bmad-resources {operation: \"list\"}, in a terminal: bmad-mcp agents, workflows, tasks")
+	return nil, "", err.WithHint("list what there is: agents, workflows, tasks and files are listed with their addresses")
 }
 
 func (c *Catalog) sourceNames() []string {

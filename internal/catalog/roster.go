@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -102,10 +103,7 @@ func (f *found) rosterOnly() {
 			}
 			i.Aliases = appendNew(i.Aliases, old)
 			if now.intent != "" {
-				if i.intents == nil {
-					i.intents = map[string]string{}
-				}
-				i.intents[old] = now.intent
+				i.intend(old, now.intent)
 			}
 		}
 	}
@@ -166,6 +164,7 @@ func (f *found) helped(in *installation) {
 		}
 	}
 	titled := map[*Item]int{}
+	parts := map[*Item][]part{}
 	byPath := map[string]*Item{}
 	for _, i := range f.items {
 		byPath[i.Path] = i
@@ -175,7 +174,7 @@ func (f *found) helped(in *installation) {
 			// module,phase,name,code,sequence,workflow-file,command,required,… holds
 			// module,skill,display-name,menu-code,description,action,args,phase,…
 			// under it; rows that leave out an empty field have the phase one column earlier.
-			r = row{"skill": id, "menu-code": r["code"], "phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"]}
+			r = row{"skill": id, "menu-code": r["code"], "phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"], "action": r["workflow-file"]}
 		}
 		i := f.skills[r["skill"]]
 		if file := r["workflow-file"]; i == nil && file != "" {
@@ -191,6 +190,7 @@ func (f *found) helped(in *installation) {
 			continue
 		}
 		i.Codes = appendNew(i.Codes, r["menu-code"], r["code"])
+		parts[i] = append(parts[i], part{cmp.Or(r["menu-code"], r["code"]), cmp.Or(r["display-name"], r["name"]), modeOf(r)})
 		if i.Phase == "" || i.Phase == "anytime" {
 			i.Phase = cmp.Or(phase(r["phase"]), i.Phase)
 		}
@@ -198,11 +198,40 @@ func (f *found) helped(in *installation) {
 			i.Aliases = appendNew(i.Aliases, command)
 		}
 		weight := 2
-		if r["action"] != "" { // one of the things it does, such as the status of a sprint
+		if modeOf(r) != "" { // one of the things it does, such as the status of a sprint
 			weight = 1
 		}
 		if i.Kind != Agent && titled[i] < weight {
 			i.Title, titled[i] = cmp.Or(r["display-name"], r["name"], i.Title), weight
 		}
 	}
+	for i, parts := range parts {
+		for _, p := range parts {
+			if len(parts) == 1 || p.mode == "" || i.Kind == Agent {
+				continue
+			}
+			i.intend(p.code, p.mode)
+			if p.name != i.Title {
+				i.intend(p.name, p.mode)
+				i.Aliases = appendNew(i.Aliases, p.name)
+			}
+		}
+	}
+}
+
+// part is one of the things that an item does, with the code and the name it is asked for by.
+type part struct{ code, name, mode string }
+
+var action = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+
+// modeOf returns which part of an item a row of the method's help means; "" where it is what
+// the item is for.
+func modeOf(r row) string {
+	if action.MatchString(r["action"]) && r["action"] != "create" {
+		return r["action"] + " action"
+	}
+	if mode := strings.ToLower(r["options"]); strings.HasSuffix(mode, " mode") && mode != "create mode" {
+		return mode
+	}
+	return ""
 }

@@ -219,9 +219,11 @@ func (c *Catalog) configured(i *Item) []*installation {
 		}
 	}
 	add(i.install)
-	for _, in := range i.in.installs { // the modules beside its own, for what they propose
-		if len(in.described) > 0 {
-			add(in)
+	for _, f := range c.sources { // for what they propose: the modules beside its own, and the core
+		for _, in := range f.installs {
+			if f == i.in && len(in.described) > 0 || in.described["core"] != "" {
+				add(in)
+			}
 		}
 	}
 	return out

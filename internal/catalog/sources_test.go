@@ -174,6 +174,25 @@ func TestPacks(t *testing.T) {
 	}
 }
 
+// TestModes: a code can mean a part of what an item does, in each form of the method's help.
+func TestModes(t *testing.T) {
+	story := "---\nname: bmad-story\ndescription: Writes a story\n---\n# Story\n"
+	tests := []struct{ name, header, rows, mode string }{
+		{"6.6", "module,skill,display-name,menu-code,description,action,args,phase\n", "BMM,bmad-story,Create Story,CS,Writes it,create,,4-implementation\nBMM,bmad-story,Validate Story,VS,Checks it,validate,,4-implementation\n", "validate action"},
+		{"6.3", "module,phase,name,code,sequence,workflow-file,command,required\n", "BMM,bmad-story,Create Story,CS,Writes it,create,,4-implementation\nBMM,bmad-story,Validate Story,VS,Checks it,validate,,4-implementation\n", "validate action"},
+		{"6.2", "module,phase,name,code,sequence,workflow-file,command,required,options\n", "bmm,4-implementation,Create Story,CS,1,skill:bmad-story,bmad-create-story,false,Create Mode\nbmm,4-implementation,Validate Story,VS,2,skill:bmad-story,bmad-create-story,false,Validate Mode\n", "validate mode"},
+	}
+	for _, tt := range tests {
+		c := catalog.Open(source(with(fstest.MapFS{}, map[string]string{"_bmad/_config/manifest.yaml": "modules: []\n", "_bmad/_config/bmad-help.csv": tt.header + tt.rows, ".claude/skills/bmad-story/SKILL.md": story})))
+		for name, want := range map[string]string{"VS": tt.mode, "validate story": tt.mode, "CS": "", "Create Story": "", "bmad-story": ""} {
+			i, err := c.Find(catalog.Task, name)
+			if err != nil || i.Title != "Create Story" || i.Intent(name) != want {
+				t.Errorf("%s: %s is %q, meaning %q, %v, want %q", tt.name, name, i.Title, i.Intent(name), err, want)
+			}
+		}
+	}
+}
+
 // TestIntents: an earlier name can have meant a part of what the skill does now.
 func TestIntents(t *testing.T) {
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
@@ -299,5 +318,40 @@ func TestManyProblems(t *testing.T) {
 	}
 	if !reflect.DeepEqual(names(c, catalog.Agent), names(project(t, "v6-files"), catalog.Agent)) {
 		t.Errorf("agents %s", names(c, catalog.Agent))
+	}
+}
+
+// TestProposed: what a setting is that nobody has set, by what its module proposes and by the
+// settings that it is made of.
+func TestProposed(t *testing.T) {
+	const core = "code: core\noutput_folder:\n  default: _bmad-output\n  result: '{project-root}/{value}'\n"
+	tests := []struct{ name, core, module, config, text, want, open string }{
+		{"a path in a path", core, "plans:\n  default: '{output_folder}/plans'\n  result: '{project-root}/{value}'\n", "", "{plans}", shop + "/_bmad-output/plans", ""},
+		{"a path in a path in a path", core, "plans:\n  default: '{output_folder}/plans'\n  result: '{project-root}/{value}'\nall:\n  default: '{plans}/all'\n  result: '{project-root}/{value}'\n", "", "{all} {plans}", shop + "/_bmad-output/plans/all " + shop + "/_bmad-output/plans", ""},
+		{"in a folder that the person has set", core, "plans:\n  default: '{output_folder}/plans'\n  result: '{project-root}/{value}'\n", "output_folder: /elsewhere\n", "{plans}", "/elsewhere/plans", ""},
+		{"under the project", core, "plans:\n  default: '{output_folder}/plans'\n  result: '{project-root}/{value}'\n", "output_folder: '{project-root}/out'\n", "{plans}", shop + "/out/plans", ""},
+		{"by a name", core, "plans:\n  default: '{output_folder}/plans'\n  result: '{project-root}/{value}'\n", "output_folder: out\n", "{plans}", shop + "/out/plans", ""},
+		{"of a core that is not there", "", "plans:\n  default: '{output_folder}/plans'\n  result: '{project-root}/{value}'\n", "", "{plans}", shop + "/{output_folder}/plans", "{output_folder}"},
+		{"of itself", core, "plans:\n  default: '{plans}/x'\n  result: '{project-root}/{value}'\n", "", "{plans}", shop + "/{plans}/x", "{plans}"},
+		{"of each other", core, "a:\n  default: '{b}'\nb:\n  default: '{a}'\n", "", "{a}", "{a}", "{a}"},
+	}
+	for _, tt := range tests {
+		files := map[string]string{
+			"src/module.yaml":                "code: fl\n" + tt.module,
+			"src/skills/bmad-x/SKILL.md":     "---\nname: bmad-x\ndescription: X\n---\n[" + tt.text + "]\n",
+			"src/skills/bmad-x/workflow.md":  "X\n",
+			"src/skills/bmad-x/references/r": "X\n",
+		}
+		from := []catalog.Source{{Name: catalog.Project, Dir: shop, FS: fstest.MapFS{}, Main: true}, checkout(files)}
+		if tt.core != "" {
+			from = append(from, catalog.Source{Name: "git-core", Dir: "/var/core", FS: with(fstest.MapFS{}, map[string]string{"src/core-skills/module.yaml": tt.core, "src/core-skills/bmad-y/SKILL.md": "---\nname: bmad-y\n---\n"})})
+		}
+		if tt.config != "" {
+			from[0].FS = with(fstest.MapFS{}, map[string]string{"_bmad/_config/manifest.yaml": "modules: []\n", "_bmad/core/config.yaml": tt.config})
+		}
+		r := resolve(t, catalog.Open(from...), catalog.Workflow, "bmad-x")
+		if got := words(r); !strings.Contains(got, "["+tt.want+"]") || strings.Join(r.Open, " ") != tt.open {
+			t.Errorf("%s: %s, open %q; want %s, open %q", tt.name, got, r.Open, tt.want, tt.open)
+		}
 	}
 }

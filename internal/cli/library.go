@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/gitsource"
 	"bmad-mcp/internal/method"
@@ -20,11 +21,34 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 	}
 	return method.New(method.Options{
 		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open,
-		Remotes: func(project string) ([]method.Remote, []string) { return a.remotes(project, open) },
-		Cache:   a.gitCache(now),
-		Now:     now,
-		Log:     a.log,
+		Remotes:  func(project string) ([]method.Remote, []string) { return a.remotes(project, open) },
+		Settings: a.sourceFolders,
+		Cache:    a.gitCache(now),
+		Now:      now,
+		Log:      a.log,
 	})
+}
+
+// sourceFolders returns the folders in which it is said which repositories count for a
+// project; of one that is not there, the folder that it would be made in.
+func (a *app) sourceFolders(project string) []string {
+	names := []string{a.stateFolder()}
+	if a.settings.UserFolder != "" {
+		names = append(names, filepath.Dir(filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile))))
+	}
+	if project != "" {
+		names = append(names, filepath.Dir(filepath.Join(project, filepath.FromSlash(config.ProjectFile))))
+	}
+	var out []string
+	for _, name := range names {
+		if _, err := os.Stat(name); err != nil {
+			name = filepath.Dir(name)
+		}
+		if info, err := os.Stat(name); err == nil && info.IsDir() && filepath.IsAbs(name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // gitCache is where the copies of repositories are kept; nil where there is no place for it.

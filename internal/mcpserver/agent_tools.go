@@ -112,9 +112,13 @@ func (s *Server) listTools(ctx context.Context, _ any, message *mcp.ListToolsReq
 	shelf := s.shelf(base)
 	var out []mcp.Tool
 	for _, t := range result.Tools {
-		if s.lists(t.Name, shelf) {
-			out = append(out, t)
+		if !s.lists(t.Name, shelf) {
+			continue
 		}
+		if t.Name == ResourcesTool && !s.lists(AgentTool, shelf) {
+			t.Description = strings.Replace(t.Description, "use "+AgentTool, "use its own tool", 1)
+		}
+		out = append(out, t)
 	}
 	for _, own := range s.ownTools(shelf) {
 		out = append(out, own.tool())

@@ -61,7 +61,7 @@ func (s *Server) executeWorkflow(shelf *method.Shelf, args arguments) (string, e
 	if err != nil {
 		return "", err
 	}
-	return shelf.Workflow(name, words, s.ways())
+	return shelf.Workflow(name, words, s.ways(args.text("cwd")))
 }
 
 func listTasks(shelf *method.Shelf, args arguments) (string, error) {
@@ -77,7 +77,7 @@ func (s *Server) executeTask(shelf *method.Shelf, args arguments) (string, error
 	if err != nil {
 		return "", err
 	}
-	return shelf.Task(name, words, s.ways())
+	return shelf.Task(name, words, s.ways(args.text("cwd")))
 }
 
 func knowledge(shelf *method.Shelf, args arguments) (string, error) {

@@ -35,11 +35,11 @@ func (s *Server) states(ctx context.Context, base engine.Request, methods []stri
 				}
 			}
 			for _, own := range s.ownTools(shelf) {
-				names = append(names, own.name+" "+own.agent.Description)
+				names = append(names, own.name+" "+own.tool().Title+" "+own.agent.Description)
 			}
 		case mcp.MethodNotificationPromptsListChanged:
 			for _, own := range s.ownPrompts(shelf) {
-				names = append(names, own.name+" "+own.agent.Description)
+				names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
 			}
 		}
 		out[method] = strings.Join(names, "\n")

@@ -183,17 +183,13 @@ func (a arguments) text(name string) string {
 // words returns an argument that may be a text or an object, as a text.
 func (a arguments) words(name string) string {
 	raw, ok := a.raw(name)
-	if !ok {
+	switch {
+	case !ok || bytes.Equal(raw, []byte("{}")):
 		return ""
+	case raw[0] == '{':
+		return string(raw)
 	}
-	var out string
-	if json.Unmarshal(raw, &out) == nil {
-		return out
-	}
-	if bytes.Equal(raw, []byte("{}")) {
-		return ""
-	}
-	return string(raw)
+	return a.text(name)
 }
 
 func (a arguments) raw(name string) (json.RawMessage, bool) {
@@ -246,12 +242,20 @@ func encoded(v any, err error) (string, error) {
 	return string(data), err
 }
 
-// ways are how a document's reader reaches what it names, by tools.
-func (s *Server) ways() method.Ways {
-	if !s.auto() && !s.offers(ToolsetMethod) && !s.offers(ToolsetAgents) {
-		return method.Ways{Read: "get_knowledge {domain: <address>}", Workflow: `execute_workflow {workflow_name: …}`, Agent: "a prompt of this server"}
+// ways are how a document's reader reaches what it names, by tools. cwd is the project that
+// the caller has named; the next calls have to name it too.
+func (s *Server) ways(cwd string) method.Ways {
+	with := ""
+	if cwd != "" {
+		with = fmt.Sprintf(", cwd: %q", cwd)
 	}
-	w := method.Ways{Read: fmt.Sprintf(`%s {operation: "read", uri: …}`, ResourcesTool), Workflow: WorkflowTool + " {workflow: …}", Agent: AgentTool + " {agent: …}"}
+	if !s.auto() && !s.offers(ToolsetMethod) && !s.offers(ToolsetAgents) {
+		return method.Ways{Read: "get_knowledge {domain: <address>" + with + "}", Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
+	}
+	w := method.Ways{
+		Read: fmt.Sprintf(`%s {operation: "read", uri: …%s}`, ResourcesTool, with), List: fmt.Sprintf(`%s {operation: "list", pattern: %%q%s}`, ResourcesTool, strings.ReplaceAll(with, "%", "%%")),
+		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
+	}
 	if !s.auto() && !s.offers(ToolsetMethod) {
 		w.Agent = "its own tool"
 	}

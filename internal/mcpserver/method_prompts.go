@@ -49,7 +49,7 @@ func (s *Server) promptAgent(_ context.Context, base engine.Request, arguments m
 	if err != nil {
 		return "", err
 	}
-	text, err := shelf.Agent(name, arguments["message"], s.ways())
+	text, err := shelf.Agent(name, arguments["message"], s.promptWays(base))
 	return text + cutWords(arguments["message"]), err
 }
 
@@ -58,8 +58,15 @@ func (s *Server) promptWorkflow(_ context.Context, base engine.Request, argument
 	if err != nil {
 		return "", err
 	}
-	text, err := shelf.Workflow(arguments["workflow"], arguments["context"], s.ways())
+	text, err := shelf.Workflow(arguments["workflow"], arguments["context"], s.promptWays(base))
 	return text + cutWords(arguments["context"]), err
+}
+
+// promptWays are those of a document that is a prompt: what the person has typed is nowhere else.
+func (s *Server) promptWays(base engine.Request) method.Ways {
+	w := s.ways(base.Cwd)
+	w.Whole = true
+	return w
 }
 
 // cutWords says where the rest of a person's words may be: some hosts pass on only what stands

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +90,99 @@ func installationAppears(t *testing.T, first string) {
 	// The next look is due only a second after the last.
 	for slices.Contains(prompts, "bmad-tea") {
 		prompts = listedNames(r.request(7, "prompts/list", object{}), "prompts")
+	}
+}
+
+// TestSourceAppears: the lists have what a repository brings as soon as the person adds it,
+// and say so; nobody has to start the server again.
+func TestSourceAppears(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Parallel()
+	dir, repo, state := t.TempDir(), t.TempDir(), t.TempDir()
+	env := []string{"HOME=" + state, "XDG_STATE_HOME=" + filepath.Join(state, "state"), "XDG_CONFIG_HOME=" + filepath.Join(state, "config"), "XDG_CACHE_HOME=" + filepath.Join(state, "cache"), "GIT_CONFIG_NOSYSTEM=1"}
+	run := func(dir, name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = dir, isolated(t, env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+	}
+	unpack(t, repo, "source-module")
+	run(repo, "git", "init", "-q")
+	run(repo, "git", "add", "-A")
+	run(repo, "git", "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-qm", "one")
+	if err := os.MkdirAll(filepath.Join(state, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := raw(t, dir, env...)
+	r.send(hello)
+	r.line()
+	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if got := listedNames(r.request(2, "tools/list", object{}), "tools"); slices.Contains(got, "bmad-agent") {
+		t.Fatalf("before: %v", got)
+	}
+	r.request(3, "prompts/list", object{})
+	run(dir, binary, "sources", "add", "git+file://"+filepath.ToSlash(repo))
+	r.until(toolsChanged, "")
+	r.until(promptsChanged, "")
+	if got := listedNames(r.request(4, "prompts/list", object{}), "prompts"); !slices.Contains(got, "bmad-baker") {
+		t.Errorf("after: %v", got)
+	}
+}
+
+// TestSettingsThatCannotBeUsed: the method is served also where a setting is wrong; what goes
+// by the settings says so.
+func TestSettingsThatCannotBeUsed(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-skills")
+	if err := os.WriteFile(filepath.Join(dir, ".claude", "bmad-task.yaml"), []byte("gate: nope\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := raw(t, dir)
+	r.send(hello)
+	r.line()
+	for n, cwd := range []string{"", dir} {
+		args := object{"agent": "analyst"}
+		if cwd != "" {
+			args["cwd"] = cwd
+		}
+		m := r.request(10+n, "tools/call", object{"name": "bmad-agent", "arguments": args})
+		if text := fmt.Sprint(m.Result["content"]); m.Result["isError"] == true || !strings.Contains(text, "bmm/bmad-agent-analyst`, from the project") {
+			t.Errorf("with cwd %q: %s", cwd, text)
+		} else if with := fmt.Sprintf("cwd: %q}", dir); strings.Contains(text, with) != (cwd != "") {
+			t.Errorf("with cwd %q, the next calls:\n%s", cwd, text)
+		}
+	}
+	m := r.request(20, "tools/call", object{"name": "bmad-resources", "arguments": object{"operation": "modules"}})
+	if text := fmt.Sprint(m.Result["content"]); !strings.Contains(text, `gate \"nope\" is not one of`) {
+		t.Errorf("the modules do not say what is wrong: %s", text)
+	}
+	m = r.request(21, "tools/call", object{"name": "bmad-task", "arguments": object{"action": "status"}})
+	if text := fmt.Sprint(m.Result["content"]); m.Result["isError"] != true || !strings.Contains(text, ".claude/bmad-task.yaml, line 1") {
+		t.Errorf("bmad-task: %s", text)
+	}
+}
+
+// TestLongWords: a prompt has all that the person has typed, however long; a tool, whose
+// caller has it, says how much it repeats.
+func TestLongWords(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-skills")
+	r := raw(t, dir)
+	r.send(hello)
+	r.line()
+	words := strings.Repeat("需求 and more. ", 2000) + "The end."
+	m := r.request(2, "prompts/get", object{"name": "bmad-analyst", "arguments": object{"message": words}})
+	if text := fmt.Sprint(m.Result["messages"]); !strings.Contains(text, words) || !strings.Contains(text, "# Mary") {
+		t.Errorf("the prompt has not all of it: …%s", text[max(0, len(text)-300):])
+	}
+	m = r.request(3, "tools/call", object{"name": "bmad-agent", "arguments": object{"agent": "analyst", "message": words}})
+	text := fmt.Sprint(m.Result["content"])
+	if want := fmt.Sprintf("of %d bytes: go by all that was said", len(words)); !strings.Contains(text, want) || len(text) > 20_000 {
+		t.Errorf("the tool answers %d bytes: …%s", len(text), text[max(0, len(text)-300):])
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *Server) handleResources(shelf *method.Shelf, args arguments) (string, e
 		if strings.TrimSpace(uri) == "" {
 			return "", fault.New(fault.InvalidArgument, "uri is missing").WithHint(`pass the address of a file, such as {"operation": "read", "uri": "bmad://config/current"}`)
 		}
-		return s.readText(shelf, uri)
+		return s.readText(shelf, uri, args.text("cwd"))
 	case "list":
 		return encoded(shelf.Files(pattern, cursor))
 	case "modules":
@@ -83,7 +83,7 @@ func (s *Server) handleResources(shelf *method.Shelf, args arguments) (string, e
 
 // readText returns a file as the text of a result: nothing is put before it, and of a long
 // one the part that fits, with where the rest is.
-func (s *Server) readText(shelf *method.Shelf, uri string) (string, error) {
+func (s *Server) readText(shelf *method.Shelf, uri, cwd string) (string, error) {
 	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
 		if shelf, err = s.shelfOf(engine.Request{Cwd: ref.Cwd}); err != nil {
 			return "", err
@@ -96,6 +96,9 @@ func (s *Server) readText(shelf *method.Shelf, uri string) (string, error) {
 	if r.Next == "" {
 		return string(r.Data), nil
 	}
+	if cwd != "" {
+		return string(r.Data) + "\n[this file goes on: read " + r.Next + " with the same cwd]", nil
+	}
 	return string(r.Data) + "\n[this file goes on: read " + r.Next + "]", nil
 }
 
@@ -104,7 +107,7 @@ func (s *Server) handleWorkflow(shelf *method.Shelf, args arguments) (string, er
 	if err != nil {
 		return "", err
 	}
-	return shelf.Workflow(name, words, s.ways())
+	return shelf.Workflow(name, words, s.ways(args.text("cwd")))
 }
 
 func (s *Server) handleAgent(shelf *method.Shelf, args arguments) (string, error) {
@@ -112,5 +115,5 @@ func (s *Server) handleAgent(shelf *method.Shelf, args arguments) (string, error
 	if err != nil {
 		return "", err
 	}
-	return shelf.Agent(name, message, s.ways())
+	return shelf.Agent(name, message, s.ways(args.text("cwd")))
 }

@@ -16,8 +16,12 @@ import (
 // Ways are how the reader of a document reaches what it names.
 type Ways struct {
 	// Read is how a file is read by its address, Workflow how a workflow, task or skill is
-	// begun by its name, Agent how an agent is taken on.
-	Read, Workflow, Agent string
+	// begun by its name, Agent how an agent is taken on. List is how files are listed by a
+	// pattern; it may be empty.
+	Read, Workflow, Agent, List string
+	// Whole is true where the reader has the person's words from the document alone: they are
+	// not cut then, however long they are.
+	Whole bool
 }
 
 // Agent returns what an assistant needs to act as an agent. message is the person's; it may
@@ -39,8 +43,8 @@ func (s *Shelf) Agent(name, message string, w Ways) (string, error) {
 	d.persona(r)
 	d.menu(p)
 	d.prepared(r)
-	closing := d.closing(r, "The person's message", message, "Greet the person in this role, and show the menu.", "Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
-	return d.with(r.Parts, closing), nil
+	said := d.said("The person's message", message, "Greet the person in this role, and show the menu.", "Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
+	return d.with(r.Parts, d.closing(r), said), nil
 }
 
 // Workflow returns what an assistant needs to run a workflow. words are what the person says
@@ -98,11 +102,11 @@ func (s *Shelf) run(i catalog.Item, asked, words string, w Ways) (string, error)
 		d.line("%s", i.Description)
 	}
 	if intent := i.Intent(asked); intent != "" {
-		d.line("\nIt was asked for as `%s`, an earlier name: go by its %s.", oneLine(asked), intent)
+		d.line("\nIt was asked for as `%s`: go by its %s.", oneLine(asked), intent)
 	}
 	d.prepared(r)
-	closing := d.closing(r, "What the person says", words, "Begin now. Ask the person for what the instructions need and nothing here says.", "Begin now, with these words as what the person wants of it.")
-	return d.with(r.Parts, closing), nil
+	said := d.said("What the person says", words, "Begin now. Ask the person for what the instructions need and nothing here says.", "Begin now, with these words as what the person wants of it.")
+	return d.with(r.Parts, d.closing(r), said), nil
 }
 
 // who is the heading of an agent.
@@ -255,19 +259,18 @@ func empty(v any) bool {
 // maxOpen bounds how many open placeholders are named.
 const maxOpen = 20
 
-// closing is what follows the instructions: files, what is open, and the person's words.
-func (d *document) closing(r *catalog.Resolved, heading, words, without, with string) string {
+// What the parts of a document besides the instructions may take, in bytes.
+const (
+	maxOpening = 8000
+	maxFiles   = 4000
+	maxWords   = 3000
+	// least is what the instructions have in any case.
+	least = 2000
+)
+
+// closing is what follows the instructions: what is open, and files.
+func (d *document) closing(r *catalog.Resolved) string {
 	c := &document{}
-	if len(r.More) > 0 {
-		c.line("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.ways.Read)
-		for _, m := range r.More {
-			what := ""
-			if m.What != "" {
-				what = ", " + m.What
-			}
-			c.line("- %s (about %d bytes%s)", m.URI, m.Size, what)
-		}
-	}
 	if len(r.Open) > 0 {
 		names, more := r.Open, ""
 		if len(names) > maxOpen {
@@ -276,36 +279,53 @@ func (d *document) closing(r *catalog.Resolved, heading, words, without, with st
 		}
 		c.line("\n## Left open\n\nThese are not filled in: %s%s. Where the instructions say what one stands for, go by them; else fill it as you go, or ask the person.", strings.Join(names, ", "), more)
 	}
+	if len(r.More) > 0 {
+		c.line("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.ways.Read)
+	}
+	room := maxFiles
+	for n, m := range r.More {
+		line := fmt.Sprintf("- %s (about %d bytes", m.URI, m.Size)
+		if m.What != "" {
+			line += ", " + m.What
+		}
+		if room -= sent(line); room < 0 {
+			c.line("- and %d more.%s", len(r.More)-n, d.list(r.Item))
+			break
+		}
+		c.line("%s)", line)
+	}
 	c.line("\nA workflow, task or skill that is named here is begun with %s, an agent taken on with %s.", d.ways.Workflow, d.ways.Agent)
-	out := trim(c.text.String(), maxClosing)
-	c.text.Reset()
-	words = strings.TrimSpace(words)
-	if fits := cut(words, maxWords); len(fits) < len(words) {
-		words = fits + "…"
-	}
-	c.line("\n## %s\n", heading)
-	if words == "" {
-		c.line("None yet. %s", without)
-	} else {
-		c.line("> %s\n\n%s", strings.ReplaceAll(words, "\n", "\n> "), with)
-	}
-	return out + c.text.String()
+	return c.text.String()
 }
 
-// What the parts of a document besides the instructions may take, in bytes.
-const (
-	maxOpening = 8000
-	maxClosing = 5000
-	maxWords   = 3000
-	// least is what the instructions have in any case.
-	least = 2000
-)
+// list says how the files that lie with an item are listed.
+func (d *document) list(i catalog.Item) string {
+	if d.ways.List == "" || i.URI == "" {
+		return ""
+	}
+	return " List them with " + fmt.Sprintf(d.ways.List, i.URI[:strings.LastIndexByte(i.URI, '/')]+"/**") + "."
+}
+
+// said repeats the person's words under a heading, with what is to be done about them.
+// without is what is to be done where there are none.
+func (d *document) said(heading, words, without, with string) string {
+	words = strings.TrimSpace(words)
+	if words == "" {
+		return fmt.Sprintf("\n## %s\n\nNone yet. %s\n", heading, without)
+	}
+	cutShort := ""
+	if fits := cut(words, maxWords); len(fits) < len(words) && !d.ways.Whole {
+		cutShort = fmt.Sprintf("\n[these are the first %d of %d bytes: go by all that was said, in the call that brought this]\n", len(fits), len(words))
+		words = strings.TrimRight(fits, "\n")
+	}
+	return fmt.Sprintf("\n## %s\n\n> %s\n%s\n%s\n", heading, strings.ReplaceAll(words, "\n", "\n> "), cutShort, with)
+}
 
 // with puts the texts of an item between what comes before and after them, and cuts them
 // where all of it would be too large; the rest is read by its address.
-func (d *document) with(parts []catalog.Part, closing string) string {
+func (d *document) with(parts []catalog.Part, closing, said string) string {
 	opening := trim(d.text.String(), maxOpening)
-	room := max(MaxReply-sent(opening)-sent(closing)-300*(len(parts)+1), least)
+	room := max(MaxReply-sent(opening)-sent(closing)-min(sent(said), 2*maxWords)-300*(len(parts)+1), least)
 	var b strings.Builder
 	b.WriteString(opening)
 	for _, p := range parts {
@@ -322,6 +342,7 @@ func (d *document) with(parts []catalog.Part, closing string) string {
 		}
 	}
 	b.WriteString(closing)
+	b.WriteString(said)
 	return b.String()
 }
 

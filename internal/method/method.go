@@ -57,6 +57,9 @@ type Options struct {
 	// Remotes returns the git repositories that count for a project, in order, and what is
 	// wrong with others.
 	Remotes func(project string) ([]Remote, []string)
+	// Settings returns the folders in which it is said which repositories count for a project;
+	// nil where nothing says it.
+	Settings func(project string) []string
 	// Cache keeps the copies of the repositories.
 	Cache *gitsource.Cache
 	// Changed is called when a repository has brought something new.
@@ -102,10 +105,20 @@ type Shelf struct {
 	// Sources say where was looked, in their order.
 	Sources []Source
 
-	now     func() time.Time
-	asked   string
-	checked time.Time
-	remotes []string // the commits of the copies
+	now      func() time.Time
+	settings func(project string) []string
+	asked    string
+	checked  time.Time
+	remotes  []string // the commits of the copies
+}
+
+// Folders returns the folders whose changes change what there is.
+func (s *Shelf) Folders() []string {
+	out := s.Catalog.Folders()
+	if s.settings != nil {
+		out = append(out, s.settings(s.asked)...)
+	}
+	return out
 }
 
 // Source is a place where was looked for installations.
@@ -233,7 +246,7 @@ func (l *Library) read(project string, remotes []copied, problems []string) *She
 	if own != "" && l.tooWide(own) {
 		own = "" // what is in it is not of one project
 	}
-	s := &Shelf{asked: project, Project: own, now: l.o.Now, remotes: commits(remotes, problems)}
+	s := &Shelf{asked: project, Project: own, now: l.o.Now, settings: l.o.Settings, remotes: commits(remotes, problems)}
 	var sources []catalog.Source
 	add := func(src catalog.Source, place, from string) {
 		sources = append(sources, src)
