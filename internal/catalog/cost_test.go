@@ -13,20 +13,31 @@ import (
 	"bmad-mcp/internal/catalog"
 )
 
-// meter is a file system that counts what is read of each file.
+// meter is a file system that counts what is read of each file, and how often it is opened.
 type meter struct {
 	fstest.MapFS
 
-	mu   sync.Mutex
-	read map[string]int64
+	mu     sync.Mutex
+	read   map[string]int64
+	opened map[string]int
 }
 
 func (m *meter) Open(name string) (fs.File, error) {
+	m.mu.Lock()
+	m.opened[name]++
+	m.mu.Unlock()
 	f, err := m.MapFS.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	return &metered{f, m, name}, nil
+}
+
+func (m *meter) ReadDir(name string) ([]fs.DirEntry, error) {
+	m.mu.Lock()
+	m.opened[name]++
+	m.mu.Unlock()
+	return m.MapFS.ReadDir(name)
 }
 
 type metered struct {
@@ -58,7 +69,7 @@ func (m *meter) files() []string {
 }
 
 func metering(files fstest.MapFS) (*meter, catalog.Source) {
-	m := &meter{MapFS: files, read: map[string]int64{}}
+	m := &meter{MapFS: files, read: map[string]int64{}, opened: map[string]int{}}
 	return m, catalog.Source{Name: catalog.Project, Dir: shop, FS: m}
 }
 
@@ -177,5 +188,26 @@ func TestResolveReads(t *testing.T) {
 		if !strings.HasPrefix(name, ".claude/skills/bmad-build/") && !strings.HasSuffix(name, "config.toml") && !strings.HasSuffix(name, "config.user.toml") && !strings.HasSuffix(name, "config.yaml") && !strings.HasPrefix(name, "_bmad/custom/bmad-build.") {
 			t.Errorf("to resolve bmad-build %s was read", name)
 		}
+	}
+}
+
+// TestMarketplaceCost: a folder of many skills is looked through once, not once for each skill
+// that a marketplace offers of it.
+func TestMarketplaceCost(t *testing.T) {
+	files := map[string]string{}
+	var skills []string
+	for n := range 300 {
+		dir := fmt.Sprintf("plug/s/x%d-setup", n)
+		files[dir+"/SKILL.md"] = "---\nname: x\n---\n"
+		skills = append(skills, `"./`+dir+`"`)
+	}
+	files[".claude-plugin/marketplace.json"] = `{"plugins": [{"name": "kit", "skills": [` + strings.Join(skills, ",") + `]}]}`
+	m, from := metering(with(fstest.MapFS{}, files))
+	from.Name = "git-x"
+	if c := catalog.Open(from); len(c.Items()) != 300 {
+		t.Errorf("%d items", len(c.Items()))
+	}
+	if opened := m.opened["plug/s"]; opened > 5 {
+		t.Errorf("the folder is opened %d times", opened)
 	}
 }

@@ -123,8 +123,8 @@ func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 			return nil
 		}
 	}
-	f, file, err := c.locate(ref)
-	if err != nil {
+	f, file, ok := c.lookUp(ref)
+	if !ok {
 		return nil
 	}
 	for _, i := range c.items {

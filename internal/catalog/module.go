@@ -131,6 +131,8 @@ func (f *found) marketed() {
 		f.problem(marketplace, "it is not as expected: %v", err)
 		return
 	}
+	type setup struct{ module, described string }
+	known := map[string]setup{} // a folder of many skills is looked through once
 	for _, plugin := range m.Plugins {
 		from, _ := plugin.Source.(string)
 		for _, skill := range plugin.Skills {
@@ -140,13 +142,16 @@ func (f *found) marketed() {
 				continue
 			}
 			if f.skills[path.Base(dir)] == nil {
-				module, described := f.setUp(path.Dir(dir))
-				if assets := path.Join(dir, "assets"); module == "" {
-					if module = f.codeOf(assets); module != "" {
-						described = assets
-					}
+				above := path.Dir(dir)
+				of, looked := known[above]
+				if !looked {
+					of.module, of.described = f.setUp(above)
+					known[above] = of
 				}
-				f.memberSkill(dir, f.list(dir), module, described)
+				if assets := path.Join(dir, "assets"); of.module == "" {
+					of = setup{f.codeOf(assets), assets}
+				}
+				f.memberSkill(dir, f.list(dir), of.module, of.described)
 			}
 			if i := f.skills[path.Base(dir)]; i != nil {
 				i.Module = cmp.Or(i.Module, oneLine(plugin.Name))

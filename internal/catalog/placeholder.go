@@ -274,8 +274,8 @@ func (r *resolver) root(after string) (value string, used int, ok bool) {
 	}
 	rest = strings.TrimRight(rest, "/.")
 	if in := r.i.install; isPath && in != nil && r.i.in.Name != Project {
-		f, name, err := r.c.locate(Ref{Path: rest})
-		if first, _, _ := strings.Cut(rest, "/"); err == nil && (name == rest || isNamed(first, "bmad")) {
+		f, name, found := r.c.lookUp(Ref{Path: rest})
+		if first, _, _ := strings.Cut(rest, "/"); found && (name == rest || isNamed(first, "bmad")) {
 			if at, ok := f.system(name); ok {
 				return at, len("/") + len(rest), true
 			}
@@ -311,7 +311,7 @@ func (r *resolver) inSource(name string) (*found, string, bool) {
 			return f, rest, true
 		}
 	}
-	if f, rest, err := r.c.locate(Ref{Path: strings.TrimPrefix(strings.TrimPrefix(name, "{project-root}/"), "./")}); err == nil && !path.IsAbs(name) {
+	if f, rest, ok := r.c.lookUp(Ref{Path: strings.TrimPrefix(strings.TrimPrefix(name, "{project-root}/"), "./")}); ok && !path.IsAbs(name) {
 		return f, rest, true
 	}
 	// From the project's folder, as if this installation were its own.

@@ -45,19 +45,11 @@ func (c *Catalog) Read(r Ref) (File, error) {
 	return f.file(name)
 }
 
-// locate finds the file of an address: by its path in a source, else in an installation.
-func (c *Catalog) locate(r Ref) (*found, string, error) {
-	if len(c.sources) == 0 || c.Empty() && len(c.items) == 0 {
-		return nil, "", NoInstallation()
-	}
-	known := r.Source == ""
+// lookUp finds the file of an address: by its path in a source, else in an installation.
+func (c *Catalog) lookUp(r Ref) (*found, string, bool) {
 	for _, f := range c.sources {
-		if r.Source != "" && f.Name != r.Source {
-			continue
-		}
-		known = true
-		if f.has(r.Path) {
-			return f, r.Path, nil
+		if (r.Source == "" || f.Name == r.Source) && f.has(r.Path) {
+			return f, r.Path, true
 		}
 	}
 	for _, f := range c.sources {
@@ -71,13 +63,24 @@ func (c *Catalog) locate(r Ref) (*found, string, error) {
 			places, _ := in.places(r.Path)
 			for _, name := range places {
 				if f.has(name) {
-					return f, name, nil
+					return f, name, true
 				}
 			}
 		}
 	}
-	if !known {
-		return nil, "", fault.New(fault.NotFound, "there is no source %q", r.Source).WithHint("the sources are: %s", strings.Join(c.sourceNames(), ", "))
+	return nil, "", false
+}
+
+// locate does the same, and says what is wrong with an address that leads nowhere.
+func (c *Catalog) locate(r Ref) (*found, string, error) {
+	if len(c.sources) == 0 || c.Empty() && len(c.items) == 0 {
+		return nil, "", NoInstallation()
+	}
+	if f, name, ok := c.lookUp(r); ok {
+		return f, name, nil
+	}
+	if names := c.sourceNames(); r.Source != "" && !slices.Contains(names, r.Source) {
+		return nil, "", fault.New(fault.NotFound, "there is no source %q", r.Source).WithHint("the sources are: %s", strings.Join(names, ", "))
 	}
 	err := fault.New(fault.NotFound, "no installation has a file %q", r.Path)
 	if like := c.like(r.Path); len(like) > 0 {

@@ -46,7 +46,7 @@ func (r *resolver) references(out *Resolved, text string) {
 	}
 	for _, named := range out.More {
 		if ref, err := ParseRef(named.URI); err == nil {
-			if f, name, err := r.c.locate(ref); err == nil {
+			if f, name, ok := r.c.lookUp(ref); ok {
 				l.add(f, name, named.What)
 			}
 		}

@@ -61,7 +61,7 @@ func (f *found) skillsIn(dir string) {
 // memberSkill takes a skill of a module that a folder describes; both may be unknown.
 func (f *found) memberSkill(dir string, names []fs.DirEntry, module, described string) {
 	in := f.owner(path.Dir(dir), path.Base(dir))
-	if described != "" && in.described[module] == "" {
+	if module != "" && described != "" && in.described[module] == "" {
 		f.describes(in, described, module)
 	}
 	f.skill(dir, names, in, module)
