@@ -34,11 +34,19 @@ func TestCustomizationInYAML(t *testing.T) {
 		{"only comments", "# Agent Customization\n", func(*catalog.Persona) {}, false},
 		{"empty fields", "agent:\n  metadata:\n    name: \"\"\npersona:\n  role: \"\"\n  principles: []\ncritical_actions: []\nmemories: []\nmenu: []\nprompts: []\n", func(*catalog.Persona) {}, false},
 		{"the name", "agent: {metadata: {name: Maria}}", func(p *catalog.Persona) { p.Name = "Maria" }, true},
-		{"the persona, each part alone", "persona: {identity: ' New '}", func(p *catalog.Persona) { p.Identity = "New" }, true},
+		{"a title and an icon", "agent: {metadata: {title: Chief, icon: X}}", func(p *catalog.Persona) { p.Title, p.Icon = "Chief", "X" }, true},
+		{"a part of the persona, which is replaced as a whole", "persona: {identity: ' New '}", func(p *catalog.Persona) {
+			p.Role, p.Identity, p.Style, p.Principles = "", "New", "", nil
+		}, true},
 		{"all of the persona", "persona: {role: R, identity: I, communication_style: C, principles: [P, Q]}", func(p *catalog.Persona) {
 			p.Role, p.Identity, p.Style, p.Principles = "R", "I", "C", []string{"P", "Q"}
 		}, true},
-		{"principles in one text", "persona: {principles: 'Only one'}", func(p *catalog.Persona) { p.Principles = []string{"Only one"} }, true},
+		{"principles in one text", "persona: {role: R, principles: 'Only one'}", func(p *catalog.Persona) {
+			p.Role, p.Identity, p.Style, p.Principles = "R", "", "", []string{"Only one"}
+		}, true},
+		{"colons in lists", "persona: {role: R, principles: [Clarity: say it, 'P']}\nmemories:\n  - Project: uses React\n", func(p *catalog.Persona) {
+			p.Role, p.Identity, p.Style, p.Principles, p.Facts = "R", "", "", []string{"Clarity: say it", "P"}, []string{"Project: uses React"}
+		}, true},
 		{"actions and memories, each once", "critical_actions: [A, B, A]\nmemories: ['{user_name} reads', 'M', 'M']", func(p *catalog.Persona) {
 			p.Critical, p.Facts = []string{"A", "B"}, []string{"Noor reads", "M"}
 		}, true},

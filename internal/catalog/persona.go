@@ -3,9 +3,13 @@ package catalog
 import (
 	"cmp"
 	"html"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -94,27 +98,35 @@ func (p *Persona) fromTable(t map[string]any) {
 	}
 }
 
-// texts returns a list of texts, or the one text.
+// texts returns a list of texts, or the one text. What is written as a table there, because of
+// a colon in it, is a text too.
 func texts(v any) []string {
+	var out []string
+	add := func(text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, text)
+		}
+	}
 	switch v := v.(type) {
 	case string:
-		var out []string
 		for part := range strings.SplitSeq("\n"+v, "\n- ") { // a list, written as a text
-			if part = strings.TrimSpace(part); part != "" {
-				out = append(out, part)
-			}
+			add(part)
 		}
-		return out
 	case []any:
-		var out []string
 		for _, item := range v {
-			if s, ok := plainText(item); ok && strings.TrimSpace(s) != "" {
-				out = append(out, strings.TrimSpace(s))
+			if s, ok := plainText(item); ok {
+				add(s)
+				continue
+			}
+			table, _ := item.(map[string]any)
+			for _, key := range slices.Sorted(maps.Keys(table)) {
+				if s, ok := plainText(table[key]); ok {
+					add(key + ": " + s)
+				}
 			}
 		}
-		return out
 	}
-	return nil
+	return out
 }
 
 // fromManifest takes the persona of a skill of 6.3.
@@ -142,12 +154,13 @@ func (p *Persona) fromManifest(i *Item) error {
 type classicAgent struct {
 	classicIdentity `yaml:",inline"`
 	Persona         struct {
-		Role       string   `yaml:"role"`
-		Style      string   `yaml:"style"`
-		Identity   string   `yaml:"identity"`
-		Focus      string   `yaml:"focus"`
-		Principles []string `yaml:"core_principles"`
+		Role       string `yaml:"role"`
+		Style      string `yaml:"style"`
+		Identity   string `yaml:"identity"`
+		Focus      string `yaml:"focus"`
+		Principles any    `yaml:"core_principles"`
 	} `yaml:"persona"`
+	Principles   any                 `yaml:"core_principles"`
 	Commands     yaml.Node           `yaml:"commands"`
 	Dependencies map[string][]string `yaml:"dependencies"`
 }
@@ -156,7 +169,7 @@ type classicAgent struct {
 // one: people's edits break one of them, and the others still hold.
 func readClassic(text string) (a classicAgent, err error) {
 	block := classicBlock(text)
-	for _, key := range []string{"agent", "persona", "commands", "dependencies"} {
+	for _, key := range []string{"agent", "persona", "core_principles", "commands", "dependencies"} {
 		if e := yaml.Unmarshal([]byte(section(block, key)), &a); e != nil {
 			err = cmp.Or(err, e)
 		}
@@ -172,7 +185,8 @@ func (p *Persona) fromBlock(i *Item, text string) error {
 	if err != nil && a.Persona.Role == "" {
 		return fault.New(fault.InvalidArgument, "the block that describes the agent in %s is not valid YAML: %w", i.Path, err).WithHint("correct it, or install the agent again")
 	}
-	p.Role, p.Identity, p.Style, p.Focus, p.Principles = a.Persona.Role, a.Persona.Identity, a.Persona.Style, a.Persona.Focus, a.Persona.Principles
+	p.Role, p.Identity, p.Style, p.Focus = a.Persona.Role, a.Persona.Identity, a.Persona.Style, a.Persona.Focus
+	p.Principles = append(texts(a.Persona.Principles), texts(a.Principles)...)
 	p.Custom = strings.TrimSpace(a.Agent.Customization)
 	p.Menu = commands(a.Commands)
 	return nil
@@ -250,11 +264,7 @@ func (p *Persona) fromXML(text string) {
 		return oneLine(html.UnescapeString(m[1]))
 	}
 	p.Role, p.Identity, p.Style = part("role"), part("identity"), part("communication_style")
-	for item := range strings.SplitSeq(part("principles"), " - ") {
-		if item = strings.TrimSpace(strings.TrimPrefix(item, "- ")); item != "" {
-			p.Principles = append(p.Principles, item)
-		}
-	}
+	p.Principles = sentences(part("principles"))
 	for _, m := range menuItem.FindAllStringSubmatch(text, -1) {
 		a := attributes(m[1])
 		item := MenuItem{Code: a["cmd"], Description: oneLine(html.UnescapeString(m[2]))}
@@ -271,11 +281,27 @@ func (p *Persona) fromXML(text string) {
 	}
 }
 
+// sentences parts a list that stands in one line. A dash within a sentence goes on in lower
+// case.
+func sentences(line string) []string {
+	var out []string
+	for n, part := range strings.Split(strings.TrimPrefix(line, "- "), " - ") {
+		if first, _ := utf8.DecodeRuneInString(part); n > 0 && unicode.IsLower(first) {
+			out[len(out)-1] += " - " + part
+		} else if part = strings.TrimSpace(part); part != "" || n == 0 {
+			out = append(out, part)
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" || s == "-" })
+}
+
 // customization is a file of the project that changes an agent of version 6.
 type customization struct {
 	Agent struct {
 		Metadata struct {
-			Name string `yaml:"name"`
+			Name  string `yaml:"name"`
+			Title string `yaml:"title"`
+			Icon  string `yaml:"icon"`
 		} `yaml:"metadata"`
 	} `yaml:"agent"`
 	Persona struct {
@@ -284,8 +310,8 @@ type customization struct {
 		Style      string `yaml:"communication_style"`
 		Principles any    `yaml:"principles"`
 	} `yaml:"persona"`
-	Critical []string         `yaml:"critical_actions"`
-	Memories []string         `yaml:"memories"`
+	Critical any              `yaml:"critical_actions"`
+	Memories any              `yaml:"memories"`
 	Menu     []map[string]any `yaml:"menu"`
 	Prompts  []struct {
 		ID      string `yaml:"id"`
@@ -294,7 +320,7 @@ type customization struct {
 }
 
 // customized puts the project's customization over a persona: what it says of the persona
-// replaces, the rest is added. The installer may have written it into the agent's file
+// replaces all of it, in the alphas part by part, the rest is added. The installer may have written it into the agent's file
 // already, so what is there is not added again.
 func (c *Catalog) customized(p *Persona, i *Item) (*Persona, []string, error) {
 	in := c.custom(i)
@@ -310,6 +336,9 @@ func (c *Catalog) customized(p *Persona, i *Item) (*Persona, []string, error) {
 		var custom customization
 		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
 			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s is not valid YAML: %w", name, err).WithHint("correct that line; without it the agent would not be the one you have made")
+		}
+		if says := custom.Persona; folder == "_config" && (says.Role+says.Identity+says.Style != "" || len(texts(says.Principles)) > 0) {
+			p.Role, p.Identity, p.Style, p.Principles = "", "", "", nil
 		}
 		if p.apply(custom) {
 			return p, []string{in.in.uri(name)}, nil
@@ -328,14 +357,17 @@ func (p *Persona) apply(c customization) bool {
 		}
 	}
 	set(&p.Name, c.Agent.Metadata.Name)
+	set(&p.Title, c.Agent.Metadata.Title)
+	set(&p.Icon, c.Agent.Metadata.Icon)
 	set(&p.Role, c.Persona.Role)
 	set(&p.Identity, c.Persona.Identity)
 	set(&p.Style, c.Persona.Style)
 	if principles := texts(c.Persona.Principles); len(principles) > 0 {
 		p.Principles, changed = principles, true
 	}
-	p.Critical, p.Facts = appendNew(p.Critical, c.Critical...), appendNew(p.Facts, c.Memories...)
-	changed = changed || len(c.Critical)+len(c.Memories)+len(c.Menu)+len(c.Prompts) > 0
+	critical, memories := texts(c.Critical), texts(c.Memories)
+	p.Critical, p.Facts = appendNew(p.Critical, critical...), appendNew(p.Facts, memories...)
+	changed = changed || len(critical)+len(memories)+len(c.Menu)+len(c.Prompts) > 0
 	for _, m := range c.Menu {
 		item := MenuItem{Code: plainString(m["trigger"]), Description: plainString(m["description"])}
 		if code := menuCode.FindStringSubmatch(item.Description); code != nil {

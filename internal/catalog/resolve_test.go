@@ -143,6 +143,32 @@ func TestPersonas(t *testing.T) {
 	}
 }
 
+// TestPrinciples: the forms in which agents list their principles.
+func TestPrinciples(t *testing.T) {
+	block := func(rest string) string {
+		return "# x\n\n```yaml\nagent:\n  name: X\n  id: x\npersona:\n  role: R\n" + rest + "\n```\n"
+	}
+	compiled := func(principles string) string {
+		return "```xml\n<agent id=\"x\" name=\"X\"><persona><role>R</role><principles>" + principles + "</principles></persona></agent>\n```\n"
+	}
+	tests := []struct{ layout, file, text, want string }{
+		{"v4", ".bmad-core/agents/x.md", block("  core_principles: [One, Two]"), "One|Two"},
+		{"v4", ".bmad-core/agents/x.md", block("  core_principles:\n    - CRITICAL: never skip\n    - Two - or three"), "CRITICAL: never skip|Two - or three"},
+		{"v4", ".bmad-core/agents/x.md", block("core_principles:\n  - CRITICAL: all of it\n  - Two"), "CRITICAL: all of it|Two"},
+		{"v4", ".bmad-core/agents/x.md", block("  core_principles: Only one"), "Only one"},
+		{"v6-files", "_bmad/bmm/agents/x.md", compiled("- One sentence, not more - it is enough. - Two. - &quot;Three&quot;"), `One sentence, not more - it is enough.|Two.|"Three"`},
+		{"v6-files", "_bmad/bmm/agents/x.md", compiled("One"), "One"},
+		{"v6-files", "_bmad/bmm/agents/x.md", compiled("lower - case - B"), "lower - case|B"},
+		{"v6-files", "_bmad/bmm/agents/x.md", compiled(" - "), ""},
+	}
+	for _, tt := range tests {
+		c := catalog.Open(source(with(layout(t, tt.layout), map[string]string{tt.file: tt.text})))
+		if got := strings.Join(resolve(t, c, catalog.Agent, "x").Persona.Principles, "|"); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.text, got, tt.want)
+		}
+	}
+}
+
 // TestClassicCommands: the forms in which agents of version 4 and their packs list commands.
 func TestClassicCommands(t *testing.T) {
 	tests := []struct{ commands, want string }{

@@ -171,7 +171,7 @@ func (d *document) persona(r *catalog.Resolved) {
 		d.line("- **Customization, which goes before everything else:** %s", oneLine(p.Custom))
 	}
 	for _, prompt := range p.Prompts {
-		d.line("- **Prompt #%s:** %s", prompt.ID, oneLine(prompt.Content))
+		d.line("- **Prompt #%s:** %s", prompt.ID, strings.ReplaceAll(strings.TrimSpace(prompt.Content), "\n", "\n  "))
 	}
 	if len(r.Custom) > 0 {
 		d.line("\nThe project's customization is merged into this: %s. Where the instructions below say otherwise, this counts.", strings.Join(r.Custom, ", "))
