@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -61,9 +63,49 @@ func (c *Catalog) customProblem(in *installation, file string) string {
 		return ""
 	}
 	for _, f := range c.sources {
-		if f.skills[id] != nil {
-			return ""
+		if i := f.skills[id]; i != nil {
+			return c.settingProblem(i)
 		}
 	}
 	return "there is no skill " + id + " that it could customize"
+}
+
+// settingProblem says which setting of a rendered skill its renderer would stop at.
+func (c *Catalog) settingProblem(i *Item) string {
+	if !c.rendered(i) {
+		return ""
+	}
+	r, err := c.resolver(i, Context{})
+	if err != nil {
+		return "" // of another file, which says it
+	}
+	_, defaults, err := c.layered(i, r)
+	if err != nil {
+		return ""
+	}
+	key, wrong := unusable("workflow", r.tables["workflow"], defaults["workflow"])
+	if wrong == "" {
+		return ""
+	}
+	return "the setting " + key + " cannot be used: " + wrong
+}
+
+// unusable returns the first of some settings that a renderer would stop at. One that is not
+// among what is usual is the person's own.
+func unusable(dotted string, v, usual any) (key, wrong string) {
+	usually, ok := usual.(map[string]any)
+	if !ok {
+		_, wrong = written(dotted, v, usual)
+		return dotted, wrong
+	}
+	table, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		if usually[name] == nil {
+			continue
+		}
+		if key, wrong = unusable(dotted+"."+name, table[name], usually[name]); wrong != "" {
+			return key, wrong
+		}
+	}
+	return "", ""
 }

@@ -198,6 +198,37 @@ func TestRendered(t *testing.T) {
 	}
 }
 
+// TestRenderedRefuses: a setting that the renderer would stop at is an error that names it, and
+// a problem of the installation; nothing of it is left out in silence.
+func TestRenderedRefuses(t *testing.T) {
+	tests := []struct{ name, settings, want string }{
+		{"a layer without an instruction", "[[workflow.review_layers]]\nid = 'blind-hunter'\nwhen = 'it rains'\n", `workflow.review_layers of bmad-build cannot be used: the layer "blind-hunter" has no instruction`},
+		{"a layer without an id", "[workflow]\nreview_layers = [{name = 'X', instruction = 'Y'}]\n", "has no id"},
+		{"a condition that is no text", "[[workflow.review_layers]]\nid = 'x'\nwhen = true\ninstruction = 'Y'\n", `the when of the layer "x" is no text`},
+		{"layers that are texts", "[workflow]\nreview_layers = 'all'\n", "it is no list"},
+		{"an entry of a list that is none", "[workflow]\npersistent_facts = [1]\n", "entry "},
+		{"a text in the place of a list", "[workflow]\npersistent_facts = 'one fact'\n", "it is no list"},
+		{"a text that has to be there", "[workflow.scope]\nmax_words = ''\n", "it is empty"},
+	}
+	for _, tt := range tests {
+		const file = "_bmad/custom/bmad-build.toml"
+		c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
+			file: tt.settings, "_bmad/custom/bmad-build.user.toml": "", ".claude/skills/bmad-build/probe.md": "{workflow.review_layers} {workflow.persistent_facts} {workflow.scope.max_words}",
+		})))
+		_, err := follow(c, "bmad://.claude/skills/bmad-build/probe.md?view=resolved")
+		wantFault(t, tt.name, err, fault.InvalidArgument, tt.want, "correct the customization of bmad-build")
+		told := ""
+		for _, p := range c.Check() {
+			if p.Path == file {
+				told += p.Text
+			}
+		}
+		if !strings.Contains(told, "cannot be used: ") {
+			t.Errorf("%s: the problems say %q", tt.name, told)
+		}
+	}
+}
+
 // TestRenderedTooLarge: settings that are repeated without end make no text that nobody can read.
 func TestRenderedTooLarge(t *testing.T) {
 	const dir = ".claude/skills/bmad-build/"

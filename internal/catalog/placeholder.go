@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -333,8 +334,8 @@ func (r *resolver) inSource(name string) (*found, string, bool) {
 var snapshot = regexp.MustCompile(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
 
 // render fills in the text of a rendered skill, and only what its renderer does: the four
-// kinds that snapshot finds. What is filled in is not looked into again. A value that its
-// renderer would stop at is left, and noted.
+// kinds that snapshot finds. What is filled in is not looked into again. What nothing stands
+// for is left, and noted.
 func (r *resolver) render(text string, defaults map[string]any) (string, error) {
 	var b strings.Builder
 	last := 0
@@ -346,7 +347,11 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 		value, done := known[token]
 		if !done {
 			var ok bool
-			if value, ok = r.token(text, m, defaults); !ok {
+			var err error
+			if value, ok, err = r.token(text, m, defaults); err != nil {
+				return "", err
+			}
+			if !ok {
 				value = token
 				r.left(token)
 			}
@@ -360,8 +365,9 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 	return b.String(), nil
 }
 
-// token returns what a token of a rendered skill stands for.
-func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool) {
+// token returns what a token of a rendered skill stands for. A setting that its renderer would
+// stop at is an error: to go on would be to act by other settings than the person's.
+func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool, error) {
 	part := func(n int) string {
 		if m[2*n] < 0 {
 			return ""
@@ -372,17 +378,28 @@ func (r *resolver) token(text string, m []int, defaults map[string]any) (string,
 	case part(1) != "":
 		name := path.Join(r.i.Dir, part(1))
 		if !fs.ValidPath(part(1)) || !r.i.in.has(name) {
-			return "", false
+			return "", false, nil
 		}
-		return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String(), true
+		return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String(), true, nil
 	case part(2) != "", part(3) != "":
 		value, ok := r.configValue(part(2) + part(3))
 		if part(3) != "" && r.ambiguous(part(3)) {
-			return "", false
+			return "", false, nil
 		}
-		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.ctx.Project)), ok
+		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.ctx.Project)), ok, nil
 	}
-	return r.listed("workflow."+part(4), defaults)
+	dotted := "workflow." + part(4)
+	v, ok := lookUp(r.tables, dotted)
+	usual, known := lookUp(defaults, dotted)
+	if !ok || !known || isSecret(dotted) {
+		return "", false, nil
+	}
+	value, wrong := written(dotted, v, usual)
+	if wrong != "" {
+		return "", false, fault.New(fault.InvalidArgument, "the setting %s of %s cannot be used: %s", dotted, r.i.Name, wrong).
+			WithHint("correct the customization of %s; a table with the id of another replaces all of it", r.i.Name)
+	}
+	return r.bind(value), true, nil
 }
 
 // ambiguous reports whether several places of the configuration have a key.
@@ -409,38 +426,51 @@ func count(values map[string]any, key string, depth int) int {
 	return n
 }
 
-// listed returns a setting of a rendered skill as its renderer writes it: text as it is, a
-// list as a list, review layers as sections.
-func (r *resolver) listed(dotted string, defaults map[string]any) (string, bool) {
-	v, ok := lookUp(r.tables, dotted)
-	if !ok || isSecret(dotted) {
-		return "", false
-	}
-	if s, ok := v.(string); ok {
-		return r.bind(s), true
-	}
-	list, ok := v.([]any)
-	if !ok {
-		return "", false
-	}
-	usual, _ := lookUp(defaults, dotted)
-	if first, ok := usual.([]any); ok && len(first) > 0 {
-		if _, ok := first[0].(map[string]any); ok {
-			return r.bind(layers(list)), true
-		}
-	}
-	var lines []string
-	for _, item := range list {
-		s, ok := item.(string)
+// written returns a setting of a rendered skill as its renderer writes it: text as it is, a list
+// as a list, review layers as sections. What it is goes by what it usually is. wrong says why
+// the renderer would stop at it.
+func written(dotted string, v, usual any) (text, wrong string) {
+	switch usual := usual.(type) {
+	case string:
+		s, ok := v.(string)
 		if !ok {
-			return "", false
+			return "", "it is no text"
+		}
+		if strings.TrimSpace(s) == "" && strings.TrimSpace(usual) != "" && dotted != "workflow.open_spec" {
+			return "", "it is empty"
+		}
+		return s, ""
+	case []any:
+		list, ok := v.([]any)
+		if !ok {
+			return "", "it is no list"
+		}
+		tables := len(usual) > 0
+		for _, item := range usual {
+			_, table := item.(map[string]any)
+			tables = tables && table
+		}
+		if tables {
+			return layers(list)
+		}
+		return bullets(list)
+	}
+	return "", "it is neither a text nor a list by itself"
+}
+
+func bullets(list []any) (text, wrong string) {
+	var lines []string
+	for n, item := range list {
+		s, ok := item.(string)
+		if !ok || strings.TrimSpace(s) == "" {
+			return "", fmt.Sprintf("entry %d is no text, or empty", n+1)
 		}
 		lines = append(lines, "- "+strings.ReplaceAll(s, "\n", "\n  "))
 	}
 	if len(lines) == 0 {
-		return "_None._", true
+		return "_None._", ""
 	}
-	return r.bind(strings.Join(lines, "\n")), true
+	return strings.Join(lines, "\n"), ""
 }
 
 // skillFile finds the files of its skill that a setting names.
@@ -461,30 +491,44 @@ func (r *resolver) bind(text string) string {
 	})
 }
 
-// layers writes review layers. One without an instruction is switched off.
-func layers(list []any) string {
-	var sections []string
-	for _, item := range list {
-		layer, _ := item.(map[string]any)
-		instruction := strings.TrimSpace(multiline(layer["instruction"]))
-		if instruction == "" {
+// layers writes review layers. One whose instruction is empty is switched off.
+func layers(list []any) (text, wrong string) {
+	var sections, ids []string
+	for n, item := range list {
+		layer, ok := item.(map[string]any)
+		if !ok {
+			return "", fmt.Sprintf("layer %d is no table", n+1)
+		}
+		id, _ := layer["id"].(string)
+		if strings.TrimSpace(id) == "" {
+			return "", fmt.Sprintf("layer %d has no id", n+1)
+		}
+		if slices.Contains(ids, id) {
+			return "", fmt.Sprintf("two layers have the id %q", id)
+		}
+		ids = append(ids, id)
+		for _, key := range []string{"name", "when"} {
+			if v, there := layer[key]; there && strings.TrimSpace(multiline(v)) == "" {
+				return "", fmt.Sprintf("the %s of the layer %q is no text, or empty", key, id)
+			}
+		}
+		instruction, ok := layer["instruction"].(string)
+		if !ok {
+			return "", fmt.Sprintf("the layer %q has no instruction", id)
+		}
+		if instruction = strings.TrimSpace(instruction); instruction == "" {
 			continue
 		}
-		id := plainString(layer["id"])
-		name := plainString(layer["name"])
-		if name == "" {
-			name = id
-		}
-		section := "#### " + name + " (`" + id + "`)"
-		if when := plainString(layer["when"]); when != "" {
+		section := "#### " + cmp.Or(multiline(layer["name"]), id) + " (`" + id + "`)"
+		if when := multiline(layer["when"]); when != "" {
 			section += "\n\nRun only when: " + when
 		}
 		sections = append(sections, section+"\n\n"+instruction)
 	}
 	if len(sections) == 0 {
-		return "No review layer is active. Stop, and tell the person: no active review layers."
+		return "No review layer is active. Stop, and tell the person: no active review layers.", ""
 	}
-	return strings.Join(sections, "\n\n")
+	return strings.Join(sections, "\n\n"), ""
 }
 
 func multiline(v any) string {
