@@ -55,7 +55,7 @@ func (c *Catalog) customProblem(in *installation, file string) string {
 		}
 		return ""
 	}
-	if _, err := parseTOML(text); err != nil {
+	if _, err := parseTOML(text, keysOf(file)); err != nil {
 		return "it is not valid TOML: " + err.Error()
 	}
 	id := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".toml"), ".user")

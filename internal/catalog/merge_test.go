@@ -30,7 +30,7 @@ func parsed(t testing.TB, layers ...string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
 	for _, text := range layers {
-		values, err := parseTOML(text)
+		values, err := parseTOML(text, maxCentralKeys)
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
@@ -118,17 +118,17 @@ func TestParseTOML(t *testing.T) {
 		{"\ta = \"x", "line 1"},
 	}
 	for _, tt := range tests {
-		values, err := parseTOML(tt.text)
+		values, err := parseTOML(tt.text, maxCentralKeys)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || len(values) != 0 || values == nil {
 			t.Errorf("%q: %v, %v, want %q", tt.text, values, err, tt.want)
 		}
 	}
 	deep := func(n int) string { return "a" + strings.Repeat(".a", n-2) + " = 1" }
-	if _, err := parseTOML(deep(maxTOML)); err != nil {
+	if _, err := parseTOML(deep(maxTOML), maxCentralKeys); err != nil {
 		t.Errorf("tables as deep as may be: %v", err)
 	}
 	for _, text := range []string{deep(maxTOML + 1), deep(5000), "a = " + strings.Repeat("[", 200) + strings.Repeat("]", 200)} {
-		if values, err := parseTOML(text); err == nil || !strings.Contains(err.Error(), "deep") || len(values) > 0 {
+		if values, err := parseTOML(text, maxCentralKeys); err == nil || !strings.Contains(err.Error(), "deep") || len(values) > 0 {
 			t.Errorf("%.30s…: %v", text, err)
 		}
 	}
@@ -141,6 +141,16 @@ func TestParseTOML(t *testing.T) {
 	for _, key := range []string{"l", "m", "nothing"} {
 		if got, ok := plainText(values[key]); ok {
 			t.Errorf("%s is the plain value %q", key, got)
+		}
+	}
+}
+
+// TestManyKeys: a text with more keys than any file of the method has is refused before it is
+// read: reading it would take minutes.
+func TestManyKeys(t *testing.T) {
+	for _, text := range []string{strings.Repeat("a=1\n", 300_000), strings.Repeat("\n[a]", 300_000), "x = {" + strings.Repeat("a=1,", 300_000) + "}"} {
+		if _, err := parseTOML(text, maxSkillKeys); err == nil || !strings.Contains(err.Error(), "at most 2000 are read") {
+			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 }

@@ -237,7 +237,7 @@ const maxInline = 6000
 func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
 		if v, ok := s.value(s.module, key); ok {
-			return v, true
+			return unsecret(v), true
 		}
 	}
 	for _, s := range r.from {

@@ -62,7 +62,7 @@ func (f *found) central(in *installation) {
 		if text == "" {
 			continue
 		}
-		values, err := parseTOML(text)
+		values, err := parseTOML(text, maxCentralKeys)
 		if err != nil {
 			f.problem(name, "it is not valid TOML: %v", err)
 			continue

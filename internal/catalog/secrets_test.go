@@ -130,3 +130,31 @@ keyboard = "shown"
 		t.Errorf("the file of the fixture: %s", got)
 	}
 }
+
+// TestSecretValues: what no value shows, whatever its key, in the configuration and in texts.
+func TestSecretValues(t *testing.T) {
+	tests := []struct{ config, want string }{
+		{"x: postgres://u:pw-1@host/db", "postgres://********@host/db"},
+		{"x: 'https://host/path?a=b:c@d'", "https://host/path?a=b:c@d"},
+		{"x: 'git@host:repo and a@b.c'", "git@host:repo and a@b.c"},
+		{"x: 'Authorization: Bearer abc.def'", "Authorization: Bearer ********"},
+		{"x: 'run with API_TOKEN=abc x=y'", "run with API_TOKEN=******** x=y"},
+		{"x: plain text, tokens included", "plain text, tokens included"},
+		{"auth: abc", "{auth}"}, {"my-pass: abc", "{my-pass}"}, {"bypass: abc", "abc"}, {"path: abc", "abc"}, {"author: abc", "abc"}, {"ssh_key: abc", "{ssh_key}"},
+	}
+	for _, tt := range tests {
+		key, _, _ := strings.Cut(tt.config, ":")
+		c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
+			"_bmad/own/config.yaml": "a: b\n", "_bmad/core/config.yaml": tt.config + "\nlist:\n  - {name: API_KEY, value: hidden-1}\n", "_bmad/_config/manifest.yaml": "installation: {version: 6.12.0}\n",
+			".claude/skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\n[{" + key + "}]\n",
+		})))
+		if got := words(resolve(t, c, catalog.Task, "bmad-help")); !strings.Contains(got, "["+tt.want+"]") {
+			t.Errorf("%s: in a text %s, want %s", tt.config, got, tt.want)
+		}
+		views, err := c.Config()
+		text := asJSON(t, views)
+		if err != nil || strings.Contains(text, "hidden-1") || !strings.Contains(text, `"own.yaml"`) || !strings.HasPrefix(tt.want, "{") && !strings.Contains(text, `"`+tt.want+`"`) || strings.HasPrefix(tt.want, "{") && strings.Contains(text, `"abc"`) {
+			t.Errorf("%s: in the configuration %s, %v", tt.config, text, err)
+		}
+	}
+}

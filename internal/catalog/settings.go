@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"regexp"
@@ -26,13 +27,32 @@ type settings struct {
 	files []string
 }
 
-// secretKey finds the keys whose values are shown to nobody.
-var secretKey = regexp.MustCompile(`(?i)api[-_]?key|token|passw(or)?d|passphrase|secret|credential|private[-_]?key|access[-_]?key|(^|[-_.])pwd($|[-_.])`)
+// secretKey finds the keys whose values are shown to nobody, secretField those of which that is
+// true where the value is a text: as a table it has other things too.
+var (
+	secretKey   = regexp.MustCompile(`(?i)token|passw(or)?d|passphrase|passcode|secret|credential|(api|private|access|signing|ssh|encryption)[-_. ]?key|(^|[-_.])pwd($|[-_.])`)
+	secretField = regexp.MustCompile(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)($|[-_. ])`)
+)
+
+// secretPart finds what no value shows, whatever its key: the password of an address, what
+// follows Bearer, and what is given to a name of a secret.
+var secretPart = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)[^\s/@]*:[^\s/@]+@|(\bbearer )\S+|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)[a-z0-9_]*=)[^\s&]+`)
 
 // Masked stands for the value of a secret.
 const Masked = "********"
 
-func isSecret(key string) bool { return secretKey.MatchString(key) }
+func isSecret(key string) bool { return secretKey.MatchString(key) || secretField.MatchString(key) }
+
+// unsecret returns a text without the secrets in it.
+func unsecret(text string) string {
+	return secretPart.ReplaceAllStringFunc(text, func(found string) string {
+		m := secretPart.FindStringSubmatch(found)
+		if m[1] != "" {
+			return m[1] + Masked + "@"
+		}
+		return cmp.Or(m[2], m[3]) + Masked
+	})
+}
 
 // readSettings reads the configuration of an installation for some modules. A layer that is
 // there and cannot be read is an error: to go on without it would be to act by other
@@ -107,7 +127,7 @@ func (f *found) toml(name string) (values map[string]any, there bool, err error)
 	if err != nil || text == "" {
 		return nil, false, err
 	}
-	values, err = parseTOML(text)
+	values, err = parseTOML(text, keysOf(name))
 	if err != nil {
 		return nil, false, fault.New(fault.InvalidArgument, "the settings %s are not valid TOML: %w", name, err).WithHint("correct that line; without it other settings than yours would count")
 	}
@@ -263,7 +283,7 @@ func (c *Catalog) Config() ([]ConfigView, error) {
 				continue
 			}
 			view := ConfigView{Installation: in.label(), Source: f.Name, Version: in.version, Files: []string{}, Values: map[string]any{}}
-			modules := slices.Sorted(maps.Keys(in.modules))
+			modules := in.configuredModules()
 			s, err := in.readSettings(modules[:min(len(modules), maxModules)]...)
 			if err != nil {
 				return nil, err
@@ -285,13 +305,30 @@ func (c *Catalog) Config() ([]ConfigView, error) {
 	return out, nil
 }
 
+// configuredModules returns the modules that have a configuration, or may have one.
+func (in *installation) configuredModules() []string {
+	modules := slices.Collect(maps.Keys(in.modules))
+	if entries, err := fs.ReadDir(in.in.FS, in.dir); err == nil {
+		for _, e := range entries {
+			if e.IsDir() && in.in.has(path.Join(in.dir, e.Name(), "config.yaml")) {
+				modules = append(modules, e.Name())
+			}
+		}
+	}
+	slices.Sort(modules)
+	return slices.Compact(modules)
+}
+
 // masked returns a value without secrets.
 func masked(v any) any {
 	switch v := v.(type) {
+	case string:
+		return unsecret(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
+		named, _ := v["name"].(string) // {name: API_KEY, value: …}
 		for k, value := range v {
-			if isSecret(k) {
+			if _, table := value.(map[string]any); isSecret(k) && (!table || secretKey.MatchString(k)) || k == "value" && isSecret(named) {
 				out[k] = Masked
 				continue
 			}

@@ -155,7 +155,7 @@ func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
 	settings := map[string]any{}
 	if name := path.Join(i.Dir, customizeFile); has(names, customizeFile) {
 		var err error
-		if settings, err = parseTOML(f.read(name)); err != nil {
+		if settings, err = parseTOML(f.read(name), maxSkillKeys); err != nil {
 			f.problem(name, "it is not valid TOML: %v", err)
 		}
 	}
@@ -205,7 +205,7 @@ func (f *found) marked(dir string, names []fs.DirEntry, in *installation) string
 		if !has(names, mark) {
 			continue
 		}
-		values, err := parseTOML(f.read(path.Join(dir, mark)))
+		values, err := parseTOML(f.read(path.Join(dir, mark)), maxSkillKeys)
 		if err != nil {
 			f.problem(path.Join(dir, mark), "it is not valid TOML: %v", err)
 			continue
@@ -238,7 +238,7 @@ func (f *found) marked(dir string, names []fs.DirEntry, in *installation) string
 // hub takes a folder that describes a module whose skills lie beside it. A SKILL.md in it
 // only keeps hosts from passing it over.
 func (f *found) hub(root, dir string, names []fs.DirEntry) bool {
-	values, err := parseTOML(f.read(path.Join(dir, bmodFile)))
+	values, err := parseTOML(f.read(path.Join(dir, bmodFile)), maxSkillKeys)
 	if err != nil {
 		f.problem(path.Join(dir, bmodFile), "it is not valid TOML: %v", err)
 	}
@@ -257,7 +257,7 @@ func (f *found) hub(root, dir string, names []fs.DirEntry) bool {
 	}
 	if has(names, "roster.toml") {
 		name := path.Join(dir, "roster.toml")
-		roster, err := parseTOML(f.read(name))
+		roster, err := parseTOML(f.read(name), maxSkillKeys)
 		if err != nil {
 			f.problem(name, "it is not valid TOML: %v", err)
 		}

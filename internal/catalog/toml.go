@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -13,8 +15,19 @@ import (
 // of the stack.
 const maxTOML = 64
 
-// parseTOML reads a TOML text.
-func parseTOML(text string) (map[string]any, error) {
+// Bounds on what a TOML text gives a value or begins as a table. The reader compares each key
+// of a table with all before it: 280,000 of them take minutes. Of the method's own files that
+// of bmad-party-mode has most, 80; the configuration has some for each agent.
+const (
+	maxSkillKeys   = 2000
+	maxCentralKeys = 20000
+)
+
+// parseTOML reads a TOML text that has no more keys than a number.
+func parseTOML(text string, most int) (map[string]any, error) {
+	if n := strings.Count(text, "=") + strings.Count(text, "\n["); n > most {
+		return map[string]any{}, fmt.Errorf("it has about %d keys and tables; at most %d are read", n, most)
+	}
 	out := map[string]any{}
 	err := toml.Unmarshal([]byte(text), &out)
 	var at *toml.DecodeError
@@ -29,6 +42,14 @@ func parseTOML(text string) (map[string]any, error) {
 		return map[string]any{}, fmt.Errorf("its tables lie more than %d deep in each other", maxTOML)
 	}
 	return out, nil
+}
+
+// keysOf returns how many keys a file of settings may have.
+func keysOf(name string) int {
+	if base := path.Base(name); base == "config.toml" || base == "config.user.toml" {
+		return maxCentralKeys
+	}
+	return maxSkillKeys
 }
 
 // deeper reports whether tables and lists lie deeper in each other than so many levels.
