@@ -315,9 +315,15 @@ func (i *Item) enrich(other *Item) {
 }
 
 func appendNew(list []string, values ...string) []string {
+	seen := map[string]bool{}
+	if len(values) > 16 {
+		for _, v := range list {
+			seen[v] = true
+		}
+	}
 	for _, v := range values {
-		if v != "" && !slices.Contains(list, v) {
-			list = append(list, v)
+		if known := seen[v] || len(values) <= 16 && slices.Contains(list, v); v != "" && !known {
+			list, seen[v] = append(list, v), true
 		}
 	}
 	return list

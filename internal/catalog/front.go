@@ -136,6 +136,9 @@ func (r row) plain(names ...string) string {
 	return ""
 }
 
+// maxRows bounds the rows of a manifest: what each names is looked for.
+const maxRows = 20_000
+
 // manifest reads a CSV file of the installation; one that is not there has no rows.
 func (f *found) manifest(name string) []row {
 	text := f.read(name)
@@ -148,6 +151,10 @@ func (f *found) manifest(name string) []row {
 		f.problem(name, "some of its rows cannot be read: %v", err)
 	case strings.Count(text, `"`)%2 != 0:
 		f.problem(name, "a quotation mark in it is not closed; the rows after it were taken for one text")
+	}
+	if len(rows) > maxRows {
+		f.problem(name, "it has %d rows; those after %d were left out", len(rows), maxRows)
+		rows = rows[:maxRows]
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -83,5 +84,29 @@ func TestSkipped(t *testing.T) {
 	}
 	if got := names(catalog.Open(source(with(fstest.MapFS{}, files))), catalog.Task); got != "core/of-tools" {
 		t.Errorf("tasks %s", got)
+	}
+}
+
+// TestManyRows: rows without end cost no more than those that are read of them.
+func TestManyRows(t *testing.T) {
+	var help, agents strings.Builder
+	help.WriteString("module,skill,display-name,menu-code,description,action,args,phase\n")
+	agents.WriteString("name,path\n")
+	for n := range 30_000 {
+		fmt.Fprintf(&help, "bmm,bmad-x,N%d,C%d,d,,,anytime\n", n, n)
+		fmt.Fprintf(&agents, "a%d,_bmad/bmm/agents/a%d.md\n", n, n)
+	}
+	c := catalog.Open(source(with(fstest.MapFS{}, map[string]string{
+		"_bmad/_config/manifest.yaml": "modules: []\n", "_bmad/_config/bmad-help.csv": help.String(), "_bmad/_config/agent-manifest.csv": agents.String(),
+		".claude/skills/bmad-x/SKILL.md": "---\nname: bmad-x\n---\n",
+	})))
+	if i := find(t, c, catalog.Task, "bmad-x"); len(i.Codes) != 100 {
+		t.Errorf("it has %d codes", len(i.Codes))
+	}
+	told := problems(c)
+	for _, file := range []string{"bmad-help.csv", "agent-manifest.csv"} {
+		if want := "_bmad/_config/" + file + ": it has 30000 rows; those after 20000 were left out"; !strings.Contains(told, want) {
+			t.Errorf("the problems lack %q", want)
+		}
 	}
 }

@@ -186,7 +186,7 @@ func (f *found) helped(in *installation) {
 				}
 			}
 		}
-		if i == nil {
+		if i == nil || len(parts[i]) == maxParts {
 			continue
 		}
 		i.Codes = appendNew(i.Codes, r["menu-code"], r["code"])
@@ -218,6 +218,10 @@ func (f *found) helped(in *installation) {
 		}
 	}
 }
+
+// maxParts bounds how many rows tell of one item: of the method's own, bmad-agent-tech-writer
+// has most, 5.
+const maxParts = 100
 
 // part is one of the things that an item does, with the code and the name it is asked for by.
 type part struct{ code, name, mode string }
