@@ -177,6 +177,7 @@ func (f *found) sourcesIn(dir string) {
 		at := path.Join(dir, e.Name())
 		if module, ok := strings.CutSuffix(e.Name(), "-skills"); ok && e.IsDir() {
 			f.skillsBelow(at, module)
+			f.scripted(path.Join(dir, "scripts"))
 		} else if e.IsDir() && f.codeOf(at) != "" {
 			modules = append(modules, at)
 		}
@@ -208,6 +209,14 @@ func (f *found) skillsBelow(dir, module string) {
 		return false
 	})
 	if len(f.items) > before { // the files that describe the module lie beside its skills
+		f.trees = append(f.trees, dir)
+	}
+}
+
+// scripted takes the scripts that installers put into _bmad/scripts, and skills run there.
+func (f *found) scripted(dir string) {
+	if f.scripts == "" && f.isDir(dir) {
+		f.scripts = dir
 		f.trees = append(f.trees, dir)
 	}
 }

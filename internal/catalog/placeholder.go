@@ -270,25 +270,41 @@ func (r *resolver) composed(placeholder, value string) string {
 // for the files of an installation that is elsewhere it returns where they are.
 func (r *resolver) root(after string) (value string, used int, ok bool) {
 	rest, isPath := strings.CutPrefix(after, "/")
+	lead := ""
+	for _, named := range []string{"{bmad_folder}", "{bmad-folder}"} {
+		if below, ok := strings.CutPrefix(rest, named); ok {
+			lead, rest = named, below
+		}
+	}
 	if end := strings.IndexFunc(rest, func(c rune) bool { return strings.ContainsRune("`'\"<>|()[]{},; \t\n*", c) }); end >= 0 {
 		rest = rest[:end]
 	}
 	rest = strings.TrimRight(rest, "/.")
 	if in := r.i.install; isPath && in != nil && r.i.in.Name != Project {
-		f, name, found := r.c.lookUp(Ref{Path: rest})
-		if first, _, _ := strings.Cut(rest, "/"); found && (name == rest || isNamed(first, "bmad")) {
+		named := rest
+		if lead != "" {
+			named = "_bmad" + rest
+		}
+		f, name, found := r.c.lookUp(Ref{Path: named})
+		if first, _, _ := strings.Cut(named, "/"); found && (name == named || isNamed(first, "bmad")) {
 			if at, ok := f.system(name); ok {
-				return at, len("/") + len(rest), true
+				return at, len("/") + len(lead) + len(rest), true
 			}
 		}
 	}
 	return filepath.ToSlash(r.ctx.Project), 0, r.ctx.Project != ""
 }
 
-// folder returns the name of the installation's folder.
+// folder returns the name of the installation's folder; of a module that is not installed, the
+// name it would have.
 func (r *resolver) folder() (string, bool) {
 	in := r.c.custom(r.i)
-	if in == nil || in.dir == "" || in.dir == "." {
+	switch {
+	case in == nil:
+		return "", false
+	case len(in.described) > 0 && !in.in.Main:
+		return "_bmad", true
+	case in.dir == "" || in.dir == ".":
 		return "", false
 	}
 	return in.dir, true

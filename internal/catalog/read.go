@@ -56,6 +56,9 @@ func (c *Catalog) lookUp(r Ref) (*found, string, bool) {
 		if r.Source != "" && f.Name != r.Source {
 			continue
 		}
+		if script, ok := f.script(r.Path); ok {
+			return f, script, true
+		}
 		for _, in := range f.installs {
 			if in.layout == LayoutSkills {
 				continue
@@ -69,6 +72,14 @@ func (c *Catalog) lookUp(r Ref) (*found, string, bool) {
 		}
 	}
 	return nil, "", false
+}
+
+// script returns where a repository has a script that is named as if it were installed.
+func (f *found) script(name string) (string, bool) {
+	first, rest, _ := strings.Cut(name, "/")
+	rest, ok := strings.CutPrefix(rest, "scripts/")
+	name = path.Join(f.scripts, rest)
+	return name, ok && f.scripts != "" && isNamed(first, "bmad") && f.has(name)
 }
 
 // locate does the same, and says what is wrong with an address that leads nowhere.

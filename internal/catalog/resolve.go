@@ -115,6 +115,9 @@ func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 	if note := r.unset(); note != "" {
 		out.Notes = append(out.Notes, note)
 	}
+	if note := r.uninstalledHelp(text); note != "" {
+		out.Notes = append(out.Notes, note)
+	}
 	r.references(out, text)
 	out.Open = r.open
 	return out, nil
@@ -150,6 +153,26 @@ func (r *resolver) unset() string {
 		note += " What nobody has set is filled in as the module proposes it: " + strings.Join(r.proposed, ", ") + "."
 	}
 	return strings.TrimSpace(note)
+}
+
+// uninstalledHelp says where the rows are that an installer would gather in one file.
+func (r *resolver) uninstalledHelp(text string) string {
+	if !strings.Contains(text, "bmad-help.csv") {
+		return ""
+	}
+	if _, _, ok := r.c.lookUp(Ref{Path: "_bmad/_config/bmad-help.csv"}); ok {
+		return ""
+	}
+	var parts []string
+	for _, in := range r.i.in.installs {
+		for _, name := range in.helps {
+			parts = append(parts, r.i.in.uri(name))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "There is no bmad-help.csv, which an installer makes: what it would have stands in " + strings.Join(parts, ", ") + "."
 }
 
 // inYAML reports whether a workflow is described in YAML, as those of version 6 were at first.

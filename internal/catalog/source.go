@@ -35,6 +35,9 @@ type found struct {
 	problems []Problem
 	// stamps has what tells a changed file or folder, by path.
 	stamps map[string]stamp
+	// scripts is the folder of the scripts that skills run, in a repository; "" where there is
+	// none.
+	scripts string
 	// skills has those that are known by name or id.
 	skills map[string]*Item
 	// before are the sources before this one.

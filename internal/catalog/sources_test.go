@@ -135,6 +135,21 @@ func TestModulePaths(t *testing.T) {
 			t.Errorf("%s is found", name)
 		}
 	}
+	// Scripts of the method's repository, and what is written by the folder's placeholder.
+	method := catalog.Open(checkout(map[string]string{
+		"src/scripts/memlog.py": "print()\n", "src/core-skills/module.yaml": "code: core\n", "src/core-skills/module-help.csv": "module,skill,display-name,menu-code\n",
+		"src/core-skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\nRun `{project-root}/_bmad/scripts/memlog.py init`, then {project-root}/_bmad/scripts/none.py. Read {project-root}/_bmad/_config/bmad-help.csv.\n",
+	}))
+	help := resolve(t, method, catalog.Task, "bmad-help")
+	if want := "Run `/var/x/src/scripts/memlog.py init`, then " + shop + "/_bmad/scripts/none.py."; !strings.Contains(words(help), want) || !strings.Contains(strings.Join(help.Notes, " "), "stands in bmad://~git-x/src/core-skills/module-help.csv.") {
+		t.Errorf("%s\n%q", words(help), help.Notes)
+	}
+	old := resolve(t, catalog.Open(checkout(map[string]string{
+		"src/module.yaml": "code: fl\n", "src/workflows/x/workflow.md": "---\nname: x\n---\n{project-root}/{bmad_folder}/fl/data/a.md, {project-root}/{bmad_folder}/fl/config.yaml, {bmad_folder}\n", "src/data/a.md": "A\n",
+	})), catalog.Workflow, "x")
+	if want := "/var/x/src/data/a.md, " + shop + "/_bmad/fl/config.yaml, _bmad"; !strings.Contains(words(old), want) {
+		t.Errorf("%s", words(old))
+	}
 	r := resolve(t, c, catalog.Agent, "baker")
 	if !slices.ContainsFunc(r.More, func(ref catalog.Reference) bool {
 		return ref.URI == "bmad://~git-x/src/workflows/plan/workflow.md?view=resolved"
