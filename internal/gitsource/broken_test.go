@@ -54,6 +54,7 @@ func TestBrokenRecord(t *testing.T) {
 		"names the folder":     edit(func(m map[string]any) { m["commit"] = "." }),
 		"names a missing copy": edit(func(m map[string]any) { m["commit"] = strings.Repeat("0", 40) }),
 		"names no copy":        edit(func(m map[string]any) { delete(m, "commit") }),
+		"is a folder":          func(_ *testing.T, file string) { _ = os.Remove(file); _ = os.MkdirAll(filepath.Join(file, "x"), 0o700) },
 		"is a link to nowhere": func(_ *testing.T, file string) { _ = os.Remove(file); _ = os.Symlink("nowhere", file) },
 	} {
 		t.Run(name, func(t *testing.T) {

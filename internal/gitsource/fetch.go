@@ -29,10 +29,10 @@ func (u *update) fetch(ctx context.Context, before record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && before.Commit != "" {
+	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && u.whole(before, before.Commit) {
 		return before.Commit, nil // a commit does not change
 	}
-	if u.holds(want.commit) {
+	if u.whole(before, want.commit) {
 		return want.commit, u.revive(want.commit)
 	}
 	temp := u.in(durable.TempName(checkoutName))
@@ -47,7 +47,7 @@ func (u *update) fetch(ctx context.Context, before record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if u.holds(commit) { // the ref was moved meanwhile
+	if u.whole(before, commit) { // the ref was moved meanwhile
 		return commit, u.revive(commit)
 	}
 	if err := u.checkOut(ctx, g, temp, commit); err != nil {

@@ -49,7 +49,7 @@ func (c *Cache) newGit(ctx context.Context, s Spec, cache, dir string) git {
 	}
 	// The variable would win over the person's setting, too.
 	if set, err := g.answer(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
-		g.env = append(g.env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10")
+		g.env = append(g.env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15")
 	}
 	return g
 }
@@ -123,6 +123,9 @@ func settings(s Spec) []string {
 		"fetch.recurseSubmodules=false",
 		"submodule.recurse=false",
 		"transfer.bundleURI=false",
+		// The time-out ends with this process; what it has started ends by itself.
+		"http.lowSpeedLimit=1",
+		"http.lowSpeedTime=60",
 		"gc.auto=0",
 		"maintenance.auto=false",
 	}

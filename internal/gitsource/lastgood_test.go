@@ -2,6 +2,7 @@ package gitsource_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,47 @@ var damage = map[string]struct {
 			r.t.Fatal(err)
 		}
 	}, ""},
+}
+
+// TestDamagedCopy: a copy that is no longer what was fetched is fetched again when the remote is
+// asked, also for a commit, which needs no asking; what Python leaves in it is no damage.
+func TestDamagedCopy(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		harm   func(dir string) error
+		mended bool
+	}{
+		"a file is gone":   {func(dir string) error { return os.Remove(filepath.Join(dir, "agents", "po.md")) }, true},
+		"a folder is gone": {func(dir string) error { return os.RemoveAll(filepath.Join(dir, "agents")) }, true},
+		"a file is another": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "agents", "po.md"), []byte("broken!"), 0o600)
+		}, true},
+		"a script was run":    {func(dir string) error { return os.MkdirAll(filepath.Join(dir, "__pycache__"), 0o700) }, false},
+		"nothing is the case": {func(string) error { return nil }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.commit("main", map[string]string{"src/agents/po.md": "po", "src/agents/sm.md": "sm", "README.md": "x"})
+			for _, fragment := range []string{"#main:/src", "#" + r.at("main") + ":/src"} {
+				c, at := newCache(t)
+				s := r.spec(fragment)
+				good, _ := update(t, c, s)
+				want := files(t, good.Dir)
+				if err := tt.harm(good.Dir); err != nil {
+					t.Fatal(err)
+				}
+				at.move(time.Hour)
+				again, changed := update(t, c, s)
+				if got := files(t, again.Dir); changed != tt.mended || !maps.Equal(got, want) || again.Dir != good.Dir {
+					t.Errorf("%s: changed %v, now %v", fragment, changed, got)
+				}
+				if _, changed = update(t, c, s); changed {
+					t.Errorf("%s: it is fetched once more", fragment)
+				}
+			}
+		})
+	}
 }
 
 func TestLastGoodCopy(t *testing.T) {

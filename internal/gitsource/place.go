@@ -33,6 +33,9 @@ type record struct {
 	// Commit is the copy that is served, Previous the one before it; "" is none.
 	Commit   string `json:"commit,omitempty"`
 	Previous string `json:"previous,omitempty"`
+	// Files and Bytes are how many the copy had when it was made; 0 is not known.
+	Files int   `json:"files,omitempty"`
+	Bytes int64 `json:"bytes,omitempty"`
 
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
 	CheckedAt time.Time `json:"checked_at,omitzero"`
@@ -113,11 +116,44 @@ func (p *place) holds(commit string) bool {
 	return len(some) > 0
 }
 
+// whole reports whether there is a copy of a commit, with all that it had when it was made:
+// something that cleans folders up may have been at it, or somebody has changed it.
+func (p *place) whole(r record, commit string) bool {
+	if !p.holds(commit) {
+		return false
+	}
+	if commit != r.Commit || r.Files == 0 {
+		return true
+	}
+	files, size, err := p.measure(commit)
+	return err == nil && files == r.Files && size == r.Bytes
+}
+
+// measure counts the files of a copy and their bytes, without what Python makes of the scripts
+// that are run from it.
+func (p *place) measure(commit string) (files int, size int64, err error) {
+	err = fs.WalkDir(p.root.FS(), p.in(commit), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if err == nil && e.Name() == "__pycache__" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			files++
+			size += info.Size()
+		}
+		return err
+	})
+	return files, size, err
+}
+
 // read returns the record, if it is one of this remote that can be understood.
 func (p *place) read(s Spec) (record, bool) {
 	var r record
 	info, err := p.Stat(p.in(recordName))
-	if err != nil || info.Size() > maxRecord {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
 		return record{}, false
 	}
 	data, err := p.ReadFile(p.in(recordName))
@@ -147,6 +183,7 @@ func (p *place) look(s Spec) record {
 	}
 	r.Commit, r.FetchedAt = p.newest()
 	r.CheckedAt, r.Previous = time.Time{}, ""
+	r.Files, r.Bytes = 0, 0
 	r.Version, r.URL, r.Ref = recordVersion, s.url(), s.ref
 	return r
 }
@@ -240,6 +277,9 @@ func (p *place) clear() error {
 				return err
 			}
 		}
+	}
+	if info, err := p.Lstat(p.in(recordName)); err == nil && info.IsDir() { // no file could be put in its place
+		return p.root.RemoveAll(filepath.FromSlash(p.in(recordName)))
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (C
 		return served(p, s), same, c.trouble(err)
 	}
 	out, err := p.serve(s, after)
-	if after.Commit != before.Commit {
+	if after.Commit != before.Commit || !after.FetchedAt.Equal(before.FetchedAt) {
 		return out, changed, err
 	}
 	return out, same, err
@@ -69,6 +69,7 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
 	u := update{place: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
+	good := u.whole(before, before.Commit)
 	commit, err := u.fetch(limited, before)
 	if ctx.Err() != nil && err != nil {
 		// Given up: that says nothing about the remote. If this fails, it counts as a try.
@@ -89,7 +90,13 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	after := tried
 	after.CheckedAt, after.Problem = now, ""
 	if commit != before.Commit {
-		after.Commit, after.Previous, after.FetchedAt = commit, before.Commit, now
+		after.Commit, after.Previous = commit, before.Commit
+	}
+	if commit != before.Commit || !good {
+		after.FetchedAt = now
+		if after.Files, after.Bytes, err = p.measure(commit); err != nil {
+			return before, err
+		}
 	}
 	if err := p.save(after); err != nil {
 		return before, err
