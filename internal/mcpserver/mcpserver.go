@@ -102,6 +102,7 @@ func New(e *engine.Engine, o Options) *Server {
 	hooks.AddAfterListPrompts(s.listPrompts)
 	hooks.AddAfterListTools(s.listTools)
 	hooks.AddBeforeGetPrompt(s.getOwn)
+	hooks.AddBeforeReadResource(plainAddress)
 	hooks.AddBeforeCallTool(s.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
 	hooks.AddOnError(noteFailure)

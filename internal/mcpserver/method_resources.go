@@ -1,6 +1,8 @@
 package mcpserver
 
 import (
+	"context"
+	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,6 +22,31 @@ func (s *Server) addMethodResources() {
 		mcp.WithTemplateDescription("A file of the installed BMAD method as it is, such as bmad://_bmad/bmm/config.yaml; with ?view=resolved its text with placeholders filled in."))
 	t.Title = "File of the BMAD method"
 	s.mcp.AddResourceTemplate(t, s.readResource)
+}
+
+// longestAddress bounds an address that is looked at, in bytes: an error repeats it.
+const longestAddress = 4096
+
+// plainAddress makes the address of a request one that the library takes: it has no template
+// for what is not encoded in it, and says so with all of it.
+func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
+	uri := message.Params.URI
+	if len(uri) > longestAddress {
+		uri = clipTo(uri, 200)
+	}
+	if !strings.HasPrefix(uri, methodScheme) {
+		message.Params.URI = uri
+		return
+	}
+	var b strings.Builder
+	for _, c := range []byte(uri) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	message.Params.URI = b.String()
 }
 
 // readMethod returns the resource at an address of the method.

@@ -186,6 +186,21 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
+// TestLongAddress: an address without end makes no answer without end.
+func TestLongAddress(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-skills")
+	r := raw(t, dir)
+	r.send(hello)
+	r.line()
+	for n, scheme := range []string{"bmad://", "bmad-task://sessions/", "x"} {
+		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, 10+n, scheme+strings.Repeat("x", 50_000)))
+		if answer := r.line(); len(answer) > 2000 || !strings.Contains(answer, `"error"`) {
+			t.Errorf("%s: %d bytes: %.300s", scheme, len(answer), answer)
+		}
+	}
+}
+
 // TestSharedNames qualifies the prompts of agents that share a name, and of those named like
 // a prompt of ours, by their modules.
 func TestSharedNames(t *testing.T) {

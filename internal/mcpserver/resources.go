@@ -189,12 +189,14 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
 		all = workflow.Default().IDs()
-	case "agent", "workflow", "path":
-		all = c.method(base, argument.Name)
+	case "agent", "workflow":
+		all = c.items(base, argument)
+	case "path":
+		all = c.files(base)
 	}
 	out := &mcp.Completion{Values: []string{}}
 	for _, value := range all {
-		if !strings.HasPrefix(value, argument.Value) {
+		if !strings.HasPrefix(value, argument.Value) && argument.Name != "agent" && argument.Name != "workflow" {
 			continue
 		}
 		if out.Total++; out.Total <= maxCompletions {
@@ -205,30 +207,46 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	return out
 }
 
-// method lists the names of agents or workflows, or the paths of files, of the method.
-func (c completions) method(base engine.Request, argument string) []string {
+// items lists the agents or workflows of the method that what was typed may mean: by the
+// beginning of their names, then by any part of their names and titles.
+func (c completions) items(base engine.Request, argument mcp.CompleteArgument) []string {
 	shelf := c.s.shelf(base)
 	if shelf == nil {
 		return nil
 	}
-	var out []string
-	switch argument {
-	case "agent":
-		for _, i := range shelf.Catalog.Items(catalog.Agent) {
-			out = append(out, i.Short())
+	kinds := []catalog.Kind{catalog.Agent}
+	if argument.Name == "workflow" {
+		kinds = []catalog.Kind{catalog.Workflow, catalog.Task}
+	}
+	typed := strings.ToLower(strings.TrimSpace(argument.Value))
+	var begin, within []string
+	for _, i := range shelf.Catalog.Items(kinds...) {
+		names := []string{i.Short(), i.Name, i.DisplayName}
+		if argument.Name == "workflow" {
+			names = []string{i.Name, i.Short()}
 		}
-	case "workflow":
-		for _, i := range shelf.Catalog.Items(catalog.Workflow, catalog.Task) {
-			out = append(out, i.Name)
+		if at := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(strings.ToLower(name), typed) }); at >= 0 {
+			begin = append(begin, names[at])
+		} else if len(typed) > 1 && strings.Contains(strings.ToLower(i.Name+"\n"+i.Title), typed) {
+			within = append(within, names[0])
 		}
-	case "path":
-		files, err := shelf.Catalog.Files("")
-		if err != nil {
-			c.s.log.Debug("nothing is completed", "error", err)
-		}
-		for _, f := range files {
-			out = append(out, strings.TrimPrefix(f.URI, methodScheme))
-		}
+	}
+	return append(begin, within...)
+}
+
+// files lists the paths of the method's files.
+func (c completions) files(base engine.Request) []string {
+	shelf := c.s.shelf(base)
+	if shelf == nil {
+		return nil
+	}
+	files, err := shelf.Catalog.Files("")
+	if err != nil {
+		c.s.log.Debug("nothing is completed", "error", err)
+	}
+	out := make([]string, 0, len(files))
+	for _, f := range files {
+		out = append(out, strings.TrimPrefix(f.URI, methodScheme))
 	}
 	return out
 }
