@@ -51,7 +51,7 @@ func (c *Catalog) customProblem(in *installation, file string) string {
 	if strings.HasSuffix(file, ".yaml") {
 		var custom customization
 		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
-			return "it is not valid YAML: " + err.Error()
+			return "it cannot be used: " + yamlError(err).Error()
 		}
 		return ""
 	}

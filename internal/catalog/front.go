@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"html"
@@ -169,6 +170,27 @@ func (f *found) yaml(name string, into any) {
 	if err := yaml.Unmarshal([]byte(text), into); err != nil {
 		f.problem(name, "it is not valid YAML: %v", err)
 	}
+}
+
+// wrongKind finds what the reader of YAML says of a value that is of another kind than is
+// expected; what is expected it says in words of the program.
+var wrongKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
+
+// yamlError returns what is wrong with a YAML text in words of who wrote it.
+func yamlError(err error) error {
+	var kinds *yaml.TypeError
+	if !errors.As(err, &kinds) {
+		return err
+	}
+	var parts []string
+	for _, line := range kinds.Errors {
+		parts = append(parts, wrongKind.ReplaceAllStringFunc(line, func(text string) string {
+			m := wrongKind.FindStringSubmatch(text)
+			is := map[string]string{"str": "a text", "int": "a number", "float": "a number", "bool": "true or false", "seq": "a list", "map": "a table"}[m[1]]
+			return strings.TrimSpace(m[2] + " is " + cmp.Or(is, m[1]) + ", which does not belong there")
+		}))
+	}
+	return errors.New(strings.Join(parts, "; "))
 }
 
 // phase returns the phase that a text of the method names, such as "2-plan-workflows".

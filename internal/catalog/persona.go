@@ -335,7 +335,7 @@ func (c *Catalog) customized(p *Persona, i *Item) (*Persona, []string, error) {
 		}
 		var custom customization
 		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
-			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s is not valid YAML: %w", name, err).WithHint("correct that line; without it the agent would not be the one you have made")
+			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s cannot be used: %w", name, yamlError(err)).WithHint("correct that line; without it the agent would not be the one you have made")
 		}
 		if says := custom.Persona; folder == "_config" && (says.Role+says.Identity+says.Style != "" || len(texts(says.Principles)) > 0) {
 			p.Role, p.Identity, p.Style, p.Principles = "", "", "", nil

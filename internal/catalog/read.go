@@ -31,6 +31,12 @@ var mimeTypes = map[string]string{
 	".js": "text/javascript", ".mjs": "text/javascript", ".cjs": "text/javascript", ".py": "text/x-python", ".sh": "application/x-sh", ".svg": "image/svg+xml",
 }
 
+// noText are the endings of files that are no texts, and so are neither listed nor served.
+var noText = map[string]bool{
+	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".ico": true, ".bmp": true, ".pdf": true, ".zip": true, ".gz": true, ".tgz": true,
+	".docx": true, ".xlsx": true, ".pptx": true, ".woff": true, ".woff2": true, ".ttf": true, ".mp3": true, ".mp4": true, ".webm": true, ".pyc": true, ".exe": true,
+}
+
 // MIMEType returns the type of a file by its name.
 func MIMEType(name string) string {
 	return cmp.Or(mimeTypes[strings.ToLower(path.Ext(name))], "text/plain")
@@ -208,7 +214,7 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	return out, nil
 }
 
-// filesIn calls visit for each regular file of a tree that may be a text.
+// filesIn calls visit for each regular file of a tree that may be served.
 func (f *found) filesIn(dir string, entries *int, visit func(name string, size int64)) {
 	names, err := fs.ReadDir(f.FS, dir)
 	if err != nil {
@@ -220,11 +226,11 @@ func (f *found) filesIn(dir string, entries *int, visit func(name string, size i
 		}
 		name := path.Join(dir, e.Name())
 		switch {
-		case versioned(e.Name()), e.Name() == "__pycache__": // nor could they be read
+		case versioned(e.Name()), e.Name() == "__pycache__", noText[strings.ToLower(path.Ext(name))]: // nor could they be read
 		case e.IsDir():
 			f.filesIn(name, entries, visit)
 		case e.Type().IsRegular():
-			if info, err := e.Info(); err == nil {
+			if info, err := e.Info(); err == nil && info.Size() <= MaxFile {
 				visit(name, info.Size())
 			}
 		}

@@ -314,13 +314,15 @@ func TestFolderItself(t *testing.T) {
 	}
 }
 
-// TestCompiledScripts: a skill whose scripts have been run has what Python made of them beside
-// them. That is no text, and nothing to be read.
-func TestCompiledScripts(t *testing.T) {
+// TestNoTexts: what could not be read is not offered: what Python made of scripts that were run,
+// pictures, and what is too large.
+func TestNoTexts(t *testing.T) {
 	c := catalog.Open(checkout(map[string]string{
 		"skills/bmad-x/SKILL.md":                            "---\nname: bmad-x\ndescription: X\n---\n# X\n",
 		"skills/bmad-x/scripts/plan.py":                     "print()\n",
 		"skills/bmad-x/scripts/__pycache__/plan.cp-311.pyc": "\xcb\r\r\n\x00",
+		"skills/bmad-x/assets/Logo.PNG":                     "\x89PNG",
+		"skills/bmad-x/assets/large.md":                     strings.Repeat("x", catalog.MaxFile+1),
 	}))
 	listed, err := c.Files("")
 	if err != nil || len(listed) != 2 {
