@@ -29,7 +29,7 @@ func (a *app) listSources(ctx context.Context) error {
 		return err
 	}
 	rows := []sourceRow{}
-	var table [][]string
+	var lines []string
 	for _, src := range s.Sources {
 		row := sourceRow{Source: src}
 		about := src.Problem
@@ -42,18 +42,23 @@ func (a *app) listSources(ctx context.Context) error {
 			}
 		}
 		rows = append(rows, row)
-		table = append(table, []string{src.Name, src.State, src.From, src.Place, oneLine(about)})
+		lines = append(lines, src.Name+": "+src.State+setBy(src.From))
+		for _, more := range []string{src.Place, oneLine(about)} {
+			if more != "" {
+				lines = append(lines, "  "+more)
+			}
+		}
 	}
 	problems := s.Check()
 	if !a.forPeople() {
 		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
 	}
-	if len(table) == 0 {
+	if len(lines) == 0 {
 		fmt.Fprintln(a.out, "There is nowhere to look. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
 		return nil
 	}
-	if err := a.table([]string{"SOURCE", "STATE", "SET BY", "WHERE", "ABOUT"}, table); err != nil {
-		return err
+	for _, line := range lines {
+		fmt.Fprintln(a.out, line)
 	}
 	if len(problems) > 0 {
 		fmt.Fprintf(a.out, "\nLeft out, %d:\n", len(problems))
@@ -62,6 +67,21 @@ func (a *app) listSources(ctx context.Context) error {
 		fmt.Fprintf(a.out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
 	}
 	return nil
+}
+
+// setBy says for people whose setting names a source.
+func setBy(from string) string {
+	switch from {
+	case "":
+		return ""
+	case "added":
+		return ", added by you"
+	case "settings":
+		from = "your settings"
+	case "project":
+		from = "the project, allowed by you"
+	}
+	return ", set by " + from
 }
 
 func set(at time.Time) *time.Time {
@@ -146,7 +166,7 @@ func (a *app) repository(named string) (gitsource.Spec, error) {
 		return remotes[at].Spec, nil
 	}
 	return gitsource.Spec{}, fault.New(fault.NotFound, "there is no repository %q", named).
-		WithHint("bmad-mcp sources list shows them; name one by its SOURCE or by its whole address")
+		WithHint("bmad-mcp sources list shows them; name one as they are named there, or by its whole address")
 }
 
 // named returns the repositories that count here, and their names.
