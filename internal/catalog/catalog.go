@@ -253,9 +253,9 @@ func (c *Catalog) unite() {
 		for _, in := range f.installs {
 			for id, i := range skills {
 				i.Module = cmp.Or(i.Module, in.ids[id])
-				if told := in.agents[id]; f.Name == Project && i.in != f && i.Kind == Agent {
-					i.Module = cmp.Or(i.Module, told.Module)
-					i.DisplayName, i.Title, i.Icon = cmp.Or(told.Name, i.DisplayName), cmp.Or(told.Title, i.Title), cmp.Or(told.Icon, i.Icon)
+				if f.Name == Project && i.in != f && i.Kind == Agent {
+					i.Module = cmp.Or(i.Module, in.agents[id].Module)
+					i.called(in.agents[id])
 				}
 			}
 		}

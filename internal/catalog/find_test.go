@@ -192,3 +192,23 @@ func TestSearch(t *testing.T) {
 		t.Errorf("some of the words: %s", hits(found))
 	}
 }
+
+// TestRenamed: an agent that the project calls otherwise is found by either name; it is
+// described as the project does, and acts under the name that its text has.
+func TestRenamed(t *testing.T) {
+	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
+		"_bmad/custom/config.toml":           "[agents.bmad-agent-dev]\nname = 'Johnny'\ndescription = 'Builds what is asked'\n",
+		"_bmad/custom/bmad-agent-dev.toml":   "[agent]\nname = 'Overlaid'\nrole = 'Another role'\n",
+		"_bmad/custom/config.user.toml":      "",
+		"_bmad/custom/bmad-agent-other.toml": "[agent]\nname = 'Nobody'\n",
+	})))
+	own := find(t, project(t, "v6-skills"), catalog.Agent, "bmad-agent-dev").DisplayName
+	for _, name := range []string{"Johnny", own, "dev"} {
+		if i, err := c.Find(catalog.Agent, name); err != nil || i.Name != "bmad-agent-dev" || i.DisplayName != "Johnny" || i.Description != "Builds what is asked" {
+			t.Errorf("%s: %+v, %v", name, i, err)
+		}
+	}
+	if p := resolve(t, c, catalog.Agent, "Johnny").Persona; p.Name != own || p.Role != "Another role" {
+		t.Errorf("it acts as %s, %s", p.Name, p.Role)
+	}
+}

@@ -129,7 +129,7 @@ func TestItems(t *testing.T) {
 		{"v6-skills-63", catalog.Workflow, "bmad-dev-story", catalog.Item{Title: "Dev Story", Description: "Builds one story.", Phase: "implementation", Codes: []string{"DS"}, URI: "bmad://.claude/skills/bmad-dev-story/SKILL.md"}},
 		{"v6-skills-63", catalog.Task, "bmad-help", catalog.Item{Title: "BMad Help", Description: "Says what comes next.", Phase: "anytime", Codes: []string{"BH"}, URI: "bmad://.claude/skills/bmad-help/SKILL.md"}},
 		// Two rows of one skill, phases of 6.12, quotes of YAML and of CSV, an agent in words only.
-		{"v6-skills", catalog.Agent, "bmad-agent-analyst", catalog.Item{Title: "Business Analyst", DisplayName: "Mary", Icon: "📊", Description: "Finder of facts. Use when the user asks for Mary", URI: "bmad://.claude/skills/bmad-agent-analyst/SKILL.md"}},
+		{"v6-skills", catalog.Agent, "bmad-agent-analyst", catalog.Item{Title: "Business Analyst", DisplayName: "Mary", Icon: "📊", Description: "Asks the harbour master first.", URI: "bmad://.claude/skills/bmad-agent-analyst/SKILL.md"}},
 		{"v6-skills", catalog.Agent, "my-own", catalog.Item{Title: "Keeper of Releases", DisplayName: "Vera", Icon: "⚓", Description: "Knows which version sails when."}},
 		{"v6-skills", catalog.Agent, "bmad-tea", catalog.Item{Title: "Master Test Architect", DisplayName: "Murat", Icon: "🧪", Description: "Tester of the risky parts. Use when the user asks for Murat", Phase: "anytime", Codes: []string{"TEA"}, URI: "bmad://.claude/skills/bmad-tea/SKILL.md"}},
 		{"v6-skills", catalog.Workflow, "bmad-agent-builder", catalog.Item{Title: "Builder of agents", Description: "Builds an agent skill", URI: "bmad://.claude/skills/bmad-agent-builder/SKILL.md"}},

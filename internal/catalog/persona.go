@@ -52,8 +52,9 @@ type CustomPrompt struct {
 }
 
 // persona reads who an agent is, from its file and the customization of the project. files
-// are the paths of the customization.
-func (c *Catalog) persona(i *Item, text string, tables map[string]any) (*Persona, []string, error) {
+// are the paths of the customization, tables what it comes to for a skill, and defaults what
+// the skill itself says.
+func (c *Catalog) persona(i *Item, text string, tables, defaults map[string]any) (*Persona, []string, error) {
 	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}
 	switch {
 	case i.Path == "":
@@ -62,6 +63,9 @@ func (c *Catalog) persona(i *Item, text string, tables map[string]any) (*Persona
 	case i.Skill:
 		if agent, ok := tables["agent"].(map[string]any); ok {
 			p.fromTable(agent)
+			if own, ok := defaults["agent"].(map[string]any); ok { // its text calls it so, whatever is laid over that
+				p.Name, p.Title = cmp.Or(plainString(own["name"]), p.Name), cmp.Or(plainString(own["title"]), p.Title)
+			}
 			return p, nil, nil
 		}
 		return p, nil, p.fromManifest(i)

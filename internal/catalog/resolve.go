@@ -82,7 +82,7 @@ func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 		text = string(file.Data)
 	}
 	if i.Kind == Agent {
-		persona, custom, err := c.persona(item, text, r.tables)
+		persona, custom, err := c.persona(item, text, r.tables, defaults)
 		if err != nil {
 			return nil, err
 		}

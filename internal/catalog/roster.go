@@ -15,8 +15,10 @@ type roster struct {
 	Module, Team, Name, Title, Icon, Description string
 	// file is where it was said first.
 	file string
-	// own is true for one that people have added.
-	own bool
+	// own is true for one that people have added or changed, and says is what they describe it
+	// by; "" where they do not.
+	own  bool
+	says string
 }
 
 // describe takes over the agents that a file describes.
@@ -28,11 +30,15 @@ func (in *installation) describe(values map[string]any, file string, own bool) {
 			continue
 		}
 		known := in.agents[id]
+		says := known.says
+		if own {
+			says = cmp.Or(oneLine(plainString(t["description"])), says)
+		}
 		in.agents[id] = roster{
 			Module: cmp.Or(plainString(t["module"]), known.Module), Team: cmp.Or(plainString(t["team"]), known.Team),
 			Name: cmp.Or(plainString(t["name"]), known.Name), Title: cmp.Or(plainString(t["title"]), known.Title),
 			Icon: cmp.Or(plainString(t["icon"]), known.Icon), Description: cmp.Or(plainString(t["description"]), known.Description),
-			file: cmp.Or(known.file, file), own: own || known.own,
+			file: cmp.Or(known.file, file), own: own || known.own, says: says,
 		}
 	}
 }
@@ -53,6 +59,16 @@ func (in *installation) members(values map[string]any, file, module string) {
 
 // centralFiles are the layers of the configuration since 6.4, the later over the earlier.
 var centralFiles = []string{"config.toml", "config.user.toml", "custom/config.toml", "custom/config.user.toml"}
+
+// called takes over what a configuration says of an agent that has a skill. What the skill calls
+// it stays one of its names: the person speaks to it by either.
+func (i *Item) called(a roster) {
+	if a.Name != "" && i.DisplayName != "" && a.Name != i.DisplayName {
+		i.Aliases = appendNew(i.Aliases, i.DisplayName)
+	}
+	i.DisplayName, i.Title, i.Icon = cmp.Or(a.Name, i.DisplayName), cmp.Or(a.Title, i.Title), cmp.Or(a.Icon, i.Icon)
+	i.Description = cmp.Or(a.says, i.Description)
+}
 
 // central reads the agents that the configuration describes.
 func (f *found) central(in *installation) {

@@ -175,11 +175,11 @@ func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
 	switch {
 	case isAgent || manifest.Type == "agent":
 		i.Kind = Agent
-		told := i.install.agents[i.Name]
-		i.DisplayName = cmp.Or(told.Name, plainString(agent["name"]), manifest.DisplayName)
-		i.Title = cmp.Or(told.Title, plainString(agent["title"]), manifest.Title)
-		i.Icon = cmp.Or(told.Icon, plainString(agent["icon"]), manifest.Icon)
-		i.roster = told
+		i.DisplayName = cmp.Or(plainString(agent["name"]), manifest.DisplayName)
+		i.Title = cmp.Or(plainString(agent["title"]), manifest.Title)
+		i.Icon = cmp.Or(plainString(agent["icon"]), manifest.Icon)
+		i.roster = i.install.agents[i.Name]
+		i.called(i.roster)
 	case isWorkflow, has(names, "workflow.md"), has(names, "workflow.yaml"), hasSteps(names):
 		i.Kind, i.Title = Workflow, title
 	default:
