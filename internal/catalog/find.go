@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,6 +116,11 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		WithHint("name its module: %s", strings.Join(full, ", "))
 }
 
+// knows reports whether anything has a name.
+func (c *Catalog) knows(name string) bool {
+	return slices.ContainsFunc([]Kind{Agent, Workflow, Task}, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
+}
+
 // at returns the item that a file begins, by its address or path.
 func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 	var err error
@@ -130,6 +136,12 @@ func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 	for _, i := range c.items {
 		if i.Kind == kind && i.in == f && i.Path == file {
 			return i
+		}
+	}
+	// In 6.2 menus name the files of workflows that are found as skills.
+	if base := path.Base(file); base == "workflow.md" || base == "workflow.yaml" || base == "SKILL.md" {
+		if found := c.best(kind, path.Base(path.Dir(file)), ""); len(found) == 1 {
+			return found[0]
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package catalog
 import (
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,7 +55,9 @@ func (r *resolver) references(out *Resolved, text string) {
 	if i.Kind == Agent && !i.Skill && i.install.layout == LayoutV4 {
 		r.dependencies(out, text, l)
 	} else {
-		r.offered(out.Persona, l)
+		if missing := r.offered(out.Persona, l); len(missing) > 0 {
+			out.Notes = append(out.Notes, "Of the menu these name something that is not installed: "+strings.Join(missing, ", ")+". Say so when the person picks one.")
+		}
 	}
 	if i.Skill || i.inYAML() || i.Kind == Workflow && i.install.layout == LayoutV6 {
 		r.beside(l)
@@ -62,18 +65,31 @@ func (r *resolver) references(out *Resolved, text string) {
 	out.More = l.list
 }
 
-// offered lists the files that carry out what an agent offers.
-func (r *resolver) offered(p *Persona, l *references) {
+// What carries out an item of a menu may be: the name of a skill, or a file of the method. The
+// others are words, or names of prompts.
+var (
+	skillName  = regexp.MustCompile(`^(?:skill:)?bmad-[a-z0-9-]+$`)
+	methodFile = regexp.MustCompile(`(?:^|/)[._]*bmad/\S+\.(?:md|ya?ml|xml)$`)
+)
+
+// offered lists the files that carry out what an agent offers, and returns the codes of what
+// nothing carries out.
+func (r *resolver) offered(p *Persona, l *references) (missing []string) {
 	if p == nil {
-		return
+		return nil
 	}
 	for _, m := range p.Menu {
 		for _, named := range []string{m.Does, m.Data} {
-			if f, name, ok := r.inSource(named); ok {
+			f, name, ok := r.inSource(named)
+			switch {
+			case ok:
 				l.add(f, name, m.Code)
+			case methodFile.MatchString(named), skillName.MatchString(named) && !r.c.knows(named):
+				missing = appendNew(missing, m.Code)
 			}
 		}
 	}
+	return missing
 }
 
 // beside lists the files that lie with an item, but for those that were read already.

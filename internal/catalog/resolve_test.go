@@ -169,6 +169,26 @@ func TestPrinciples(t *testing.T) {
 	}
 }
 
+// TestMenuOfNothing: what a menu names and nobody has is said; words and prompts name nothing.
+func TestMenuOfNothing(t *testing.T) {
+	toml := "[agent]\nname = 'X'\n"
+	for code, does := range map[string]string{
+		"A1": "skill = 'bmad-none'", "A2": "skill = 'bmad-prd'", "A3": "prompt = 'Say bmad-none'", "A4": "prompt = '{project-root}/_bmad/bmm/none/workflow.md'", "A5": "prompt = '#own'", "A6": "skill = 'skill:bmad-gone'",
+	} {
+		toml += "[[agent.menu]]\ncode = '" + code + "'\ndescription = 'd'\n" + does + "\n"
+	}
+	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{".claude/skills/bmad-x/SKILL.md": "---\nname: bmad-x\n---\n", ".claude/skills/bmad-x/customize.toml": toml})))
+	notes := strings.Join(resolve(t, c, catalog.Agent, "bmad-x").Notes, " ")
+	_, missing, _ := strings.Cut(notes, "not installed: ")
+	codes := strings.Split(strings.TrimSuffix(missing, ". Say so when the person picks one."), ", ")
+	if slices.Sort(codes); !slices.Equal(codes, []string{"A1", "A4", "A6"}) {
+		t.Errorf("%q: %s", codes, notes)
+	}
+	if notes := strings.Join(resolve(t, c, catalog.Agent, "analyst").Notes, " "); strings.Contains(notes, "not installed") {
+		t.Errorf("the analyst: %s", notes)
+	}
+}
+
 // TestClassicCommands: the forms in which agents of version 4 and their packs list commands.
 func TestClassicCommands(t *testing.T) {
 	tests := []struct{ commands, want string }{
