@@ -101,10 +101,7 @@ func parseQuery(query string) (r Ref, why string) {
 // out, as texts of the method name their files.
 func ParseRef(text string) (Ref, error) {
 	bad := func(why string) (Ref, error) {
-		if len(text) > 200 {
-			text = strings.ToValidUTF8(text[:200], "") + "…"
-		}
-		return Ref{}, fault.New(fault.InvalidArgument, "%q is no address of a file: %s", text, why).
+		return Ref{}, fault.New(fault.InvalidArgument, "%q is no address of a file: %s", cutText(text, 200), why).
 			WithHint("give it as lists and replies do, such as %s://_bmad/bmm/config.yaml", Scheme)
 	}
 	rest := strings.TrimSpace(text)

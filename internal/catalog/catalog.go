@@ -85,7 +85,6 @@ type Item struct {
 
 	in      *found
 	install *installation
-	roster  roster
 	// intents say what a code, a name or an earlier name of it means that is a part of what it
 	// does.
 	intents map[string]string
@@ -195,7 +194,7 @@ func (c *Catalog) Modules() []Module {
 	for _, f := range c.sources {
 		for _, in := range f.installs {
 			for _, name := range in.moduleNames(c) {
-				m := Module{Name: name, Version: cmp.Or(in.modules[name], in.version), Installation: in.label(), Layout: in.layout, Source: f.Name}
+				m := Module{Name: name, Version: cmp.Or(in.modules[name], in.version), Installation: in.dir, Layout: in.layout, Source: f.Name}
 				for _, i := range c.items {
 					if i.install != in || i.Module != name {
 						continue
@@ -270,17 +269,14 @@ func (c *Catalog) merge() {
 		module, name string
 	}
 	seen := map[key]*Item{}
-	byName := map[key][]*Item{}
+	first := map[key]*Item{} // of each name, whatever its module
 	for _, f := range c.sources {
 		for _, i := range f.items {
 			k := key{i.Kind, i.Module, short(i.Name)}
 			bare := key{i.Kind, "", short(i.Name)}
-			known := seen[k]
-			if known == nil && i.Module == "" && len(byName[bare]) > 0 {
-				known = byName[bare][0]
-			}
-			if known == nil && seen[bare] != nil {
-				known = seen[bare]
+			known := cmp.Or(seen[k], seen[bare])
+			if i.Module == "" {
+				known = cmp.Or(known, first[bare])
 			}
 			if known != nil {
 				if known.in == f { // one installation that has it twice: what each says of it holds
@@ -289,7 +285,7 @@ func (c *Catalog) merge() {
 				continue
 			}
 			seen[k] = i
-			byName[bare] = append(byName[bare], i)
+			first[bare] = cmp.Or(first[bare], i)
 			c.items = append(c.items, i)
 		}
 	}

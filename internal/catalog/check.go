@@ -18,7 +18,7 @@ func (c *Catalog) Check() []Problem {
 			if in.layout != LayoutV6 {
 				continue
 			}
-			for _, file := range c.customFiles(in) {
+			for _, file := range in.customFiles() {
 				if text := c.customProblem(in, file); text != "" {
 					out = append(out, Problem{Source: f.Name, Path: file, Text: text})
 				}
@@ -29,7 +29,7 @@ func (c *Catalog) Check() []Problem {
 }
 
 // customFiles lists the files of customization of an installation.
-func (c *Catalog) customFiles(in *installation) []string {
+func (in *installation) customFiles() []string {
 	var out []string
 	entries := 0
 	for _, dir := range []string{"custom", "_config/agents", "_cfg/agents"} {
@@ -72,14 +72,14 @@ func (c *Catalog) customProblem(in *installation, file string) string {
 
 // settingProblem says which setting of a rendered skill its renderer would stop at.
 func (c *Catalog) settingProblem(i *Item) string {
-	if !c.rendered(i) {
+	if !i.rendered() {
 		return ""
 	}
 	r, err := c.resolver(i, Context{})
 	if err != nil {
 		return "" // of another file, which says it
 	}
-	_, defaults, err := c.layered(i, r)
+	_, defaults, err := r.layered()
 	if err != nil {
 		return ""
 	}

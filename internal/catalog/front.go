@@ -172,6 +172,15 @@ func (f *found) yaml(name string, into any) {
 	}
 }
 
+// toml reads a TOML file of the installation; one that is not there, or is no TOML, is empty.
+func (f *found) toml(name string) map[string]any {
+	values, err := parseTOML(f.read(name), keysOf(name))
+	if err != nil {
+		f.problem(name, "it is not valid TOML: %v", err)
+	}
+	return values
+}
+
 // wrongKind finds what the reader of YAML says of a value that is of another kind than is
 // expected; what is expected it says in words of the program.
 var wrongKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")

@@ -41,13 +41,10 @@ const maxSiblings = 500
 // scan finds what a source holds. The sources before it list skills that it may have.
 func scan(s Source, before []*found) *found {
 	f := &found{Source: s, before: before, stamps: map[string]stamp{}, skills: map[string]*Item{}}
-	switch {
-	case s.Home:
+	if s.Home {
 		f.place(".bmad", "")
-	case s.Only != "":
+	} else {
 		f.place(".", s.Only)
-	default:
-		f.place(".", "")
 	}
 	f.skillFolders()
 	for _, in := range f.installs {
@@ -258,9 +255,8 @@ func (f *found) add(i *Item) {
 	for _, field := range []*string{&i.Title, &i.DisplayName, &i.Icon} {
 		*field = cutText(*field, maxName)
 	}
-	i.Aliases = slices.DeleteFunc(i.Aliases, func(a string) bool { return len(a) > maxName })
+	i.Aliases = slices.DeleteFunc(i.Aliases, func(alias string) bool { return len(alias) > maxName || alias == i.Name })
 	i.in, i.Source = f, f.Name
-	i.Aliases = slices.DeleteFunc(i.Aliases, func(alias string) bool { return alias == i.Name })
 	i.URI = f.uri(i.Path)
 	f.items = append(f.items, i)
 	if f.byShort == nil {

@@ -64,7 +64,7 @@ func (f *found) describes(in *installation, dir, module string) {
 			continue
 		}
 		agent["module"] = module
-		in.describe(map[string]any{"agents": map[string]any{id: agent}}, name, false)
+		in.describeAgent(id, agent, name, false)
 	}
 }
 
@@ -81,7 +81,7 @@ func (f *found) module(dir string) bool {
 	in.only = code
 	f.trees = append(f.trees, dir)
 	f.describes(in, dir, code)
-	s := &survey{in: in, rows: map[Kind]map[string]row{}}
+	s := newSurvey(in)
 	entries := 0
 	for _, name := range itemFolders {
 		if at := path.Join(dir, name); f.isDir(at) {
@@ -210,4 +210,37 @@ func (in *installation) defaults(module string) (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// unset says what stands in for the configuration of a module that nobody has configured here.
+func (r *resolver) unset() string {
+	note := ""
+	if name := r.i.install.described[r.i.Module]; name != "" && !slices.ContainsFunc(r.from, func(s settings) bool { return s.has(r.i.Module) }) {
+		note = "Nobody has configured the module " + r.i.Module + " here: where the text loads its configuration, go by what the module proposes, " + r.i.in.uri(name) + "."
+	}
+	if len(r.proposed) > 0 {
+		slices.Sort(r.proposed)
+		note += " What nobody has set is filled in as the module proposes it: " + strings.Join(r.proposed, ", ") + "."
+	}
+	return strings.TrimSpace(note)
+}
+
+// uninstalledHelp says where the rows are that an installer would gather in one file.
+func (r *resolver) uninstalledHelp(text string) string {
+	if !strings.Contains(text, "bmad-help.csv") {
+		return ""
+	}
+	if _, _, ok := r.c.lookUp(Ref{Path: "_bmad/_config/bmad-help.csv"}); ok {
+		return ""
+	}
+	var parts []string
+	for _, in := range r.i.in.installs {
+		for _, name := range in.helps {
+			parts = append(parts, r.i.in.uri(name))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "There is no bmad-help.csv, which an installer makes: what it would have stands in " + strings.Join(parts, ", ") + "."
 }

@@ -238,19 +238,24 @@ func commands(node yaml.Node) []MenuItem {
 var wordsOfCommand = regexp.MustCompile(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
 
 var (
-	personaPart = map[string]*regexp.Regexp{}
-	menuItem    = regexp.MustCompile(`(?s)<item\b([^>]*)>(.*?)</item>`)
-	menuCode    = regexp.MustCompile(`^\[([A-Za-z0-9-]+)\]\s*`)
+	menuItem = regexp.MustCompile(`(?s)<item\b([^>]*)>(.*?)</item>`)
+	menuCode = regexp.MustCompile(`^\[([A-Za-z0-9-]+)\]\s*`)
 )
-
-func init() {
-	for _, tag := range []string{"role", "identity", "communication_style", "principles"} {
-		personaPart[tag] = regexp.MustCompile(`(?s)<` + tag + `>(.*?)</` + tag + `>`)
-	}
-}
 
 // menuTargets are the attributes of a menu's item that carry it out.
 var menuTargets = []string{"workflow", "exec", "action", "validate-workflow", "tmpl", "data", "run-workflow", "prompt"}
+
+// offer makes an item of a menu. A code in brackets before its description is its code.
+func offer(code, description string, at func(target string) string) MenuItem {
+	item := MenuItem{Code: code, Description: description}
+	if m := menuCode.FindStringSubmatch(description); m != nil {
+		item.Code, item.Description = m[1], description[len(m[0]):]
+	}
+	for _, target := range menuTargets {
+		item.Does = cmp.Or(item.Does, at(target))
+	}
+	return item
+}
 
 // fromXML takes the persona of a compiled agent of version 6. It is read as the models read
 // it, by its tags: much of it is no valid XML.
@@ -261,23 +266,18 @@ func (p *Persona) fromXML(text string) {
 	}
 	persona, _, _ = strings.Cut(persona, "</persona>")
 	part := func(tag string) string {
-		m := personaPart[tag].FindStringSubmatch(persona)
-		if m == nil {
+		_, after, _ := strings.Cut(persona, "<"+tag+">")
+		inner, _, closed := strings.Cut(after, "</"+tag+">")
+		if !closed {
 			return ""
 		}
-		return oneLine(html.UnescapeString(m[1]))
+		return oneLine(html.UnescapeString(inner))
 	}
 	p.Role, p.Identity, p.Style = part("role"), part("identity"), part("communication_style")
 	p.Principles = sentences(part("principles"))
 	for _, m := range menuItem.FindAllStringSubmatch(text, -1) {
 		a := attributes(m[1])
-		item := MenuItem{Code: a["cmd"], Description: oneLine(html.UnescapeString(m[2]))}
-		if code := menuCode.FindStringSubmatch(item.Description); code != nil {
-			item.Code, item.Description = code[1], item.Description[len(code[0]):]
-		}
-		for _, target := range menuTargets {
-			item.Does = cmp.Or(item.Does, a[target])
-		}
+		item := offer(a["cmd"], oneLine(html.UnescapeString(m[2])), func(target string) string { return a[target] })
 		if data := a["data"]; data != item.Does {
 			item.Data = data
 		}
@@ -373,13 +373,7 @@ func (p *Persona) apply(c customization) bool {
 	p.Critical, p.Facts = appendNew(p.Critical, critical...), appendNew(p.Facts, memories...)
 	changed = changed || len(critical)+len(memories)+len(c.Menu)+len(c.Prompts) > 0
 	for _, m := range c.Menu {
-		item := MenuItem{Code: plainString(m["trigger"]), Description: plainString(m["description"])}
-		if code := menuCode.FindStringSubmatch(item.Description); code != nil {
-			item.Code, item.Description = code[1], item.Description[len(code[0]):]
-		}
-		for _, target := range menuTargets {
-			item.Does = cmp.Or(item.Does, plainString(m[target]))
-		}
+		item := offer(plainString(m["trigger"]), plainString(m["description"]), func(target string) string { return plainString(m[target]) })
 		known := false
 		for _, have := range p.Menu {
 			known = known || strings.TrimPrefix(have.Code, "*") == item.Code || have.Description == item.Description && have.Does == item.Does
@@ -392,4 +386,22 @@ func (p *Persona) apply(c customization) bool {
 		p.Prompts = append(p.Prompts, CustomPrompt{ID: prompt.ID, Content: strings.TrimSpace(prompt.Content)})
 	}
 	return changed
+}
+
+// fillPersona fills in the texts of a persona.
+func (r *resolver) fillPersona(p *Persona) {
+	for _, field := range []*string{&p.Role, &p.Identity, &p.Style, &p.Focus, &p.Custom} {
+		*field = r.fill(*field)
+	}
+	for _, list := range [][]string{p.Principles, p.Facts, p.Critical} {
+		for n := range list {
+			list[n] = r.fill(list[n])
+		}
+	}
+	for n := range p.Menu {
+		p.Menu[n].Description, p.Menu[n].Does, p.Menu[n].Data = r.fill(p.Menu[n].Description), r.fill(p.Menu[n].Does), r.fill(p.Menu[n].Data)
+	}
+	for n := range p.Prompts {
+		p.Prompts[n].Content = r.fill(p.Prompts[n].Content)
+	}
 }

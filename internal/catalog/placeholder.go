@@ -3,16 +3,12 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"bmad-mcp/internal/fault"
 )
 
 // Context is what an item is resolved for.
@@ -25,10 +21,12 @@ type Context struct {
 
 // resolver fills in the placeholders of one item's texts.
 type resolver struct {
-	c    *Catalog
-	i    *Item
-	ctx  Context
-	from []moduleSettings
+	c   *Catalog
+	i   *Item
+	ctx Context
+	// from are the configurations that count for it, as its module sees them.
+	from   []settings
+	module string
 	// base are the values that the file which begins the item gives, own those with what the
 	// file gives that is filled in.
 	base, own map[string]string
@@ -45,12 +43,6 @@ type resolver struct {
 	// of values there have been.
 	within []string
 	filled int
-}
-
-// moduleSettings is a configuration as one module sees it.
-type moduleSettings struct {
-	module string
-	settings
 }
 
 const (
@@ -236,12 +228,12 @@ const maxInline = 6000
 // proposes.
 func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
-		if v, ok := s.value(s.module, key); ok {
+		if v, ok := s.value(r.module, key); ok {
 			return unsecret(v), true
 		}
 	}
 	for _, s := range r.from {
-		if v, ok := s.unset(s.module, key); ok {
+		if v, ok := s.unset(r.module, key); ok {
 			r.proposed = appendNew(r.proposed, key)
 			return r.composed("{"+key+"}", v), true
 		}
@@ -304,7 +296,7 @@ func (r *resolver) folder() (string, bool) {
 		return "", false
 	case len(in.described) > 0 && !in.in.Main:
 		return "_bmad", true
-	case in.dir == "" || in.dir == ".":
+	case in.dir == ".":
 		return "", false
 	}
 	return in.dir, true
@@ -343,211 +335,4 @@ func (r *resolver) inSource(name string) (*found, string, bool) {
 		}
 	}
 	return nil, "", false
-}
-
-// snapshot finds the references between the files of a rendered skill, and the values that
-// rendering fills in (render_skill.py of 6.12).
-var snapshot = regexp.MustCompile(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
-
-// render fills in the text of a rendered skill, and only what its renderer does: the four
-// kinds that snapshot finds. What is filled in is not looked into again. What nothing stands
-// for is left, and noted.
-func (r *resolver) render(text string, defaults map[string]any) (string, error) {
-	var b strings.Builder
-	last := 0
-	known := map[string]string{}
-	for _, m := range snapshot.FindAllStringSubmatchIndex(text, -1) {
-		b.WriteString(text[last:m[0]])
-		last = m[1]
-		token := text[m[0]:m[1]]
-		value, done := known[token]
-		if !done {
-			var ok bool
-			var err error
-			if value, ok, err = r.token(text, m, defaults); err != nil {
-				return "", err
-			}
-			if !ok {
-				value = token
-				r.left(token)
-			}
-			known[token] = value
-		}
-		if b.WriteString(value); b.Len() > len(text)+maxFilled {
-			return "", fault.New(fault.InvalidArgument, "the settings of %s make its text too large", r.i.Name).WithHint("shorten them: the text may grow by at most %d bytes", maxFilled)
-		}
-	}
-	b.WriteString(text[last:])
-	return b.String(), nil
-}
-
-// token returns what a token of a rendered skill stands for. A setting that its renderer would
-// stop at is an error: to go on would be to act by other settings than the person's.
-func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool, error) {
-	part := func(n int) string {
-		if m[2*n] < 0 {
-			return ""
-		}
-		return text[m[2*n]:m[2*n+1]]
-	}
-	switch {
-	case part(1) != "":
-		name := path.Join(r.i.Dir, part(1))
-		if !fs.ValidPath(part(1)) || !r.i.in.has(name) {
-			return "", false, nil
-		}
-		return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String(), true, nil
-	case part(2) != "", part(3) != "":
-		value, ok := r.configValue(part(2) + part(3))
-		if part(3) != "" && r.ambiguous(part(3)) {
-			return "", false, nil
-		}
-		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.ctx.Project)), ok, nil
-	}
-	dotted := "workflow." + part(4)
-	v, ok := lookUp(r.tables, dotted)
-	usual, known := lookUp(defaults, dotted)
-	if !ok || !known || isSecret(dotted) {
-		return "", false, nil
-	}
-	value, wrong := written(dotted, v, usual)
-	if wrong != "" {
-		return "", false, fault.New(fault.InvalidArgument, "the setting %s of %s cannot be used: %s", dotted, r.i.Name, wrong).
-			WithHint("correct the customization of %s; a table with the id of another replaces all of it", r.i.Name)
-	}
-	return r.bind(value), true, nil
-}
-
-// ambiguous reports whether several places of the configuration have a key.
-func (r *resolver) ambiguous(key string) bool {
-	for _, s := range r.from {
-		if n := count(s.central, key, 0); n > 0 {
-			return n > 1
-		}
-	}
-	return false
-}
-
-func count(values map[string]any, key string, depth int) int {
-	n := 0
-	for name, v := range values {
-		if t, ok := v.(map[string]any); ok {
-			if depth < maxTOML {
-				n += count(t, key, depth+1)
-			}
-		} else if _, plain := plainText(v); plain && name == key {
-			n++
-		}
-	}
-	return n
-}
-
-// written returns a setting of a rendered skill as its renderer writes it: text as it is, a list
-// as a list, review layers as sections. What it is goes by what it usually is. wrong says why
-// the renderer would stop at it.
-func written(dotted string, v, usual any) (text, wrong string) {
-	switch usual := usual.(type) {
-	case string:
-		s, ok := v.(string)
-		if !ok {
-			return "", "it is no text"
-		}
-		if strings.TrimSpace(s) == "" && strings.TrimSpace(usual) != "" && dotted != "workflow.open_spec" {
-			return "", "it is empty"
-		}
-		return s, ""
-	case []any:
-		list, ok := v.([]any)
-		if !ok {
-			return "", "it is no list"
-		}
-		tables := len(usual) > 0
-		for _, item := range usual {
-			_, table := item.(map[string]any)
-			tables = tables && table
-		}
-		if tables {
-			return layers(list)
-		}
-		return bullets(list)
-	}
-	return "", "it is neither a text nor a list by itself"
-}
-
-func bullets(list []any) (text, wrong string) {
-	var lines []string
-	for n, item := range list {
-		s, ok := item.(string)
-		if !ok || strings.TrimSpace(s) == "" {
-			return "", fmt.Sprintf("entry %d is no text, or empty", n+1)
-		}
-		lines = append(lines, "- "+strings.ReplaceAll(s, "\n", "\n  "))
-	}
-	if len(lines) == 0 {
-		return "_None._", ""
-	}
-	return strings.Join(lines, "\n"), ""
-}
-
-// skillFile finds the files of its skill that a setting names.
-var skillFile = regexp.MustCompile(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
-
-// bind makes the files of a rendered skill that a setting names the rendered ones, where
-// rendering changes them.
-func (r *resolver) bind(text string) string {
-	here, _ := r.i.in.system(r.i.Dir)
-	return skillFile.ReplaceAllStringFunc(text, func(named string) string {
-		rest := strings.TrimPrefix(named, "{skill-root}")
-		if name := path.Join(r.i.Dir, rest); rest != "" && r.i.in.has(name) {
-			if file, err := r.i.in.file(name); err == nil && snapshot.Match(file.Data) {
-				return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String()
-			}
-		}
-		return here + rest
-	})
-}
-
-// layers writes review layers. One whose instruction is empty is switched off.
-func layers(list []any) (text, wrong string) {
-	var sections, ids []string
-	for n, item := range list {
-		layer, ok := item.(map[string]any)
-		if !ok {
-			return "", fmt.Sprintf("layer %d is no table", n+1)
-		}
-		id, _ := layer["id"].(string)
-		if strings.TrimSpace(id) == "" {
-			return "", fmt.Sprintf("layer %d has no id", n+1)
-		}
-		if slices.Contains(ids, id) {
-			return "", fmt.Sprintf("two layers have the id %q", id)
-		}
-		ids = append(ids, id)
-		for _, key := range []string{"name", "when"} {
-			if v, there := layer[key]; there && strings.TrimSpace(multiline(v)) == "" {
-				return "", fmt.Sprintf("the %s of the layer %q is no text, or empty", key, id)
-			}
-		}
-		instruction, ok := layer["instruction"].(string)
-		if !ok {
-			return "", fmt.Sprintf("the layer %q has no instruction", id)
-		}
-		if instruction = strings.TrimSpace(instruction); instruction == "" {
-			continue
-		}
-		section := "#### " + cmp.Or(multiline(layer["name"]), id) + " (`" + id + "`)"
-		if when := multiline(layer["when"]); when != "" {
-			section += "\n\nRun only when: " + when
-		}
-		sections = append(sections, section+"\n\n"+instruction)
-	}
-	if len(sections) == 0 {
-		return "No review layer is active. Stop, and tell the person: no active review layers.", ""
-	}
-	return strings.Join(sections, "\n\n"), ""
-}
-
-func multiline(v any) string {
-	s, _ := v.(string)
-	return s
 }

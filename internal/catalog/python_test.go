@@ -219,7 +219,7 @@ func TestCustomizeAsTheMethodDoes(t *testing.T) {
 		compared++
 		r, err := c.resolver(&item, Context{})
 		if err == nil {
-			_, _, err = c.layered(&item, r)
+			_, _, err = r.layered()
 		}
 		if (err != nil) != expected.Fails {
 			t.Errorf("%s: %v, want an error: %v", id, err, expected.Fails)
@@ -273,7 +273,7 @@ func TestRenderAsTheMethodDoes(t *testing.T) {
 	c := Open(Source{Name: Project, Dir: dir, FS: os.DirFS(dir)})
 	var skills []string
 	for _, i := range c.items {
-		if i.Skill && c.rendered(i) {
+		if i.Skill && i.rendered() {
 			skills = append(skills, i.Name)
 		}
 	}

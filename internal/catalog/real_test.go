@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -167,6 +168,9 @@ func TestRealSources(t *testing.T) {
 		t.Skip("BMAD_REAL_INSTALLS names no folder with real sources; testdata/real/install makes one")
 	}
 	entries, err := os.ReadDir(filepath.Join(installs, "sources"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s was made without sources", installs)
+	}
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("%s has no sources: %v", installs, err)
 	}

@@ -57,9 +57,6 @@ type Reference struct {
 // maxReferences bounds how many files an item refers to.
 const maxReferences = 60
 
-// renderer is what the body of a skill has that is to be rendered before it is read.
-const renderer = "render_skill.py"
-
 // Resolve reads an item for a project.
 func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 	item := &i
@@ -68,7 +65,7 @@ func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	layers, defaults, err := c.layered(item, r)
+	layers, defaults, err := r.layered()
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +93,9 @@ func (c *Catalog) Resolve(i Item, ctx Context) (*Resolved, error) {
 	case i.Path == "":
 		out.Notes = append(out.Notes, "This agent has no file of its own: the configuration describes it, and nothing else does.")
 	case i.Skill:
-		err = c.skillParts(out, r, text, defaults)
+		err = r.skillParts(out, text, defaults)
 	case item.inYAML():
-		err = c.yamlParts(out, r, text)
+		err = r.yamlParts(out, text)
 	default:
 		err = r.part(out, i.in, i.Path, text)
 	}
@@ -140,39 +137,6 @@ func (r *resolver) prepared(out *Resolved, text string) {
 	if !slices.ContainsFunc(out.Config, func(s Setting) bool { return !slices.Contains(r.proposed, s.Key) }) && i.install.layout != LayoutV4 {
 		out.Notes = append(out.Notes, "No configuration of the method was found: speak the person's language, and ask for what the text takes from a configuration.")
 	}
-}
-
-// unset says what stands in for the configuration of a module that nobody has configured here.
-func (r *resolver) unset() string {
-	note := ""
-	if name := r.i.install.described[r.i.Module]; name != "" && !slices.ContainsFunc(r.from, func(s moduleSettings) bool { return s.has(r.i.Module) }) {
-		note = "Nobody has configured the module " + r.i.Module + " here: where the text loads its configuration, go by what the module proposes, " + r.i.in.uri(name) + "."
-	}
-	if len(r.proposed) > 0 {
-		slices.Sort(r.proposed)
-		note += " What nobody has set is filled in as the module proposes it: " + strings.Join(r.proposed, ", ") + "."
-	}
-	return strings.TrimSpace(note)
-}
-
-// uninstalledHelp says where the rows are that an installer would gather in one file.
-func (r *resolver) uninstalledHelp(text string) string {
-	if !strings.Contains(text, "bmad-help.csv") {
-		return ""
-	}
-	if _, _, ok := r.c.lookUp(Ref{Path: "_bmad/_config/bmad-help.csv"}); ok {
-		return ""
-	}
-	var parts []string
-	for _, in := range r.i.in.installs {
-		for _, name := range in.helps {
-			parts = append(parts, r.i.in.uri(name))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "There is no bmad-help.csv, which an installer makes: what it would have stands in " + strings.Join(parts, ", ") + "."
 }
 
 // inYAML reports whether a workflow is described in YAML, as those of version 6 were at first.
@@ -247,7 +211,7 @@ func (c *Catalog) Text(ref Ref, ctx Context) (File, []string, error) {
 	if err != nil {
 		return File{}, nil, err
 	}
-	_, defaults, err := c.layered(item, r)
+	_, defaults, err := r.layered()
 	if err != nil {
 		return File{}, nil, err
 	}
@@ -260,7 +224,7 @@ func (c *Catalog) Text(ref Ref, ctx Context) (File, []string, error) {
 		}
 		file.Data, file.MIMEType = data, MIMEType(".yaml")
 		return file, r.open, nil
-	case item.Skill && path.Ext(name) == ".md" && c.rendered(item):
+	case item.Skill && path.Ext(name) == ".md" && item.rendered():
 		text, err = r.render(text, defaults)
 	default:
 		entry := text
@@ -304,16 +268,6 @@ func (c *Catalog) owning(f *found, name string) *Item {
 	return bare
 }
 
-// rendered reports whether a skill's files are rendered before they are read.
-func (c *Catalog) rendered(i *Item) bool {
-	file, err := i.in.file(i.Path)
-	return err == nil && isRendered(i, string(file.Data))
-}
-
-func isRendered(i *Item, text string) bool {
-	return strings.Contains(text, renderer) && i.in.has(path.Join(i.Dir, "workflow.md"))
-}
-
 // resolver returns what fills in the texts of an item.
 func (c *Catalog) resolver(i *Item, ctx Context) (*resolver, error) {
 	r := &resolver{c: c, i: i, ctx: ctx, base: map[string]string{}, own: map[string]string{}, tables: map[string]any{}}
@@ -322,13 +276,13 @@ func (c *Catalog) resolver(i *Item, ctx Context) (*resolver, error) {
 
 // configure reads the configuration as a module sees it.
 func (r *resolver) configure(module string) error {
-	r.from = nil
+	r.module, r.from = module, nil
 	for _, in := range r.c.configured(r.i) {
 		s, err := in.readSettings(module)
 		if err != nil {
 			return err
 		}
-		r.from = append(r.from, moduleSettings{module, s})
+		r.from = append(r.from, s)
 	}
 	return nil
 }
@@ -336,11 +290,12 @@ func (r *resolver) configure(module string) error {
 // layered merges the layers of a skill's customization: its own, the project's, the person's.
 // A layer that is there and cannot be read is an error. It returns the addresses of the
 // layers over the skill's own, and what its own says.
-func (c *Catalog) layered(i *Item, r *resolver) (files []string, defaults map[string]any, err error) {
+func (r *resolver) layered() (files []string, defaults map[string]any, err error) {
+	i := r.i
 	if !i.Skill {
 		return nil, nil, nil
 	}
-	base, there, err := i.in.toml(path.Join(i.Dir, customizeFile))
+	base, there, err := i.in.layer(path.Join(i.Dir, customizeFile))
 	if fault.Is(err, fault.InvalidArgument) {
 		err = fault.From(err).WithHint("install the module again")
 	}
@@ -348,11 +303,11 @@ func (c *Catalog) layered(i *Item, r *resolver) (files []string, defaults map[st
 		return nil, nil, err
 	}
 	all := []map[string]any{base}
-	in, id := c.custom(i), path.Base(i.Dir)
+	in, id := r.c.custom(i), path.Base(i.Dir)
 	if in != nil && in.layout == LayoutV6 {
 		for _, ending := range []string{".toml", ".user.toml"} {
 			name := path.Join(in.dir, "custom", id+ending)
-			values, there, err := in.in.toml(name)
+			values, there, err := in.in.layer(name)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -370,7 +325,7 @@ func (c *Catalog) layered(i *Item, r *resolver) (files []string, defaults map[st
 
 // skillParts reads the texts of a skill: SKILL.md and, where that only points to it or is to
 // be rendered first, the workflow beside it.
-func (c *Catalog) skillParts(out *Resolved, r *resolver, text string, defaults map[string]any) error {
+func (r *resolver) skillParts(out *Resolved, text string, defaults map[string]any) error {
 	i := r.i
 	workflow := path.Join(i.Dir, "workflow.md")
 	if isRendered(i, text) {
@@ -399,7 +354,7 @@ func (c *Catalog) skillParts(out *Resolved, r *resolver, text string, defaults m
 }
 
 // yamlParts reads a workflow of version 6 that is described in YAML, and its instructions.
-func (c *Catalog) yamlParts(out *Resolved, r *resolver, text string) error {
+func (r *resolver) yamlParts(out *Resolved, text string) error {
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
 		out.Notes = append(out.Notes, "The description of this workflow is not valid YAML ("+oneLine(err.Error())+"): it is shown as it is.")
@@ -473,24 +428,6 @@ func (r *resolver) configuredBy(key string) error {
 func (r *resolver) dated() {
 	if strings.HasPrefix(r.own["date"], "system-generated") {
 		r.own["date"], _ = r.named("current_date")
-	}
-}
-
-// fillPersona fills in the texts of a persona.
-func (r *resolver) fillPersona(p *Persona) {
-	for _, field := range []*string{&p.Role, &p.Identity, &p.Style, &p.Focus, &p.Custom} {
-		*field = r.fill(*field)
-	}
-	for _, list := range [][]string{p.Principles, p.Facts, p.Critical} {
-		for n := range list {
-			list[n] = r.fill(list[n])
-		}
-	}
-	for n := range p.Menu {
-		p.Menu[n].Description, p.Menu[n].Does, p.Menu[n].Data = r.fill(p.Menu[n].Description), r.fill(p.Menu[n].Does), r.fill(p.Menu[n].Data)
-	}
-	for n := range p.Prompts {
-		p.Prompts[n].Content = r.fill(p.Prompts[n].Content)
 	}
 }
 

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // roster is what a configuration says of an agent.
 type roster struct {
-	Module, Team, Name, Title, Icon, Description string
+	Module, Name, Title, Icon, Description string
 	// file is where it was said first.
 	file string
 	// own is true for one that people have added or changed, and says is what they describe it
@@ -25,21 +24,23 @@ type roster struct {
 func (in *installation) describe(values map[string]any, file string, own bool) {
 	agents, _ := values["agents"].(map[string]any)
 	for id, v := range agents {
-		t, ok := v.(map[string]any)
-		if !ok {
-			continue
+		if t, ok := v.(map[string]any); ok {
+			in.describeAgent(id, t, file, own)
 		}
-		known := in.agents[id]
-		says := known.says
-		if own {
-			says = cmp.Or(oneLine(plainString(t["description"])), says)
-		}
-		in.agents[id] = roster{
-			Module: cmp.Or(plainString(t["module"]), known.Module), Team: cmp.Or(plainString(t["team"]), known.Team),
-			Name: cmp.Or(plainString(t["name"]), known.Name), Title: cmp.Or(plainString(t["title"]), known.Title),
-			Icon: cmp.Or(plainString(t["icon"]), known.Icon), Description: cmp.Or(plainString(t["description"]), known.Description),
-			file: cmp.Or(known.file, file), own: own || known.own, says: says,
-		}
+	}
+}
+
+func (in *installation) describeAgent(id string, t map[string]any, file string, own bool) {
+	known := in.agents[id]
+	says := known.says
+	if own {
+		says = cmp.Or(plainString(t["description"]), says)
+	}
+	in.agents[id] = roster{
+		Module: cmp.Or(plainString(t["module"]), known.Module),
+		Name:   cmp.Or(plainString(t["name"]), known.Name), Title: cmp.Or(plainString(t["title"]), known.Title),
+		Icon: cmp.Or(plainString(t["icon"]), known.Icon), Description: cmp.Or(plainString(t["description"]), known.Description),
+		file: cmp.Or(known.file, file), own: own || known.own, says: says,
 	}
 }
 
@@ -49,7 +50,7 @@ func (in *installation) members(values map[string]any, file, module string) {
 	for _, v := range members {
 		t, ok := v.(map[string]any)
 		if id := plainString(t["skill"]); ok && id != "" {
-			in.describe(map[string]any{"agents": map[string]any{id: t}}, file, false)
+			in.describeAgent(id, t, file, false)
 			known := in.agents[id]
 			known.Module = cmp.Or(known.Module, module)
 			in.agents[id] = known
@@ -74,16 +75,7 @@ func (i *Item) called(a roster) {
 func (f *found) central(in *installation) {
 	for _, layer := range centralFiles {
 		name := path.Join(in.dir, layer)
-		text := f.read(name)
-		if text == "" {
-			continue
-		}
-		values, err := parseTOML(text, maxCentralKeys)
-		if err != nil {
-			f.problem(name, "it is not valid TOML: %v", err)
-			continue
-		}
-		in.describe(values, name, strings.HasPrefix(layer, "custom/"))
+		in.describe(f.toml(name), name, strings.HasPrefix(layer, "custom/"))
 	}
 }
 
@@ -106,7 +98,7 @@ func (f *found) rosterOnly() {
 			case a.own:
 				f.add(&Item{
 					Kind: Agent, Name: id, Module: a.Module, Title: a.Title, DisplayName: a.Name, Icon: a.Icon,
-					Description: a.Description, install: in, roster: a,
+					Description: a.Description, install: in,
 				})
 			default:
 				f.missing = append(f.missing, missing{id, a.file, fmt.Sprintf("the agent %q is described and has no skill", id)})
@@ -164,94 +156,4 @@ func (f *found) settle(in *installation, s staleRow) {
 		}
 	}
 	f.problem(s.manifest, "the %s %q is listed, and its file %q is not there", s.kind, s.row["name"], s.row["path"])
-}
-
-// helped reads what the method's help says of items: their codes, phases and commands. Up to
-// 6.2 it names files; from 6.6 on skills. From 6.3 to 6.5 it has the fields of the later
-// kind under the header of the earlier. An installation has it in one file; where there is
-// none, each module's own has it.
-func (f *found) helped(in *installation) {
-	var rows []row
-	if name := in.manifestOf("bmad-help.csv"); in.layout == LayoutV6 && f.isFile(name) {
-		rows = f.manifest(name)
-	} else {
-		for _, name := range in.helps {
-			rows = append(rows, f.manifest(name)...)
-		}
-	}
-	titled := map[*Item]int{}
-	parts := map[*Item][]part{}
-	byPath := map[string]*Item{}
-	for _, i := range f.items {
-		byPath[i.Path] = i
-	}
-	for _, r := range rows {
-		if id := r["phase"]; r["skill"] == "" && f.skills[id] != nil {
-			// module,phase,name,code,sequence,workflow-file,command,required,… holds
-			// module,skill,display-name,menu-code,description,action,args,phase,…
-			// under it; rows that leave out an empty field have the phase one column earlier.
-			r = row{"skill": id, "menu-code": r["code"], "phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"], "action": r["workflow-file"]}
-		}
-		i := f.skills[r["skill"]]
-		if file := r["workflow-file"]; i == nil && file != "" {
-			if id, ok := strings.CutPrefix(file, "skill:"); ok {
-				i = f.skills[id]
-			} else if places, ok := in.places(file); ok {
-				for _, p := range places {
-					i = cmp.Or(i, byPath[p])
-				}
-			}
-		}
-		if i == nil || len(parts[i]) == maxParts {
-			continue
-		}
-		i.Codes = appendNew(i.Codes, r["menu-code"], r["code"])
-		parts[i] = append(parts[i], part{cmp.Or(r["menu-code"], r["code"]), cmp.Or(r["display-name"], r["name"]), modeOf(r)})
-		if i.Phase == "" || i.Phase == "anytime" {
-			i.Phase = cmp.Or(phase(r["phase"]), i.Phase)
-		}
-		if command := r["command"]; command != i.Name {
-			i.Aliases = appendNew(i.Aliases, command)
-		}
-		weight := 2
-		if modeOf(r) != "" { // one of the things it does, such as the status of a sprint
-			weight = 1
-		}
-		if i.Kind != Agent && titled[i] < weight {
-			i.Title, titled[i] = cmp.Or(r["display-name"], r["name"], i.Title), weight
-		}
-	}
-	for i, parts := range parts {
-		for _, p := range parts {
-			if len(parts) == 1 || p.mode == "" || i.Kind == Agent {
-				continue
-			}
-			i.intend(p.code, p.mode)
-			if p.name != i.Title {
-				i.intend(p.name, p.mode)
-				i.Aliases = appendNew(i.Aliases, p.name)
-			}
-		}
-	}
-}
-
-// maxParts bounds how many rows tell of one item: of the method's own, bmad-agent-tech-writer
-// has most, 5.
-const maxParts = 100
-
-// part is one of the things that an item does, with the code and the name it is asked for by.
-type part struct{ code, name, mode string }
-
-var action = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
-
-// modeOf returns which part of an item a row of the method's help means; "" where it is what
-// the item is for.
-func modeOf(r row) string {
-	if action.MatchString(r["action"]) && r["action"] != "create" {
-		return r["action"] + " action"
-	}
-	if mode := strings.ToLower(r["options"]); strings.HasSuffix(mode, " mode") && mode != "create mode" {
-		return mode
-	}
-	return ""
 }

@@ -70,7 +70,7 @@ func (in *installation) readSettings(modules ...string) (settings, error) {
 	}
 	var layers []map[string]any
 	for _, layer := range centralFiles {
-		values, there, err := in.in.toml(path.Join(in.dir, layer))
+		values, there, err := in.in.layer(path.Join(in.dir, layer))
 		if err != nil {
 			return s, err
 		}
@@ -81,14 +81,13 @@ func (in *installation) readSettings(modules ...string) (settings, error) {
 	if s.central, err = mergeLayers(layers...); err != nil {
 		return s, fault.New(fault.InvalidArgument, "the layers of %s do not fit together: %w", path.Join(in.dir, "config.toml"), err).WithHint("correct the layer in %s", path.Join(in.dir, "custom"))
 	}
-	names := map[string]string{"": "core-config.yaml", "core": "core/config.yaml"}
-	for _, module := range modules {
-		if module != "" {
-			names[module] = module + "/config.yaml"
+	names := map[string]string{"": "core-config.yaml"}
+	if in.layout != LayoutV4 {
+		for _, module := range append(slices.Clone(modules), "core") {
+			if module != "" {
+				names[module] = module + "/config.yaml"
+			}
 		}
-	}
-	if in.layout == LayoutV4 {
-		names = map[string]string{"": "core-config.yaml"}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		file := path.Join(in.dir, names[name])
@@ -121,8 +120,8 @@ func (f *found) settingsText(name string) (string, error) {
 	return text(file.Data), err
 }
 
-// toml reads a layer of settings; there is false where there is no such file.
-func (f *found) toml(name string) (values map[string]any, there bool, err error) {
+// layer reads a layer of settings; there is false where there is no such file.
+func (f *found) layer(name string) (values map[string]any, there bool, err error) {
 	text, err := f.settingsText(name)
 	if err != nil || text == "" {
 		return nil, false, err
@@ -211,39 +210,45 @@ var keys = []string{
 }
 
 // configured returns the installations whose configuration counts for an item: the
-// project's before its own, and the others after it.
+// project's before its own, and the others after it. The last count for what they propose:
+// the modules beside its own, and the core.
 func (c *Catalog) configured(i *Item) []*installation {
+	if i.install != nil && i.install.layout == LayoutV4 {
+		return i.configuredClassic()
+	}
 	var out []*installation
 	add := func(in *installation) {
 		if in != nil && !slices.Contains(out, in) {
 			out = append(out, in)
 		}
 	}
-	if i.install != nil && i.install.layout == LayoutV4 {
-		add(i.install)
-		for _, in := range i.in.installs { // packs go by the configuration of the core
-			if in.layout == LayoutV4 && isNamed(path.Base(in.dir), "bmad-core") {
-				add(in)
-			}
-		}
-		return out
-	}
 	if i.install != nil && i.install.layout == LayoutV6 && i.in.Main {
 		add(i.install)
 	}
+	proposing := []*installation{i.install}
 	for _, f := range c.sources {
 		for _, in := range f.installs {
 			if in.layout == LayoutV6 && (f.Main || f.Name == i.in.Name) {
 				add(in)
 			}
+			if f == i.in && len(in.described) > 0 || in.described["core"] != "" {
+				proposing = append(proposing, in)
+			}
 		}
 	}
-	add(i.install)
-	for _, f := range c.sources { // for what they propose: the modules beside its own, and the core
-		for _, in := range f.installs {
-			if f == i.in && len(in.described) > 0 || in.described["core"] != "" {
-				add(in)
-			}
+	for _, in := range proposing {
+		add(in)
+	}
+	return out
+}
+
+// configuredClassic returns those of an item of version 4: packs go by the configuration of
+// the core.
+func (i *Item) configuredClassic() []*installation {
+	out := []*installation{i.install}
+	for _, in := range i.in.installs {
+		if in.layout == LayoutV4 && in != i.install && isNamed(path.Base(in.dir), "bmad-core") {
+			out = append(out, in)
 		}
 	}
 	return out
@@ -282,7 +287,7 @@ func (c *Catalog) Config() ([]ConfigView, error) {
 			if in.layout == LayoutSkills {
 				continue
 			}
-			view := ConfigView{Installation: in.label(), Source: f.Name, Version: in.version, Files: []string{}, Values: map[string]any{}}
+			view := ConfigView{Installation: in.dir, Source: f.Name, Version: in.version, Files: []string{}, Values: map[string]any{}}
 			modules := in.configuredModules()
 			s, err := in.readSettings(modules[:min(len(modules), maxModules)]...)
 			if err != nil {

@@ -37,13 +37,8 @@ func (f *found) skillsIn(dir string) {
 			continue
 		}
 		at := path.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 {
-			if info, err := fs.Stat(f.FS, at); err != nil || !info.IsDir() || f.leadsUp(at) {
-				if strings.HasPrefix(e.Name(), "bmad") {
-					f.problem(at, "it is a symbolic link that leads out of the folder, up in it, or nowhere")
-				}
-				continue
-			}
+		if e.Type()&fs.ModeSymlink != 0 && !f.leadsToFolder(at) {
+			continue
 		}
 		if slices.ContainsFunc(f.installs, func(in *installation) bool { return in.dir == at }) {
 			continue
@@ -56,6 +51,18 @@ func (f *found) skillsIn(dir string) {
 			f.memberSkill(at, names, module, described)
 		}
 	}
+}
+
+// leadsToFolder reports whether a link leads to a folder that may be looked into.
+func (f *found) leadsToFolder(link string) bool {
+	info, err := fs.Stat(f.FS, link)
+	if err == nil && info.IsDir() && !f.leadsUp(link) {
+		return true
+	}
+	if strings.HasPrefix(path.Base(link), "bmad") {
+		f.problem(link, "it is a symbolic link that leads out of the folder, up in it, or nowhere")
+	}
+	return false
 }
 
 // memberSkill takes a skill of a module that a folder describes; both may be unknown.
@@ -153,11 +160,8 @@ func (f *found) skill(dir string, names []fs.DirEntry, in *installation, module 
 // own rule, else by its manifest, else by its files. Its name tells nothing.
 func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
 	settings := map[string]any{}
-	if name := path.Join(i.Dir, customizeFile); has(names, customizeFile) {
-		var err error
-		if settings, err = parseTOML(f.read(name), maxSkillKeys); err != nil {
-			f.problem(name, "it is not valid TOML: %v", err)
-		}
+	if has(names, customizeFile) {
+		settings = f.toml(path.Join(i.Dir, customizeFile))
 	}
 	var manifest struct {
 		Type        string `yaml:"type"`
@@ -166,9 +170,7 @@ func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
 		Icon        string `yaml:"icon"`
 	}
 	if has(names, skillManifest) {
-		if err := yaml.Unmarshal([]byte(f.read(path.Join(i.Dir, skillManifest))), &manifest); err != nil {
-			f.problem(path.Join(i.Dir, skillManifest), "it is not valid YAML: %v", err)
-		}
+		f.yaml(path.Join(i.Dir, skillManifest), &manifest)
 	}
 	agent, isAgent := settings["agent"].(map[string]any)
 	_, isWorkflow := settings["workflow"].(map[string]any)
@@ -178,8 +180,7 @@ func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
 		i.DisplayName = cmp.Or(plainString(agent["name"]), manifest.DisplayName)
 		i.Title = cmp.Or(plainString(agent["title"]), manifest.Title)
 		i.Icon = cmp.Or(plainString(agent["icon"]), manifest.Icon)
-		i.roster = i.install.agents[i.Name]
-		i.called(i.roster)
+		i.called(i.install.agents[i.Name])
 	case isWorkflow, has(names, "workflow.md"), has(names, "workflow.yaml"), hasSteps(names):
 		i.Kind, i.Title = Workflow, title
 	default:
@@ -205,11 +206,7 @@ func (f *found) marked(dir string, names []fs.DirEntry, in *installation) string
 		if !has(names, mark) {
 			continue
 		}
-		values, err := parseTOML(f.read(path.Join(dir, mark)), maxSkillKeys)
-		if err != nil {
-			f.problem(path.Join(dir, mark), "it is not valid TOML: %v", err)
-			continue
-		}
+		values := f.toml(path.Join(dir, mark))
 		for _, table := range []any{values, values["skill"], values["bmod"]} {
 			t, ok := table.(map[string]any)
 			if !ok {
@@ -238,11 +235,7 @@ func (f *found) marked(dir string, names []fs.DirEntry, in *installation) string
 // hub takes a folder that describes a module whose skills lie beside it. A SKILL.md in it
 // only keeps hosts from passing it over.
 func (f *found) hub(root, dir string, names []fs.DirEntry) bool {
-	values, err := parseTOML(f.read(path.Join(dir, bmodFile)), maxSkillKeys)
-	if err != nil {
-		f.problem(path.Join(dir, bmodFile), "it is not valid TOML: %v", err)
-	}
-	table, ok := values["bmod"].(map[string]any)
+	table, ok := f.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
 	if !ok {
 		return false
 	}
@@ -257,10 +250,7 @@ func (f *found) hub(root, dir string, names []fs.DirEntry) bool {
 	}
 	if has(names, "roster.toml") {
 		name := path.Join(dir, "roster.toml")
-		roster, err := parseTOML(f.read(name), maxSkillKeys)
-		if err != nil {
-			f.problem(name, "it is not valid TOML: %v", err)
-		}
+		roster := f.toml(name)
 		in.describe(roster, name, false)
 		in.members(roster, name, code)
 	}

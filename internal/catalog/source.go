@@ -64,7 +64,7 @@ type missing struct {
 
 // installation is one tree of the method.
 type installation struct {
-	// dir is its folder in the source; "" where there are only skills.
+	// dir is its folder in the source.
 	dir     string
 	layout  string
 	version string
@@ -95,14 +95,6 @@ func (f *found) install(dir, layout string) *installation {
 	}
 	f.installs = append(f.installs, in)
 	return in
-}
-
-// label is the folder for people.
-func (in *installation) label() string {
-	if in.dir == "" || in.dir == "." {
-		return "."
-	}
-	return in.dir
 }
 
 // renamed is what became of a skill.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -56,19 +57,12 @@ func (f *found) classic(dir string) {
 // people keep beside them.
 func (f *found) files(dir string, endings ...string) []string {
 	var out []string
-	if !f.isDir(dir) {
-		return nil
-	}
 	for _, e := range f.list(dir) {
-		ext := path.Ext(e.Name())
-		if e.IsDir() || strings.EqualFold(stem(e.Name()), "readme") || strings.HasPrefix(e.Name(), ".") {
+		name := e.Name()
+		if e.IsDir() || strings.EqualFold(stem(name), "readme") || strings.HasPrefix(name, ".") || !slices.Contains(endings, path.Ext(name)) {
 			continue
 		}
-		for _, want := range endings {
-			if ext == want {
-				out = append(out, path.Join(dir, e.Name()))
-			}
-		}
+		out = append(out, path.Join(dir, name))
 	}
 	return out
 }

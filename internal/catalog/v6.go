@@ -17,13 +17,14 @@ var aside = []string{"_config", "_cfg", "_memory", "custom", "render", "scripts"
 // survey is what an installation of version 6 was seen to have, before its manifests.
 type survey struct {
 	in *installation
-	// agents, workflows and tasks have the files that can be such, in the order of the walk.
-	agents, workflows, tasks []string
-	// rows are those of the manifests, by kind and path in the source; used has those that
-	// told something of a file.
+	// files are those that can be items, by kind, in the order of the walk.
+	files map[Kind][]string
+	// rows are those of the manifests, by kind and path in the source.
 	rows map[Kind]map[string]row
-	// stale are the rows of no file.
-	stale []staleRow
+}
+
+func newSurvey(in *installation) *survey {
+	return &survey{in: in, files: map[Kind][]string{}, rows: map[Kind]map[string]row{Agent: {}, Workflow: {}, Task: {}}}
 }
 
 // staleRow is a row of a manifest for which there is no file, at least not where it says.
@@ -46,7 +47,7 @@ func (f *found) modern(dir, manifests string) {
 			in.ids[id] = r["module"]
 		}
 	}
-	s := &survey{in: in, rows: map[Kind]map[string]row{}}
+	s := newSurvey(in)
 	entries := 0
 	for _, e := range f.list(dir) {
 		if e.IsDir() && !slices.Contains(aside, e.Name()) {
@@ -60,20 +61,19 @@ func (f *found) modern(dir, manifests string) {
 // take makes items of what an installation was seen to have, and of what the manifests in a
 // folder say of it.
 func (f *found) take(s *survey, at string) {
-	s.read(f, Agent, path.Join(at, "agent-manifest.csv"), s.agents)
-	s.read(f, Workflow, path.Join(at, "workflow-manifest.csv"), s.workflows)
-	s.read(f, Task, path.Join(at, "task-manifest.csv"), s.tasks)
-	s.read(f, Task, path.Join(at, "tool-manifest.csv"), s.tasks)
-	for _, name := range s.agents {
+	s.read(f, Agent, path.Join(at, "agent-manifest.csv"))
+	s.read(f, Workflow, path.Join(at, "workflow-manifest.csv"))
+	s.read(f, Task, path.Join(at, "task-manifest.csv"))
+	s.read(f, Task, path.Join(at, "tool-manifest.csv"))
+	for _, name := range s.files[Agent] {
 		f.modernAgent(s, name)
 	}
-	for _, name := range s.workflows {
+	for _, name := range s.files[Workflow] {
 		f.modernWorkflow(s, name)
 	}
-	for _, name := range s.tasks {
+	for _, name := range s.files[Task] {
 		f.modernTask(s, name)
 	}
-	s.in.stale = s.stale
 }
 
 // installed reads what the manifest says of the installation. Its modules are names in the
@@ -140,22 +140,19 @@ func (s *survey) file(name string, below []string, described bool) {
 	switch {
 	case slices.Contains(below, "workflows"):
 		if base == "workflow.yaml" || base == "workflow.yml" || base == "workflow.md" && !described || strings.HasPrefix(base, "workflow-") && ext == ".md" {
-			s.workflows = append(s.workflows, name)
+			s.files[Workflow] = append(s.files[Workflow], name)
 		}
 	case below[0] == "agents" && len(below) <= 2 && (ext == ".md" || strings.HasSuffix(base, sourceAgent)):
-		s.agents = append(s.agents, name)
+		s.files[Agent] = append(s.files[Agent], name)
 	case (below[0] == "tasks" || below[0] == "tools") && len(below) == 1 && (ext == ".xml" || ext == ".md"):
-		s.tasks = append(s.tasks, name)
+		s.files[Task] = append(s.files[Task], name)
 	}
 }
 
 // read gives the rows of a manifest to the files they are of.
-func (s *survey) read(f *found, kind Kind, manifest string, files []string) {
-	if s.rows[kind] == nil {
-		s.rows[kind] = map[string]row{}
-	}
+func (s *survey) read(f *found, kind Kind, manifest string) {
 	there := map[string]bool{}
-	for _, name := range files {
+	for _, name := range s.files[kind] {
 		there[name] = true
 	}
 	for _, r := range f.manifest(manifest) {
@@ -175,7 +172,7 @@ func (s *survey) read(f *found, kind Kind, manifest string, files []string) {
 			}
 		case f.odd(s, kind, candidates, r): // a file where none was looked for
 		default:
-			s.stale = append(s.stale, staleRow{kind: kind, manifest: manifest, row: r})
+			s.in.stale = append(s.in.stale, staleRow{kind: kind, manifest: manifest, row: r})
 		}
 	}
 }
@@ -187,14 +184,7 @@ func (f *found) odd(s *survey, kind Kind, candidates []string, r row) bool {
 			continue
 		}
 		s.rows[kind][name] = r
-		switch kind {
-		case Agent:
-			s.agents = append(s.agents, name)
-		case Workflow:
-			s.workflows = append(s.workflows, name)
-		case Task:
-			s.tasks = append(s.tasks, name)
-		}
+		s.files[kind] = append(s.files[kind], name)
 		return true
 	}
 	return false

@@ -103,16 +103,12 @@ func (p *place) holds(commit string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	f, err := p.Open(p.in(commit))
+	f, err := p.root.Open(filepath.FromSlash(p.in(commit)))
 	if err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	list, ok := f.(fs.ReadDirFile)
-	if !ok {
-		return false
-	}
-	some, _ := list.ReadDir(1) // something that cleans folders up may have emptied it
+	some, _ := f.Readdirnames(1) // something that cleans folders up may have emptied it
 	return len(some) > 0
 }
 

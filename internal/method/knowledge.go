@@ -59,9 +59,7 @@ func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage
 		return "", out, err.WithHint("the domains are: %s", strings.Join(names, ", "))
 	}
 	for n := range all {
-		if len(all[n].Description) > maxDescription {
-			all[n].Description = strings.ToValidUTF8(all[n].Description[:maxDescription], "") + "…"
-		}
+		all[n].Description = clip(all[n].Description, maxDescription)
 	}
 	values, next, err := page(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
 	return "", KnowledgePage{Domain: domain, Fragments: values, Page: Page{Total: len(all), NextCursor: next, Hint: "read one by its address, or by its name as the domain"}}, err

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,13 +26,7 @@ func page[T any](all []T, cursor string, room int, key func(T) string) (values [
 		if err != nil {
 			return nil, "", badCursor()
 		}
-		from = -1
-		for n, v := range all {
-			if key(v) == string(last) {
-				from = n + 1
-			}
-		}
-		if from < 0 {
+		if from = 1 + slices.IndexFunc(all, func(v T) bool { return key(v) == string(last) }); from == 0 {
 			return nil, "", badCursor()
 		}
 	}
@@ -106,9 +101,7 @@ const maxNames = 20
 // brief shortens what a list shows of an item.
 func brief(i catalog.Item) catalog.Item {
 	i.Codes, i.Aliases = i.Codes[:min(len(i.Codes), maxNames)], i.Aliases[:min(len(i.Aliases), maxNames)]
-	if len(i.Description) > maxDescription {
-		i.Description = strings.ToValidUTF8(i.Description[:maxDescription], "") + "…"
-	}
+	i.Description = clip(i.Description, maxDescription)
 	return i
 }
 
@@ -131,9 +124,7 @@ func (s *Shelf) Search(query, cursor string, kinds ...catalog.Kind) (HitPage, er
 	for n := range all {
 		all[n].Item = brief(all[n].Item)
 	}
-	if len(query) > maxDescription {
-		query = strings.ToValidUTF8(query[:maxDescription], "") + "…"
-	}
+	query = clip(query, maxDescription)
 	values, next, err := page(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
 	out := HitPage{Query: query, Results: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {

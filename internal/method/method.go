@@ -292,17 +292,12 @@ func (l *Library) addRemote(s *Shelf, sources *[]catalog.Source, r copied) {
 		if r.problem != "" && !l.o.Cache.Due(r.Spec) {
 			out.State = "failed"
 		}
-		s.Sources = append(s.Sources, out)
-		return
-	}
-	dir, err := durable.OpenDir(r.copy.Dir)
-	if err != nil {
+	} else if dir, err := durable.OpenDir(r.copy.Dir); err != nil {
 		out.State, out.Problem = "failed", err.Error()
-		s.Sources = append(s.Sources, out)
-		return
+	} else {
+		*sources = append(*sources, catalog.Source{Name: r.name, Dir: r.copy.Dir, FS: dir.Tree()})
 	}
 	s.Sources = append(s.Sources, out)
-	*sources = append(*sources, catalog.Source{Name: r.name, Dir: r.copy.Dir, FS: dir.Tree()})
 }
 
 // rooted opens what BMAD_ROOT names: an installation, or a folder that holds one.

@@ -44,7 +44,7 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", who(p, i), i.Full())
 	line := func(name, text string) {
 		if text = oneLine(text); text != "" {
-			fmt.Fprintf(&b, "\n- %s: %s", name, short(text))
+			fmt.Fprintf(&b, "\n- %s: %s", name, clip(text, maxLine))
 		}
 	}
 	line("Role", p.Role)
@@ -67,7 +67,7 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 		items []string
 	}{{"Before all else", p.Critical}, {"Always true", p.Facts}, {"Principle", p.Principles}} {
 		for _, item := range list.items {
-			if item = short(oneLine(item)); b.Len()+len(item)+len(list.name) < maxPersona {
+			if item = clip(oneLine(item), maxLine); b.Len()+len(item)+len(list.name) < maxPersona {
 				line(list.name, item)
 			}
 		}
@@ -78,11 +78,12 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 // maxPersona is what a stage's persona may be, in bytes.
 const maxPersona = 1700
 
-func short(text string) string {
-	if len(text) <= maxLine {
+// clip cuts a text to a number of bytes.
+func clip(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxLine], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // acting returns the agent of a stage. Where several modules have one of that name, the
@@ -96,11 +97,8 @@ func (s *Shelf) acting(stage workflow.StageID) (catalog.Item, bool) {
 				found = append(found, i)
 			}
 		}
-		if at := slices.IndexFunc(found, func(i catalog.Item) bool { return i.Module == "bmm" || i.Module == "bmad-core" }); at > 0 {
-			return found[at], true
-		}
-		if len(found) > 0 {
-			return found[0], true
+		if at := slices.IndexFunc(found, func(i catalog.Item) bool { return i.Module == "bmm" || i.Module == "bmad-core" }); len(found) > 0 {
+			return found[max(at, 0)], true
 		}
 	}
 	return catalog.Item{}, false
