@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 )
 
@@ -53,14 +54,17 @@ func (u *update) checkOut(ctx context.Context, g git, temp, commit string) error
 
 // publish gives a checkout its name, durably; it is served when the record says so.
 func (u *update) publish(tree, commit string) error {
-	if u.Exists(u.in(commit)) { // not a copy, or it would have been used
-		if err := u.discard(u.in(commit)); err != nil {
+	aside := u.in(durable.TempName(checkoutName))
+	if u.Exists(u.in(commit)) { // damaged, or no copy; it may be served until the new one is there
+		if err := u.Rename(u.in(commit), aside); err != nil {
 			return err
 		}
 	}
 	if err := u.Move(tree, u.in(commit)); err != nil {
+		_ = u.Rename(aside, u.in(commit)) // if there was one
 		return fmt.Errorf("the new copy cannot be put in place: %w", err)
 	}
+	_ = u.root.RemoveAll(filepath.FromSlash(aside)) // else the next update does
 	return nil
 }
 

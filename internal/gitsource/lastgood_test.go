@@ -1,6 +1,7 @@
 package gitsource_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"maps"
 	"os"
@@ -95,6 +96,57 @@ func TestDamagedCopy(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDamagedBefore: the copy of a commit that a branch goes back to is looked at as well, and
+// one of which nothing was counted is counted when the remote is asked next.
+func TestDamagedBefore(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	c, at := newCache(t)
+	s := r.spec("#main:/src")
+	first := r.commit("main", map[string]string{"src/agents/po.md": "po 1", "src/agents/sm.md": "sm"})
+	before, _ := update(t, c, s)
+	want := files(t, before.Dir)
+	r.commit("main", map[string]string{"src/agents/po.md": "po 2"})
+	update(t, c, s)
+	harm := func() {
+		t.Helper()
+		if err := os.Remove(filepath.Join(before.Dir, "agents", "sm.md")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	harm()
+	git(t, r.dir, "", "update-ref", "refs/heads/main", first)
+	at.move(time.Hour)
+	if back, _ := update(t, c, s); back.Commit != first || !maps.Equal(files(t, back.Dir), want) {
+		t.Errorf("gone back to %s: %v", back.Commit, files(t, back.Dir))
+	}
+	// As an earlier version has left the record.
+	name := filepath.Join(c.Folder, s.Key(), "source.json")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := map[string]any{}
+	if err := json.Unmarshal(data, &record); err != nil {
+		t.Fatal(err)
+	}
+	delete(record, "held")
+	if data, err = json.Marshal(record); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed := update(t, c, s); changed {
+		t.Error("what is not known is taken for damage")
+	}
+	harm()
+	at.move(time.Hour)
+	if back, changed := update(t, c, s); !changed || !maps.Equal(files(t, back.Dir), want) {
+		t.Errorf("changed %v: %v", changed, files(t, back.Dir))
 	}
 }
 

@@ -33,14 +33,19 @@ type record struct {
 	// Commit is the copy that is served, Previous the one before it; "" is none.
 	Commit   string `json:"commit,omitempty"`
 	Previous string `json:"previous,omitempty"`
-	// Files and Bytes are how many the copy had when it was made; 0 is not known.
-	Files int   `json:"files,omitempty"`
-	Bytes int64 `json:"bytes,omitempty"`
+	// Held is what each of the two had when it was made, by its commit.
+	Held map[string]held `json:"held,omitempty"`
 
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
 	CheckedAt time.Time `json:"checked_at,omitzero"`
 	TriedAt   time.Time `json:"tried_at,omitzero"`
 	Problem   string    `json:"problem,omitempty"`
+}
+
+// held is how many files a copy has, and their bytes.
+type held struct {
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
 }
 
 // commitForm is a full hash, of SHA-1 or SHA-256.
@@ -118,16 +123,38 @@ func (p *place) whole(r record, commit string) bool {
 	if !p.holds(commit) {
 		return false
 	}
-	if commit != r.Commit || r.Files == 0 {
+	had, known := r.Held[commit]
+	if !known {
 		return true
 	}
-	files, size, err := p.measure(commit)
-	return err == nil && files == r.Files && size == r.Bytes
+	has, err := p.measure(commit)
+	return err == nil && has == had
+}
+
+// account returns what the two copies of a record hold: as it was when they were made, where
+// that is known, and else as it is.
+func (p *place) account(r, before record) (map[string]held, error) {
+	out := map[string]held{}
+	for _, commit := range []string{r.Commit, r.Previous} {
+		had, known := before.Held[commit]
+		known = known && (commit != r.Commit || r.FetchedAt.Equal(before.FetchedAt)) // else it was made just now
+		if !known && p.holds(commit) {
+			var err error
+			if had, err = p.measure(commit); err != nil {
+				return nil, err
+			}
+			known = true
+		}
+		if known {
+			out[commit] = had
+		}
+	}
+	return out, nil
 }
 
 // measure counts the files of a copy and their bytes, without what Python makes of the scripts
 // that are run from it.
-func (p *place) measure(commit string) (files int, size int64, err error) {
+func (p *place) measure(commit string) (out held, err error) {
 	err = fs.WalkDir(p.root.FS(), p.in(commit), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			if err == nil && e.Name() == "__pycache__" {
@@ -137,12 +164,12 @@ func (p *place) measure(commit string) (files int, size int64, err error) {
 		}
 		info, err := e.Info()
 		if err == nil {
-			files++
-			size += info.Size()
+			out.Files++
+			out.Bytes += info.Size()
 		}
 		return err
 	})
-	return files, size, err
+	return out, err
 }
 
 // read returns the record, if it is one of this remote that can be understood.
@@ -170,6 +197,9 @@ func (p *place) look(s Spec) record {
 		}
 		again, there := p.read(s)
 		if there == ok && again.Commit == r.Commit {
+			if time.Sleep(10 * time.Millisecond); ok && p.holds(r.Commit) { // it was being mended
+				return r
+			}
 			break
 		}
 		r, ok = again, there
@@ -179,7 +209,6 @@ func (p *place) look(s Spec) record {
 	}
 	r.Commit, r.FetchedAt = p.newest()
 	r.CheckedAt, r.Previous = time.Time{}, ""
-	r.Files, r.Bytes = 0, 0
 	r.Version, r.URL, r.Ref = recordVersion, s.url(), s.ref
 	return r
 }

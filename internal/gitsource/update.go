@@ -94,9 +94,9 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	}
 	if commit != before.Commit || !good {
 		after.FetchedAt = now
-		if after.Files, after.Bytes, err = p.measure(commit); err != nil {
-			return before, err
-		}
+	}
+	if after.Held, err = p.account(after, before); err != nil {
+		return before, err
 	}
 	if err := p.save(after); err != nil {
 		return before, err
