@@ -85,6 +85,9 @@ type Item struct {
 
 	in      *found
 	install *installation
+	// others are names that it is found by where nobody else has them: what its own text calls
+	// an agent that the project calls otherwise, and the parts of what an item does.
+	others []string
 	// intents say what a code, a name or an earlier name of it means that is a part of what it
 	// does.
 	intents map[string]string

@@ -3,6 +3,7 @@ package catalog
 import (
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -90,8 +91,8 @@ func (c *Catalog) settingProblem(i *Item) string {
 	return "the setting " + key + " cannot be used: " + wrong
 }
 
-// unusable returns the first of some settings that a renderer would stop at. One that is not
-// among what is usual is the person's own.
+// unusable returns the first of some settings that a renderer would stop at, of those that
+// somebody has changed. One that is not among what is usual is the person's own.
 func unusable(dotted string, v, usual any) (key, wrong string) {
 	usually, ok := usual.(map[string]any)
 	if !ok {
@@ -100,7 +101,7 @@ func unusable(dotted string, v, usual any) (key, wrong string) {
 	}
 	table, _ := v.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		if usually[name] == nil {
+		if usually[name] == nil || reflect.DeepEqual(table[name], usually[name]) {
 			continue
 		}
 		if key, wrong = unusable(dotted+"."+name, table[name], usually[name]); wrong != "" {

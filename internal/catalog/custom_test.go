@@ -175,6 +175,9 @@ func TestRendered(t *testing.T) {
 	}{
 		{"an empty list", "{workflow.activation_steps_append}", nil, "_None._"},
 		{"a list of several lines", "{workflow.activation_steps_append}", map[string]string{"_bmad/custom/bmad-build.user.toml": "[workflow]\nactivation_steps_append = [\"one\\ntwo\", \"three\"]\n"}, "- one\n  two\n- three"},
+		{"a setting that is a secret", "{workflow.api_key}", map[string]string{dir + "customize.toml": "[workflow]\napi_key = 'not-a-real-key'\n"}, "{workflow.api_key}"},
+		{"a secret in a setting", "{workflow.on_complete}", map[string]string{"_bmad/custom/bmad-build.toml": "[workflow]\non_complete = 'psql postgres://u:sesame@h/x'\n"}, "psql postgres://********@h/x"},
+		{"a text that may be emptied", "<{workflow.open_spec}>", map[string]string{dir + "customize.toml": "[workflow]\nopen_spec = 'x'\n", "_bmad/custom/bmad-build.toml": "[workflow]\nopen_spec = ''\n"}, "<>"},
 		{"an empty text", "<{workflow.open_spec}>", nil, "<>"},
 		{"no layer is left", "{workflow.oneshot_review_layers}", map[string]string{"_bmad/custom/bmad-build.toml": "[[workflow.oneshot_review_layers]]\nid = 'blind-hunter'\ninstruction = ' '\n"}, "No review layer is active. Stop, and tell the person: no active review layers."},
 		{"a layer with a condition and no name", "{workflow.oneshot_review_layers}", map[string]string{"_bmad/custom/bmad-build.toml": "[[workflow.oneshot_review_layers]]\nid = 'blind-hunter'\nwhen = 'it rains'\ninstruction = 'Look.'\n"}, "#### blind-hunter (`blind-hunter`)\n\nRun only when: it rains\n\nLook."},
@@ -194,6 +197,21 @@ func TestRendered(t *testing.T) {
 		}
 		if got := read(t, steps(files), "bmad://"+dir+"probe.md?view=resolved"); got != tt.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", tt.name, tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestOneOfAName: a value that only one module has is found for others, one of several is not;
+// a module's own goes before the core's.
+func TestOneOfAName(t *testing.T) {
+	for config, want := range map[string]string{
+		"[modules.a]\nport='1'\n":                                                          "1",
+		"[modules.a]\nport='1'\n[modules.b]\nport='2'\n":                                   "{port}",
+		"[core]\nport='core'\n[modules.core]\nport='own'\n[modules.bmm]\nport='another'\n": "own",
+	} {
+		c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{".claude/skills/bmad-help/probe.md": "{port}", "_bmad/custom/config.toml": config})))
+		if got := read(t, c, "bmad://.claude/skills/bmad-help/probe.md?view=resolved"); got != want {
+			t.Errorf("%s: %q, want %q", config, got, want)
 		}
 	}
 }

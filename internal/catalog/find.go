@@ -29,6 +29,7 @@ const (
 	byCode
 	byPerson
 	byTitle
+	byOther
 )
 
 // index makes the names by which items are found.
@@ -52,6 +53,9 @@ func (c *Catalog) index() {
 		}
 		put(i.DisplayName, byPerson)
 		put(i.Title, byTitle)
+		for _, name := range i.others {
+			put(name, byOther)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"bmad-mcp/internal/catalog"
 	"bmad-mcp/internal/fault"
@@ -210,5 +211,40 @@ func TestRenamed(t *testing.T) {
 	}
 	if p := resolve(t, c, catalog.Agent, "Johnny").Persona; p.Name != own || p.Role != "Another role" {
 		t.Errorf("it acts as %s, %s", p.Name, p.Role)
+	}
+}
+
+// TestSwapped: of a name that one agent has now and another had, the one that has it now.
+func TestSwapped(t *testing.T) {
+	agent := func(name string) string { return "[agent]\nname = '" + name + "'\ntitle = 'T'\n" }
+	c := catalog.Open(source(with(fstest.MapFS{}, map[string]string{
+		"_bmad/_config/manifest.yaml":                "installation: {version: 6.12.0}\n",
+		"_bmad/config.toml":                          "[agents.bmad-agent-analyst]\nname = 'John'\n[agents.bmad-agent-pm]\nname = 'Mary'\n",
+		".claude/skills/bmad-agent-analyst/SKILL.md": "---\nname: bmad-agent-analyst\n---\n", ".claude/skills/bmad-agent-analyst/customize.toml": agent("Mary"),
+		".claude/skills/bmad-agent-pm/SKILL.md": "---\nname: bmad-agent-pm\n---\n", ".claude/skills/bmad-agent-pm/customize.toml": agent("John"),
+	})))
+	for name, want := range map[string]string{"John": "bmad-agent-analyst", "Mary": "bmad-agent-pm"} {
+		if i, err := c.Find(catalog.Agent, name); err != nil || i.Name != want {
+			t.Errorf("%s is %s, %v, want %s", name, i.Name, err, want)
+		}
+	}
+}
+
+// TestFirstName: the name of an item of another source counts before the title of one of the
+// project's, and the path of a workflow's file means the skill that it is found as.
+func TestFirstName(t *testing.T) {
+	own := source(with(fstest.MapFS{}, map[string]string{
+		"skills/bmad-other/SKILL.md": "---\nname: bmad-other\n---\n# Thing\n", "_bmad/_config/manifest.yaml": "modules: []\n",
+		"_bmad/bmm/workflows/bmad-other/workflow.md": "Read on.\n", "_bmad/bmm/data/bmad-other/notes.md": "N\n",
+	}))
+	c := catalog.Open(own, checkout(map[string]string{"skills/bmad-thing/SKILL.md": "---\nname: bmad-thing\n---\n# X\n"}))
+	if i, err := c.Find(catalog.Task, "thing"); err != nil || i.Name != "bmad-thing" {
+		t.Errorf("thing is %q, %v", i.Name, err)
+	}
+	if i, err := c.Find(catalog.Task, shop+"/_bmad/bmm/workflows/bmad-other/workflow.md"); err != nil || i.Name != "bmad-other" {
+		t.Errorf("its file is of %q, %v", i.Name, err)
+	}
+	if i, err := c.Find(catalog.Task, shop+"/_bmad/bmm/data/bmad-other/notes.md"); err == nil {
+		t.Errorf("a file beside it is of %q", i.Name)
 	}
 }

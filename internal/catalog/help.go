@@ -100,7 +100,7 @@ func (i *Item) does(parts []part) {
 		i.intend(p.code, p.mode)
 		if p.name != i.Title {
 			i.intend(p.name, p.mode)
-			i.Aliases = appendNew(i.Aliases, p.name)
+			i.others = appendNew(i.others, p.name)
 		}
 	}
 }

@@ -177,20 +177,17 @@ func (f *found) offered(from, skill string) (string, bool) {
 // that a module proposes are nobody's.
 var personal = []string{"user_name", "communication_language", "document_output_language"}
 
-// defaults returns what the settings of a module are when nobody has set them, as its
+// proposals returns what the settings of a module are when nobody has set them, as its
 // repository has them: the answers its installer proposes, in the form it writes them.
-func (in *installation) defaults(module string) (map[string]string, error) {
+func (in *installation) proposals(module string) map[string]string {
 	name := in.described[module]
 	if name == "" {
-		return nil, nil
+		return nil
 	}
 	text, err := in.in.settingsText(name)
-	if err != nil {
-		return nil, err
-	}
 	values := map[string]yaml.Node{}
-	if yaml.Unmarshal([]byte(text), &values) != nil {
-		return nil, nil // said when it was listed
+	if err != nil || yaml.Unmarshal([]byte(text), &values) != nil {
+		return nil // said when it was listed
 	}
 	out := map[string]string{}
 	for key, node := range values {
@@ -209,7 +206,7 @@ func (in *installation) defaults(module string) (map[string]string, error) {
 			out[key] = strings.ReplaceAll(result, "{value}", value)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // unset says what stands in for the configuration of a module that nobody has configured here.

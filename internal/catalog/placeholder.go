@@ -37,8 +37,10 @@ type resolver struct {
 	// tables are the merged settings of a skill: agent or workflow.
 	tables map[string]any
 	open   []string
-	// proposed are the keys that nobody has set, and that have the value their module proposes.
-	proposed []string
+	// proposals are what modules propose, in the order in which they count; proposed are the
+	// keys that have such a value, since nobody has set them.
+	proposals []map[string]string
+	proposed  []string
 	// within are the placeholders whose values are being looked into, filled is how many bytes
 	// of values there have been.
 	within []string
@@ -195,7 +197,7 @@ func inTable(name string) bool {
 // shown with the item, and written out where not.
 func (r *resolver) inline(name string, v any) string {
 	if s, ok := plainText(v); ok {
-		return cmp.Or(s, "(not set: skip this)")
+		return cmp.Or(unsecret(s), "(not set: skip this)")
 	}
 	list, ok := v.([]any)
 	if ok && len(list) == 0 {
@@ -204,7 +206,7 @@ func (r *resolver) inline(name string, v any) string {
 	var parts []string
 	for _, item := range list {
 		if s, ok := plainText(item); ok {
-			parts = append(parts, s)
+			parts = append(parts, unsecret(s))
 		}
 	}
 	if ok && len(parts) == len(list) {
@@ -232,8 +234,8 @@ func (r *resolver) configValue(key string) (string, bool) {
 			return unsecret(v), true
 		}
 	}
-	for _, s := range r.from {
-		if v, ok := s.unset(r.module, key); ok {
+	for _, p := range r.proposals {
+		if v, ok := p[key]; ok && !isSecret(key) {
 			r.proposed = appendNew(r.proposed, key)
 			return r.composed("{"+key+"}", v), true
 		}
@@ -268,7 +270,7 @@ func (r *resolver) root(after string) (value string, used int, ok bool) {
 			lead, rest = named, below
 		}
 	}
-	if end := strings.IndexFunc(rest, func(c rune) bool { return strings.ContainsRune("`'\"<>|()[]{},; \t\n*", c) }); end >= 0 {
+	if end := strings.IndexFunc(rest, func(c rune) bool { return strings.ContainsRune("`'\"<>|()[]{},;:?!#… \t\n*", c) }); end >= 0 {
 		rest = rest[:end]
 	}
 	rest = strings.TrimRight(rest, "/.")

@@ -96,7 +96,7 @@ func (r *resolver) token(text string, m []int, defaults map[string]any) (string,
 		return "", false, fault.New(fault.InvalidArgument, "the setting %s of %s cannot be used: %s", dotted, r.i.Name, wrong).
 			WithHint("correct the customization of %s; a table with the id of another replaces all of it", r.i.Name)
 	}
-	return r.bind(value), true, nil
+	return r.bind(unsecret(value)), true, nil
 }
 
 // ambiguous reports whether several places of the configuration have a key.

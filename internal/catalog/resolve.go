@@ -135,7 +135,11 @@ func (r *resolver) prepared(out *Resolved, text string) {
 		}
 	}
 	if !slices.ContainsFunc(out.Config, func(s Setting) bool { return !slices.Contains(r.proposed, s.Key) }) && i.install.layout != LayoutV4 {
-		out.Notes = append(out.Notes, "No configuration of the method was found: speak the person's language, and ask for what the text takes from a configuration.")
+		note := "No configuration of the method was found: speak the person's language"
+		if i.install.described[i.Module] == "" {
+			note += ", and ask for what the text takes from a configuration"
+		}
+		out.Notes = append(out.Notes, note+".")
 	}
 }
 
@@ -283,6 +287,10 @@ func (r *resolver) configure(module string) error {
 			return err
 		}
 		r.from = append(r.from, s)
+	}
+	r.proposals = nil
+	for _, in := range r.c.proposing(r.i) {
+		r.proposals = append(r.proposals, in.proposals(module), in.proposals("core"))
 	}
 	return nil
 }
@@ -436,7 +444,7 @@ func (r *resolver) dated() {
 func (r *resolver) fillValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return r.dateless(func() string { return r.fill(v) })
+		return r.dateless(func() string { return r.fill(unsecret(v)) })
 	case []any:
 		out := make([]any, len(v))
 		for n, item := range v {

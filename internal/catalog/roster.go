@@ -65,7 +65,7 @@ var centralFiles = []string{"config.toml", "config.user.toml", "custom/config.to
 // it stays one of its names: the person speaks to it by either.
 func (i *Item) called(a roster) {
 	if a.Name != "" && i.DisplayName != "" && a.Name != i.DisplayName {
-		i.Aliases = appendNew(i.Aliases, i.DisplayName)
+		i.others = appendNew(i.others, i.DisplayName)
 	}
 	i.DisplayName, i.Title, i.Icon = cmp.Or(a.Name, i.DisplayName), cmp.Or(a.Title, i.Title), cmp.Or(a.Icon, i.Icon)
 	i.Description = cmp.Or(a.says, i.Description)

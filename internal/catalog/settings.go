@@ -21,8 +21,6 @@ type settings struct {
 	central map[string]any
 	// modules has what the config.yaml of each module says; that of version 4 is of "".
 	modules map[string]map[string]any
-	// defaults has what the settings of each module are when nobody has set them.
-	defaults map[string]map[string]string
 	// files are the paths of what was read.
 	files []string
 }
@@ -31,12 +29,12 @@ type settings struct {
 // true where the value is a text: as a table it has other things too.
 var (
 	secretKey   = regexp.MustCompile(`(?i)token|passw(or)?d|passphrase|passcode|secret|credential|(api|private|access|signing|ssh|encryption)[-_. ]?key|(^|[-_.])pwd($|[-_.])`)
-	secretField = regexp.MustCompile(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)($|[-_. ])`)
+	secretField = regexp.MustCompile(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)$`)
 )
 
-// secretPart finds what no value shows, whatever its key: the password of an address, what
-// follows Bearer, and what is given to a name of a secret.
-var secretPart = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)[^\s/@]*:[^\s/@]+@|(\bbearer )\S+|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)[a-z0-9_]*=)[^\s&]+`)
+// secretPart finds what no value shows, whatever its key: the login of an address, what
+// follows Bearer if it is no word, and what is given to a name of a secret.
+var secretPart = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
 
 // Masked stands for the value of a secret.
 const Masked = "********"
@@ -58,13 +56,7 @@ func unsecret(text string) string {
 // there and cannot be read is an error: to go on without it would be to act by other
 // settings than the person's.
 func (in *installation) readSettings(modules ...string) (settings, error) {
-	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}, defaults: map[string]map[string]string{}}
-	var err error
-	for _, module := range append(slices.Clone(modules), "core") {
-		if s.defaults[module], err = in.defaults(module); err != nil {
-			return s, err
-		}
-	}
+	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}}
 	if in.layout == LayoutSkills {
 		return s, nil
 	}
@@ -78,6 +70,7 @@ func (in *installation) readSettings(modules ...string) (settings, error) {
 			layers, s.files = append(layers, values), append(s.files, path.Join(in.dir, layer))
 		}
 	}
+	var err error
 	if s.central, err = mergeLayers(layers...); err != nil {
 		return s, fault.New(fault.InvalidArgument, "the layers of %s do not fit together: %w", path.Join(in.dir, "config.toml"), err).WithHint("correct the layer in %s", path.Join(in.dir, "custom"))
 	}
@@ -169,16 +162,6 @@ func (s settings) has(module string) bool {
 	return modules[module] != nil || s.modules[module] != nil || module == "core" && s.central["core"] != nil
 }
 
-// unset returns what a key of a module is when nobody has set it.
-func (s settings) unset(module, key string) (string, bool) {
-	for _, m := range []string{module, "core"} {
-		if v, ok := s.defaults[m][key]; ok && !isSecret(key) {
-			return v, true
-		}
-	}
-	return "", false
-}
-
 // at returns the plain value at a dotted path.
 func at(values map[string]any, dotted string) (string, bool) {
 	v, ok := lookUp(values, dotted)
@@ -210,8 +193,7 @@ var keys = []string{
 }
 
 // configured returns the installations whose configuration counts for an item: the
-// project's before its own, and the others after it. The last count for what they propose:
-// the modules beside its own, and the core.
+// project's before its own, and the others after it.
 func (c *Catalog) configured(i *Item) []*installation {
 	if i.install != nil && i.install.layout == LayoutV4 {
 		return i.configuredClassic()
@@ -225,21 +207,35 @@ func (c *Catalog) configured(i *Item) []*installation {
 	if i.install != nil && i.install.layout == LayoutV6 && i.in.Main {
 		add(i.install)
 	}
-	proposing := []*installation{i.install}
 	for _, f := range c.sources {
 		for _, in := range f.installs {
 			if in.layout == LayoutV6 && (f.Main || f.Name == i.in.Name) {
 				add(in)
 			}
-			if f == i.in && len(in.described) > 0 || in.described["core"] != "" {
-				proposing = append(proposing, in)
+		}
+	}
+	add(i.install)
+	return out
+}
+
+// proposing returns the installations whose modules may propose what nobody has set for an
+// item: its own, those beside it, and the core's, wherever that is. Nothing else of a foreign
+// source counts.
+func (c *Catalog) proposing(i *Item) []*installation {
+	var own, others []*installation
+	for _, f := range c.sources {
+		for _, in := range f.installs {
+			switch {
+			case in == i.install:
+				own = append([]*installation{in}, own...)
+			case f == i.in && len(in.described) > 0:
+				own = append(own, in)
+			case in.described["core"] != "":
+				others = append(others, in)
 			}
 		}
 	}
-	for _, in := range proposing {
-		add(in)
-	}
-	return out
+	return append(own, others...)
 }
 
 // configuredClassic returns those of an item of version 4: packs go by the configuration of

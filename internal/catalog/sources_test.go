@@ -189,6 +189,37 @@ func TestPacks(t *testing.T) {
 	}
 }
 
+// TestForeignCore: of a source that brings the core only what that proposes counts for others;
+// its own configuration and customization do not, nor does what is wrong with them.
+func TestForeignCore(t *testing.T) {
+	project := source(with(fstest.MapFS{}, map[string]string{
+		"_bmad/_config/manifest.yaml": "installation: {version: 6.2.0}\n", "_bmad/bmm/config.yaml": "output_folder: out\n",
+		"_bmad/bmm/workflows/plan/workflow.md": "---\nname: plan\n---\n[{user_name} {planning_artifacts} {own_value} {output_folder}]\n",
+	}))
+	project.Main = true
+	bare := source(with(fstest.MapFS{}, map[string]string{
+		".claude/skills/bmad-x/SKILL.md": "---\nname: bmad-x\n---\n[{workflow.fact}]\n", ".claude/skills/bmad-x/customize.toml": "[workflow]\nfact = 'own'\n",
+	}))
+	bare.Main = true
+	core := map[string]string{"src/core/module.yaml": "code: core\nuser_name:\n  default: BMad\nown_value:\n  default: proposed\n", "src/core/tasks/x.md": "# X\n"}
+	for name, more := range map[string]map[string]string{
+		"nothing more":                {},
+		"settings":                    {"src/core/config.yaml": "user_name: Mallory\nplanning_artifacts: /evil\n"},
+		"settings that are no YAML":   {"src/core/config.yaml": "a: b: c\n"},
+		"settings that are no TOML":   {"src/config.toml": "broken = ["},
+		"customization of its skills": {"src/custom/bmad-x.toml": "[workflow]\nfact = 'Mallory'\n"},
+	} {
+		foreign := checkout(core)
+		foreign.FS = with(foreign.FS.(fstest.MapFS), more)
+		if got := words(resolve(t, catalog.Open(project, foreign), catalog.Workflow, "plan")); !strings.Contains(got, "[{user_name} {planning_artifacts} proposed out]") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := words(resolve(t, catalog.Open(bare, foreign), catalog.Workflow, "bmad-x")); !strings.Contains(got, "[own]") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // TestModes: a code can mean a part of what an item does, in each form of the method's help.
 func TestModes(t *testing.T) {
 	story := "---\nname: bmad-story\ndescription: Writes a story\n---\n# Story\n"

@@ -30,7 +30,7 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 }
 
 // sourceFolders returns the folders in which it is said which repositories count for a
-// project; of one that is not there, the folder that it would be made in.
+// project; of one that is not there, the nearest above it that is.
 func (a *app) sourceFolders(project string) []string {
 	names := []string{a.stateFolder()}
 	if a.settings.UserFolder != "" {
@@ -41,11 +41,20 @@ func (a *app) sourceFolders(project string) []string {
 	}
 	var out []string
 	for _, name := range names {
-		if _, err := os.Stat(name); err != nil {
-			name = filepath.Dir(name)
+		if !filepath.IsAbs(name) {
+			continue
 		}
-		if info, err := os.Stat(name); err == nil && info.IsDir() && filepath.IsAbs(name) {
-			out = append(out, name)
+		for {
+			info, err := os.Stat(name)
+			if err == nil && info.IsDir() {
+				out = append(out, name)
+				break
+			}
+			above := filepath.Dir(name)
+			if above == name {
+				break
+			}
+			name = above
 		}
 	}
 	return out

@@ -264,6 +264,8 @@ const (
 	maxOpening = 8000
 	maxFiles   = 4000
 	maxWords   = 3000
+	// maxOpenNames is what the names of open placeholders may take.
+	maxOpenNames = 1000
 	// least is what the instructions have in any case.
 	least = 2000
 )
@@ -277,7 +279,11 @@ func (d *document) closing(r *catalog.Resolved) string {
 			more = fmt.Sprintf(" and %d more", len(names)-maxOpen)
 			names = names[:maxOpen]
 		}
-		c.line("\n## Left open\n\nThese are not filled in: %s%s. Where the instructions say what one stands for, go by them; else fill it as you go, or ask the person.", strings.Join(names, ", "), more)
+		named := strings.Join(names, ", ")
+		if fits := cut(named, maxOpenNames); len(fits) < len(named) {
+			named = fits + "…"
+		}
+		c.line("\n## Left open\n\nThese are not filled in: %s%s. Where the instructions say what one stands for, go by them; else fill it as you go, or ask the person.", named, more)
 	}
 	if len(r.More) > 0 {
 		c.line("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.ways.Read)
@@ -289,7 +295,7 @@ func (d *document) closing(r *catalog.Resolved) string {
 			line += ", " + m.What
 		}
 		if room -= sent(line); room < 0 {
-			c.line("- and %d more.%s", len(r.More)-n, d.list(r.Item))
+			c.line("- and %d more, beside these.%s", len(r.More)-n, d.list(r.Item))
 			break
 		}
 		c.line("%s)", line)

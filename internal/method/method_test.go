@@ -2,6 +2,7 @@ package method_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -331,5 +332,62 @@ func TestStagesOfEveryLayout(t *testing.T) {
 	}
 	if _, err := method.New(method.Options{Now: newClock().time}).Persona(folder(t), workflow.PO); !fault.Is(err, fault.NotFound) {
 		t.Errorf("without an installation: %v", err)
+	}
+}
+
+// TestBounds: no part of a document takes the room of the others, and none is without end.
+func TestBounds(t *testing.T) {
+	project := folder(t)
+	lines := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	files := map[string]string{
+		"_bmad/_config/manifest.yaml":             "installation: {version: 6.0.1}\n",
+		"_bmad/bmm/workflows/two/workflow.yaml":   "name: two\ninstructions: \"{installed_path}/instructions.md\"\n" + lines("# line %04d of the description\n", 400),
+		"_bmad/bmm/workflows/two/instructions.md": lines("Line %04d of the instructions\n", 3000),
+		"_bmad/bmm/workflows/many/workflow.md":    "---\nname: many\ndescription: d\n---\n{user_name} begin\n" + lines("Line %04d\n", 3000),
+		"_bmad/bmm/agents/menu.md":                "<agent id=\"x\" name=\"Menu\"><persona><role>r</role></persona><menu>" + lines("<item cmd=\"c%[1]d\" exec=\"x\">["+"C%[1]d] does the thing of that number</item>\n", 800) + "</menu></agent>\n",
+	}
+	files["_bmad/bmm/workflows/open/workflow.md"] = "---\nname: open\n---\n" + lines("{x%02d"+strings.Repeat("y", 9000)+"}\n", 20)
+	for n := range 60 {
+		files["_bmad/bmm/workflows/many/steps/"+strings.Repeat("é", 110)+fmt.Sprint(n)+".md"] = "x\n"
+	}
+	for name, text := range files {
+		name = filepath.Join(project, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := method.New(method.Options{Now: newClock().time}).At(project)
+	for _, tt := range []struct {
+		name string
+		text func() (string, error)
+		has  string
+	}{
+		{"two long parts", func() (string, error) { return s.Workflow("two", "", method.Ways{Read: "read"}) }, "instructions.md"},
+		{"many files", func() (string, error) { return s.Workflow("many", "", method.Ways{Read: "read"}) }, " more, beside these."},
+		{"long names of what is open", func() (string, error) { return s.Workflow("open", "", method.Ways{Read: "read"}) }, "These are not filled in: {x00"},
+		{"a long menu", func() (string, error) { return s.Agent("menu", "", method.Ways{Read: "read"}) }, "this is cut short"},
+	} {
+		text, err := tt.text()
+		if err != nil || sent(t, text) > 20_000 || !strings.Contains(text, tt.has) {
+			t.Errorf("%s: %d bytes: %v", tt.name, sent(t, text), err)
+		}
+	}
+	text, _ := s.Workflow("many", "", method.Ways{Read: "read"})
+	_, rest, _ := strings.Cut(text, "go on reading with read, ")
+	if uri, _, _ := strings.Cut(rest, ", before"); !strings.Contains(uri, "view=resolved") || !strings.Contains(uri, "offset=") {
+		t.Errorf("goes on at %q", uri)
+	}
+	words := strings.Repeat("word ", 1000) + "end"
+	if text, _ := s.Workflow("many", words, method.Ways{Read: "read", Whole: true}); !strings.Contains(text, words) {
+		t.Error("the person's words are cut")
+	}
+	if text, _ := s.Workflow("many", words, method.Ways{Read: "read"}); strings.Contains(text, words) {
+		t.Error("the person's words are not cut")
 	}
 }
