@@ -71,8 +71,9 @@ func normal(name string) string {
 
 var dashes = strings.NewReplacer(" ", "-", "_", "-")
 
-// Find returns the item of a kind that a name means: its name, id, alias, code or title,
-// with or without its module before it ("bmm/analyst"). Several modules with the same name
+// Find returns the item of a kind that a name means: its name, id, alias, code, person or
+// title, with or without its module before it ("bmm/analyst", "bmm-analyst"), or the address or
+// path of its file. Several modules with the same name
 // are a conflict; a name of nobody is told which are near.
 func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if c.Empty() {
@@ -373,7 +374,7 @@ func (i Item) score(whole string, words []string) int {
 		return 60
 	case inAll == len(words):
 		return 40
-	case inAll*2 >= len(words) && inAll > 0: // more than half of a question
+	case inAll*2 >= len(words) && inAll > 0: // at least half of a question
 		return 10 + 20*inAll/len(words)
 	}
 	return 0

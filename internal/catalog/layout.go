@@ -50,7 +50,7 @@ func scan(s Source, before []*found) *found {
 	for _, in := range f.installs {
 		f.helped(in)
 	}
-	f.rosterOnly()
+	f.finish()
 	slices.SortFunc(f.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	f.trees = slices.Compact(f.trees)
 	return f

@@ -51,9 +51,9 @@ type CustomPrompt struct {
 	Content string `json:"content"`
 }
 
-// persona reads who an agent is, from its file and the customization of the project. files
-// are the paths of the customization, tables what it comes to for a skill, and defaults what
-// the skill itself says.
+// persona reads who an agent is, from its file and the customization of the project: tables are
+// what that comes to for a skill, defaults what the skill itself says. It returns the addresses
+// of the customization of an agent that is no skill.
 func (c *Catalog) persona(i *Item, text string, tables, defaults map[string]any) (*Persona, []string, error) {
 	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}
 	switch {

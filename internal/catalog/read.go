@@ -88,7 +88,7 @@ func (f *found) script(name string) (string, bool) {
 	return name, ok && f.scripts != "" && isNamed(first, "bmad") && f.has(name)
 }
 
-// locate does the same, and says what is wrong with an address that leads nowhere.
+// locate does what lookUp does, and says what is wrong with an address that leads nowhere.
 func (c *Catalog) locate(r Ref) (*found, string, error) {
 	if len(c.sources) == 0 || c.Empty() && len(c.items) == 0 {
 		return nil, "", NoInstallation()
@@ -191,8 +191,7 @@ type Listed struct {
 }
 
 // Files lists the files of the installations whose path matches a pattern, in order; an
-// empty pattern matches all. A file that an earlier source has at the same path is listed
-// once. problem says what of the pattern cannot be used.
+// empty pattern matches all. The error says what is wrong with the pattern.
 func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	if err := checkPattern(pattern); err != nil {
 		return nil, err

@@ -79,9 +79,10 @@ func (f *found) central(in *installation) {
 	}
 }
 
-// rosterOnly adds the agents that people have described and that have no skill, and reports
-// what manifests and configuration name and nobody has.
-func (f *found) rosterOnly() {
+// finish does what takes all of a source to be known: it settles the rows of manifests that have
+// no file, adds the agents that people have described and that have no skill, gives items their
+// earlier names, and notes what is named and not there.
+func (f *found) finish() {
 	for _, in := range f.installs {
 		for _, s := range in.stale {
 			f.settle(in, s)

@@ -3,8 +3,9 @@
 //
 // A library knows where installations can be and keeps what it has read of them; a shelf is
 // what it has for one project. What a shelf gives is a document, Markdown for the assistant
-// that is to act by it, or a list, JSON in pages. Neither is larger than MaxReply, and
-// nothing here calls a model or changes a file.
+// that is to act by it, or a list, JSON in pages. Neither is larger than MaxReply, but for the
+// person's own words where they are wanted whole, and nothing here calls a model or changes a
+// file.
 package method
 
 import (
@@ -26,7 +27,8 @@ import (
 	"bmad-mcp/internal/gitsource"
 )
 
-// MaxReply is the size in bytes that no list and no document exceeds: with what encoding adds
+// MaxReply is the size in bytes that no list and no document exceeds, but for words of the
+// person that Ways wants whole: with what encoding adds
 // to it, an answer stays below 20 kB. Claude Code puts a result of more than about 25,000
 // tokens into a file of which the model sees the beginning.
 const MaxReply = 18_500
@@ -109,7 +111,7 @@ type Shelf struct {
 	settings func(project string) []string
 	asked    string
 	checked  time.Time
-	remotes  []string // the commits of the copies
+	remotes  []string // what tells this state of the repositories from another
 }
 
 // Folders returns the folders whose changes change what there is.
