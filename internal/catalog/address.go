@@ -51,10 +51,11 @@ func Address(source, name string) string {
 	return b.String()
 }
 
+// inAddress makes a part of a path that was escaped one of an address.
+var inAddress = strings.NewReplacer("+", "%2B", "%40", "@", "%3A", ":", "%24", "$")
+
 // escape escapes what would end a part of an address.
-func escape(part string) string {
-	return strings.NewReplacer("+", "%2B", "%40", "@", "%3A", ":", "%24", "$").Replace(url.PathEscape(part))
-}
+func escape(part string) string { return inAddress.Replace(url.PathEscape(part)) }
 
 // String returns the address.
 func (r Ref) String() string {
