@@ -154,6 +154,9 @@ func TestFiles(t *testing.T) {
 		{"tasks/create-doc.md", "bmad://.bmad-core/tasks/create-doc.md bmad://.bmad-creative-writing/tasks/create-doc.md"},
 		{"**/brainstorming/**", "bmad://~git-x/_grimoire/core/workflows/brainstorming/workflow.md"},
 		{"_grimoire/**/**/workflow.md", "bmad://~git-x/_grimoire/core/workflows/brainstorming/workflow.md"},
+		{"bmad://~git-x/_grimoire/**/workflow.md", "bmad://~git-x/_grimoire/core/workflows/brainstorming/workflow.md"},
+		{"~git-x/core/*.yaml", "bmad://~git-x/_grimoire/core/config.yaml"},
+		{"bmad://_bmad/%63ore/*.yaml", "bmad://_bmad/core/config.yaml"}, {"~git-y/core/*.yaml", ""},
 		{"SKILL.md", ""}, {"**/.env", ""}, {".env", ""}, {"**/secret*", ""}, {"docs/**", ""}, {".claude/settings.json", ""}, {"**/pdf-tools/**", ""}, {"../**", ""},
 	}
 	for _, tt := range tests {

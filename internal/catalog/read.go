@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -196,8 +197,12 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	if err := checkPattern(pattern); err != nil {
 		return nil, err
 	}
+	pattern, source := patternOf(pattern)
 	var out []Listed
 	for _, f := range c.sources {
+		if source != "" && f.Name != source {
+			continue
+		}
 		first := len(out)
 		for _, tree := range f.outermost() {
 			entries := 0
@@ -258,9 +263,24 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
+// patternOf returns the paths that a pattern means, and the source where it names one, as an
+// address does.
+func patternOf(pattern string) (paths, source string) {
+	paths, address := strings.CutPrefix(pattern, Scheme+"://")
+	if plain, err := url.PathUnescape(paths); address && err == nil {
+		paths = plain
+	}
+	paths = strings.TrimPrefix(paths, "/")
+	if named, ok := strings.CutPrefix(paths, "~"); ok {
+		if source, rest, ok := strings.Cut(named, "/"); ok {
+			return rest, source
+		}
+	}
+	return paths, ""
+}
+
 // globbed matches a path with a pattern in which ** stands for any number of folders.
 func globbed(pattern, name string) bool {
-	pattern = strings.TrimPrefix(strings.TrimPrefix(pattern, Scheme+"://"), "/")
 	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
 }
 
