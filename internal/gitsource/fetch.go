@@ -23,37 +23,37 @@ type target struct {
 	commit string // with a ref: what it was when it was looked up; else perhaps abbreviated
 }
 
-// fetch returns the commit that is wanted, with its copy in place.
-func (u *update) fetch(ctx context.Context, before record) (string, error) {
+// fetch returns the commit that is wanted, with its copy in place, and whether that was made
+// now.
+func (u *update) fetch(ctx context.Context, before record) (commit string, made bool, err error) {
 	want, err := u.resolve(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && u.whole(before, before.Commit) {
-		return before.Commit, nil // a commit does not change
+		return before.Commit, false, nil // a commit does not change
 	}
 	if u.whole(before, want.commit) {
-		return want.commit, u.revive(want.commit)
+		return want.commit, false, u.revive(want.commit)
 	}
 	temp := u.in(durable.TempName(checkoutName))
 	for _, name := range []string{temp, temp + "/git", temp + "/tree"} {
 		if err := u.Mkdir(name); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	defer func() { _ = u.root.RemoveAll(filepath.FromSlash(temp)) }() // else the next update does
 	g := u.git.in(u.Join(temp+"/git"), u.Join(temp+"/tree"))
-	commit, err := u.download(ctx, g, want)
-	if err != nil {
-		return "", err
+	if commit, err = u.download(ctx, g, want); err != nil {
+		return "", false, err
 	}
 	if u.whole(before, commit) { // the ref was moved meanwhile
-		return commit, u.revive(commit)
+		return commit, false, u.revive(commit)
 	}
 	if err := u.checkOut(ctx, g, temp, commit); err != nil {
-		return "", err
+		return "", false, err
 	}
-	return commit, u.publish(temp+"/tree", commit)
+	return commit, true, u.publish(temp+"/tree", commit)
 }
 
 // hashForm is a ref that may be the beginning of a commit's hash.

@@ -69,8 +69,7 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
 	u := update{place: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
-	good := u.whole(before, before.Commit)
-	commit, err := u.fetch(limited, before)
+	commit, made, err := u.fetch(limited, before)
 	if ctx.Err() != nil && err != nil {
 		// Given up: that says nothing about the remote. If this fails, it counts as a try.
 		return before, errors.Join(ctx.Err(), p.save(before))
@@ -92,7 +91,7 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	if commit != before.Commit {
 		after.Commit, after.Previous = commit, before.Commit
 	}
-	if commit != before.Commit || !good {
+	if commit != before.Commit || made {
 		after.FetchedAt = now
 	}
 	if after.Held, err = p.account(after, before); err != nil {
