@@ -160,6 +160,15 @@ func raw(t *testing.T, dir string, env ...string) *rpc {
 	return &rpc{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), stderr: stderr}
 }
 
+// greeted is a program that has answered the first request.
+func greeted(t *testing.T, dir string, env ...string) *rpc {
+	t.Helper()
+	r := raw(t, dir, env...)
+	r.send(hello)
+	r.line()
+	return r
+}
+
 func (r *rpc) send(line string) {
 	r.t.Helper()
 	if _, err := io.WriteString(r.in, line+"\n"); err != nil {
@@ -348,9 +357,7 @@ func TestClosedStderrDoesNotKill(t *testing.T) {
 
 func TestInvalidEncodingIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	r := raw(t, dir)
-	r.send(hello)
-	r.line()
+	r := greeted(t, dir)
 	for i, objective := range []string{"caf\xe9", `half \ud83d pair`, `\udc00`, `end \ud83d`} {
 		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"%s"}}}`, i+2, objective))
 		if got := r.line(); !strings.Contains(got, "not valid UTF-8") || !strings.Contains(got, `"isError":true`) {

@@ -105,9 +105,7 @@ func TestSubscriptions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "prd.md"), []byte("# P\nQuality Score: 95/100\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := raw(t, dir)
-	r.send(hello)
-	r.line()
+	r := greeted(t, dir)
 	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 
 	// Subscribed before there is anything: the project's folder is not there yet.
