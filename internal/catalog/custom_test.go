@@ -50,6 +50,7 @@ func TestCustomizationInYAML(t *testing.T) {
 		{"actions and memories, each once", "critical_actions: [A, B, A]\nmemories: ['{user_name} reads', 'M', 'M']", func(p *catalog.Persona) {
 			p.Critical, p.Facts = []string{"A", "B"}, []string{"Noor reads", "M"}
 		}, true},
+		{"many memories, each once", "memories: [" + strings.Repeat("M, ", 20) + "N]", func(p *catalog.Persona) { p.Facts = []string{"M", "N"} }, true},
 		{"items of the menu", "menu:\n  - {trigger: tides, exec: '{project-root}/custom/tides.md', description: Tides}\n  - {trigger: ask, action: '#note', description: Ask}", func(p *catalog.Persona) {
 			p.Menu = append(slices.Clone(menu), catalog.MenuItem{Code: "tides", Description: "Tides", Does: shop + "/custom/tides.md"}, catalog.MenuItem{Code: "ask", Description: "Ask", Does: "#note"})
 		}, true},

@@ -73,8 +73,8 @@ var dashes = strings.NewReplacer(" ", "-", "_", "-")
 
 // Find returns the item of a kind that a name means: its name, id, alias, code, person or
 // title, with or without its module before it ("bmm/analyst", "bmm-analyst"), or the address or
-// path of its file. Several modules with the same name
-// are a conflict; a name of nobody is told which are near.
+// path of its file. Several modules with the same name are a conflict; a name of nobody is told
+// which are near.
 func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if c.Empty() {
 		return Item{}, NoInstallation()

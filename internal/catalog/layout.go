@@ -169,21 +169,21 @@ func (f *found) sourcesIn(dir string) {
 	if !f.isDir(dir) || f.module(dir) {
 		return
 	}
-	var modules []string
+	var folders []string
 	for _, e := range f.list(dir) {
 		at := path.Join(dir, e.Name())
 		if module, ok := strings.CutSuffix(e.Name(), "-skills"); ok && e.IsDir() {
 			f.skillsBelow(at, module)
 			f.scripted(path.Join(dir, "scripts"))
-		} else if e.IsDir() && f.codeOf(at) != "" {
-			modules = append(modules, at)
+		} else if e.IsDir() {
+			folders = append(folders, at)
 		}
 	}
 	if f.isFile(path.Join(dir, "core", moduleYAML)) || f.isFile(path.Join(dir, "bmm", moduleYAML)) {
 		f.modern(dir, "_config") // they refer to each other from the folder they lie in
 		return
 	}
-	for _, at := range modules {
+	for _, at := range folders {
 		f.module(at)
 	}
 }

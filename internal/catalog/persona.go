@@ -324,8 +324,8 @@ type customization struct {
 }
 
 // customized puts the project's customization over a persona: what it says of the persona
-// replaces all of it, in the alphas part by part, the rest is added. The installer may have written it into the agent's file
-// already, so what is there is not added again.
+// replaces all of it, in the alphas part by part, the rest is added. The installer may have
+// written it into the agent's file already, so what is there is not added again.
 func (c *Catalog) customized(p *Persona, i *Item) (*Persona, []string, error) {
 	in := c.custom(i)
 	for _, folder := range []string{"_config", "_cfg"} {

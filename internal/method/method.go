@@ -28,9 +28,9 @@ import (
 )
 
 // MaxReply is the size in bytes that no list and no document exceeds, but for words of the
-// person that Ways wants whole: with what encoding adds
-// to it, an answer stays below 20 kB. Claude Code puts a result of more than about 25,000
-// tokens into a file of which the model sees the beginning.
+// person that Ways wants whole: with what encoding adds to it, an answer stays below 20 kB.
+// Claude Code puts a result of more than about 25,000 tokens into a file of which the model sees
+// the beginning.
 const MaxReply = 18_500
 
 const (
