@@ -31,7 +31,7 @@ var may = map[string][]string{
 	"internal/store":               {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store/filestore":     {"internal/store", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/store/storetest":     {"internal/store", "internal/durable", "internal/durable/durabletest", "internal/workflow", "internal/fault"},
-	"internal/artifact":            {"internal/workflow", "internal/fault", "internal/durable"},
+	"internal/artifact":            {"internal/workflow", "internal/visible", "internal/fault", "internal/durable"},
 	"internal/score":               {"internal/workflow"},
 	"internal/audit":               {"internal/score", "internal/workflow", "internal/fault"},
 	"internal/trust":               {"internal/workflow", "internal/fault", "internal/durable"},

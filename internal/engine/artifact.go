@@ -24,7 +24,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := r.project.backend.Read(ctx, *rec.FinalResultRef)
+	body, err := r.scored(ctx, s, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}
@@ -55,6 +55,14 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	}
 	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved.Artifact)
 	return saved.Kept, nil
+}
+
+// editsNote tells the human where edits of theirs are that a submission did not take.
+func editsNote(kept string) string {
+	if kept == "" {
+		return ""
+	}
+	return "The working copy had edits that this submission did not take; they are kept as `" + kept + "`.\n\n"
 }
 
 // keptNote tells the human where their edited version of an artifact is.

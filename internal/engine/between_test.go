@@ -137,7 +137,7 @@ func TestFailedActionUndoesItsOwnOnly(t *testing.T) {
 func TestDraftEditedWhileTheCallWaits(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	draft := b.stored().Record(workflow.PO).FinalResultRef.FilePath
+	draft := b.draft(workflow.PO)
 	_, err := b.tryWith(hooks{locking: func(name string) {
 		if strings.Contains(name, b.session) {
 			b.write(draft, "# never scored\n")

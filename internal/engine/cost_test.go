@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/durable/durabletest"
 	"bmad-mcp/internal/golden"
 	"bmad-mcp/internal/workflow"
@@ -24,15 +25,15 @@ func TestCostOfAnAction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		syncs, renames, folders, texts, artifacts := 0, 0, 0, 0, 0
+		syncs, renames, folders, texts, replaced := 0, 0, 0, 0, 0
 		for _, s := range w.disk.Steps() {
 			switch {
 			case s.Op == "fsync", s.Op == "fsync folder":
 				syncs++
 			case s.Op == "rename":
 				renames++
-				if strings.HasPrefix(s.Name, ".claude/specs/") {
-					artifacts++
+				if strings.HasPrefix(s.Name, artifact.Folder+"/") || strings.HasPrefix(s.Name, artifact.WorkFolder+"/") {
+					replaced++
 				}
 			case s.Op == "mkdir":
 				folders++
@@ -40,7 +41,7 @@ func TestCostOfAnAction(t *testing.T) {
 				texts++
 			}
 		}
-		needSyncs, needRenames := 2+folders+2*artifacts, 1+artifacts
+		needSyncs, needRenames := 2+folders+2*replaced, 1+replaced
 		if texts > 0 {
 			needSyncs += texts + 1
 		}

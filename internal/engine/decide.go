@@ -54,6 +54,9 @@ func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.St
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
+	if grant.Decision != workflow.DecisionChanges && !r.blocked(s) && r.draftEdited(s) {
+		return "", r.changedSince(s) // while the person was asked
+	}
 	event := r.project.cfg.Workflow.Decision(from, s.CurrentState, rec.Verdict, grant.Decision != workflow.DecisionChanges)
 	if event != workflow.EventChangesRequested && event != workflow.EventSentBack {
 		if kept, err = r.saveArtifact(ctx, s, from, grant); err != nil {
@@ -235,7 +238,7 @@ func (r run) decidable(s *workflow.Session) error {
 	case artifact.Modified:
 		return r.changedSince(s)
 	case artifact.Missing:
-		return fault.New(fault.Storage, "the draft %s is missing on disk", s.Current().FinalResultRef.FilePath).
+		return fault.New(fault.Storage, "the draft %s is missing on disk", r.draftPath(s)).
 			WithHint("restore the file, or ask for another round (%s with false)", r.req.Action)
 	}
 	return r.opens(s)

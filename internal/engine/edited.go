@@ -12,17 +12,18 @@ import (
 	"bmad-mcp/internal/workflow"
 )
 
-// Drafts are files, and people edit them while they wait at a gate. A draft that
-// was changed is not what was scored, so no decision saves it; it can be submitted
-// again from its path instead, which is the one submission a gate takes.
+// People edit the working copy while it waits at a gate. A draft that was changed is not
+// what was scored, so no decision saves it; it can be submitted again from its path
+// instead, which is the one submission a gate takes.
 
-// draftState says what has become of the current document since it was scored.
+// draftState says what has become of the current document since it was scored. Without a
+// working copy it is the record of the round that counts.
 func (r run) draftState(s *workflow.Session) artifact.State {
 	ref := s.Current().FinalResultRef
 	if ref == nil {
 		return artifact.Unchanged
 	}
-	return artifact.StateOf(r.project.dir, workflow.Artifact{Path: ref.FilePath, SHA256: r.draftHash(s)})
+	return artifact.StateOf(r.project.dir, workflow.Artifact{Path: r.draftPath(s), SHA256: r.draftHash(s)})
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in: what a
@@ -52,7 +53,7 @@ func (r run) draftEdited(s *workflow.Session) bool { return r.draftState(s) == a
 // changedSince is the error of a decision on a draft that is no longer the one that was scored.
 func (r run) changedSince(s *workflow.Session) error {
 	st := r.stage(s)
-	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Current().FinalResultRef.FilePath)
+	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", r.draftPath(s))
 	if !r.resubmittable(s) {
 		return e.WithHint("it counts as it was judged: restore the file, or call approve with false and say what to change")
 	}
@@ -82,7 +83,7 @@ func (r run) resubmission(s *workflow.Session) map[string]any {
 	engine := r.stage(s).EnginesFor(s.Objective)[0]
 	return map[string]any{
 		"action": workflow.ActionSubmit, "stage": s.CurrentStage, "session_id": s.SessionID,
-		string(engine) + "_result_path": s.Current().FinalResultRef.FilePath,
+		string(engine) + "_result_path": r.draftPath(s),
 	}
 }
 
@@ -92,12 +93,12 @@ func (r run) resubmits(s *workflow.Session) bool {
 	if r.req.Action != workflow.ActionSubmit || !s.CurrentState.Gated() || !r.resubmittable(s) || !r.draftEdited(s) {
 		return false
 	}
-	for _, result := range r.req.Results {
-		if r.given(result.Path) != s.Current().FinalResultRef.FilePath {
+	for _, result := range r.results(s) {
+		if r.given(result.Path) != r.draftPath(s) {
 			return false
 		}
 	}
-	return len(r.req.Results) > 0
+	return true
 }
 
 // notStale refuses a stage's own document from before an earlier stage was reopened,
@@ -107,10 +108,10 @@ func (r run) notStale(s *workflow.Session) error {
 	if rec.Artifact == nil || !rec.Artifact.Stale {
 		return nil
 	}
-	for _, result := range r.req.Results {
+	for _, result := range r.results(s) {
 		given := r.given(result.Path)
 		stale := given == rec.Artifact.Path && artifact.StateOf(r.project.dir, *rec.Artifact) == artifact.Unchanged
-		if ref := rec.FinalResultRef; stale || ref != nil && given == ref.FilePath && !r.draftEdited(s) {
+		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == r.draftPath(s)) && !r.draftEdited(s) {
 			return fault.New(fault.InvalidArgument, "%s is the document from before an earlier stage was reopened", given).
 				WithHint("work the change in, then submit it; if it needs none, say in the document why it still holds")
 		}

@@ -23,7 +23,7 @@ func byPath(stage workflow.StageID, path string) engine.Request {
 func TestEditedDraftIsSubmittedAgain(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	draft := b.stored().Record(workflow.PO).FinalResultRef.FilePath
+	draft := b.draft(workflow.PO)
 	b.write(draft, "# P as the human wants it\n\nQuality Score: 92/100\n")
 	before := b.snapshot()
 
@@ -65,7 +65,7 @@ func TestEditedDraftIsSubmittedAgain(t *testing.T) {
 func TestEditedDraftWithoutScoreGoesIntoAnotherRound(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	draft := b.stored().Record(workflow.PO).FinalResultRef.FilePath
+	draft := b.draft(workflow.PO)
 	b.write(draft, "# P without a word on its worth\n")
 	b.at("po/refining", byPath(workflow.PO, draft))
 }
@@ -73,7 +73,7 @@ func TestEditedDraftWithoutScoreGoesIntoAnotherRound(t *testing.T) {
 func TestEditedPlanIsSubmittedAgain(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.SM, workflow.AwaitingApproval)
-	draft := b.stored().Record(workflow.SM).FinalResultRef.FilePath
+	draft := b.draft(workflow.SM)
 	b.write(draft, "# S\n## Sprint 1: only this\n")
 	if _, err := b.try(approve(true, "")); !fault.Is(err, fault.Conflict) {
 		t.Errorf("got %v", err)
@@ -88,7 +88,7 @@ func TestEditedPlanIsSubmittedAgain(t *testing.T) {
 func TestEditedVerdictOpensNothing(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.AwaitingApproval)
-	draft := b.stored().Record(workflow.Review).FinalResultRef.FilePath
+	draft := b.draft(workflow.Review)
 	b.write(draft, "# R\nStatus: pass\n")
 	before := b.snapshot()
 	if _, err := b.try(approve(true, "")); !fault.Is(err, fault.Conflict) {
@@ -165,8 +165,8 @@ func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 	saved := b.stored().Record(workflow.PO).Artifact.Path
 	b.write(saved, "# P, corrected after the gate\n")
 	begun := b.at("po/refining", engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "more"})
-	if begun.Draft.Path != saved || !begun.Draft.Modified {
-		t.Errorf("the round starts from %+v", begun.Draft)
+	if text, err := os.ReadFile(filepath.Join(b.dir, begun.Draft.Path)); begun.Draft.Path != b.draft(workflow.PO) || !begun.Draft.Modified || string(text) != "# P, corrected after the gate\n" {
+		t.Errorf("the round starts from %+v: %q, %v", begun.Draft, text, err)
 	}
 	for place, text := range map[string]string{"po/refining": "# P2\nQuality Score: 60/100", "po/awaiting_confirmation": "# P3\nQuality Score: 96/100"} {
 		b := newBench(t)
@@ -174,7 +174,7 @@ func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 		b.write(saved, "# P, corrected after the gate\n")
 		b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
 		r := b.at(place, submit(workflow.PO, text))
-		if want := b.stored().Record(workflow.PO).FinalResultRef.FilePath; r.Draft.Path != want || r.Draft.Modified {
+		if want := b.draft(workflow.PO); r.Draft.Path != want || r.Draft.Modified {
 			t.Errorf("at %s the draft is %+v, want %s", place, r.Draft, want)
 		}
 	}

@@ -235,6 +235,9 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		if err := apply(s); err != nil {
 			return err
 		}
+		if err := r.layOut(ctx, s); err != nil {
+			return err
+		}
 		seal()
 		return nil
 	}, func() {
@@ -311,7 +314,7 @@ func (r run) allowed(s *workflow.Session) error {
 	case r.decides() && r.takesBack(s):
 		e.Hint += "; to take the decision back, reopen " + string(s.Last().FromStage())
 	case r.req.Action == workflow.ActionSubmit && s.CurrentState.Gated() && r.resubmittable(s) && r.draftEdited(s):
-		e.Hint += "; the draft was edited: it alone can be submitted now, from " + s.Current().FinalResultRef.FilePath
+		e.Hint += "; the draft was edited: it alone can be submitted now, from " + r.draftPath(s)
 	}
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/engine"
@@ -229,6 +230,11 @@ func (b *bench) stored() *workflow.Session {
 		b.t.Fatal(err)
 	}
 	return &s
+}
+
+// draft returns the path of a stage's working copy.
+func (b *bench) draft(stage workflow.StageID) string {
+	return artifact.WorkPath(b.stored().TaskName, stage)
 }
 
 func (b *bench) artifact(task, name string) string {

@@ -173,8 +173,11 @@ func (r run) askAssistant(s *workflow.Session, st workflow.Stage, out *Reply) {
 		out.InteractionType, out.PendingUserActions = AwaitingRegeneration, []string{"regenerate_then_submit"}
 	}
 	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
-	for _, e := range st.EnginesFor(s.Objective) {
+	for i, e := range st.EnginesFor(s.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"
+		if i == 0 { // what another engine writes goes into a file of its own
+			out.NextCall[string(e)+"_result_path"] = r.workPath(s)
+		}
 	}
 	if scope := r.defaultScope(s); st.ID == workflow.Dev && len(scope) > 0 && len(scope) <= listed {
 		out.NextCall["sprints"] = scope

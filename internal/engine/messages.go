@@ -100,7 +100,7 @@ func auditText(a *workflow.Audit) string {
 func (r run) message(s *workflow.Session) string {
 	st, rec := r.stage(s), s.Current()
 	target := r.artifactPath(s, st)
-	draft := draftPlace(s, rec)
+	draft := r.draftPlace(s, rec)
 	switch s.CurrentState {
 	case workflow.Generating:
 		if st.ID == workflow.Dev {
@@ -186,7 +186,10 @@ func (r run) editedMessage(s *workflow.Session, draft string) string {
 
 // draftPlace says where the current stage's document is. Sessions of older servers
 // can have it in themselves, or none.
-func draftPlace(s *workflow.Session, rec *workflow.Record) string {
+func (r run) draftPlace(s *workflow.Session, rec *workflow.Record) string {
+	if rec.FinalResultRef != nil {
+		return "`" + r.draftPath(s) + "`"
+	}
 	if refs := rec.Refs(); len(refs) > 0 {
 		return "`" + refs[0].FilePath + "`"
 	}

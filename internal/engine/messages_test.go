@@ -169,8 +169,11 @@ func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, filepath.FromSlash(path)), []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); r.Draft.Path != path {
+	if r := b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); !r.Draft.Modified {
 		t.Errorf("draft %+v", r.Draft)
+	}
+	if text, err := os.ReadFile(filepath.Join(b.dir, b.draft(workflow.PO))); string(text) != "# mine\n" {
+		t.Errorf("the next round starts from %q, %v", text, err)
 	}
 }
 

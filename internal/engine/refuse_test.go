@@ -45,7 +45,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown session", engine.Request{Action: workflow.ActionStatus, SessionID: "99999999-0000-4000-8000-000000000000"}, fault.NotFound, "no session has"},
 		{"session id is a path", engine.Request{Action: workflow.ActionStatus, SessionID: "../../etc/passwd"}, fault.NotFound, "no session has"},
 		{"session id is long", engine.Request{Action: workflow.ActionStatus, SessionID: strings.Repeat("a", 300)}, fault.InvalidArgument, "session_id has 300 bytes"},
-		{"no result", engine.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit needs a result"},
+		{"no result", engine.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit names no document, and the working copy .bmad-task/work/x/po.md does not exist"},
 		{"empty submission", submit(workflow.PO, " \n\t"), fault.InvalidArgument, "claude_result is empty"},
 		{"empty document", submit(workflow.PO, `{"prd_draft":"","quality_score":99}`), fault.InvalidArgument, "holds no document"},
 		{"cut off", submit(workflow.PO, `{"quality_score": 99, "prd_draft": "# x`), fault.InvalidArgument, "breaks off before its closing brace"},
@@ -146,7 +146,7 @@ func TestUnknownSprint(t *testing.T) {
 func TestDraftChangedAfterScoringIsNotSaved(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	draft := filepath.Join(b.dir, b.stored().Record(workflow.PO).FinalResultRef.FilePath)
+	draft := filepath.Join(b.dir, b.draft(workflow.PO))
 	if err := os.WriteFile(draft, []byte("# other"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 		}
 		rec := s.Current()
 		rec.Feedback, rec.Questions = grant.Feedback, nil
-		return nil
+		return r.workFromArtifact(s)
 	})
 	if err != nil {
 		return nil, err

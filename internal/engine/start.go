@@ -27,7 +27,9 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	names := store.Names{
 		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },
 		// Documents of an earlier run whose sessions are gone must not be written over.
-		Taken: func(name string) bool { return p.dir.Exists(artifact.TaskFolder(name)) },
+		Taken: func(name string) bool {
+			return p.dir.Exists(artifact.TaskFolder(name)) || p.dir.Exists(artifact.WorkTask(name))
+		},
 	}
 	if err := p.backend.Create(ctx, s, names); err != nil {
 		return nil, err

@@ -25,14 +25,20 @@ type submission struct {
 	evidence *workflow.Evidence
 	// workTree is the fingerprint now, sameTree what it would be had nothing changed.
 	workTree, sameTree string
+	// edits is where edits of the working copy are kept that the submission does not take.
+	edits string
 }
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.
-func (r run) readSubmission(st workflow.Stage) (*submission, error) {
+func (r run) readSubmission(s *workflow.Session, st workflow.Stage) (*submission, error) {
+	results := r.results(s)
+	if len(r.req.Results) == 0 && !r.project.dir.Exists(r.workPath(s)) {
+		return nil, r.noWorkingCopy(s)
+	}
 	sub := &submission{texts: map[workflow.Engine]string{}}
 	first := true
 	for _, engine := range workflow.Engines() {
-		for _, result := range r.req.Results {
+		for _, result := range results {
 			if result.Engine != engine {
 				continue
 			}
@@ -60,10 +66,6 @@ func (r run) readSubmission(st workflow.Stage) (*submission, error) {
 				sub.assessment = score.Merge(sub.assessment, a)
 			}
 		}
-	}
-	if first {
-		return nil, fault.New(fault.InvalidArgument, "submit needs a result").
-			WithHint("pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 	}
 	if st.Gate == workflow.GateVerdict && sub.assessment.Verdict == "" {
 		problem := "the submission states no verdict"

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -28,7 +28,7 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 		if err := r.notStale(s); err != nil {
 			return err
 		}
-		if sub, err = r.readSubmission(from); err != nil {
+		if sub, err = r.readSubmission(s, from); err != nil {
 			return err
 		}
 		return r.examine(ctx, s, from, sub)
@@ -39,7 +39,7 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := r.outcome(s, from, sub, kept)
+	said := r.outcome(s, from, sub, kept) + editsNote(sub.edits)
 	out, err := r.reply(s, depthFor(s, from), said+r.message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
@@ -174,7 +174,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(s), Kept: sub.edits,
 	}); err != nil {
 		return "", err
 	}
@@ -194,29 +194,22 @@ func auditGaps(a *workflow.Audit) []string {
 	return out
 }
 
-// keep stores the texts of a submission: what each engine handed in, and the
-// document read out of it. A text that is nothing but the document is stored once.
+// keep stores the texts of a submission, and the document as the new working copy. Edits
+// of that which the submission does not take are kept as a text of the round.
 func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record, sub *submission) error {
-	at := r.Now()
-	document := sub.assessment.Document + "\n"
-	texts := []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document, At: at}}
-	index := map[workflow.Engine]int{}
-	for _, engine := range workflow.Engines() {
-		text, given := sub.texts[engine]
-		switch {
-		case !given:
-		case strings.TrimSpace(text) == sub.assessment.Document:
-			index[engine] = 0
-		default:
-			index[engine] = len(texts)
-			texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: string(engine) + "_result", Body: text, At: at})
-		}
+	edits, err := r.edits(s, sub)
+	if err != nil {
+		return err
 	}
+	texts, index := r.texts(s, sub, edits)
 	refs, err := r.project.backend.Put(ctx, s.SessionID, texts)
 	if err != nil {
 		return err
 	}
 	r.onFailure(func() { r.project.backend.Drop(refs) })
+	if edits != "" {
+		sub.edits = refs[len(refs)-1].FilePath
+	}
 	ref := func(engine workflow.Engine) *workflow.ContentRef {
 		if i, given := index[engine]; given {
 			return &refs[i]
@@ -224,7 +217,7 @@ func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record
 		return nil
 	}
 	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[0], ref(workflow.Claude), ref(workflow.Codex)
-	return nil
+	return r.saveWork(s, texts[0].Body)
 }
 
 // freshQuestions gives a new id to a question that would take the id of an
@@ -284,7 +277,7 @@ func (r run) outcome(s *workflow.Session, from workflow.Stage, sub *submission, 
 		if len(rec.Scope) > 0 {
 			fmt.Fprintf(&b, " for %s", sprintList(rec.Scope))
 		}
-		fmt.Fprintf(&b, ": `%s`.", rec.FinalResultRef.FilePath)
+		fmt.Fprintf(&b, ": `%s`.", artifact.WorkPath(s.TaskName, from.ID))
 		if n := len(sub.assessment.Resolved); n > 0 {
 			fmt.Fprintf(&b, " It reports %s resolved.", count(n, "finding"))
 		}

@@ -43,7 +43,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 			out.Draft.SHA256 = ""
 		}
 		if out.Draft != nil && s.CurrentState.Gated() {
-			out.Draft.SHA256, out.Draft.Modified = r.draftHash(s), r.draftEdited(s)
+			out.Draft.SHA256 = r.draftHash(s)
 		}
 	}
 	r.scores(s, st, out)
@@ -211,6 +211,13 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	if ref != nil {
 		doc = &Document{Stage: st.ID, Path: ref.FilePath, Summary: clip(ref.Summary, 120), Size: ref.Size, SHA256: ref.SHA256}
 	}
+	working := doc != nil && st.ID == s.CurrentStage && s.CurrentState.Active()
+	if working {
+		doc.Path, doc.Modified = r.draftPath(s), r.draftEdited(s)
+		if info, err := r.project.dir.Stat(doc.Path); err == nil {
+			doc.Size = info.Size()
+		}
+	}
 	a := rec.Artifact
 	if a == nil {
 		return doc
@@ -221,7 +228,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	state := artifact.StateOf(r.project.dir, *a)
 	// What people have made of an artifact, and not the submission it came from, is
 	// what another round starts from, until that round has a submission of its own.
-	started := state == artifact.Modified && !submittedSince(s, st.ID)
+	started := state == artifact.Modified && !submittedSince(s, st.ID) && !(working && doc.Modified)
 	if state == artifact.Missing || rec.Status != workflow.Done && !started && doc != nil {
 		return doc
 	}

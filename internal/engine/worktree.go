@@ -36,7 +36,7 @@ func (r run) workTree(s *workflow.Session) (now, same string) {
 			last = e.At
 		}
 	}
-	for _, source := range r.sources() {
+	for _, source := range r.sources(s) {
 		if _, known := handedIn[source]; !known {
 			handedIn[source] = r.Now()
 		}
@@ -77,9 +77,9 @@ func (r run) workTree(s *workflow.Session) (now, same string) {
 }
 
 // sources are the files of the project that the call hands in.
-func (r run) sources() []string {
+func (r run) sources(s *workflow.Session) []string {
 	var out []string
-	for _, result := range r.req.Results {
+	for _, result := range r.results(s) {
 		if result.Path != "" && r.req.Action == workflow.ActionSubmit {
 			out = append(out, r.given(result.Path))
 		}

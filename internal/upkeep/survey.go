@@ -97,6 +97,9 @@ func references(s *workflow.Session) []reference {
 		if e.Path != "" {
 			out = append(out, reference{s.TaskName + ", history", path.Clean(e.Path), 0, e.SHA256})
 		}
+		if e.Kept != "" {
+			out = append(out, reference{s.TaskName + ", edits of a draft", path.Clean(e.Kept), 0, ""})
+		}
 	}
 	return out
 }

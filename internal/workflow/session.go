@@ -118,6 +118,8 @@ type Transition struct {
 	Feedback string `json:"feedback,omitempty"`
 	// Sources are the files a submission was read from, relative to the project.
 	Sources []string `json:"sources,omitempty"`
+	// Kept is where edits of the working copy are kept that a submission replaced.
+	Kept string `json:"kept,omitempty"`
 	// Grant is the human's decision that the transition carried out.
 	Grant *Grant `json:"grant,omitempty"`
 	// Policy says in words what a change of policy changed.
