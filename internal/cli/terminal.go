@@ -32,7 +32,12 @@ func (t *terminal) Ask(ctx context.Context, q engine.Question) (engine.Response,
 	if q.Draft != "" {
 		fmt.Fprintln(t.out, indent(q.DraftLine()))
 	}
-	fmt.Fprintf(t.out, "%s\n\n", indent(q.Text))
+	for _, text := range []string{q.Lead, q.Worst, q.Text} {
+		if text != "" {
+			fmt.Fprintln(t.out, indent(text))
+		}
+	}
+	fmt.Fprintln(t.out)
 	ask := t.decide
 	if len(q.Questions) > 0 {
 		ask = t.answers
@@ -47,7 +52,12 @@ func (t *terminal) Ask(ctx context.Context, q engine.Question) (engine.Response,
 }
 
 func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Response, error) {
-	choice := q.Choices[len(q.Choices)-1]
+	var choice engine.Choice
+	for _, offered := range q.Choices {
+		if offered.Decision == workflow.DecisionChanges {
+			choice = offered
+		}
+	}
 	if !t.reject {
 		var err error
 		if choice, err = t.choose(ctx, q); err != nil {
@@ -79,11 +89,15 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 
 // choose asks for one of the choices; the zero one is "not now".
 func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice, error) {
-	const keys = "ac"
-	for i, choice := range q.Choices {
-		fmt.Fprintf(t.out, "  %c  %s\n", keys[i], choice.Label)
+	offered, view := "", ""
+	for _, choice := range q.Choices {
+		key := "a"
+		if choice.Decision == workflow.DecisionChanges {
+			key = "c"
+		}
+		offered += key
+		fmt.Fprintf(t.out, "  %s  %s\n", key, choice.Label)
 	}
-	offered, view := keys[:len(q.Choices)], ""
 	if q.Draft != "" {
 		view = "v"
 		fmt.Fprintln(t.out, "  v  View the draft")
@@ -115,6 +129,9 @@ func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Respo
 	fmt.Fprintln(t.out, "An empty line leaves a question open; the end of the input (Ctrl-D) leaves the rest.")
 	for _, question := range q.Questions {
 		fmt.Fprintf(t.out, "\n%s  %s\n", question.ID, oneLine(question.Question))
+		for _, option := range question.Options {
+			fmt.Fprintf(t.out, "    - %s\n", oneLine(option))
+		}
 		if question.Context != "" {
 			fmt.Fprintf(t.out, "    (%s)\n", oneLine(question.Context))
 		}

@@ -76,7 +76,7 @@ func (r run) personAnswers(ctx context.Context, s *workflow.Session) (Response, 
 func (r run) openQuestions(s *workflow.Session) Question {
 	return Question{
 		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
-		Title: r.place(s), Text: r.facts(s), Questions: slices.Clone(s.Current().Questions), Limit: r.project.cfg.FormTimeout,
+		Title: r.place(s), Lead: r.lead(s), Worst: r.worst(s), Text: r.facts(s), Questions: slices.Clone(s.Current().Questions), Limit: r.project.cfg.FormTimeout,
 	}
 }
 

@@ -29,7 +29,10 @@ type Question struct {
 	Cwd      string
 	// Title is a line that says where the session stands.
 	Title string
-	// Text says what is true about the document, for people, without emphasis.
+	// Lead says in one line what is decided, with the verdict or the scores, and Worst what
+	// speaks most against it: hosts show few lines of a form, and cut them.
+	Lead, Worst string
+	// Text says what else is true about the document, for people, without emphasis.
 	Text string
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
 	Draft string
@@ -96,13 +99,15 @@ type Silence struct {
 	// Unasked is true where no person has seen the question, so that another channel may
 	// decide. Where a person has seen it, their silence is theirs.
 	Unasked bool
+	// View is true where the person wants to read the document before they decide.
+	View bool
 }
 
 // question describes the gate that a session waits at.
 func (r run) question(s *workflow.Session) Question {
 	q := Question{
 		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
-		Title: r.place(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.cfg.FormTimeout,
+		Title: r.place(s), Lead: r.lead(s), Worst: r.worst(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.cfg.FormTimeout,
 	}
 	if doc := r.waiting(s); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size
@@ -136,21 +141,23 @@ func (r run) choices(s *workflow.Session) []Choice {
 	st := r.stage(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: "Approve: save it and go on"}
 	no := Choice{Decision: workflow.DecisionChanges, Label: "Request changes (say what below)"}
-	if r.overrides(s) {
-		yes = Choice{Decision: workflow.DecisionOverride, Label: "Accept the risk and go on", Reason: r.reasonDue(s)}
-		no.Label = "Send it back to the developer"
-		if st.Gate == workflow.GateScore {
-			yes.Label, no.Label = "Accept it below the gate and go on", "Go on with more rounds (say what to change)"
-		}
-		if yes.Reason {
-			yes.Label += " (say why below)"
-		}
-	}
-	if r.blocked(s) {
-		yes.Label, no.Label = "It can go on now (say what you did or decided)", "Go on without it (say how)"
+	switch {
+	case r.blocked(s):
+		yes.Label, no.Label = "It can go on (say what you did below)", "Go on without it (say how below)"
 		yes.Reason, no.Reason = true, true
+	case r.overrides(s) && st.Gate == workflow.GateScore:
+		yes = Choice{Decision: workflow.DecisionOverride, Label: "Accept it below the gate (say why below)", Reason: true}
+		no.Label = "More rounds (say what to change below)"
+	case r.overrides(s):
+		yes = Choice{Decision: workflow.DecisionOverride, Label: "Accept the risk and go on", Reason: r.reasonDue(s)}
+		if yes.Reason {
+			yes.Label = "Accept the risk (say why below)"
+		}
+		no.Label = "Send it back to the developer"
+	default:
+		return []Choice{yes, no}
 	}
-	return []Choice{yes, no}
+	return []Choice{no, yes} // what lets failed work go on is not the first thing at hand
 }
 
 // overrides reports whether a yes lets work go on that its gate has not let through.

@@ -7,6 +7,7 @@ import (
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -90,7 +91,11 @@ func (r run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	if s.CurrentState == workflow.Clarifying {
 		what = "No answers were given"
 	}
-	out, err := r.reply(s, light, fmt.Sprintf("**%s:** %s. Nothing was changed.\n\n%s", what, why.Why, r.message(s)))
+	message := fmt.Sprintf("**%s:** %s. Nothing was changed.\n\n%s", what, why.Why, r.message(s))
+	if why.View {
+		message = r.viewed(s)
+	}
+	out, err := r.reply(s, light, message)
 	if out != nil {
 		if out.Gate == nil {
 			out.Gate = r.gateView(s)
@@ -126,12 +131,15 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 			return workflow.Grant{}, &silence{a.Silence}
 		}
 		note = a.Silence.Why
-		if !r.said() { // the call left the decision to a form that nobody saw
+		if !r.statesDecision() { // the call left the decision to a form that nobody saw
 			return workflow.Grant{}, &silence{a.Silence}
 		}
 	}
 	if policy == workflow.GateStrict && !r.req.Via.Personal() {
 		return workflow.Grant{}, r.notPersonal(s, note)
+	}
+	if policy == workflow.GateAuto && r.req.HostConfirm && r.req.Via == workflow.ChannelRelayed && !r.refuses() {
+		return workflow.Grant{}, r.askedByHost(s, note)
 	}
 	if r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
 		return workflow.Grant{}, approveNeeds()
@@ -145,21 +153,21 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 	return g, err
 }
 
-// leave returns the decision to take a session away from where it stands. Where it waits
-// at a gate, that is a decision about the gate: under a strict policy the person takes it
-// themselves.
+// leave returns the decision to take a session away from where it stands: it undoes what
+// a person has decided, so that under a strict policy the person takes it themselves.
 func (r run) leave(ctx context.Context, s *workflow.Session, d workflow.Decision, label string) (*workflow.Grant, error) {
-	policy := r.policy(s).Gate
+	policy := r.leavingPolicy(s)
 	a := Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
 	q := r.question(s)
-	strict := policy == workflow.GateStrict && s.CurrentState.Gated()
+	strict := policy == workflow.GateStrict
 	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
 		q.Action, q.Choices = r.req.Action, []Choice{{Decision: d, Label: label}}
-		q.Text = label + "? It was asked for"
-		if words := oneLine(r.req.Feedback); words != "" {
-			q.Text += " with these words: “" + clip(words, 1000) + "”"
+		q.Lead = visible.Cut(label+"? The assistant asks for it", formColumns, "…")
+		q.Worst = "It gives no reason."
+		if words := r.req.Feedback; strings.TrimSpace(words) != "" {
+			q.Worst = visible.Cut("Assistant: "+said(words, 300), formColumns, "…”")
+			q.Text = "Its words: " + said(words, 1000) + "\n" + q.Text
 		}
-		q.Text += "."
 		if d == workflow.DecisionReopen {
 			q.Target = workflow.StageID(r.req.Stage)
 		}
@@ -181,8 +189,23 @@ func (r run) leave(ctx context.Context, s *workflow.Session, d workflow.Decision
 	return &g, err
 }
 
-// said reports whether the call itself states a decision.
-func (r run) said() bool {
+// leavingPolicy is the policy for cancelling and reopening: the strictest of the stages that
+// the session has come to, since what was decided there is undone.
+func (r run) leavingPolicy(s *workflow.Session) workflow.GateMode {
+	if r.policy(s).Gate == workflow.GateStrict {
+		return workflow.GateStrict
+	}
+	w := r.project.cfg.Workflow
+	for _, st := range w.Stages[:w.Index(s.CurrentStage)] {
+		if st.Policy().Gate == workflow.GateStrict && st.Gate != workflow.GateNone {
+			return workflow.GateStrict
+		}
+	}
+	return r.policy(s).Gate
+}
+
+// statesDecision reports whether the call itself states a decision.
+func (r run) statesDecision() bool {
 	return r.req.Confirmed != nil || r.req.Approved != nil
 }
 
@@ -275,6 +298,18 @@ func (r run) notPersonal(s *workflow.Session, note string) error {
 		why += "; " + note
 	}
 	return fault.New(fault.GatePending, "%s", why).WithHint("%s", r.ways(s))
+}
+
+// askedByHost is the error of a yes that the assistant passes on where its host asks the
+// person: their answer there is worth more than the assistant's word for it.
+func (r run) askedByHost(s *workflow.Session, note string) error {
+	why := "this host asks the human about each call of " + confirmTool + ", so the assistant's word for a yes does not count here"
+	if note != "" {
+		why += "; " + note
+	}
+	e := fault.New(fault.GatePending, "%s", why).WithHint("call %s with the same decision, the stage and the sha256 of the draft; or %s", confirmTool, r.ways(s))
+	e.NextCall = r.confirmCall(s)
+	return e
 }
 
 func viaText(via workflow.Channel) string {

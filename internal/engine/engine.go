@@ -362,11 +362,11 @@ func (r run) explain(ctx context.Context, err error) error {
 // allowedActions lists what the session accepts where it stands, and with its draft as it is.
 func (r run) allowedActions(s *workflow.Session) []string {
 	names := actionNames(r.project.cfg.Workflow.Allowed(s))
-	if r.policy(s).Gate == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms) {
-		// What only the human's own act can do is none of the caller's.
-		own := []workflow.Action{gateAction(s.CurrentState)}
-		if s.CurrentState.Gated() {
-			own = append(own, workflow.ActionReopen, workflow.ActionCancel)
+	if r.leavingPolicy(s) == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms) {
+		// What only the human's own act can do is not offered to the caller.
+		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}
+		if r.policy(s).Gate == workflow.GateStrict {
+			own = append(own, gateAction(s.CurrentState))
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(own, workflow.Action(name)) })
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -19,6 +20,9 @@ func (r run) options(s *workflow.Session, ways ...string) string {
 	case byFormAgain:
 		return "It waits. **You can now** say **decide** when you are ready, and a form asks again; or say what to change; or type `bmad-mcp " + terminalCommand(s) + "` in a terminal."
 	case byHost:
+		if r.overrides(s) || r.blocked(s) {
+			return "**You can now** read it and\n- " + strings.Join(ways, "\n- ") + "\n\nYour host then asks you about the assistant's call of bmad-confirm."
+		}
 		return "**You can now** read it; your host asks you about the assistant's call of bmad-confirm. Allow it to approve; or decline it and say what to change."
 	case byOwnAct:
 		return r.ownAct(s)
@@ -35,26 +39,102 @@ func (r run) ownAct(s *workflow.Session) string {
 	return "**It waits for you.** Only your own act counts here, not the assistant's word for it: " + act + ". Then tell the assistant to go on."
 }
 
-func (r run) approvalMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
+// gateMessage is what a person reads where the session waits for their decision: a digest
+// of the document, and what they can do.
+func (r run) gateMessage(s *workflow.Session, draft, target string) string {
+	options := r.gateOptions(s, target)
+	room := digestLines - strings.Count(r.headline(s), "\n") - strings.Count(options, "\n") - 4 // the lines begun, and two empty ones
+	return r.digest(s, draft).render(room) + "\n\n" + options
+}
+
+// gateOptions says what the person can do at a gate.
+func (r run) gateOptions(s *workflow.Session, target string) string {
+	st := r.stage(s)
 	switch {
+	case s.CurrentState == workflow.AwaitingConfirmation:
+		return r.options(s,
+			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
+			"or say what to change: it goes into another round")
 	case st.Gate == workflow.GateApproval:
-		return r.planMessage(s, st, rec, draft, artifact)
+		return r.options(s,
+			fmt.Sprintf("say **approve**: it is saved as `%s` and development can begin", target),
+			"or say what to change")
 	case st.Gate == workflow.GateScore:
-		return fmt.Sprintf("%s\nDraft: %s\nAfter %s it has not reached the gate; from here it goes on as you decide.%s\n\n",
-			r.standing(s), draft, count(roundsBelow(s), "round"), list("Still missing:", rec.Gaps)) + r.options(s,
+		return r.options(s,
 			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", count(r.project.cfg.MaxIterations, "round")),
-			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", artifact),
+			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
 			r.elsewhere(st))
-	case rec.Verdict == workflow.Blocked:
-		needs := oneLine(rec.Needs)
-		if needs == "" {
-			needs = "the report says what."
-		}
-		return fmt.Sprintf("The %s is **blocked** and needs something from you: %s\nReport: %s%s\n\n", st.Role, needs, draft, reported(s)) + r.options(s,
+	case r.blocked(s):
+		return r.options(s,
 			"say what you did or decided, or how to go on without it: the "+st.Role+" goes on with your words",
 			"or **cancel**")
 	}
-	return r.failedMessage(s, st, draft, artifact)
+	back := "say **send it back**: the developer gets these findings"
+	if r.reworkSpent(s) {
+		risk := fmt.Sprintf("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
+		return r.options(s, back, risk, r.elsewhere(st))
+	}
+	return r.options(s, back, fmt.Sprintf("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
+}
+
+// labelled names something; "" where there is nothing to name.
+func labelled(label, what string) string {
+	if what == "" {
+		return ""
+	}
+	return label + what
+}
+
+// digest gathers what speaks for and against the document that waits. The draft is left
+// out where it is named elsewhere.
+func (r run) digest(s *workflow.Session, draft string) digest {
+	var d digest
+	st, rec := r.stage(s), s.Current()
+	if draft != "" && r.draftState(s) == artifact.Missing {
+		draft += " — **missing on disk**: restore it, or ask for another round"
+	}
+	d.add(goal(s))
+	switch {
+	case st.Gate == workflow.GateScore:
+		d.add(r.standing(s))
+		if s.CurrentState == workflow.AwaitingApproval {
+			d.add(fmt.Sprintf("After %s it has not reached the gate; from here it goes on as you decide.", count(roundsBelow(s), "round")))
+		}
+		d.add(r.changed(s))
+		d.add(labelled("Draft: ", draft))
+		d.quote(map[bool]string{true: "Still missing:", false: "Known gaps:"}[s.CurrentState == workflow.AwaitingApproval], rec.Gaps)
+	case st.Gate == workflow.GateApproval:
+		d.add(labelled("The "+st.DocumentName+" is ready: ", draft))
+		d.add(r.changed(s))
+		d.spare(auditText(rec.Audit))
+		if len(s.Sprints) == 0 {
+			d.add("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
+		}
+		d.list("Its sprints:", sprintTitles(s))
+		d.quote("To look at:", rec.Gaps)
+	case rec.Verdict == workflow.Blocked:
+		needs := "the report does not say what."
+		if rec.Needs != "" {
+			needs = said(rec.Needs, 300)
+		}
+		d.add(fmt.Sprintf("The %s is **blocked** and needs something from you: %s", st.Role, needs))
+		r.reported(s, &d, draft)
+	default:
+		d.add(fmt.Sprintf("The %s **failed** the work%s.", st.Role, tally(s)))
+		if r.reworkSpent(s) {
+			d.add(fmt.Sprintf("The work has come back %s already, and may go on coming back.", count(s.ReworkCount, "time")))
+		}
+		r.reported(s, &d, draft)
+	}
+	return d
+}
+
+func sprintTitles(s *workflow.Session) []string {
+	var out []string
+	for _, sp := range s.Sprints {
+		out = append(out, fmt.Sprintf("Sprint %d: %s", sp.Number, said(sp.Title, 120)))
+	}
+	return out
 }
 
 // elsewhere is what is left besides going on or back.
@@ -65,102 +145,44 @@ func (r run) elsewhere(st workflow.Stage) string {
 	return "or **reopen** an earlier stage, or **cancel**"
 }
 
-func (r run) planMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record, draft, artifact string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The %s is ready: %s", st.DocumentName, draft)
-	for _, sp := range s.Sprints {
-		fmt.Fprintf(&b, "\n- Sprint %d: %s", sp.Number, sp.Title)
-	}
-	if len(s.Sprints) == 0 {
-		b.WriteString("\nIt has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
-	}
-	b.WriteString(list("To look at:", rec.Gaps))
-	if audit := auditText(rec.Audit); audit != "" {
-		b.WriteString("\n" + audit)
-	}
-	return b.String() + "\n\n" + r.options(s,
-		fmt.Sprintf("say **approve**: it is saved as `%s` and development can begin", artifact),
-		"or say what to change")
-}
-
-// failedMessage offers what is possible with work that a review or QA run failed.
-func (r run) failedMessage(s *workflow.Session, st workflow.Stage, draft, artifact string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
-	if r.draftEdited(s) {
-		b.WriteString("\nIt was changed after it was handed in, and counts as it was judged.")
-	}
-	b.WriteString(reported(s) + "\n\n")
-	back := "say **send it back**: the developer gets these findings"
-	risk := fmt.Sprintf("say **accept the risk**: it goes on as it is, and `%s` records that", artifact)
-	if r.reworkSpent(s) {
-		fmt.Fprintf(&b, "The work has come back %s already, and may go on coming back.\n\n", count(s.ReworkCount, "time"))
-		risk = fmt.Sprintf("say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", artifact)
-		return b.String() + r.options(s, risk, r.elsewhere(st), "or "+back)
-	}
-	return b.String() + r.options(s, back, "or "+risk)
-}
-
-// reported is what a review or QA report came to, beside its verdict.
-func reported(s *workflow.Session) string {
+// reported adds what a review or QA report came to, beside its verdict.
+func (r run) reported(s *workflow.Session, d *digest, draft string) {
 	rec := s.Current()
-	var b strings.Builder
-	b.WriteString(list("The report contradicts itself:", rec.Objections))
+	d.add(labelled("Report: ", draft))
+	if r.draftEdited(s) {
+		d.add("It was changed after it was handed in, and counts as it was judged.")
+	}
+	d.add(progressText(rec.Progress))
+	if e := evidenceFor(s); e != nil {
+		text := evidenceText(e) + "."
+		if e.Failed() && strings.TrimSpace(e.Tail) != "" {
+			text += " Its output ends: " + said(lastLine(e.Tail), 160)
+		}
+		d.add(text)
+	}
+	d.spare(auditText(rec.Audit))
+	d.list("The report contradicts itself:", rec.Objections)
 	var open []string
 	for _, f := range workflow.OpenFindings(rec.Findings) {
 		open = append(open, findingLine(f))
 	}
 	for _, c := range workflow.FailedCriteria(rec.Criteria) {
-		open = append(open, strings.TrimSuffix(fmt.Sprintf("%s failed: %s", c.ID, c.Criterion), ": "))
+		open = append(open, criterionLine(c))
 	}
-	b.WriteString(list("Open findings:", open))
-	if text := progressText(rec.Progress); text != "" {
-		b.WriteString("\n" + text)
-	}
-	if e := evidenceFor(s); e != nil {
-		b.WriteString("\n" + evidenceText(e) + ".")
-		if e.Failed() && e.Tail != "" {
-			b.WriteString(" Its output ends:\n" + quoted(lastBytes(e.Tail, shownTail)))
-		}
-	}
-	if audit := auditText(rec.Audit); audit != "" {
-		b.WriteString("\n" + audit)
-	}
-	return b.String()
+	d.quote("Open findings:", open)
 }
 
-// quoted sets a program's output off from what we say.
-func quoted(text string) string {
-	return "> " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n> ")
+// lastLine returns the last line of a text that says something.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// facts says what is true about a document that waits, as plain text for a form or a terminal.
+// facts says what is true about what waits, as plain text behind the first lines of a form
+// or at a terminal.
 func (r run) facts(s *workflow.Session) string {
-	st, rec := r.stage(s), s.Current()
-	var b strings.Builder
-	switch {
-	case s.CurrentState == workflow.Clarifying:
-		fmt.Fprintf(&b, "The %s asks about the %s.", st.Role, st.DocumentName)
-	case st.Gate == workflow.GateScore:
-		b.WriteString(r.standing(s))
-		if s.CurrentState == workflow.AwaitingApproval {
-			fmt.Fprintf(&b, "\nAfter %s it has not reached the gate.", count(roundsBelow(s), "round"))
-		}
-		b.WriteString(list("Known gaps:", rec.Gaps))
-	case st.Gate == workflow.GateApproval:
-		fmt.Fprintf(&b, "The %s is ready.", st.DocumentName)
-		if audit := auditText(rec.Audit); audit != "" {
-			b.WriteString(" " + audit)
-		}
-		var sprints []string
-		for _, sp := range s.Sprints {
-			sprints = append(sprints, fmt.Sprintf("Sprint %d: %s", sp.Number, sp.Title))
-		}
-		b.WriteString(list("Its sprints:", sprints) + list("To look at:", rec.Gaps))
-	case rec.Verdict == workflow.Blocked:
-		fmt.Fprintf(&b, "The %s is blocked and needs something from you: %s%s", st.Role, oneLine(rec.Needs), reported(s))
-	default:
-		fmt.Fprintf(&b, "The %s failed the work.%s", st.Role, reported(s))
+	if s.CurrentState == workflow.Clarifying {
+		return ""
 	}
-	return strings.NewReplacer("**", "", "`", "").Replace(strings.TrimSpace(b.String()))
+	return strings.NewReplacer("**", "", "`", "").Replace(r.digest(s, "").with(10, true))
 }

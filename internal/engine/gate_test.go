@@ -167,7 +167,7 @@ func TestVerifyCommand(t *testing.T) {
 	}
 	b.at("qa/generating", approve(true, "known"))
 	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: pass"))
-	if r.Verdict != workflow.Fail || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends:\n> checked") {
+	if r.Verdict != workflow.Fail || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends: “checked”") {
 		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
 	}
 	// Mended.
@@ -234,7 +234,7 @@ func TestBlockedStageWaitsForTheHuman(t *testing.T) {
 	b.to(workflow.QA, workflow.Generating)
 	reworks := b.stored().ReworkCount
 	r := b.at("qa/awaiting_approval", submit(workflow.QA, `{"qa_report":"# Q","verdict":"blocked","needs":"a key for the staging mail service"}`))
-	if r.Verdict != workflow.Blocked || r.Needs != "a key for the staging mail service" || !strings.Contains(r.UserMessage, "is **blocked** and needs something from you: a key for the staging mail service") || r.PendingUserActions[0] != "unblock" {
+	if r.Verdict != workflow.Blocked || r.Needs != "a key for the staging mail service" || !strings.Contains(r.UserMessage, "is **blocked** and needs something from you: “a key for the staging mail service”") || r.PendingUserActions[0] != "unblock" {
 		t.Errorf("%+v\n%s", r.PendingUserActions, r.UserMessage)
 	}
 	b.refused(approve(true, ""), fault.InvalidArgument, "goes on only with what the human did or decided")
@@ -294,8 +294,11 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionReopen || g.Channel != workflow.ChannelTerminal || r.Rework != reworks+1 {
 		t.Errorf("%+v, rework %d", g, r.Rework)
 	}
-	b.at("dev/cancelled", engine.Request{Action: workflow.ActionCancel, Feedback: "enough"}) // no gate is pending
-	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionCancel || g.Channel != workflow.ChannelRelayed || g.Feedback != "enough" {
+	cancel := engine.Request{Action: workflow.ActionCancel, Feedback: "enough"}
+	b.refused(cancel, fault.GatePending, "policy strict") // though no gate is pending
+	cancel.Ask = &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionCancel}}
+	b.at("dev/cancelled", cancel)
+	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionCancel || g.Channel != workflow.ChannelTerminal || g.Feedback != "enough" {
 		t.Errorf("%+v", g)
 	}
 }

@@ -84,10 +84,9 @@ func (r run) gate(s *workflow.Session, st workflow.Stage, out *Reply) {
 		delete(out.NextCall, "confirmed")
 		delete(out.NextCall, "approved")
 	case byHost:
-		out.Gate.AskByHost, out.RequiresUserConfirmation = true, false
-		out.NextCall = map[string]any{
-			"tool": confirmTool, "session_id": s.SessionID, "stage": st.ID,
-			"decision": workflow.DecisionApprove, "sha256": r.bound(s).SHA256,
+		out.NextCall = r.confirmCall(s)
+		if out.NextCall["decision"] == workflow.DecisionApprove {
+			out.Gate.AskByHost, out.RequiresUserConfirmation = true, false
 		}
 	case byOwnAct:
 		out.NextCall = nil // whatever the assistant calls is refused
@@ -96,6 +95,19 @@ func (r run) gate(s *workflow.Session, st workflow.Stage, out *Reply) {
 
 // confirmTool is the tool about which a host asks the human.
 const confirmTool = "bmad-confirm"
+
+// confirmCall is the call about which the host asks the person. Where a yes is more than
+// saving a document, the person says first which way it goes.
+func (r run) confirmCall(s *workflow.Session) map[string]any {
+	call := map[string]any{
+		"tool": confirmTool, "session_id": s.SessionID, "stage": s.CurrentStage,
+		"decision": workflow.DecisionApprove, "sha256": r.bound(s).SHA256,
+	}
+	if r.overrides(s) || r.blocked(s) {
+		call["decision"], call["feedback"] = "ask the human: approve or request_changes", "their words"
+	}
+	return call
+}
 
 func (r run) gateView(s *workflow.Session) *GateView {
 	return &GateView{Policy: r.policy(s).Gate, WaitsFor: "human", Terminal: "bmad-mcp " + terminalCommand(s)}
@@ -124,7 +136,7 @@ func (r run) way(s *workflow.Session) way {
 		return byFormAgain
 	case r.req.Ask != nil && relaying && gated && !r.req.NoForms:
 		return byForm
-	case r.req.HostConfirm && gated && !r.overrides(s) && !r.blocked(s):
+	case r.req.HostConfirm && gated:
 		return byHost
 	case mode == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms):
 		return byOwnAct

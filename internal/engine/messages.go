@@ -119,20 +119,15 @@ func (r run) message(s *workflow.Session) string {
 	case workflow.Clarifying:
 		return r.questionsMessage(s, st, rec, draft)
 	case workflow.AwaitingConfirmation:
-		switch r.draftState(s) {
-		case artifact.Modified:
+		if r.draftEdited(s) {
 			return r.editedMessage(s, draft)
-		case artifact.Missing:
-			draft += " — **missing on disk**: restore it, or ask for another round"
 		}
-		return fmt.Sprintf("%s\nDraft: %s%s\n\n", r.standing(s), draft, list("Known gaps:", rec.Gaps)) + r.options(s,
-			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
-			"or say what to change: it goes into another round")
+		return r.gateMessage(s, draft, target)
 	case workflow.AwaitingApproval:
 		if r.resubmittable(s) && r.draftEdited(s) {
 			return r.editedMessage(s, draft)
 		}
-		return r.approvalMessage(s, st, rec, draft, target)
+		return r.gateMessage(s, draft, target)
 	case workflow.Completed:
 		return r.completedMessage(s)
 	case workflow.Cancelled:
@@ -154,9 +149,12 @@ func (r run) questionsMessage(s *workflow.Session, st workflow.Stage, rec *workf
 	}
 	fmt.Fprintf(&b, "\n\nThe %s asks:\n", st.Role)
 	for _, q := range rec.Questions {
-		fmt.Fprintf(&b, "- **%s** %s", q.ID, q.Question)
+		fmt.Fprintf(&b, "- **%s** %s", q.ID, said(q.Question, len(q.Question)))
+		if len(q.Options) > 0 {
+			b.WriteString(" — " + optionList(q.Options))
+		}
 		if q.Context != "" {
-			fmt.Fprintf(&b, " _(%s)_", q.Context)
+			b.WriteString(" (" + said(q.Context, len(q.Context)) + ")")
 		}
 		b.WriteString("\n")
 	}
@@ -345,7 +343,7 @@ func list(title string, items []string) string {
 			fmt.Fprintf(&b, "\n- … and %d more", len(items)-i)
 			break
 		}
-		b.WriteString("\n- " + clip(oneLine(item), 300))
+		b.WriteString("\n- " + said(item, 300))
 	}
 	return b.String()
 }

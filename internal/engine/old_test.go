@@ -110,7 +110,7 @@ func TestPlanOfTheNodeServerHasItsSprints(t *testing.T) {
 	b := newBench(t)
 	b.session = nodeID
 	b.write(".bmad-task/session-"+nodeID+".json", nodeSession("sm", "awaiting_approval", `{"status":"in_progress","draft":"# Plan\n## Sprint 1: Base\n## Sprint 2: More","iteration":1}`))
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); len(r.Sprints) != 2 || !strings.Contains(r.UserMessage, "Sprint 2: More") {
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); len(r.Sprints) != 2 || !strings.Contains(r.UserMessage, "Sprint 2: “More”") {
 		t.Errorf("status: %+v\n%s", r.Sprints, r.UserMessage)
 	}
 	b.at("dev/generating", approve(true, ""))

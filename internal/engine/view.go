@@ -43,7 +43,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 			out.Draft.SHA256 = ""
 		}
 		if out.Draft != nil && s.CurrentState.Gated() {
-			out.Draft.SHA256 = r.draftHash(s)
+			out.Draft.SHA256, out.Draft.Summary = r.draftHash(s), "" // the digest says more
 		}
 	}
 	r.scores(s, st, out)

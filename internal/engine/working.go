@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -128,6 +130,23 @@ func (r run) texts(s *workflow.Session, sub *submission, edits string) (texts []
 		texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: editedText, Body: edits, At: at})
 	}
 	return texts, index
+}
+
+// viewed shows the document that waits, as much of it as a reply holds.
+func (r run) viewed(s *workflow.Session) string {
+	name := r.draftPath(s)
+	again := "Say **decide** when you are ready: the form asks again. Or say what to change."
+	data, err := r.project.dir.ReadFile(name)
+	if err != nil {
+		return fmt.Sprintf("The document `%s` cannot be read: %v. Nothing was decided.", name, err)
+	}
+	var shown Reply
+	shown.show(newResource("draft", mimeMarkdown, name, string(data)))
+	end := ""
+	if shown.Resource.Truncated {
+		end = fmt.Sprintf("\n\n… The first %d of %d bytes; all of it is in `%s`.", len(shown.Resource.Text), len(data), name)
+	}
+	return fmt.Sprintf("Nothing was decided. The document, `%s`:\n\n---\n\n%s%s\n\n---\n\n%s", name, visible.Text(shown.Resource.Text), end, again)
 }
 
 // workFromArtifact makes the saved artifact the working copy of a stage that is reopened,

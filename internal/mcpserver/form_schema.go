@@ -1,20 +1,34 @@
 package mcpserver
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/visible"
+	"bmad-mcp/internal/workflow"
 )
 
 // notNow is the choice that leaves a gate as it is.
 const notNow = "not_now"
 
+// viewFirst is the choice to read the document before deciding; it leaves the gate too.
+const viewFirst = "view"
+
 // answerField names the field of the i-th question: ids are the assistant's, and hosts
-// need not take any text as a field's name.
+// need not take any text as a field's name. otherField takes the answer that is not among
+// the offered ones.
 func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
+
+func otherField(i int) string { return answerField(i) + "_other" }
+
+// other is the choice of an answer that is not among the offered ones, option that of the i-th.
+const other = "other"
+
+func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
 // Limits of what a form shows, in characters.
 const (
@@ -22,67 +36,109 @@ const (
 	maxFormTitle = 300
 )
 
-// params is the form of a question.
+// params is the form of a question. Claude Code 2.1 shows three lines of the message, 49
+// columns of a field's title and 88 of its description, each cut: what is decided, the
+// worst of it and the draft stand first.
 func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
-	// What the server says comes before what the assistant has written; and hosts show
-	// three lines before one has to ask for more.
-	first, rest, _ := strings.Cut(q.Text, "\n")
-	text := fmt.Sprintf("%s · %s\n%s\n", q.TaskName, q.Title, first)
+	lines := []string{q.Lead, q.Worst}
 	if q.Draft != "" {
-		text += q.DraftLine() + "\n"
+		lines = append(lines, q.DraftLine())
 	}
-	text += rest
+	lines = append(lines, "", fmt.Sprintf("Task “%s” · %s", q.TaskName, q.Title))
+	if q.Text != "" {
+		lines = append(lines, q.Text)
+	}
+	if len(q.Questions) > 0 {
+		lines = append(lines, "", "The assistant asks:")
+	}
 	for i, question := range q.Questions {
-		text += fmt.Sprintf("\n\n%d. %s", i+1, oneLine(question.Question))
+		lines = append(lines, fmt.Sprintf("%d. “%s”", i+1, visible.Line(question.Question)))
 		if question.Context != "" {
-			text += "\n   (" + oneLine(question.Context) + ")"
+			lines = append(lines, "   why: “"+visible.Line(question.Context)+"”")
 		}
 	}
-	p := mcp.ElicitationParams{Message: clipRunes(text, maxFormText)}
+	if len(q.Choices) > 0 {
+		lines = append(lines, "", "Declining or closing the form decides nothing.")
+	}
+	p := mcp.ElicitationParams{Message: clipRunes(visible.Text(strings.Join(lines, "\n")), maxFormText)}
 	if len(q.Questions) > 0 {
-		p.RequestedSchema = answerSchema(q)
+		p.RequestedSchema = c.answerSchema(q)
 	} else {
 		p.RequestedSchema = c.decisionSchema(q)
 	}
 	return p
 }
 
+// choose makes a field a choice, in the form that the client's protocol has.
+func (c *formChannel) choose(field map[string]any, values, labels []string) map[string]any {
+	if !c.titled {
+		field["enum"], field["enumNames"] = values, labels
+		return field
+	}
+	one := make([]map[string]any, len(values))
+	for i := range values {
+		one[i] = map[string]any{"const": values[i], "title": labels[i]}
+	}
+	field["oneOf"] = one
+	return field
+}
+
 func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
 	var values, labels []string
 	for _, choice := range q.Choices {
-		values, labels = append(values, choice.Value()), append(labels, choice.Label)
+		values, labels = append(values, choice.Value()), append(labels, visible.Line(choice.Label))
+	}
+	if q.Draft != "" {
+		values, labels = append(values, viewFirst), append(labels, "View the document first")
 	}
 	values, labels = append(values, notNow), append(labels, "Not now: leave it as it is")
-	decision := map[string]any{"type": "string", "title": "Your decision"}
-	if c.titled {
-		var one []map[string]any
-		for i, label := range labels {
-			one = append(one, map[string]any{"const": values[i], "title": label})
-		}
-		decision["oneOf"] = one
-	} else {
-		decision["enum"], decision["enumNames"] = values, labels
-	}
 	return map[string]any{
 		"type": "object",
 		"properties": map[string]any{
-			"decision": decision,
+			"decision": c.choose(map[string]any{"type": "string", "title": "Your decision"}, values, labels),
 			"feedback": map[string]any{"type": "string", "title": "Feedback", "description": "what to change, or why; in your own words", "maxLength": engine.MaxFeedback / 4},
 		},
 		"required": []string{"decision"},
 	}
 }
 
-func answerSchema(q engine.Question) map[string]any {
+func (c *formChannel) answerSchema(q engine.Question) map[string]any {
 	fields := map[string]any{}
 	for i, question := range q.Questions {
-		field := map[string]any{"type": "string", "title": clipRunes(oneLine(question.Question), maxFormTitle), "maxLength": engine.MaxAnswer / 4}
-		if question.Context != "" {
-			field["description"] = clipRunes(oneLine(question.Context), maxFormTitle)
-		}
+		title := fmt.Sprintf("%d of %d", i+1, len(q.Questions))
+		field := map[string]any{"type": "string", "title": title, "description": clipRunes(visible.Line(question.Question), maxFormTitle)}
 		fields[answerField(i)] = field
+		if len(question.Options) < 2 {
+			field["maxLength"] = engine.MaxAnswer / 4
+			continue
+		}
+		var values, labels []string
+		for j, text := range question.Options {
+			values, labels = append(values, option(j)), append(labels, visible.Line(text))
+		}
+		c.choose(field, append(values, other), append(labels, "Something else: write it below"))
+		fields[otherField(i)] = map[string]any{"type": "string", "title": title + ", in your words", "description": "if none of the answers above fits, or to add to yours", "maxLength": engine.MaxAnswer / 4}
 	}
 	return map[string]any{"type": "object", "properties": fields}
+}
+
+// answered returns the answer to the i-th question in what came back; "" if it was left open.
+func answered(content map[string]any, i int, question workflow.Question) string {
+	text, _ := content[answerField(i)].(string)
+	if len(question.Options) < 2 {
+		return text
+	}
+	chosen := ""
+	for j, offered := range question.Options {
+		if text == option(j) {
+			chosen = offered
+		}
+	}
+	own, _ := content[otherField(i)].(string)
+	if own = strings.TrimSpace(own); chosen != "" && own != "" {
+		return chosen + ". " + own
+	}
+	return cmp.Or(chosen, own)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -261,7 +261,7 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 	if len(q.Questions) > 0 {
 		a.Answers = map[string]string{}
 		for i, question := range q.Questions {
-			if text, ok := content[answerField(i)].(string); ok {
+			if text := answered(content, i, question); text != "" {
 				a.Answers[question.ID] = text
 			}
 		}
@@ -271,8 +271,11 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 		return silence("the form came back empty", false)
 	}
 	decision, _ := content["decision"].(string)
-	if decision == notNow {
+	switch decision {
+	case notNow:
 		return silence("not now", false)
+	case viewFirst:
+		return engine.Response{Silence: engine.Silence{Why: "the document is to be read first", View: true}}
 	}
 	i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == decision })
 	if i < 0 {

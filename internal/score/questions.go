@@ -33,6 +33,7 @@ func readQuestions(object map[string]any) []workflow.Question {
 				q.ID = field(item, "id")
 				q.Question = field(item, "question", "text", "q")
 				q.Context = field(item, "context", "why", "reason")
+				q.Options = options(item)
 			}
 			if q.Question = strings.TrimSpace(q.Question); q.Question != "" && !noQuestion.MatchString(q.Question) {
 				out = append(out, q)
@@ -40,6 +41,27 @@ func readQuestions(object map[string]any) []workflow.Question {
 		}
 	}
 	return withIDs(out)
+}
+
+const (
+	// maxOptions bounds the answers that a question offers; fewer than two are no choice.
+	maxOptions = 9
+	maxOption  = 200 // characters
+)
+
+// options are the answers that a question offers.
+func options(item map[string]any) []string {
+	var out []string
+	for _, key := range []string{"options", "choices", "answers"} {
+		for _, text := range mergeStrings(stringList(item[key]), nil) {
+			out = append(out, clipRunes(strings.Join(strings.Fields(text), " "), maxOption))
+		}
+		if len(out) > 1 {
+			return out[:min(len(out), maxOptions)]
+		}
+		out = nil
+	}
+	return out
 }
 
 var (

@@ -46,6 +46,8 @@ type Question struct {
 	Question string `json:"question"`
 	// Context says why the question matters.
 	Context string `json:"context,omitempty"`
+	// Options are the answers that the stage offers; the person may give another.
+	Options []string `json:"options,omitempty"`
 	Extra   Extra  `json:"-"`
 }
 

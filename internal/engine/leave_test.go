@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/workflow"
+)
+
+// TestLeavingUnderStrict tries to cancel and to reopen by the assistant's word and by a
+// script's, in every state of every stage, under a policy that is strict in all stages or
+// in one that the session has passed.
+func TestLeavingUnderStrict(t *testing.T) {
+	ways := map[string]func(engine.Request) engine.Request{
+		"relayed": func(q engine.Request) engine.Request { return q },
+		"script":  func(q engine.Request) engine.Request { q.Via = workflow.ChannelScript; return q },
+		"host":    func(q engine.Request) engine.Request { q.HostConfirm = true; return q },
+	}
+	for _, place := range []struct {
+		stage workflow.StageID
+		state workflow.State
+	}{
+		{workflow.PO, workflow.Generating}, {workflow.PO, workflow.Clarifying}, {workflow.PO, workflow.Refining}, {workflow.PO, workflow.AwaitingConfirmation},
+		{workflow.Architect, workflow.Generating}, {workflow.SM, workflow.Generating}, {workflow.SM, workflow.AwaitingApproval},
+		{workflow.Dev, workflow.Generating}, {workflow.Dev, workflow.Refining}, {workflow.Review, workflow.Generating}, {workflow.Review, workflow.AwaitingApproval},
+		{workflow.QA, workflow.Generating}, {workflow.QA, workflow.AwaitingApproval}, {workflow.QA, workflow.Completed},
+	} {
+		b := newBench(t)
+		b.reach(place.stage, place.state)
+		for _, policy := range []string{"gate: strict\n", "stages: {po: {gate: strict}}\n"} {
+			b.settings(policy)
+			before := b.snapshot()
+			for name, via := range ways {
+				calls := []engine.Request{{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"}}
+				if place.state.Active() {
+					calls = append(calls, engine.Request{Action: workflow.ActionCancel})
+				}
+				for _, call := range calls {
+					if call.Action == workflow.ActionReopen && place.stage == workflow.PO {
+						continue // there is nothing before it
+					}
+					call.SessionID = b.session
+					if hint := b.refused(via(call), fault.GatePending, "policy strict"); !strings.Contains(hint, "in a terminal: bmad-mcp "+string(call.Action)) {
+						t.Errorf("%s at %s/%s, %s: hint %q", call.Action, place.stage, place.state, name, hint)
+					}
+				}
+			}
+			if b.snapshot() != before {
+				t.Errorf("%s/%s: a refused call changed the disk", place.stage, place.state)
+			}
+			r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: b.session})
+			if slices.Contains(r.Allowed, "cancel") || slices.Contains(r.Allowed, "reopen") {
+				t.Errorf("%s/%s under %s offers %v", place.stage, place.state, policy, r.Allowed)
+			}
+		}
+		b.settings("")
+	}
+}
+
+// TestRelayedYesWhereTheHostAsks: it is refused and names the tool; a no stays.
+func TestRelayedYesWhereTheHostAsks(t *testing.T) {
+	yes := true
+	for _, tt := range []struct {
+		stage workflow.StageID
+		state workflow.State
+	}{
+		{workflow.PO, workflow.AwaitingConfirmation}, {workflow.Architect, workflow.AwaitingConfirmation}, {workflow.SM, workflow.AwaitingApproval},
+		{workflow.Review, workflow.AwaitingApproval}, {workflow.QA, workflow.AwaitingApproval},
+	} {
+		b := newBench(t)
+		b.reach(tt.stage, tt.state)
+		call := func(decision *bool) engine.Request {
+			if tt.state == workflow.AwaitingConfirmation {
+				return engine.Request{Action: workflow.ActionConfirm, Confirmed: decision, HostConfirm: true}
+			}
+			return engine.Request{Action: workflow.ActionApprove, Approved: decision, HostConfirm: true, Feedback: "as they said"}
+		}
+		before := b.snapshot()
+		hint := b.refused(call(&yes), fault.GatePending, "bmad-confirm")
+		if !strings.Contains(hint, "bmad-confirm") || b.snapshot() != before {
+			t.Errorf("%s: hint %q", tt.stage, hint)
+		}
+		if tt.state == workflow.AwaitingConfirmation {
+			b.refused(engine.Request{Action: workflow.ActionConfirm, HostConfirm: true}, fault.GatePending, "bmad-confirm")
+		}
+		// Through the tool it is taken; by relay where the policy says so; and a no either way.
+		host := call(&yes)
+		host.Via, host.Draft = workflow.ChannelHostConfirmed, b.do(engine.Request{Action: workflow.ActionStatus}).Draft.SHA256
+		b.do(host)
+		if g := lastDecision(b.stored()); g == nil || g.Channel != workflow.ChannelHostConfirmed || g.Stage != tt.stage {
+			t.Errorf("%s: %+v", tt.stage, g)
+		}
+		b = newBench(t)
+		b.reach(tt.stage, tt.state)
+		no := false
+		b.do(call(&no))
+		b = newBench(t)
+		b.environ = []string{"BMAD_GATE=relay"}
+		b.restart()
+		b.reach(tt.stage, tt.state)
+		b.do(call(&yes))
+	}
+}
+
+func lastDecision(s *workflow.Session) *workflow.Grant {
+	for _, e := range slices.Backward(s.History) {
+		if e.Grant != nil {
+			return e.Grant
+		}
+	}
+	return nil
+}
+
+// reach is to, and knows the way to failed QA too.
+func (b *bench) reach(stage workflow.StageID, state workflow.State) {
+	b.t.Helper()
+	if stage == workflow.QA && state == workflow.AwaitingApproval {
+		b.to(workflow.QA, workflow.Generating)
+		b.do(submit(workflow.QA, "# Q\nStatus: fail"))
+		return
+	}
+	b.to(stage, state)
+}
