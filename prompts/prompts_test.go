@@ -46,12 +46,15 @@ var jsonFence = regexp.MustCompile("(?s)```json\n(.*?)\n```")
 func TestExamplesParse(t *testing.T) {
 	for _, st := range workflow.Default().Stages {
 		examples := jsonFence.FindAllStringSubmatch(load(t, st.ID).Full(90), -1)
+		if st.ID == workflow.SM && len(examples) == 0 {
+			continue // a plan is Markdown and nothing else
+		}
 		if len(examples) != 2 {
 			t.Fatalf("%s: %d examples, want one for the first and one for a later round", st.ID, len(examples))
 		}
 		for i, m := range examples {
-			a := score.Read(st.ID, m[1])
-			if !strings.HasPrefix(a.Document, "# ") || a.Defect != "" {
+			a := score.Read(st.ID, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n")
+			if a.Document != "# The document\n\nIts text." || a.Defect != "" {
 				t.Errorf("%s, example %d: document %q, defect %q", st.ID, i, a.Document, a.Defect)
 			}
 			switch st.ID {

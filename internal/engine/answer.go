@@ -74,10 +74,9 @@ func (r run) personAnswers(ctx context.Context, s *workflow.Session) (Response, 
 
 // openQuestions is what the person is asked where a stage has questions.
 func (r run) openQuestions(s *workflow.Session) Question {
-	return Question{
-		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
-		Title: r.place(s), Lead: r.lead(s), Worst: r.worst(s), Text: r.facts(s), Questions: slices.Clone(s.Current().Questions), Limit: r.project.cfg.FormTimeout,
-	}
+	q := r.question(s)
+	q.Choices, q.Questions = nil, slices.Clone(s.Current().Questions)
+	return q
 }
 
 // recordAnswers stores answers with the channel that they came by. It returns how many.

@@ -162,11 +162,13 @@ func (r run) leave(ctx context.Context, s *workflow.Session, d workflow.Decision
 	strict := policy == workflow.GateStrict
 	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
 		q.Action, q.Choices = r.req.Action, []Choice{{Decision: d, Label: label}}
-		q.Lead = visible.Cut(label+"? The assistant asks for it", formColumns, "…")
-		q.Worst = "It gives no reason."
-		if words := r.req.Feedback; strings.TrimSpace(words) != "" {
-			q.Worst = visible.Cut("Assistant: "+said(words, 300), formColumns, "…”")
-			q.Text = "Its words: " + said(words, 1000) + "\n" + q.Text
+		q.Lead, q.Worst = label+"?", ""
+		if r.req.Forms {
+			q.Lead, q.Worst = label+"? The assistant asks for it", "It gives no reason."
+			if words := r.req.Feedback; strings.TrimSpace(words) != "" {
+				q.Worst = visible.Cut("Assistant: "+said(words, 300), formColumns, "…”")
+				q.Text = "Its words: " + said(words, 1000) + "\n" + q.Text
+			}
 		}
 		if d == workflow.DecisionReopen {
 			q.Target = workflow.StageID(r.req.Stage)

@@ -54,7 +54,7 @@ func (r run) readSubmission(s *workflow.Session, st workflow.Stage) (*submission
 			a := score.Read(st.ID, text)
 			if a.Defect != "" {
 				return nil, fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
-					WithHint("submit the whole object again in the form of the role_prompt, with quotes and newlines escaped inside strings, or plain Markdown; a long text is safest written to a file and passed as %s_result_path", engine)
+					WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
 			}
 			if a.Document == "" {
 				return nil, fault.New(fault.InvalidArgument, "%s_result holds no document", engine).

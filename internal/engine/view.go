@@ -184,7 +184,7 @@ func refinement(st workflow.Stage, rec *workflow.Record, later string) string {
 		later = "You were blocked; what the human did or decided is in context.feedback. Go on with it, and report on the whole again.\n\n" + later
 	}
 	return "You are still the " + st.Role + ". This is round " + strconv.Itoa(rec.Iteration+1) + " of the " + st.DocumentName +
-		"; your last version is at draft.path. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
+		"; your last version is at draft.path, and people may have edited it. Edit it there. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
 }
 
 // earlier lists the documents of the stages before st: the artifact where one is

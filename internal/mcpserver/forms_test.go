@@ -184,7 +184,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 			}})
 			gateOf(t, c)
 			call(t, c, object{"action": "confirm"})
-			for _, want := range []string{"x · stage 1 of 6, Product Owner", "claims 95 of 100, audit ", "the gate is 90", "The audit found: ", "Draft: .bmad-task/temp/", " bytes)"} {
+			for _, want := range []string{"Task “x” · stage 1 of 6, Product Owner", "Claims 95, audit ", "the gate is 90", "The audit found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
 				if !strings.Contains(seen.Message, want) {
 					t.Errorf("no %q in\n%s", want, seen.Message)
 				}
@@ -289,11 +289,7 @@ func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
-				names, _ := filepath.Glob(filepath.Join(dir, ".bmad-task", "temp", "*", "po_final*"))
-				if len(names) != 1 {
-					return mcpserver.FormAnswer{}, errors.New("no draft")
-				}
-				if err := os.WriteFile(names[0], []byte("# Something else\n"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, ".bmad-task", "work", "x", "po.md"), []byte("# Something else\n"), 0o600); err != nil {
 					return mcpserver.FormAnswer{}, err
 				}
 				time.Sleep(person)
@@ -449,7 +445,7 @@ func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
 				t.Fatalf("approving the document ended the run: %v", reply)
 			}
 			offered := fmt.Sprint(seen.Schema["properties"].(object)["decision"])
-			if !strings.Contains(seen.Message, "Cancel this run? It was asked for with these words: “not needed any more”.") || strings.Contains(offered, "approve") || !strings.Contains(offered, "cancel") || !strings.Contains(offered, "not_now") {
+			if !strings.Contains(seen.Message, "Cancel this run? The assistant asks for it\nAssistant: “not needed any more”\n") || strings.Contains(offered, "approve") || !strings.Contains(offered, "cancel") || !strings.Contains(offered, "not_now") {
 				t.Errorf("%s\n%s", seen.Message, offered)
 			}
 			answer = "cancel"
