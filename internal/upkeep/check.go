@@ -178,11 +178,11 @@ func (p *Project) checkContents(v *survey) Check {
 				c.add(Problem, ref.path, fmt.Sprintf("%s refers to it: %s", ref.from, cause(err)))
 			case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
 				edited++
-				if now := s.Current().FinalResultRef; s.CurrentState.Gated() && now != nil && path.Clean(now.FilePath) == ref.path {
-					c.add(Warning, ref.path, fmt.Sprintf("%s: edited while it waits at its gate", ref.from))
-					c.Remedy = "submit it again from its path, or send it back"
-				}
 			}
+		}
+		if draft := editedDraft(p.dir, s); draft != "" {
+			c.add(Warning, draft, fmt.Sprintf("%s: edited while it waits at its gate", s.TaskName))
+			c.Remedy = "submit it again from its path, or send it back"
 		}
 	}
 	c.Detail = fmt.Sprintf("%d referred to, %d missing, %d edited since", len(seen), missing, edited)
@@ -193,6 +193,23 @@ func (p *Project) checkContents(v *survey) Check {
 		c.Remedy = "restore the file from a backup or from " + Trash + "; or send the document back (confirm or approve with false, or reopen its stage) and submit it again"
 	}
 	return c
+}
+
+// editedDraft returns the draft of a session that waits at its gate, if it was edited there:
+// its working copy, or the record of the round where an older version made none.
+func editedDraft(dir *durable.Dir, s *workflow.Session) string {
+	ref := s.Current().FinalResultRef
+	if !s.CurrentState.Gated() || ref == nil {
+		return ""
+	}
+	draft := workflow.Artifact{Path: artifact.WorkPath(s.TaskName, s.CurrentStage), SHA256: ref.SHA256}
+	if !dir.Exists(draft.Path) {
+		draft.Path = path.Clean(ref.FilePath)
+	}
+	if artifact.StateOf(dir, draft) != artifact.Modified {
+		return ""
+	}
+	return draft.Path
 }
 
 func (p *Project) checkArtifacts(v *survey) Check {

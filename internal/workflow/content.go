@@ -48,7 +48,7 @@ type Question struct {
 	Context string `json:"context,omitempty"`
 	// Options are the answers that the stage offers; the person may give another.
 	Options []string `json:"options,omitempty"`
-	Extra   Extra  `json:"-"`
+	Extra   Extra    `json:"-"`
 }
 
 // Verdict is what a review or QA run concludes.
