@@ -47,6 +47,9 @@ var askingHosts = map[string][]int{"claude-code": {2, 1, 199}}
 
 // hostConfirms reports whether the host of a request asks the person about bmad-confirm.
 func (s *Server) hostConfirms(ctx context.Context) bool {
+	if fromPage(ctx) {
+		return false // nobody's host, whatever the settings say of hosts
+	}
 	switch s.hostConfirm {
 	case HostConfirmAlways:
 		return true

@@ -3,21 +3,13 @@ package mcpserver
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -35,8 +27,8 @@ type HTTPOptions struct {
 	// Remote is true where the server listens for other machines: a request may then name
 	// the server by any host.
 	Remote bool
-	// Origins are those of web pages that may call besides the ones of this machine, such
-	// as "https://inspector.example".
+	// Origins are those of web pages that may call, as ParseOrigin returns them. Pages of the
+	// server's own origin may call besides.
 	Origins []string
 	// MaxBody bounds the body of a request, in bytes.
 	MaxBody int64
@@ -66,16 +58,16 @@ const (
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
 // /metrics if it was asked for.
 func (s *Server) Handler(o HTTPOptions) *Handler {
-	h := &Handler{server: s, o: o, log: s.log, sessions: &sessionIDs{now: o.Now, seen: map[string]time.Time{}}}
+	h := &Handler{server: s, o: o, log: s.log, sessions: &sessionIDs{now: o.Now, seen: map[string]*httpSession{}}}
 	h.stream = server.NewStreamableHTTPServer(s.mcp,
-		server.WithSessionIdManager(h.sessions),
+		server.WithSessionIdManagerResolver(h.sessions),
 		server.WithSessionIdleTTL(o.Idle),
 		server.WithHeartbeatInterval(heartbeat),
 		server.WithStreamableHTTPLogger(s.log),
 		// Ours looks at every request, and says what is wrong.
 		server.WithDisableLocalhostProtection(true),
 		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
-			return onWire(context.WithValue(ctx, peerKey{}, peer(r)), s.mcp)
+			return onWire(context.WithValue(ctx, visitorKey{}, visitorOf(r)), s.mcp)
 		}),
 		server.WithEventStore(forgetful{}),
 	)
@@ -123,18 +115,6 @@ func (h *Handler) Close(ctx context.Context) {
 	h.stream.CloseSessions(context.WithoutCancel(ctx))
 }
 
-// peerKey is the key of a request's peer in its context.
-type peerKey struct{}
-
-// peer returns the address a request comes from, without the port.
-func peer(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}
-
 func (h *Handler) ready(w http.ResponseWriter, _ *http.Request) {
 	if h.server.closing.Err() != nil {
 		plainText(w, http.StatusServiceUnavailable, "shutting down")
@@ -155,105 +135,13 @@ func plainText(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text+"\n") // a client that has gone needs no answer
 }
 
-// guarded lets only those in who may call.
-func (h *Handler) guarded(next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte("Bearer " + h.o.Token))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !h.o.Remote && !loopback(r.Host):
-			// A page whose own name leads to this machine (DNS rebinding) sends its name.
-			h.refuse(w, r, http.StatusForbidden, fmt.Sprintf("the host %q is not this machine; call http://127.0.0.1 or http://localhost", clip(r.Host)))
-		case h.preflight(w, r):
-		case !h.mayCall(r):
-			h.refuse(w, r, http.StatusForbidden, fmt.Sprintf("pages of %q may not call this server (--allow-origin)", clip(r.Header.Get("Origin"))))
-		case h.o.Token != "":
-			// Hashes are compared, so that neither content nor length shows in the time.
-			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-			if strings.EqualFold(scheme, "bearer") {
-				scheme = "Bearer"
-			}
-			got := sha256.Sum256([]byte(scheme + " " + token))
-			if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-				w.Header().Set("WWW-Authenticate", `Bearer realm="bmad-mcp"`)
-				h.refuse(w, r, http.StatusUnauthorized, "the token is missing or wrong; send it as Authorization: Bearer …")
-				return
-			}
-			next.ServeHTTP(w, r)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// preflight tells a browser what a page may send, if it may call; and lets the page read
-// what comes back. It reports whether the request was no more than that question.
-func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" || !h.mayCall(r) {
-		return false
-	}
-	header := w.Header()
-	header.Set("Access-Control-Allow-Origin", origin)
-	header.Add("Vary", "Origin")
-	header.Set("Access-Control-Expose-Headers", server.HeaderKeySessionID+", WWW-Authenticate, Retry-After")
-	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
-		return false
-	}
-	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	header.Set("Access-Control-Allow-Headers", strings.Join([]string{
-		"Accept", "Authorization", "Content-Type", "Last-Event-ID", server.HeaderKeySessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName,
-	}, ", "))
-	w.WriteHeader(http.StatusNoContent)
-	return true
-}
-
-// refuse answers a request that is not taken as JSON-RPC clients expect.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	h.log.Warn("refused", "peer", peer(r), "method", r.Method, "status", status, "why", why)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(mcp.JSONRPCError{ // a client that has gone needs no answer
-		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(nil), Error: mcp.JSONRPCErrorDetails{Code: mcp.INVALID_REQUEST, Message: why},
-	})
-}
-
-// mayCall reports whether a request comes from no web page, or from one that may call.
-func (h *Handler) mayCall(r *http.Request) bool {
-	if len(r.Header.Values("Origin")) == 0 {
-		return r.Header.Get("Sec-Fetch-Site") != "cross-site"
-	}
-	origin := r.Header.Get("Origin")
-	if slices.Contains(h.o.Origins, origin) {
-		return true
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	// Behind a proxy that ends TLS the scheme may differ; the host may not.
-	return u.Host == r.Host || !h.o.Remote && loopback(u.Host)
-}
-
-// loopback reports whether a host, with or without a port, names this machine.
-func loopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
-}
-
 // mcp passes a request on to the library, whole and within its bounds.
 func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 	if h.refuseClosing(w, r) {
 		return
 	}
 	if r.Method != http.MethodPost {
-		if id := r.Header.Get(server.HeaderKeySessionID); !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !h.sessions.open(id) {
+		if id := r.Header.Get(server.HeaderKeySessionID); !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !h.sessions.open(id, visitorOf(r)) {
 			// The library would open a session of that id.
 			h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
 			return
@@ -286,7 +174,7 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "60")
 		h.refuse(w, r, http.StatusServiceUnavailable, "too many sessions are open; idle ones end by themselves")
 		return
-	case old && message.Method != string(mcp.MethodInitialize) && !h.sessions.open(r.Header.Get(server.HeaderKeySessionID)):
+	case old && message.Method != string(mcp.MethodInitialize) && !h.sessions.open(r.Header.Get(server.HeaderKeySessionID), visitorOf(r)):
 		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
 		return
 	}
@@ -339,56 +227,4 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) (body []byte, sta
 		return nil, http.StatusBadRequest, fmt.Errorf("the request did not come in whole: %w", err)
 	}
 	return body, 0, nil
-}
-
-// sessionIDs gives out the ids of HTTP sessions and knows the ones that are open. One it
-// does not know is answered with 404, on which clients begin anew.
-type sessionIDs struct {
-	now func() time.Time
-
-	mu   sync.Mutex
-	seen map[string]time.Time
-}
-
-// Generate returns a new id.
-func (m *sessionIDs) Generate() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id := rand.Text()
-	m.seen[id] = m.now()
-	return id
-}
-
-// full reports whether no more sessions may be opened.
-func (m *sessionIDs) full() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.seen) >= maxSessions
-}
-
-// Validate refuses an id that is not open.
-func (m *sessionIDs) Validate(id string) (isTerminated bool, err error) {
-	if !m.open(id) {
-		return false, errors.New("no such session")
-	}
-	return false, nil
-}
-
-// open reports whether there is a session of an id, and that it is in use.
-func (m *sessionIDs) open(id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, open := m.seen[id]
-	if open {
-		m.seen[id] = m.now()
-	}
-	return open
-}
-
-// Terminate ends a session.
-func (m *sessionIDs) Terminate(id string) (isNotAllowed bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.seen, id)
-	return false, nil
 }

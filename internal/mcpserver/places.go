@@ -181,7 +181,10 @@ func caller(ctx context.Context) string {
 	client := clientInfo(ctx)
 	name := strings.TrimSpace(client.Name + " " + client.Version)
 	if name == "" {
-		return "mcp client"
+		name = "mcp client"
+	}
+	if who, _ := visitorIn(ctx); who.page {
+		name = who.label() + ", " + name
 	}
 	if r := []rune(name); len(r) > 100 {
 		name = string(r[:100])
