@@ -31,7 +31,8 @@ func confirmTool() mcp.Tool {
 	return newTool(ConfirmTool, "Decide at a BMAD gate", confirmDescription, confirmSchema, map[string]any{"anthropic/requiresUserInteraction": true})
 }
 
-// HostConfirm says for which clients the tool bmad-confirm is listed.
+// HostConfirm says for which clients the tool bmad-confirm is listed: by HostConfirmAuto for
+// those on stdio that say they are a host known to ask the person.
 type HostConfirm string
 
 // The values of HostConfirm. The empty one is HostConfirmAuto.
@@ -55,6 +56,9 @@ func (s *Server) hostConfirms(ctx context.Context) bool {
 		return true
 	case HostConfirmNever:
 		return false
+	}
+	if overHTTP(ctx) {
+		return false // anyone who reaches the port can give a host's name
 	}
 	client := clientInfo(ctx)
 	first, known := askingHosts[client.Name]
