@@ -48,8 +48,9 @@ func (a *app) serveCommand() *cobra.Command {
 HTTP, protocols 2025-03-26 to 2026-07-28) at http://ADDRESS/mcp.
 
 Over HTTP, clients can name only projects in the folders of --root (default: the
-project of the working folder); with one root, calls without cwd are for it. Only this
-machine is served. --allow-remote serves others too, and takes a token: one line of at
+project of the working folder). A call is for its cwd, else for the client's root if it
+is served, else for the one folder that is served if that is itself a project (a
+repository, say); otherwise it is refused and asks for cwd. Only this machine is served. --allow-remote serves others too, and takes a token: one line of at
 least 16 characters in a file, such as made by: openssl rand -base64 24. It travels as
 the Authorization header, so put a proxy with TLS in front. /healthz and /readyz need no
 token; /metrics does.
@@ -104,9 +105,9 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if err != nil {
 		return err
 	}
-	places := mcpserver.Places{Remote: true}
-	if len(roots) == 1 {
-		places.Served = roots
+	places := mcpserver.Places{Remote: true, Served: roots}
+	if len(f.roots) == 0 {
+		places.Project = roots[0]
 	}
 	e, library := a.newEngine(roots)
 	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Method: library, Toolsets: a.toolsetNames(), Log: a.log})

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,7 +59,7 @@ const (
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
 // /metrics if it was asked for.
 func (s *Server) Handler(o HTTPOptions) *Handler {
-	h := &Handler{server: s, o: o, log: s.log, sessions: &sessionIDs{now: o.Now, seen: map[string]*httpSession{}}}
+	h := &Handler{server: s, o: o, log: s.log, sessions: &sessionIDs{now: o.Now, seen: map[string]*httpSession{}}, asks: asks{open: map[string]asked{}}}
 	h.stream = server.NewStreamableHTTPServer(s.mcp,
 		server.WithSessionIdManagerResolver(h.sessions),
 		server.WithSessionIdleTTL(o.Idle),
@@ -91,6 +92,7 @@ type Handler struct {
 	o        HTTPOptions
 	log      *slog.Logger
 	mux      http.ServeMux
+	asks     asks
 	// posts is held for reading by each POST that is at work.
 	posts sync.RWMutex
 }
@@ -161,7 +163,10 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	var message struct{ Method string }
+	var message struct {
+		Method     string
+		ID, Result json.RawMessage
+	}
 	_ = json.Unmarshal(body, &message) // what is no JSON is the library's to refuse
 	if most := map[bool]int{true: maxAnswer, false: maxMessage}[message.Method == ""]; len(body) > most && message.Method != string(mcp.MethodToolsCall) {
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", most))
@@ -178,6 +183,10 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
 		return
 	}
+	if message.Method == "" && h.asks.answered(r.Header.Get(server.HeaderKeySessionID), message.ID, message.Result) {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	if message.Method == string(mcp.MethodNotificationCancelled) && mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
 		// These clients have no sessions, so that the library would cancel the request of that
 		// id, whosever it is. They give up by closing the connection.
@@ -186,6 +195,9 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 	}
 	wire, end := newWire(w)
 	defer end()
+	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
+		wire.asks = &h.asks
+	}
 	ctx := context.WithValue(context.WithValue(r.Context(), wireKey{}, wire), failingKey{}, wire)
 	if message.Method == string(mcp.MethodSubscriptionsListen) {
 		// Nothing but the end of the server, or of the client, ends it.

@@ -20,7 +20,17 @@ type speaker struct {
 	session string
 	// header is sent with each request: names and values by turns.
 	header []string
-	ids    int
+	// capabilities are the client's; nil are those of one with forms.
+	capabilities object
+	ids          int
+}
+
+// can returns what the client says it can do.
+func (p *speaker) can() object {
+	if p.capabilities != nil {
+		return p.capabilities
+	}
+	return object{"elicitation": object{}}
 }
 
 const inspectorOrigin = "http://localhost:6274"
@@ -35,7 +45,7 @@ func (p *speaker) post(message object) *http.Response {
 		params["_meta"] = object{
 			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
 			"io.modelcontextprotocol/clientInfo":         claudeCode,
-			"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{}},
+			"io.modelcontextprotocol/clientCapabilities": p.can(),
 		}
 	}
 	message["jsonrpc"] = "2.0"
@@ -76,7 +86,7 @@ func (p *speaker) greet() *speaker {
 		return p
 	}
 	res := p.post(object{"id": 0, "method": "initialize", "params": object{
-		"protocolVersion": "2025-06-18", "clientInfo": claudeCode, "capabilities": object{"elicitation": object{}},
+		"protocolVersion": "2025-06-18", "clientInfo": claudeCode, "capabilities": p.can(),
 	}})
 	defer func() { _ = res.Body.Close() }()
 	if p.session = res.Header.Get("Mcp-Session-Id"); p.session == "" {
