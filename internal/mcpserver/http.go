@@ -1,20 +1,13 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
 
@@ -42,13 +35,9 @@ type HTTPOptions struct {
 }
 
 const (
-	// readLimit bounds how long a request may take to come in.
-	readLimit = time.Minute
 	// heartbeat is how often a stream that tells nothing shows that it is alive: proxies
 	// commonly cut connections that are silent for a minute.
 	heartbeat = 25 * time.Second
-	// maxSessions bounds the sessions of HTTP clients; each takes some 15 kB of memory.
-	maxSessions = 2000
 	// maxMessage bounds all messages but calls of tools: names, addresses and what a client
 	// says of itself are kept for as long as its session lasts.
 	maxMessage = 64 << 10
@@ -58,14 +47,21 @@ const (
 
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
 // /metrics if it was asked for.
-func (s *Server) Handler(o HTTPOptions) *Handler {
-	h := &Handler{server: s, o: o, log: s.log, sessions: &sessionIDs{now: o.Now, seen: map[string]*httpSession{}}, asks: asks{open: map[string]asked{}}}
+func (s *Server) Handler(o HTTPOptions) *Handler { return s.handler(o, defaultLimits) }
+
+func (s *Server) handler(o HTTPOptions, l limits) *Handler {
+	l.bodies = max(l.bodies, 2*o.MaxBody) // the largest has to fit into what is left to large ones
+	h := &Handler{
+		server: s, o: o, log: s.log, limits: l, sessions: newSessionIDs(o.Now, l), asks: asks{open: map[string]asked{}},
+		bodies: bodies{most: l.bodies}, streams: streams{limits: l, peers: map[string]int{}, sessions: map[string]int{}},
+	}
+	h.sessions.ended = h.forget
 	h.stream = server.NewStreamableHTTPServer(s.mcp,
 		server.WithSessionIdManagerResolver(h.sessions),
 		server.WithSessionIdleTTL(o.Idle),
 		server.WithHeartbeatInterval(heartbeat),
 		server.WithStreamableHTTPLogger(s.log),
-		// Ours looks at every request, and says what is wrong.
+		// Ours looks at every request, and names the problem.
 		server.WithDisableLocalhostProtection(true),
 		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
 			return onWire(context.WithValue(ctx, visitorKey{}, visitorOf(r)), s.mcp)
@@ -93,12 +89,19 @@ type Handler struct {
 	log      *slog.Logger
 	mux      http.ServeMux
 	asks     asks
+	limits   limits
+	bodies   bodies
+	streams  streams
 	// posts is held for reading by each POST that is at work.
 	posts sync.RWMutex
 }
 
 // ServeHTTP implements http.Handler.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	paced := &pacedWriter{ResponseWriter: w, limit: h.limits.write}
+	paced.arm()
+	h.mux.ServeHTTP(paced, r)
+}
 
 // Close refuses requests that come from now on, ends what waits for people or for changes,
 // and once the accepted requests are answered, or ctx is done, the streams.
@@ -135,108 +138,4 @@ func plainText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text+"\n") // a client that has gone needs no answer
-}
-
-// mcp passes a request on to the library, whole and within its bounds.
-func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
-	if h.refuseClosing(w, r) {
-		return
-	}
-	if r.Method != http.MethodPost {
-		if id := r.Header.Get(server.HeaderKeySessionID); !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !h.sessions.open(id, visitorOf(r)) {
-			// The library would open a session of that id.
-			h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
-			return
-		}
-		h.stream.ServeHTTP(w, r)
-		return
-	}
-	body, status, err := h.body(w, r)
-	if err != nil {
-		h.refuse(w, r, status, err.Error())
-		return
-	}
-	// From here on it is accepted; one that is still on its way holds nobody up.
-	h.posts.RLock()
-	defer h.posts.RUnlock()
-	if h.refuseClosing(w, r) {
-		return
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	var message struct {
-		Method     string
-		ID, Result json.RawMessage
-	}
-	_ = json.Unmarshal(body, &message) // what is no JSON is the library's to refuse
-	if most := map[bool]int{true: maxAnswer, false: maxMessage}[message.Method == ""]; len(body) > most && message.Method != string(mcp.MethodToolsCall) {
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", most))
-		return
-	}
-	// One that says only in one of both places that it is new is the library's to refuse.
-	old := !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion))
-	switch {
-	case message.Method == string(mcp.MethodInitialize) && h.sessions.full():
-		w.Header().Set("Retry-After", "60")
-		h.refuse(w, r, http.StatusServiceUnavailable, "too many sessions are open; idle ones end by themselves")
-		return
-	case old && message.Method != string(mcp.MethodInitialize) && !h.sessions.open(r.Header.Get(server.HeaderKeySessionID), visitorOf(r)):
-		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
-		return
-	}
-	if message.Method == "" && h.asks.answered(r.Header.Get(server.HeaderKeySessionID), message.ID, message.Result) {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	if message.Method == string(mcp.MethodNotificationCancelled) && mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		// These clients have no sessions, so that the library would cancel the request of that
-		// id, whosever it is. They give up by closing the connection.
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	wire, end := newWire(w)
-	defer end()
-	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
-		wire.asks = &h.asks
-	}
-	ctx := context.WithValue(context.WithValue(r.Context(), wireKey{}, wire), failingKey{}, wire)
-	if message.Method == string(mcp.MethodSubscriptionsListen) {
-		// Nothing but the end of the server, or of the client, ends it.
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(h.server.closing, cancel)()
-	}
-	h.stream.ServeHTTP(wire, r.WithContext(ctx))
-}
-
-// refuseClosing refuses a request that comes once the server has begun to end.
-func (h *Handler) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
-	if h.server.closing.Err() == nil {
-		return false
-	}
-	w.Header().Set("Retry-After", "5")
-	h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
-	return true
-}
-
-// body reads the body of a request.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
-	tooLarge := fmt.Errorf("the request has more than %s bytes; hand long documents in as files of the project, by their paths", strconv.FormatInt(h.o.MaxBody, 10))
-	if r.ContentLength > h.o.MaxBody {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge
-	}
-	control := http.NewResponseController(w)
-	// Not a limit of the whole server: streams stay open for hours. Where a test's writer
-	// has no deadlines, there is nothing to wait for either.
-	_ = control.SetReadDeadline(time.Now().Add(readLimit)) //nolint:forbidigo // a deadline of the network, by the system's clock
-	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, h.o.MaxBody))
-	_ = control.SetReadDeadline(time.Time{})
-	var most *http.MaxBytesError
-	switch {
-	case errors.As(err, &most):
-		return nil, http.StatusRequestEntityTooLarge, tooLarge
-	case err != nil:
-		return nil, http.StatusBadRequest, fmt.Errorf("the request did not come in whole: %w", err)
-	}
-	return body, 0, nil
 }
