@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -49,11 +48,16 @@ func (a *app) serveCommand() *cobra.Command {
 HTTP, protocols 2025-03-26 to 2026-07-28) at http://ADDRESS/mcp.
 
 Over HTTP, clients can name only projects in the folders of --root (default: the
-project of the working folder); with one root, calls without cwd are for it. Only this
-machine is served, and only pages of this machine may call. --allow-remote serves
-others too, and takes a token: one line of at least 16 characters in a file, such as
-made by: openssl rand -base64 24. It travels as the Authorization header, so put a
-proxy with TLS in front. /healthz and /readyz need no token; /metrics does.
+project of the working folder). A call is for its cwd, else for the client's root if it
+is served, else for the one folder that is served if that is itself a project (a
+repository, say); otherwise it is refused and asks for cwd. Only this machine is served. --allow-remote serves others too, and takes a token: one line of at
+least 16 characters in a file, such as made by: openssl rand -base64 24. It travels as
+the Authorization header, so put a proxy with TLS in front. /healthz and /readyz need no
+token; /metrics does.
+
+Of web pages, only those of the server's own origin may call, and those of each
+--allow-origin, such as http://localhost:6274 for the MCP Inspector. No page is ever
+asked in your place: its decisions count as relayed by an assistant at most.
 
 The first Ctrl+C or SIGTERM ends it: what was accepted is answered, for at most --grace.
 
@@ -78,7 +82,7 @@ The first Ctrl+C or SIGTERM ends it: what was accepted is answered, for at most 
 	flags.StringArrayVar(&f.roots, "root", nil, "folder in which projects may be named; can be repeated")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen for other machines too; needs --token-file")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that clients have to send")
-	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may call, such as https://inspector.example; can be repeated")
+	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:6274; can be repeated")
 	flags.Int64Var(&f.maxBody, "max-body-bytes", 32<<20, "largest request that is read")
 	flags.DurationVar(&f.idle, "idle-timeout", 30*time.Minute, "end a client's session that had no request for so long")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
@@ -93,18 +97,22 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if err != nil {
 		return err
 	}
+	origins, err := parseOrigins(f.origins)
+	if err != nil {
+		return err
+	}
 	roots, err := a.roots(f.roots)
 	if err != nil {
 		return err
 	}
-	places := mcpserver.Places{Remote: true}
-	if len(roots) == 1 {
-		places.Served = roots
+	places := mcpserver.Places{Remote: true, Served: roots}
+	if len(f.roots) == 0 {
+		places.Project = roots[0]
 	}
 	e, library := a.newEngine(roots)
 	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Method: library, Toolsets: a.toolsetNames(), Log: a.log})
 	h := s.Handler(mcpserver.HTTPOptions{
-		Token: token, Remote: f.allowRemote, Origins: f.origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
+		Token: token, Remote: f.allowRemote, Origins: origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
 	if err != nil {
@@ -150,12 +158,6 @@ func (f httpFlags) check() (token string, err error) {
 	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
 		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
 	}
-	for _, origin := range f.origins {
-		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
-			return "", fault.New(fault.InvalidArgument, "--allow-origin %q is no origin", origin).
-				WithHint("give scheme, host and port as browsers send them, such as https://inspector.example")
-		}
-	}
 	if !f.allowRemote && !onlyLoopback(host) {
 		return "", fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.address).
 			WithHint("take 127.0.0.1, or add --allow-remote and --token-file")
@@ -168,6 +170,20 @@ func (f httpFlags) check() (token string, err error) {
 			WithHint("write one into a file (openssl rand -base64 24 > token) and add --token-file token")
 	}
 	return "", nil
+}
+
+// parseOrigins reads the origins of the pages that may call.
+func parseOrigins(given []string) ([]string, error) {
+	var out []string
+	for _, g := range given {
+		origin, err := mcpserver.ParseOrigin(g)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "--allow-origin %q is not an origin: %w", g, err).
+				WithHint("give scheme, host and port as browsers send them, such as https://inspector.example or http://localhost:6274; repeat the flag for more")
+		}
+		out = append(out, origin)
+	}
+	return out, nil
 }
 
 // onlyLoopback reports whether an address to listen on is reached from this machine only.

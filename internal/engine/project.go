@@ -194,7 +194,7 @@ func (e *Engine) place(req Request) (string, error) {
 	}
 	hint := "pass cwd: the absolute path of the project folder"
 	if len(e.within) > 0 {
-		hint += ", in one of " + strings.Join(e.within, ", ")
+		hint += e.servedHint()
 	}
 	return "", fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)
 }

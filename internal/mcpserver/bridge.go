@@ -73,8 +73,12 @@ func modern(ctx context.Context) bool {
 	return info != nil && info.Modern
 }
 
-// capabilities returns what the client of a request says it can do.
+// capabilities returns what the client of a request says it can do. Of what a web page says,
+// nothing is taken: there is no person's host behind it to put a question to.
 func capabilities(ctx context.Context) mcp.ClientCapabilities {
+	if fromPage(ctx) {
+		return mcp.ClientCapabilities{}
+	}
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
 		if info.ClientCapabilities == nil {
 			return mcp.ClientCapabilities{}

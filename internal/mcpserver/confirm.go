@@ -31,7 +31,8 @@ func confirmTool() mcp.Tool {
 	return newTool(ConfirmTool, "Decide at a BMAD gate", confirmDescription, confirmSchema, map[string]any{"anthropic/requiresUserInteraction": true})
 }
 
-// HostConfirm says for which clients the tool bmad-confirm is listed.
+// HostConfirm says for which clients the tool bmad-confirm is listed: by HostConfirmAuto for
+// those on stdio that say they are a host known to ask the person.
 type HostConfirm string
 
 // The values of HostConfirm. The empty one is HostConfirmAuto.
@@ -47,11 +48,17 @@ var askingHosts = map[string][]int{"claude-code": {2, 1, 199}}
 
 // hostConfirms reports whether the host of a request asks the person about bmad-confirm.
 func (s *Server) hostConfirms(ctx context.Context) bool {
+	if fromPage(ctx) {
+		return false // nobody's host, whatever the settings say of hosts
+	}
 	switch s.hostConfirm {
 	case HostConfirmAlways:
 		return true
 	case HostConfirmNever:
 		return false
+	}
+	if overHTTP(ctx) {
+		return false // anyone who reaches the port can give a host's name
 	}
 	client := clientInfo(ctx)
 	first, known := askingHosts[client.Name]

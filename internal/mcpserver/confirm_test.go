@@ -120,3 +120,35 @@ func TestHostConfirmed(t *testing.T) {
 		t.Errorf("%v", reply)
 	}
 }
+
+// TestConfirmToolOverHTTP: over a network a program's word for its name lists nothing; a
+// person who knows their hosts can say always.
+func TestConfirmToolOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		setting string
+		listed  bool
+	}{{"", false}, {"auto", false}, {"never", false}, {"always", true}} {
+		for _, modern := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s,modern=%v", tt.setting, modern), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				s := serve(t, dir, []string{"BMAD_GATE=strict", "BMAD_HOST_CONFIRM=" + tt.setting})
+				p := (&speaker{s: s, modern: modern}).greet()
+				p.waiting()
+				before := sessionFile(t, dir)
+				reply := p.task(object{"action": "status"}) // it has forms, which go first
+				if gate, _ := reply["gate"].(object); gate["ask_by_host"] == true {
+					t.Errorf("gate %v", gate)
+				}
+				m, _ := p.call("bmad-confirm", object{"session_id": "build-a-clock", "stage": "po", "decision": "approve", "sha256": draftHash(t, dir)}, nil)
+				if done := replyIn(m)["current_stage"] == "architect"; done != tt.listed {
+					t.Errorf("decided: %v, %v", done, m)
+				}
+				if changed := sessionFile(t, dir) != before; changed != tt.listed {
+					t.Errorf("changed: %v", changed)
+				}
+			})
+		}
+	}
+}

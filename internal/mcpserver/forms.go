@@ -97,12 +97,15 @@ func (f *forms) add(n form) (state, why string) {
 	return state, ""
 }
 
-// take returns the form of a state, once; nil for one that was never sent, or was
-// answered before.
-func (f *forms) take(state string) *form {
+// take returns the form that a client was sent with a state, once; nil for one that was never
+// sent, was sent to another client, or was answered before.
+func (f *forms) take(state, client string) *form {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.open[state]
+	if found == nil || found.client != client {
+		return nil // it stays open for the one who was asked
+	}
 	delete(f.open, state)
 	return found
 }
@@ -156,15 +159,15 @@ type formChannel struct {
 	asking *mcp.CallToolResult
 }
 
-// formChannel returns the way to the person by forms, or nil where their host has none.
-// A call that brings the answer of a form carries it in.
+// formChannel returns the way to the person by forms, or nil where their host has none, and
+// for web pages, which are nobody's host. A call that brings the answer of a form carries it in.
 func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
+	if fromPage(ctx) {
+		return nil
+	}
 	c := &formChannel{forms: s.forms, client: clientKey(ctx), held: !modern(ctx), titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
 	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
-		if c.answered = s.forms.take(state); c.answered != nil && c.answered.client != c.client {
-			c.answered = nil
-		}
-		if c.answered != nil {
+		if c.answered = s.forms.take(state, c.client); c.answered != nil {
 			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
 			return c
 		}
@@ -204,9 +207,9 @@ func clientKey(ctx context.Context) string {
 	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
 		return session.SessionID()
 	}
-	address, _ := ctx.Value(peerKey{}).(string)
+	who, _ := visitorIn(ctx)
 	client := clientInfo(ctx)
-	return sessionless + strings.Join([]string{address, clip(client.Name), clip(client.Version)}, " ")
+	return sessionless + strings.Join([]string{who.key(), clip(client.Name), clip(client.Version)}, " ")
 }
 
 // Ask implements engine.Channel.

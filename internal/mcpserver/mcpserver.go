@@ -36,13 +36,14 @@ const TextLimit = 2000
 
 // Places says where the server runs; both may be empty.
 type Places struct {
-	// Project is the folder the host names for us (CLAUDE_PROJECT_DIR).
+	// Project is the folder the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the project
+	// that the server was started in, where it was not told which folders to serve.
 	Project string
 	// Folder is the server's own, unless it is / or the home folder, which no
 	// host means as a project.
 	Folder string
-	// Served are the folders of a server for several clients. Remote is true where these
-	// may be on other machines, so that only what the server knows names a folder.
+	// Served are the folders of a server for several clients, with links followed. Remote is
+	// true where these may be on other machines, so that a folder counts only in one of them.
 	Served []string
 	Remote bool
 }
@@ -123,8 +124,8 @@ func New(e *engine.Engine, o Options) *Server {
 		server.WithToolHandlerMiddleware(s.bridging),
 		server.WithToolFilter(s.listedTools),
 	)
-	s.mcp.AddTool(taskTool(), s.handleTask)
-	s.mcp.AddTool(confirmTool(), s.handleConfirm)
+	s.mcp.AddTool(s.described(taskTool()), s.handleTask)
+	s.mcp.AddTool(s.described(confirmTool()), s.handleConfirm)
 	s.addPrompts()
 	s.addResources()
 	s.addMethod()

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +25,9 @@ const (
 // client's roots, the server's folder. A non-nil result is the question for the
 // roots, to be returned to the client, which then repeats the call.
 func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+	if s.places.Remote {
+		return s.placeServed(ctx, call, req)
+	}
 	if req.Cwd != "" {
 		return nil
 	}
@@ -48,15 +50,12 @@ func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engin
 }
 
 // byRoots reports whether it takes the client's roots to know where to look: not where the
-// host names the project, and not where they may be folders of another machine.
-func (p Places) byRoots() bool { return !p.Remote && p.Project == "" }
+// host names the project.
+func (p Places) byRoots() bool { return p.Project == "" }
 
 // with returns where to look, the likeliest first, for a client with these roots.
 func (p Places) with(roots []string) []string {
-	out := slices.Clone(p.Served)
-	if p.Remote {
-		return out
-	}
+	var out []string
 	if p.Project != "" {
 		out = append(out, p.Project)
 	}
@@ -82,6 +81,10 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 // base returns the request of a caller that calls no tool: where to look, and by which
 // ways it reaches the person.
 func (s *Server) base(ctx context.Context) engine.Request {
+	if s.places.Remote {
+		roots, _ := s.servedRoots(ctx, nil)
+		return engine.Request{By: caller(ctx), Client: s.client(ctx), Places: s.served(roots, false)}
+	}
 	var roots []string
 	if s.places.byRoots() {
 		roots = s.roots.of(ctx)
@@ -181,7 +184,10 @@ func caller(ctx context.Context) string {
 	client := clientInfo(ctx)
 	name := strings.TrimSpace(client.Name + " " + client.Version)
 	if name == "" {
-		return "mcp client"
+		name = "mcp client"
+	}
+	if who, _ := visitorIn(ctx); who.page {
+		name = who.label() + ", " + name
 	}
 	if r := []rune(name); len(r) > 100 {
 		name = string(r[:100])

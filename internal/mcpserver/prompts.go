@@ -46,7 +46,7 @@ func (s *Server) addPrompt(name, title, description string, handle promptHandler
 
 // promptPlace returns the argument that says which project is meant, where nothing else does.
 func (s *Server) promptPlace() []mcp.PromptOption {
-	if s.places.Remote && len(s.places.Served) != 1 {
+	if s.places.Remote && s.home() == "" {
 		return []mcp.PromptOption{mcp.WithArgument("cwd", mcp.ArgumentDescription("absolute path of the project folder"))}
 	}
 	return nil

@@ -26,6 +26,9 @@ type wire struct {
 	quit  chan struct{} // closed when the library is done with the request
 	gone  chan struct{} // closed when pump is done
 
+	// asks are the server's; nil where the client takes no streams.
+	asks *asks
+
 	header http.Header // what the library sets
 
 	mu        sync.Mutex
@@ -89,10 +92,13 @@ func (w *wire) settle() {
 }
 
 func (w *wire) notify(n mcp.JSONRPCNotification) {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return
+	if b, err := json.Marshal(n); err == nil {
+		w.stream(b)
 	}
+}
+
+// stream writes one message ahead of the response, which becomes a stream with it.
+func (w *wire) stream(message []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.started && !w.streaming {
@@ -104,7 +110,7 @@ func (w *wire) notify(n mcp.JSONRPCNotification) {
 		w.rw.Header().Set("Cache-Control", "no-cache")
 		w.rw.WriteHeader(http.StatusOK)
 	}
-	_ = w.event(b)
+	_ = w.event(message)
 }
 
 // event writes one message. An error means that the client is gone, which the library

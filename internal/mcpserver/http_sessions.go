@@ -1,0 +1,194 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// httpSession is a client's session over HTTP.
+type httpSession struct {
+	peer string
+	// page is true where a web page opened it. Neither kind of client can use a session of
+	// the other: what was shown to a program, no page answers, and no program lends a page
+	// the forms of its host.
+	page bool
+	// called is true once it was used for more than to say that it is there; last is when its
+	// last request began or ended, and busy how many are at work.
+	called bool
+	last   time.Time
+	busy   int
+}
+
+// sessionIDs gives out the ids of HTTP sessions and knows the ones that are open. One it
+// does not know is answered with 404, on which clients begin anew.
+type sessionIDs struct {
+	now    func() time.Time
+	limits limits
+	// ended is told of the sessions that had to make room, and has the library forget them.
+	ended func(id string)
+
+	mu    sync.Mutex
+	open  map[string]*httpSession
+	peers map[string]int
+}
+
+func newSessionIDs(now func() time.Time, l limits) *sessionIDs {
+	return &sessionIDs{now: now, limits: l, open: map[string]*httpSession{}, peers: map[string]int{}}
+}
+
+// begin opens a session for a visitor, whose first request ends with leave. Where there are too
+// many, of this peer or in all, another makes room: opening ever more keeps nobody out.
+func (m *sessionIDs) begin(who visitor) (id string, leave func()) {
+	m.mu.Lock()
+	var gone []string
+	if m.peers[who.address] >= m.limits.peerSessions {
+		gone = append(gone, m.makeRoom(who.address))
+	}
+	if len(m.open) >= m.limits.sessions {
+		gone = append(gone, m.makeRoom(""))
+	}
+	id = rand.Text()
+	s := &httpSession{peer: who.address, page: who.page, busy: 1, last: m.now()}
+	m.open[id] = s
+	m.peers[who.address]++
+	m.mu.Unlock()
+	for _, id := range gone {
+		m.ended(id)
+	}
+	return id, func() { m.leave(s) }
+}
+
+// leave ends a request over a session.
+func (m *sessionIDs) leave(s *httpSession) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.busy--
+	s.last = m.now()
+}
+
+// makeRoom ends the session of a peer (""; of anyone) that will be missed least: of those that
+// were never used the oldest, else the one that is idle for longest, and only if all are at
+// work one of these.
+func (m *sessionIDs) makeRoom(peer string) string {
+	least, found := "", (*httpSession)(nil)
+	for id, s := range m.open {
+		if (peer == "" || s.peer == peer) && (found == nil || s.before(found)) {
+			least, found = id, s
+		}
+	}
+	m.remove(least)
+	return least
+}
+
+// before reports whether a session is missed less than another.
+func (s *httpSession) before(other *httpSession) bool {
+	if s.worth() != other.worth() {
+		return s.worth() < other.worth()
+	}
+	return s.last.Before(other.last)
+}
+
+func (s *httpSession) worth() int {
+	switch {
+	case s.busy > 0:
+		return 2
+	case s.called:
+		return 1
+	}
+	return 0
+}
+
+func (m *sessionIDs) remove(id string) {
+	s := m.open[id]
+	if s == nil {
+		return
+	}
+	delete(m.open, id)
+	if m.peers[s.peer]--; m.peers[s.peer] == 0 {
+		delete(m.peers, s.peer)
+	}
+}
+
+// enter begins a request of a visitor over a session, and reports whether they have it. leave
+// ends it.
+func (m *sessionIDs) enter(id string, who visitor) (leave func(), ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.open[id]
+	if s == nil || s.page != who.page {
+		return nil, false
+	}
+	s.busy++
+	s.last = m.now()
+	return func() { m.leave(s) }, true
+}
+
+// called notes that a session is used for what it was opened for.
+func (m *sessionIDs) called(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.open[id]; s != nil {
+		s.called = true
+	}
+}
+
+// has reports whether a visitor has a session.
+func (m *sessionIDs) has(id string, who visitor) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.open[id]
+	return s != nil && s.page == who.page
+}
+
+// newSessionKey is the key of the id of the session that a request opens, in its context.
+type newSessionKey struct{}
+
+// ResolveSessionIdManager implements server.SessionIdManagerResolver. The library calls it
+// without a request when it ends sessions by itself.
+func (m *sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
+	if r == nil {
+		return visitorSessions{all: m}
+	}
+	return visitorSessions{m, visitorOf(r), r.Context()}
+}
+
+// visitorSessions are the sessions as one request has them.
+type visitorSessions struct {
+	all *sessionIDs
+	who visitor
+	ctx context.Context
+}
+
+// Generate returns the id of the session that the request opens.
+func (v visitorSessions) Generate() string {
+	if v.ctx != nil {
+		if id, ok := v.ctx.Value(newSessionKey{}).(string); ok {
+			return id
+		}
+	}
+	id, leave := v.all.begin(v.who)
+	leave()
+	return id
+}
+
+// Validate refuses an id that is not open.
+func (v visitorSessions) Validate(id string) (isTerminated bool, err error) {
+	if !v.all.has(id, v.who) {
+		return false, errors.New("no such session")
+	}
+	return false, nil
+}
+
+// Terminate ends a session.
+func (v visitorSessions) Terminate(id string) (isNotAllowed bool, err error) {
+	v.all.mu.Lock()
+	defer v.all.mu.Unlock()
+	v.all.remove(id)
+	return false, nil
+}
