@@ -9,6 +9,7 @@ import (
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/visible"
 )
 
 func (a *app) allowCommand() *cobra.Command {
@@ -75,7 +76,7 @@ func (a *app) listWants(cwd string, wants []engine.Want) error {
 	}
 	for _, w := range wants {
 		state := map[bool]string{true: "allowed", false: "not allowed yet"}[w.Allowed]
-		fmt.Fprintf(a.out, "%s (%s): %s\n  %s\n", w.Kind, w.Use, state, w.Text)
+		fmt.Fprintf(a.out, "%s (%s): %s\n  %s\n", w.Kind, w.Use, state, visible.Exact(w.Text))
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 	}
 	fmt.Fprintf(a.out, "In %s\n", cwd)
 	for _, w := range open {
-		if strings.IndexFunc(w.Text, steers) >= 0 {
+		if visible.Steers(w.Text) {
 			return fault.New(fault.InvalidArgument, "the %s for %s has control characters, with which it could look like another: %q", w.Kind, w.Use, w.Text).
 				WithHint("take them out of the settings")
 		}
@@ -107,7 +108,10 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 		case trust.KindSource:
 			question = "take agents and workflows, which tell your assistant what to do, from this repository"
 		}
-		fmt.Fprintf(a.out, "\n%s (%s): may the server %s?\n\n%s\n\n", w.Kind, w.Use, question, indent(indent(w.Text)))
+		fmt.Fprintf(a.out, "\n%s (%s): may the server %s?\n\n%s\n\n", w.Kind, w.Use, question, indent(indent(visible.Exact(w.Text))))
+		if visible.Hides(w.Text) {
+			fmt.Fprintf(a.out, "It has characters that do not show; they are written as escapes (\\u…) above.\n\n")
+		}
 		line, err := person.line(cmd.Context(), "Allow it [y/n]: ")
 		if err != nil {
 			_, err = ended(cmd.Context(), err)

@@ -24,6 +24,7 @@ import (
 	"bmad-mcp/internal/method"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -81,7 +82,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	context.AfterFunc(ctx, stop)
 
 	// What a model or a repository wrote must not move the cursor over what is true.
-	a := &app{in: in, out: visible{out}, err: visible{errOut}, raw: out}
+	a := &app{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), raw: out}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)

@@ -1,0 +1,192 @@
+// Package visible makes text that a model or a repository has written fit to be shown
+// to a person who decides by it: nothing in it steers the terminal, turns the direction
+// of writing, or is there without being seen. Such a character stands as the escape that
+// JSON has for it, so that machine-readable output keeps its meaning.
+//
+//   - [Text] is for prose and documents: lines and emoji stay as they are.
+//   - [Line] is for one line of a form or a list: titles, questions, gaps.
+//   - [Exact] is for what a person allows or runs: every character is seen.
+//   - [NewWriter] puts Text over all that a program prints.
+package visible
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text returns text with an escape for each character that steers a terminal or does not
+// show. Line breaks, tabs, the wide space of Chinese text, and the selectors and joiners
+// inside an emoji stay.
+func Text(text string) string {
+	if !Hides(text) {
+		return text
+	}
+	var f filter
+	f.add(text, true)
+	return f.out.String()
+}
+
+// Line returns text as Text does, in one line: each run of white space is one blank, and
+// there is none at the ends.
+func Line(text string) string {
+	return Text(strings.Join(strings.FieldsFunc(text, breaks), " "))
+}
+
+// Exact returns text with an escape for each character that is not seen by itself, those
+// that Text leaves to prose too. Only line breaks and tabs stay.
+func Exact(text string) string {
+	if !Hides(text) {
+		return text
+	}
+	var b strings.Builder
+	for at, r := range text {
+		if _, size := utf8.DecodeRuneInString(text[at:]); r == utf8.RuneError && size == 1 {
+			r = rune(text[at])
+		} else if !hidden(r) {
+			b.WriteRune(r)
+			continue
+		}
+		escape(&b, r)
+	}
+	return b.String()
+}
+
+// Hides reports whether Exact would change the text.
+func Hides(text string) bool {
+	return !utf8.ValidString(text) || strings.IndexFunc(text, hidden) >= 0
+}
+
+// Steers reports whether a text has control characters or turns the direction of writing, by
+// which it can look like another text. Nobody means to write them.
+func Steers(text string) bool {
+	return !utf8.ValidString(text) || strings.IndexFunc(text, steers) >= 0
+}
+
+// NewWriter returns a writer that passes what is written to w as Text has it. It keeps
+// the start of a character whose end has not been written yet.
+func NewWriter(w io.Writer) io.Writer { return &writer{w: w} }
+
+type writer struct {
+	mu sync.Mutex // a log and a command may write at once
+	w  io.Writer
+	f  filter
+}
+
+// Write implements io.Writer.
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.f.out.Reset()
+	w.f.add(string(p), false)
+	if w.f.out.Len() == 0 {
+		return len(p), nil
+	}
+	if _, err := io.WriteString(w.w, w.f.out.String()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// filter is Text over a stream.
+type filter struct {
+	out strings.Builder
+	// last and before are the two characters written before.
+	last, before rune
+	// held is what cannot be judged until more comes: part of a character, or of a keycap.
+	held string
+}
+
+// add filters more of the stream; end says that there is no more.
+func (f *filter) add(text string, end bool) {
+	text, f.held = f.held+text, ""
+	for text != "" {
+		if !end && undecided(text) {
+			f.held = text
+			return
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		rest := text[size:]
+		switch {
+		case r == utf8.RuneError && size == 1:
+			escape(&f.out, rune(text[0]))
+		case !hidden(r) || r == '\u3000' || f.joins(r, rest):
+			f.out.WriteRune(r)
+		default:
+			escape(&f.out, r)
+		}
+		f.before, f.last, text = f.last, r, rest
+	}
+}
+
+// undecided reports whether more of the stream could change how the next character is shown.
+func undecided(text string) bool {
+	if !utf8.FullRuneInString(text) {
+		return true
+	}
+	// A selector after a digit is seen only in a keycap, which ends the emoji.
+	rest, ok := strings.CutPrefix(text, "\ufe0f")
+	return ok && !utf8.FullRuneInString(rest)
+}
+
+// joins reports whether a character that does not show by itself is a part of the emoji
+// around it.
+func (f *filter) joins(r rune, rest string) bool {
+	switch r {
+	case '\ufe0e', '\ufe0f':
+		return symbol(f.last) || strings.ContainsRune("0123456789#*", f.last) && strings.HasPrefix(rest, "\u20e3")
+	case '\u200d':
+		return symbol(f.last) || f.last == '\ufe0f' && symbol(f.before)
+	}
+	return false
+}
+
+// symbol reports whether a character can be an emoji, or gives one its colour.
+func symbol(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sm) && !hidden(r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '‼' || r == '⁉'
+}
+
+// steers reports whether a character does something to a terminal besides being shown.
+func steers(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
+}
+
+// hidden reports whether a character is not seen, or cannot be told from a blank.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n', r == '\t', r == ' ':
+		return false
+	case r < utf8.RuneSelf:
+		return unicode.IsControl(r)
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // of class Cf, but drawn
+		return false
+	case r == '\u2800', r == '\U0001d159': // symbols that are drawn as nothing
+		return true
+	}
+	return steers(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
+}
+
+// breaks reports whether a character is white space that Line folds.
+func breaks(r rune) bool {
+	return r == '\n' || r == '\u2028' || r == '\u2029' || unicode.IsSpace(r)
+}
+
+// escape writes a character as JSON escapes it.
+func escape(b *strings.Builder, r rune) {
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+		return
+	}
+	fmt.Fprintf(b, `\u%04x`, r)
+}
