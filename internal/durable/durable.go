@@ -74,19 +74,13 @@ func (d *Dir) Path() string { return d.path }
 // Join returns the path of a name in the folder, for messages.
 func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
-// ReadFile reads a whole file.
-func (d *Dir) ReadFile(name string) ([]byte, error) { return fs.ReadFile(d.Tree(), path.Clean(name)) }
-
 // Stat describes a file, following links inside the folder.
 func (d *Dir) Stat(name string) (fs.FileInfo, error) { return fs.Stat(d.Tree(), path.Clean(name)) }
 
 // Lstat describes a file without following a link.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(d.Tree(), path.Clean(name)) }
 
-// Open opens a file for reading.
-func (d *Dir) Open(name string) (fs.File, error) { return d.Tree().Open(path.Clean(name)) }
-
-// ReadDir lists a subfolder, sorted by name.
+// ReadDir lists a subfolder, sorted by name; one of more than MaxEntries is a *TooManyError.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.Tree(), name) }
 
 // Exists reports whether there is anything of that name.

@@ -3,13 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/score"
 	"bmad-mcp/internal/workflow"
@@ -172,12 +172,11 @@ func (r run) loadFile(name, given string) (string, error) {
 	if info.Size() > limit {
 		return "", tooLarge(name, info.Size(), limit)
 	}
-	f, err := r.project.dir.Open(local)
-	if err != nil {
-		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
+	data, err := r.project.dir.ReadFile(local, limit)
+	var large *durable.TooLargeError
+	if errors.As(err, &large) { // it has grown since
+		return "", tooLarge(name, max(large.Size, limit+1), limit)
 	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
 	}
