@@ -149,10 +149,8 @@ func (r run) loadFile(name, given string) (string, error) {
 		parts = append(parts, dir)
 	}
 	slices.Reverse(parts)
-	var info fs.FileInfo
 	for _, part := range parts {
-		var err error
-		info, err = r.project.dir.Lstat(part)
+		info, err := r.project.dir.Lstat(part)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return "", fault.New(fault.NotFound, "%s %q does not exist", name, given).
@@ -164,20 +162,17 @@ func (r run) loadFile(name, given string) (string, error) {
 				WithHint("pass the path of the file itself")
 		}
 	}
-	if info == nil || !info.Mode().IsRegular() {
-		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file", name, given).
-			WithHint("pass the path of the document")
-	}
 	limit := r.project.cfg.MaxSubmission
-	if info.Size() > limit {
-		return "", tooLarge(name, info.Size(), limit)
-	}
 	data, err := r.project.dir.ReadFile(local, limit)
+	var kind *durable.NotRegularError
 	var large *durable.TooLargeError
-	if errors.As(err, &large) { // it has grown since
+	switch {
+	case errors.As(err, &kind):
+		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file: %w", name, given, err).
+			WithHint("pass the path of the document")
+	case errors.As(err, &large):
 		return "", tooLarge(name, max(large.Size, limit+1), limit)
-	}
-	if err != nil {
+	case err != nil:
 		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
 	}
 	return string(data), nil
