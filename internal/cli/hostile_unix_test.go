@@ -64,6 +64,8 @@ func (w world) run(t *testing.T, stdin string, args ...string) result {
 	for name, below := range map[string]string{"HOME": "home", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config", "XDG_CACHE_HOME": "cache"} {
 		t.Setenv(name, filepath.Join(w.dir, below))
 	}
+	t.Setenv("CLAUDE_PROJECT_DIR", "")
+	args = append([]string{"--cwd", w.project}, args...) // not what lies above
 	var out output
 	done := make(chan int, 1)
 	go func() { done <- cli.Main(args, strings.NewReader(stdin), &out, &out) }()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -108,7 +109,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	}
 	info, err := d.Stat(name)
 	if err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file, not a folder", d.Join(name))
+		return nil, &notFolderError{d.Join(name)}
 	}
 	if err == nil && d.settled(name, info) {
 		return nil, nil
@@ -131,6 +132,12 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	d.settle(name)
 	return made, nil
 }
+
+// notFolderError says that a file is where a folder belongs.
+type notFolderError struct{ name string }
+
+func (e *notFolderError) Error() string { return e.name + " is a file, not a folder" }
+func (e *notFolderError) Unwrap() error { return syscall.ENOTDIR }
 
 // folders holds the folders whose names this process knows to be durable, by path:
 // one that another process made may not be, and to sync each every time would double the

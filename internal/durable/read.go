@@ -65,6 +65,15 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("the folder %s holds more than %d entries", e.Name, e.Limit)
 }
 
+// Unwrap lets callers tell these errors of files from others.
+func (e *NotRegularError) Unwrap() error { return fs.ErrInvalid }
+
+// Unwrap lets callers tell these errors of files from others.
+func (e *TooLargeError) Unwrap() error { return fs.ErrInvalid }
+
+// Unwrap lets callers tell these errors of files from others.
+func (e *TooManyError) Unwrap() error { return fs.ErrInvalid }
+
 // Hostile reports whether an error is about a file or folder that is not read because of
 // its kind or size, and what a person can do about it.
 func Hostile(err error) (remedy string, ok bool) {

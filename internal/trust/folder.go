@@ -168,6 +168,9 @@ func (f Folder) trouble(err error) error {
 		return fault.New(fault.Storage, "the state folder %s cannot be used: %w", string(f), err).
 			WithHint("%s, then repeat it", remedy)
 	}
+	if !fault.OfDisk(err) {
+		return fault.Unexpected(err)
+	}
 	return fault.New(fault.Storage, "the state folder %s cannot be read or written: %w", string(f), err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }
