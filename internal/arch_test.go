@@ -21,8 +21,8 @@ var may = map[string][]string{
 	"internal/cli":                 {"internal/method", "internal/catalog", "internal/gitsource", "internal/hosts", "internal/hook", "internal/mcpserver", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/visible", "internal/fault", "internal/durable"},
 	"internal/mcpserver":           {"internal/visible", "internal/method", "internal/catalog", "internal/engine", "internal/watch", "internal/workflow", "internal/fault"},
 	"internal/method":              {"internal/catalog", "internal/gitsource", "internal/workflow", "internal/fault", "internal/durable"},
-	"internal/catalog":             {"internal/fault"},
-	"internal/hosts":               {},
+	"internal/catalog":             {"internal/fault", "internal/durable"},
+	"internal/hosts":               {"internal/durable"},
 	"internal/hook":                {},
 	"internal/watch":               {"internal/store", "internal/durable"},
 	"internal/engine":              {"internal/config", "internal/store", "internal/artifact", "internal/workflow", "internal/score", "internal/audit", "internal/trust", "internal/verify", "prompts", "internal/visible", "internal/fault", "internal/durable"},
@@ -33,7 +33,7 @@ var may = map[string][]string{
 	"internal/store/storetest":     {"internal/store", "internal/durable", "internal/durable/durabletest", "internal/workflow", "internal/fault"},
 	"internal/artifact":            {"internal/workflow", "internal/visible", "internal/fault", "internal/durable"},
 	"internal/score":               {"internal/workflow"},
-	"internal/audit":               {"internal/score", "internal/workflow", "internal/fault"},
+	"internal/audit":               {"internal/score", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/trust":               {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/verify":              {"internal/workflow", "internal/fault"},
 	"internal/workflow":            {"internal/fault"},
@@ -44,7 +44,7 @@ var may = map[string][]string{
 	"internal/durable/durabletest": {"internal/durable"},
 	"internal":                     {},
 	"internal/golden":              {},
-	"prompts":                      {"internal/workflow", "internal/fault"},
+	"prompts":                      {"internal/workflow", "internal/fault", "internal/durable"},
 }
 
 // only lists libraries with the packages that alone may import them.

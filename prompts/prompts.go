@@ -19,6 +19,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
@@ -87,19 +88,14 @@ func embedded(stage workflow.StageID) (Prompt, error) {
 }
 
 func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return Prompt{}, err
-		}
-		return Prompt{}, fault.New(fault.Storage, "the prompt file %s cannot be read: %w", name, err).
-			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
-	}
-	if info.Size() > MaxSize {
-		return Prompt{}, tooLarge(name, info.Size())
-	}
-	data, err := fs.ReadFile(fsys, name)
-	if err != nil {
+	data, err := durable.ReadFile(fsys, name, MaxSize)
+	var large *durable.TooLargeError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Prompt{}, err
+	case errors.As(err, &large):
+		return Prompt{}, tooLarge(name, max(large.Size, MaxSize+1))
+	case err != nil:
 		return Prompt{}, fault.New(fault.Storage, "the prompt file %s cannot be read: %w", name, err).
 			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
 	}

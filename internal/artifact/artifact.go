@@ -53,7 +53,7 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 	if err != nil {
 		return saved, err
 	}
-	old, err := project.ReadFile(name)
+	old, err := project.ReadFile(name, durable.TextLimit(saved.Size))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		saved.Undo = func() {
@@ -86,7 +86,7 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 // holds reports whether a file holds these bytes: what people have made of it since
 // is not ours to undo.
 func holds(project *durable.Dir, name, body string) bool {
-	now, err := project.ReadFile(name)
+	now, err := project.ReadFile(name, durable.TextLimit(int64(len(body))))
 	return err == nil && string(now) == body
 }
 
@@ -131,7 +131,7 @@ const (
 
 // StateOf compares an artifact with its file.
 func StateOf(project *durable.Dir, a workflow.Artifact) State {
-	data, err := project.ReadFile(a.Path)
+	data, err := project.ReadFile(a.Path, durable.TextLimit(a.Size))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Missing

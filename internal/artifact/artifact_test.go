@@ -130,8 +130,8 @@ func TestEditsSurviveEveryFault(t *testing.T) {
 		if o.Err != nil && !o.Lost() && undo != nil {
 			undo()
 		}
-		now, err := dir.ReadFile(name)
-		kept, _ := dir.ReadFile(".claude/specs/my-task/01-x.edited-19700101T000100Z.md")
+		now, err := dir.ReadFile(name, durable.MaxText)
+		kept, _ := dir.ReadFile(".claude/specs/my-task/01-x.edited-19700101T000100Z.md", durable.MaxText)
 		inPlace, beside := string(now) == "# edited by hand\n", string(kept) == "# edited by hand\n"
 		switch {
 		case err != nil || !inPlace && !beside:
@@ -163,8 +163,8 @@ func TestUndoKeepsTheOnlyCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Undo()
-	kept, err := d.ReadFile(second.Kept)
-	if now, readErr := d.ReadFile(name); err != nil || readErr != nil || string(kept) != "# hours of work\n" || string(now) != "# formatted\n" {
+	kept, err := d.ReadFile(second.Kept, durable.MaxText)
+	if now, readErr := d.ReadFile(name, durable.MaxText); err != nil || readErr != nil || string(kept) != "# hours of work\n" || string(now) != "# formatted\n" {
 		t.Errorf("kept %q, %v; the file holds %q, %v", kept, err, now, readErr)
 	}
 }

@@ -53,7 +53,7 @@ func WorkTask(task string) string {
 // was there before, as far as the disk lets it.
 func SaveWork(project *durable.Dir, name, body string) (undo func(), err error) {
 	undo = func() {}
-	old, err := project.ReadFile(name)
+	old, err := project.ReadFile(name, durable.MaxText)
 	switch {
 	case err == nil && string(old) == body:
 		return undo, project.SyncDir(path.Dir(name)) // its writer may have died before it was durable

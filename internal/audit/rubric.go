@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
@@ -51,10 +52,13 @@ type check struct {
 // Read returns the text of a stage's rubric in a folder; nil where there is none.
 func Read(own fs.FS, stage workflow.StageID) ([]byte, error) {
 	name := string(stage) + ".yaml"
-	data, err := fs.ReadFile(own, name)
+	data, err := durable.ReadFile(own, name, maxRubric)
+	var large *durable.TooLargeError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case errors.As(err, &large):
+		return nil, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", max(large.Size, maxRubric+1), maxRubric)
 	case err != nil:
 		return nil, fault.New(fault.Storage, "the rubric %s cannot be read: %w", name, err).
 			WithHint("make it a readable file, or take it away to use the built-in rubric")

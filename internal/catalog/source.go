@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bmad-mcp/internal/durable"
 )
 
 const (
@@ -268,14 +269,9 @@ var errTooLarge = errors.New("it is too large")
 
 // readLimited returns at most so many bytes of a file, and errTooLarge where there are more.
 func readLimited(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	file, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // nothing was written
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return data[:limit], errTooLarge
+	data, more, err := durable.ReadHead(fsys, name, limit)
+	if err == nil && more {
+		err = errTooLarge
 	}
 	return data, err
 }

@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,9 +60,9 @@ The exit code is 1 where the score is below --min, else 0.`,
 		Example: `  bmad-mcp audit .claude/specs/sign-in/02-system-architecture.md --min 80
   bmad-mcp audit docs/prd.md --stage po --format sarif > prd.sarif`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			call.file = args[0]
-			return a.audit(call)
+			return a.audit(cmd.Context(), call)
 		},
 	}
 	flags := cmd.Flags()
@@ -77,7 +77,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	return cmd
 }
 
-func (a *app) audit(call auditCall) error {
+func (a *app) audit(ctx context.Context, call auditCall) error {
 	if a.asJSON {
 		call.format = "json"
 	}
@@ -91,15 +91,15 @@ func (a *app) audit(call auditCall) error {
 	if err != nil {
 		return err
 	}
-	rubric, err := call.loadRubric(stage)
+	rubric, err := a.loadRubric(ctx, call.rubric, stage)
 	if err != nil {
 		return err
 	}
-	document, err := a.readDocument(call.file)
+	document, err := a.readDocument(ctx, call.file)
 	if err != nil {
 		return err
 	}
-	earlier, err := a.earlierOf(call, stage)
+	earlier, err := a.earlierOf(ctx, call, stage)
 	if err != nil {
 		return err
 	}
@@ -144,41 +144,32 @@ func (c auditCall) stageOf() (workflow.StageID, error) {
 		WithHint("pass --stage: %s", strings.Join(stages.IDs(), ", "))
 }
 
-// loadRubric returns the built-in rubric, or that of --rubric.
-func (c auditCall) loadRubric(stage workflow.StageID) (audit.Rubric, error) {
-	if c.rubric == "" {
+// loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
+func (a *app) loadRubric(ctx context.Context, name string, stage workflow.StageID) (audit.Rubric, error) {
+	if name == "" {
 		return audit.Load(nil, stage)
 	}
-	info, err := os.Stat(c.rubric)
+	info, err := os.Stat(name)
 	if err != nil {
-		return audit.Rubric{}, noSuchFile("rubric", c.rubric, err)
+		return audit.Rubric{}, noSuchFile("rubric", name, err)
 	}
-	if info.IsDir() {
-		return audit.Load(os.DirFS(c.rubric), stage)
+	folder := info.IsDir()
+	if folder {
+		name = filepath.Join(name, string(stage)+".yaml")
 	}
-	name := string(stage) + ".yaml"
-	r, err := audit.Load(rubricFile{c.rubric, name}, stage)
-	var f *fault.Error
-	if errors.As(err, &f) {
-		f.Message = strings.Replace(f.Message, name, c.rubric, 1) // the caller's own name for it
+	data, err := a.readNamed(ctx, name, maxAudited)
+	switch {
+	case folder && errors.Is(err, fs.ErrNotExist):
+		return audit.Load(nil, stage)
+	case err != nil:
+		return audit.Rubric{}, noSuchFile("rubric", name, err)
 	}
-	return r, err
-}
-
-// rubricFile is one file of any name under the name that a rubric has.
-type rubricFile struct{ path, name string }
-
-// Open opens the file.
-func (f rubricFile) Open(name string) (fs.File, error) {
-	if name != f.name {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return os.Open(f.path)
+	return audit.Parse(name, stage, data)
 }
 
 // earlierOf reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func (a *app) earlierOf(call auditCall, stage workflow.StageID) (map[workflow.StageID]string, error) {
+func (a *app) earlierOf(ctx context.Context, call auditCall, stage workflow.StageID) (map[workflow.StageID]string, error) {
 	stages := workflow.Default()
 	folder := call.from
 	if folder == "" && call.file != "-" {
@@ -199,7 +190,7 @@ func (a *app) earlierOf(call auditCall, stage workflow.StageID) (map[workflow.St
 		if name == "" {
 			continue
 		}
-		text, err := a.readDocument(name)
+		text, err := a.readDocument(ctx, name)
 		switch {
 		case err == nil:
 			out[s.ID] = text
@@ -210,22 +201,13 @@ func (a *app) earlierOf(call auditCall, stage workflow.StageID) (map[workflow.St
 	return out, nil
 }
 
-func (a *app) readDocument(name string) (string, error) {
-	in := a.in
-	if name != "-" {
-		f, err := os.Open(name) //nolint:gosec // the caller's own file
-		if err != nil {
-			return "", noSuchFile("file", name, err)
-		}
-		defer func() { _ = f.Close() }()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxAudited+1))
-	if err != nil {
+func (a *app) readDocument(ctx context.Context, name string) (string, error) {
+	data, err := a.readNamed(ctx, name, maxAudited)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
 		return "", noSuchFile("file", name, err)
-	}
-	if len(data) > maxAudited {
-		return "", fault.New(fault.InvalidArgument, "%s is larger than %d bytes", name, maxAudited).WithHint("pass the document itself")
 	}
 	return string(data), nil
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -37,18 +38,20 @@ const (
 	exitConflict   = 4
 	exitNotAllowed = 5
 	exitGate       = 6
+	exitInternal   = 7
 	// exitInterrupted is what shells make of SIGINT.
 	exitInterrupted = 130
 )
 
 const exitHelp = `Exit codes:
   0  done
-  1  the disk refused, or something unexpected happened
+  1  the disk refused
   2  the call is malformed
   3  no such session, task or file
   4  another call got there first, or the call is ambiguous
   5  the session's stage or state does not allow it
   6  a human decision is due first
+  7  bmad-mcp itself failed, which is a bug; standard error has the details
   130  interrupted`
 
 // app is what the subcommands share.
@@ -73,7 +76,7 @@ type app struct {
 }
 
 // Main runs the program and returns its exit code.
-func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// A client that closes our output must not kill us half way through an action.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -83,6 +86,12 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 
 	// What a model or a repository wrote must not move the cursor over what is true.
 	a := &app{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), raw: out}
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.err, "panic: %v\n\n%s\n", p, debug.Stack())
+			code = a.fail(fault.Unexpected(p))
+		}
+	}()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -102,7 +111,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	case errors.Is(err, errUnvouched):
 		return exitNotFound
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(errOut, "bmad-mcp: interrupted; nothing was changed")
+		fmt.Fprintln(errOut, "bmad-mcp: interrupted; bmad-mcp task status says where a session stands")
 		return exitInterrupted
 	}
 	return a.fail(err)
@@ -272,6 +281,8 @@ func (a *app) fail(err error) int {
 		return exitNotAllowed
 	case fault.GatePending:
 		return exitGate
+	case fault.Internal:
+		return exitInternal
 	}
 	return exitStorage
 }

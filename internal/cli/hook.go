@@ -12,12 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/hook"
 )
 
 const (
 	// maxHookInput bounds what is read of an event: it may hold a whole document.
 	maxHookInput = 64 << 20
+	// maxTurn bounds what is read of a turn, in bytes: a few words are kept of it.
+	maxTurn = 64 << 10
 	// turnsKept is how long the turn of a conversation that nothing was heard of is kept.
 	turnsKept = 7 * 24 * time.Hour
 )
@@ -61,7 +64,7 @@ func (a *app) hook() {
 		return
 	}
 	var turn hook.Turn
-	if data, err := os.ReadFile(file); err == nil { //nolint:gosec // the name is a hash
+	if data, err := durable.ReadPath(file, maxTurn); err == nil {
 		_ = json.Unmarshal(data, &turn) // one that is broken is begun anew
 	}
 	if reason := turn.Refuse(e); reason != "" {

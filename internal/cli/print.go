@@ -48,6 +48,9 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 	for _, u := range r.Unreadable {
 		fmt.Fprintln(a.out, "unreadable:", u)
 	}
+	if len(r.Unreadable) > 0 {
+		fmt.Fprintln(a.out, "  what to do: bmad-mcp doctor names the remedy")
+	}
 	if res := r.Resource; res != nil {
 		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
 		if res.Truncated && res.Path != "" {

@@ -39,6 +39,9 @@ type httpFlags struct {
 // nobody guesses over a network.
 const minToken = 16
 
+// maxTokenFile bounds the file with the token, in bytes.
+const maxTokenFile = 64 << 10
+
 func (a *app) serveCommand() *cobra.Command {
 	var f httpFlags
 	cmd := &cobra.Command{
@@ -193,7 +196,7 @@ func onlyLoopback(host string) bool {
 }
 
 func readToken(name string) (string, error) {
-	data, err := os.ReadFile(name) //nolint:gosec // the person names the file
+	data, err := readPath(context.Background(), name, maxTokenFile)
 	if err != nil {
 		return "", fault.New(fault.NotFound, "the token file cannot be read: %w", err).WithHint("give the path of a file with one line")
 	}

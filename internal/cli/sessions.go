@@ -54,6 +54,9 @@ func (a *app) sessionsCommand() *cobra.Command {
 			for _, u := range unreadable {
 				fmt.Fprintln(a.out, "unreadable:", u)
 			}
+			if len(unreadable) > 0 {
+				fmt.Fprintln(a.out, "  what to do: bmad-mcp doctor names the remedy")
+			}
 			return nil
 		},
 	}

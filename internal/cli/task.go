@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -77,28 +74,6 @@ func (f *taskFlags) wanted(cmd *cobra.Command) *int {
 
 func promptFlag(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().BoolVar(&f.withPrompt, "prompt", false, "print the role prompt too")
-}
-
-// readAll reads standard input until it ends or ctx does.
-func (a *app) readAll(ctx context.Context) ([]byte, error) {
-	type read struct {
-		data []byte
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		data, err := io.ReadAll(a.in)
-		done <- read{data, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return nil, fault.New(fault.Storage, "standard input cannot be read: %w", r.err)
-		}
-		return r.data, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // waits reports whether a session, or one of those listed, waits for the human.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,15 +47,7 @@ func (a *app) answerCommand() *cobra.Command {
 }
 
 func (a *app) readAnswers(ctx context.Context, name string, into map[string]string) error {
-	var data []byte
-	var err error
-	if name == "-" {
-		if data, err = a.readAll(ctx); err != nil {
-			return err
-		}
-	} else {
-		data, err = os.ReadFile(name) //nolint:gosec // the person at the terminal names it
-	}
+	data, err := a.readNamed(ctx, name, maxInput)
 	if err != nil {
 		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)
 	}

@@ -147,14 +147,14 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	c.from = user
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
-		data, err := os.ReadFile(name) //nolint:gosec // the person's own configuration folder
+		data, err := durable.ReadPath(name, maxFile)
 		if err := c.file(name, data, err, filepath.Dir(name)); err != nil {
 			return c, err
 		}
 	}
 	c.from = own
 	if dir != nil {
-		data, err := dir.ReadFile(ProjectFile)
+		data, err := dir.ReadFile(ProjectFile, maxFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && dir.LeadsOut(".claude") {
 			return c, fault.New(fault.InvalidArgument, "the folder %s is a symbolic link that leads out of the project", dir.Join(".claude")).
 				WithHint("bmad-mcp stays inside the project: make .claude a folder of it")
@@ -172,14 +172,16 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 }
 
 func (c *Config) file(name string, data []byte, err error, base string) error {
+	var large *durable.TooLargeError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
+	case errors.As(err, &large):
+		return fault.New(fault.InvalidArgument, "the configuration %w", err).
+			WithHint("shorten it, or take it away to use the defaults")
 	case err != nil:
 		return fault.New(fault.Storage, "the configuration %s cannot be read: %w", name, err).
 			WithHint("make it a readable file, or take it away to use the defaults")
-	case len(data) > maxFile:
-		return fault.New(fault.InvalidArgument, "the configuration %s has %d bytes; at most %d are read", name, len(data), maxFile)
 	}
 	return eachSetting(name, data, func(key string, values []string) error { return c.set(key, values, base) })
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -74,19 +75,13 @@ func (d *Dir) Path() string { return d.path }
 // Join returns the path of a name in the folder, for messages.
 func (d *Dir) Join(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
-// ReadFile reads a whole file.
-func (d *Dir) ReadFile(name string) ([]byte, error) { return fs.ReadFile(d.Tree(), path.Clean(name)) }
-
 // Stat describes a file, following links inside the folder.
 func (d *Dir) Stat(name string) (fs.FileInfo, error) { return fs.Stat(d.Tree(), path.Clean(name)) }
 
 // Lstat describes a file without following a link.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(d.Tree(), path.Clean(name)) }
 
-// Open opens a file for reading.
-func (d *Dir) Open(name string) (fs.File, error) { return d.Tree().Open(path.Clean(name)) }
-
-// ReadDir lists a subfolder, sorted by name.
+// ReadDir lists a subfolder, sorted by name; one of more than MaxEntries is a *TooManyError.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.Tree(), name) }
 
 // Exists reports whether there is anything of that name.
@@ -114,7 +109,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	}
 	info, err := d.Stat(name)
 	if err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file, not a folder", d.Join(name))
+		return nil, &notFolderError{d.Join(name)}
 	}
 	if err == nil && d.settled(name, info) {
 		return nil, nil
@@ -137,6 +132,12 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	d.settle(name)
 	return made, nil
 }
+
+// notFolderError says that a file is where a folder belongs.
+type notFolderError struct{ name string }
+
+func (e *notFolderError) Error() string { return e.name + " is a file, not a folder" }
+func (e *notFolderError) Unwrap() error { return syscall.ENOTDIR }
 
 // folders holds the folders whose names this process knows to be durable, by path:
 // one that another process made may not be, and to sync each every time would double the

@@ -47,7 +47,7 @@ func TestReplaceLeavesOnlyTheFile(t *testing.T) {
 		if err := d.Replace("f.json", []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if b, _ := d.ReadFile("f.json"); string(b) != text {
+		if b, _ := d.ReadFile("f.json", durable.MaxText); string(b) != text {
 			t.Errorf("read %q", b)
 		}
 	}
@@ -77,7 +77,7 @@ func TestCreateIsExclusive(t *testing.T) {
 	if err := d.CreateUnsynced("n", []byte("second")); !errors.Is(err, fs.ErrExist) {
 		t.Fatalf("got %v", err)
 	}
-	if b, _ := d.ReadFile("n"); string(b) != "first" {
+	if b, _ := d.ReadFile("n", durable.MaxText); string(b) != "first" {
 		t.Errorf("read %q", b)
 	}
 }

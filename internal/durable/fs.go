@@ -14,7 +14,7 @@ import (
 // or loses power at any step.
 type FS interface {
 	Writer
-	// Tree is the folder for reading.
+	// Tree is the folder for reading. To open a file of it never waits.
 	Tree() fs.FS
 	// TryLock takes the lock file of that name, making it where it is missing, and
 	// notes the holder in it unless that is "". ok is false when somebody alive

@@ -19,6 +19,9 @@ const LockTimeout = 10 * time.Second
 // lockPoll is how often a lock held by another process is tried again.
 const lockPoll = 5 * time.Millisecond
 
+// maxHolder is in bytes: what a lock file says of its holder is one line.
+const maxHolder = 4 << 10
+
 // BusyError says that a lock was held by someone alive for the whole wait.
 type BusyError struct {
 	Name   string
@@ -84,7 +87,7 @@ func (d *Dir) Holder(name string) (string, error) {
 	case ok:
 		return "", unlock()
 	}
-	holder, err := d.ReadFile(name)
+	holder, err := d.ReadFile(name, maxHolder)
 	if who := strings.TrimSpace(string(holder)); err == nil && who != "" {
 		return who, nil
 	}
@@ -95,7 +98,7 @@ func (d *Dir) busy(name string, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	holder, _ := d.ReadFile(name)
+	holder, _ := d.ReadFile(name, maxHolder)
 	return &BusyError{Name: path.Base(name), Holder: strings.TrimSpace(string(holder))}
 }
 

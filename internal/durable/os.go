@@ -58,7 +58,7 @@ func OpenDirIn(root, rel, path string) (*Dir, error) {
 	return nil, err
 }
 
-func (o osFS) Tree() fs.FS { return o.root.FS() }
+func (o osFS) Tree() fs.FS { return quietTree{o.root, o.root.FS()} }
 
 func (o osFS) Create(name string) (File, error) {
 	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
@@ -77,7 +77,7 @@ func (o osFS) SyncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a folder cannot be synced there
 	}
-	f, err := o.root.Open(name)
+	f, err := o.root.OpenFile(name, openFlags, 0)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,17 @@ func (o osFS) SyncDir(name string) error {
 
 func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
 	// Opening through the root keeps a planted link from leading the lock out of the folder.
-	f, err := o.root.OpenFile(name, os.O_CREATE|os.O_RDWR, fileMode)
+	f, err := openQuietly(name, func() (*os.File, error) {
+		return o.root.OpenFile(name, os.O_CREATE|os.O_RDWR|openFlags, fileMode)
+	}, func() (fs.FileInfo, error) { return o.root.Stat(name) })
 	if err != nil {
 		return nil, false, err
 	}
-	if err := f.Close(); err != nil {
+	_, err = regular(f, name)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, false, err
 	}
-	lock := flock.New(filepath.Join(o.root.Name(), filepath.FromSlash(name)), flock.SetPermissions(fileMode))
+	lock := flock.New(filepath.Join(o.root.Name(), filepath.FromSlash(name)), flock.SetPermissions(fileMode), flock.SetFlag(os.O_CREATE|os.O_RDWR|openFlags))
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return nil, false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"bmad-mcp/internal/audit"
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
 )
@@ -22,7 +23,7 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 			break
 		}
 		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
-			if data, err := r.project.dir.ReadFile(doc.Path); err == nil {
+			if data, err := r.project.dir.ReadFile(doc.Path, durable.TextLimit(doc.Size)); err == nil {
 				earlier[before.ID] = string(data)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
@@ -18,11 +19,11 @@ func (r run) changed(s *workflow.Session) string {
 		return ""
 	}
 	last := rounds[len(rounds)-2]
-	before, err := r.project.dir.ReadFile(last.Path)
+	before, err := r.project.dir.ReadFile(last.Path, durable.MaxText)
 	if err != nil {
 		return ""
 	}
-	after, err := r.project.dir.ReadFile(ref.FilePath)
+	after, err := r.project.dir.ReadFile(ref.FilePath, durable.MaxText)
 	if err != nil {
 		return ""
 	}

@@ -114,7 +114,7 @@ var simulated = regexp.MustCompile(`"cwd": ".*"`)
 // session returns the stored form of the session, "" if there is none.
 func (w world) session(t *testing.T) string {
 	t.Helper()
-	data, err := w.disk.Dir(w.path).ReadFile(store.SessionPath(crashID))
+	data, err := w.disk.Dir(w.path).ReadFile(store.SessionPath(crashID), durable.MaxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (w world) sound(t *testing.T) error {
 	}
 	dir := w.disk.Dir(w.path)
 	there := func(name, sum string) {
-		if data, err := dir.ReadFile(name); err != nil {
+		if data, err := dir.ReadFile(name, durable.MaxText); err != nil {
 			problem = err
 		} else if sum != "" && workflow.Hash(data) != sum {
 			problem = fmt.Errorf("%s is not what the session says", name)
@@ -197,7 +197,7 @@ func (w world) sound(t *testing.T) error {
 			there(e.Path, e.SHA256)
 		}
 	}
-	if data, err := dir.ReadFile(".bmad-task/names/" + s.TaskName); err != nil || strings.TrimSpace(string(data)) != s.SessionID {
+	if data, err := dir.ReadFile(".bmad-task/names/"+s.TaskName, durable.MaxText); err != nil || strings.TrimSpace(string(data)) != s.SessionID {
 		return fmt.Errorf("the name leads to %q, %w", data, err)
 	}
 	mapping, err := filestore.New(dir).Mapping()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/workflow"
 )
@@ -134,7 +135,7 @@ func (p *Project) savedRound(s *workflow.Session, stage workflow.StageID) (Round
 		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).
 			WithHint("name two submissions by their numbers")
 	}
-	data, err := p.dir.ReadFile(a.Path)
+	data, err := p.dir.ReadFile(a.Path, durable.TextLimit(a.Size))
 	if err != nil {
 		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
 			WithHint("restore it from version control, or name two submissions by their numbers")

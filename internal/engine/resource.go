@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
@@ -86,7 +87,7 @@ func (p *Project) resource(s *workflow.Session, view string) (Resource, error) {
 	switch view {
 	case ViewSession:
 		file := store.SessionPath(s.SessionID)
-		data, err := p.dir.ReadFile(file)
+		data, err := p.dir.ReadFile(file, durable.MaxText)
 		if err != nil {
 			return Resource{}, store.Trouble(p.dir, err)
 		}
@@ -100,7 +101,7 @@ func (p *Project) resource(s *workflow.Session, view string) (Resource, error) {
 		if a == nil || view != string(st.ID) && view != path.Base(a.Path) {
 			continue
 		}
-		data, err := p.dir.ReadFile(a.Path)
+		data, err := p.dir.ReadFile(a.Path, durable.TextLimit(a.Size))
 		if errors.Is(err, fs.ErrNotExist) {
 			return Resource{}, fault.New(fault.NotFound, "the artifact %s is not there any more", a.Path).
 				WithHint("restore it from version control, or reopen the stage %s", st.ID)

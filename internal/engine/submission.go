@@ -3,13 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/score"
 	"bmad-mcp/internal/workflow"
@@ -151,10 +151,8 @@ func (r run) loadFile(name, given string) (string, error) {
 		parts = append(parts, dir)
 	}
 	slices.Reverse(parts)
-	var info fs.FileInfo
 	for _, part := range parts {
-		var err error
-		info, err = r.project.dir.Lstat(part)
+		info, err := r.project.dir.Lstat(part)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return "", fault.New(fault.NotFound, "%s %q does not exist", name, given).
@@ -166,21 +164,17 @@ func (r run) loadFile(name, given string) (string, error) {
 				WithHint("pass the path of the file itself")
 		}
 	}
-	if info == nil || !info.Mode().IsRegular() {
-		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file", name, given).
-			WithHint("pass the path of the document")
-	}
 	limit := r.project.cfg.MaxSubmission
-	if info.Size() > limit {
-		return "", tooLarge(name, info.Size(), limit)
-	}
-	f, err := r.project.dir.Open(local)
-	if err != nil {
-		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	data, err := r.project.dir.ReadFile(local, limit)
+	var kind *durable.NotRegularError
+	var large *durable.TooLargeError
+	switch {
+	case errors.As(err, &kind):
+		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file: %w", name, given, err).
+			WithHint("pass the path of the document")
+	case errors.As(err, &large):
+		return "", tooLarge(name, max(large.Size, limit+1), limit)
+	case err != nil:
 		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
 	}
 	return string(data), nil

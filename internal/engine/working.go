@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bmad-mcp/internal/artifact"
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/visible"
@@ -50,7 +51,7 @@ func (r run) noWorkingCopy(s *workflow.Session) error {
 // edits returns the text of the working copy where it holds edits that the submission does
 // not take: it is neither the document of the last round nor one of the submitted texts.
 func (r run) edits(s *workflow.Session, sub *submission) (string, error) {
-	data, err := r.project.dir.ReadFile(r.workPath(s))
+	data, err := r.project.dir.ReadFile(r.workPath(s), durable.MaxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -99,7 +100,7 @@ func (r run) scored(ctx context.Context, s *workflow.Session, ref workflow.Conte
 	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
 		return body, nil
 	}
-	if data, workErr := r.project.dir.ReadFile(r.workPath(s)); workErr == nil && ref.SHA256 != "" && workflow.Hash(data) == ref.SHA256 {
+	if data, workErr := r.project.dir.ReadFile(r.workPath(s), durable.MaxText); workErr == nil && ref.SHA256 != "" && workflow.Hash(data) == ref.SHA256 {
 		return string(data), nil
 	}
 	return body, err
@@ -136,7 +137,7 @@ func (r run) texts(s *workflow.Session, sub *submission, edits string) (texts []
 func (r run) viewed(s *workflow.Session) string {
 	name := r.draftPath(s)
 	again := "Say **decide** when you are ready: the form asks again. Or say what to change."
-	data, err := r.project.dir.ReadFile(name)
+	data, err := r.project.dir.ReadFile(name, durable.MaxText)
 	if err != nil {
 		return fmt.Sprintf("The document `%s` cannot be read: %v. Nothing was decided.", name, err)
 	}
@@ -157,7 +158,7 @@ func (r run) workFromArtifact(s *workflow.Session) error {
 	if rec.Artifact == nil || rec.FinalResultRef == nil || artifact.StateOf(r.project.dir, *rec.Artifact) != artifact.Modified || r.draftEdited(s) {
 		return nil
 	}
-	data, err := r.project.dir.ReadFile(rec.Artifact.Path)
+	data, err := r.project.dir.ReadFile(rec.Artifact.Path, durable.MaxText)
 	if err != nil {
 		return nil //nolint:nilerr // it is named in the briefing, and may be there again by then
 	}

@@ -8,8 +8,13 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
 )
 
 // Code classifies an error. The set is part of the tool's contract.
@@ -31,9 +36,12 @@ const (
 	GatePending Code = "gate_pending"
 	// Storage: the disk refused; the cause is wrapped.
 	Storage Code = "storage"
+	// Internal: this program has a bug. What the action had done by then may stand.
+	Internal Code = "internal"
 )
 
-// Error is a refused action. Nothing was changed on disk when it is returned.
+// Error is a refused action. Nothing was changed on disk when it is returned, unless its
+// code is Internal or its hint says so.
 type Error struct {
 	Code    Code
 	Message string
@@ -69,8 +77,38 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// From returns err as an *Error. An error that carries no code has come from
-// below the taxonomy, which only the disk does, so it is a Storage error.
+// internalHint is for what nobody foresaw: a bug, whose effects are not known.
+const internalHint = "this is a bug in bmad-mcp, and what was done before it may stand: " +
+	"look with status where the session is before anything is repeated; " +
+	"standard error of bmad-mcp, which hosts keep in their MCP logs, has the details"
+
+// Unexpected returns the error for something that cannot happen unless this program has a
+// bug, such as the value of a panic.
+func Unexpected(cause any) *Error {
+	err, _ := cause.(error)
+	return &Error{Code: Internal, Message: fmt.Sprintf("internal error: %v", cause), Hint: internalHint, Err: err}
+}
+
+// OfDisk reports whether an error has come from the operating system, or from reading or
+// writing files.
+func OfDisk(err error) bool {
+	var inPath *fs.PathError
+	var inLink *os.LinkError
+	var inCall *os.SyscallError
+	var number syscall.Errno
+	if errors.As(err, &inPath) || errors.As(err, &inLink) || errors.As(err, &inCall) || errors.As(err, &number) {
+		return true
+	}
+	for _, known := range []error{fs.ErrInvalid, fs.ErrPermission, fs.ErrExist, fs.ErrNotExist, fs.ErrClosed, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe, os.ErrDeadlineExceeded} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// From returns err as an *Error. One that carries no code is a Storage error if the
+// disk has made it, a Conflict if the caller's time was up, and else Unexpected.
 func From(err error) *Error {
 	if err == nil {
 		return nil
@@ -78,6 +116,13 @@ func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return New(Conflict, "the call was given up before it was done: %w", err).
+			WithHint("call status to see where the session stands, then repeat the call")
+	case !OfDisk(err):
+		return Unexpected(err)
 	}
 	return &Error{
 		Code:    Storage,

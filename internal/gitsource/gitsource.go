@@ -276,6 +276,9 @@ func (c *Cache) trouble(err error) error {
 		return fault.New(fault.Conflict, "the copy of the git repository is being updated: %w", busy).
 			WithHint("wait for the other program to end, then repeat it; if it hangs, end it: its lock goes with it")
 	}
+	if !fault.OfDisk(err) {
+		return fault.Unexpected(err)
+	}
 	return fault.New(fault.Storage, "the copies of git repositories in %s cannot be read or written: %w", c.Folder, err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }

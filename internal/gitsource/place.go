@@ -175,11 +175,7 @@ func (p *place) measure(commit string) (out held, err error) {
 // read returns the record, if it is one of this remote that can be understood.
 func (p *place) read(s Spec) (record, bool) {
 	var r record
-	info, err := p.Stat(p.in(recordName))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {
-		return record{}, false
-	}
-	data, err := p.ReadFile(p.in(recordName))
+	data, err := p.ReadFile(p.in(recordName), maxRecord)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Version != recordVersion || r.URL != s.url() || r.Ref != s.ref {
 		return record{}, false
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"bmad-mcp/internal/durable"
 )
 
 // Errors of Write and Delete that a caller may want to tell apart.
@@ -17,9 +19,12 @@ var (
 	ErrReadOnly = errors.New("the file is read-only")
 )
 
+// maxFile bounds the read of a host's file, in bytes: some hosts keep histories in theirs.
+const maxFile = 64 << 20
+
 // Read returns the text of a host's file; nil where there is none.
 func Read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // a host's own file
+	text, err := durable.ReadPath(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, linkErr := os.Readlink(path); linkErr == nil {
 			return nil, fmt.Errorf("%s is a link that leads nowhere", path)

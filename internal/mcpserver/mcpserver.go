@@ -10,7 +10,6 @@ package mcpserver
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -192,19 +191,6 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	})(stdio)
 	defer s.close()
 	return stdio.Listen(ctx, g, g)
-}
-
-// recovering turns a panic of a handler into a refused action.
-func (s *Server) recovering(next server.ToolHandlerFunc) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.Error("a tool call failed", "tool", req.Params.Name, "panic", p)
-				result, err = failure(fmt.Errorf("internal error: %v", p)), nil
-			}
-		}()
-		return next(ctx, req)
-	}
 }
 
 // slogWriter passes the library's log lines on.

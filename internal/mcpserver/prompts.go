@@ -66,7 +66,10 @@ func (s *Server) prompting(title string, handle promptHandler) func(context.Cont
 			base.Ask, base.Forms, base.NoForms = channel, true, s.forms.isSilent(channel.client)
 		}
 		base.Cwd = strings.TrimSpace(call.Params.Arguments["cwd"])
-		text, err := handle(ctx, base, call.Params.Arguments)
+		text, err := func() (text string, err error) {
+			defer s.caught("prompt", call.Params.Name, &err)
+			return handle(ctx, base, call.Params.Arguments)
+		}()
 		if err != nil {
 			f := NewFailure(err)
 			s.log.Info("refused", "prompt", call.Params.Name, "error", err)

@@ -56,7 +56,7 @@ func (s *Server) addResources() {
 }
 
 func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	res, _, err := s.read(ctx, call.Params.URI, s.base(ctx))
+	res, err := s.readSafely(ctx, call.Params.URI)
 	if err != nil {
 		f := NewFailure(err)
 		failure := rpcError{text: fmt.Sprintf("%s (%s)", f.Error, f.Hint), data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
@@ -69,6 +69,13 @@ func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest)
 		return nil, failure
 	}
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
+}
+
+// readSafely reads the resource at an address; a panic is an error of it.
+func (s *Server) readSafely(ctx context.Context, uri string) (res engine.Resource, err error) {
+	defer s.caught("resource", uri, &err)
+	res, _, err = s.read(ctx, uri, s.base(ctx))
+	return res, err
 }
 
 // read returns the resource at an address, for a caller at base, and its project.
@@ -165,6 +172,8 @@ func (c completions) CompleteResourceArgument(ctx context.Context, _ string, arg
 }
 
 func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument, given mcp.CompleteContext) *mcp.Completion {
+	var err error
+	defer c.s.caught("completion", argument.Name, &err) // and nothing is completed
 	base := c.s.base(ctx)
 	if cwd := given.Arguments["cwd"]; cwd != "" {
 		base.Cwd = cwd

@@ -161,9 +161,6 @@ type Failure struct {
 
 // NewFailure describes an error.
 func NewFailure(err error) Failure {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		err = fault.New(fault.Conflict, "the call was given up before it was done: %w", err).WithHint("nothing was changed; repeat the call")
-	}
 	f := fault.From(err)
 	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
 		Stage: f.Stage, State: f.State, Revision: f.Revision, NextCall: f.NextCall}

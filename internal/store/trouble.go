@@ -39,6 +39,13 @@ func Trouble(dir *durable.Dir, err error) error {
 		return fault.New(fault.Storage, "%s is a file, where the folder with the sessions is due", dir.Join(Folder)).
 			WithHint("move the file away, then repeat the action")
 	}
+	if remedy, ok := durable.Hostile(err); ok {
+		return fault.New(fault.Storage, "a file of the project cannot be used: %w", err).
+			WithHint("%s, then repeat the action; nothing was changed", remedy)
+	}
+	if !fault.OfDisk(err) {
+		return fault.Unexpected(err)
+	}
 	e := fault.New(fault.Storage, "the project cannot be read or written: %w", err)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, errQuota):

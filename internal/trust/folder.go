@@ -29,6 +29,10 @@ type Folder string
 // lockName is the lock for whatever is changed in the folder.
 const lockName = "trust.lock"
 
+// maxFile bounds the read of a file of the folder, in bytes: a list of many thousand
+// allowances.
+const maxFile = 16 << 20
+
 // What is made here is for its owner alone.
 const (
 	fileMode fs.FileMode = 0o600
@@ -78,13 +82,13 @@ func openDir(path string) (dir, error) {
 // read reads a file; nothing and no error is that there is none. A link that leads
 // nowhere is no missing file: somebody meant one to be there.
 func (d dir) read(name string) (data []byte, there bool, err error) {
-	if data, err = d.ReadFile(name); !errors.Is(err, fs.ErrNotExist) {
+	if data, err = d.ReadFile(name, maxFile); !errors.Is(err, fs.ErrNotExist) {
 		return data, true, err
 	}
 	if !d.Exists(name) {
 		return nil, false, nil
 	}
-	data, err = d.ReadFile(name) // again: it may have been made between the two looks
+	data, err = d.ReadFile(name, maxFile) // again: it may have been made between the two looks
 	return data, true, err
 }
 
@@ -159,6 +163,13 @@ func (f Folder) trouble(err error) error {
 	if errors.As(err, &unconfirmed) {
 		return fault.New(fault.Storage, "the disk did not confirm a change in %s that is already visible: %w", string(f), unconfirmed).
 			WithHint("a power loss could undo it: check the disk, then repeat it")
+	}
+	if remedy, ok := durable.Hostile(err); ok {
+		return fault.New(fault.Storage, "the state folder %s cannot be used: %w", string(f), err).
+			WithHint("%s, then repeat it", remedy)
+	}
+	if !fault.OfDisk(err) {
+		return fault.Unexpected(err)
 	}
 	return fault.New(fault.Storage, "the state folder %s cannot be read or written: %w", string(f), err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")

@@ -112,10 +112,10 @@ type appearingTree struct {
 	disk *appearing
 }
 
-func (a appearingTree) ReadFile(name string) ([]byte, error) {
-	data, err := fs.ReadFile(a.FS, name)
+func (a appearingTree) Open(name string) (fs.File, error) {
+	f, err := a.FS.Open(name)
 	a.disk.once.Do(a.disk.make)
-	return data, err
+	return f, err
 }
 
 func (a appearingTree) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(a.FS, name) }

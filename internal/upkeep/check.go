@@ -171,7 +171,7 @@ func (p *Project) checkContents(v *survey) Check {
 				continue
 			}
 			seen[ref.path] = true
-			data, err := p.dir.ReadFile(ref.path)
+			data, err := p.dir.ReadFile(ref.path, durable.TextLimit(ref.size))
 			switch {
 			case err != nil:
 				missing++

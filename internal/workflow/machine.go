@@ -138,19 +138,19 @@ type Firing struct {
 func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 	r, ok := ruleFor(f.Event)
 	if !ok {
-		return fmt.Errorf("workflow: unknown event %q", f.Event)
+		return fault.Unexpected(fmt.Errorf("unknown event %q", f.Event))
 	}
 	target := s.CurrentStage
 	switch r.move {
 	case next:
 		st, ok := w.Next(s.CurrentStage)
 		if !ok {
-			return fmt.Errorf("workflow: no stage after %q", s.CurrentStage)
+			return fault.Unexpected(fmt.Errorf("no stage after %q", s.CurrentStage))
 		}
 		target = st.ID
 	case finish:
 		if _, ok := w.Next(s.CurrentStage); ok {
-			return fmt.Errorf("workflow: %q is not the last stage", s.CurrentStage)
+			return fault.Unexpected(fmt.Errorf("%q is not the last stage", s.CurrentStage))
 		}
 	case toDev:
 		target = Dev
@@ -158,7 +158,7 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 		target = f.Stage
 	}
 	if w.Index(target) < 0 {
-		return fmt.Errorf("workflow: unknown stage %q", target)
+		return fault.Unexpected(fmt.Errorf("unknown stage %q", target))
 	}
 	to, err := nextState(ctx, s.CurrentState, f.Event)
 	if err != nil {

@@ -267,3 +267,25 @@ func TestSummarizeCountsCharacters(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestFiringWhatCannotBeIsABug: only this program's own code can do it.
+func TestFiringWhatCannotBeIsABug(t *testing.T) {
+	w := workflow.Default()
+	for name, c := range map[string]struct {
+		at workflow.StageID
+		f  workflow.Firing
+	}{
+		"an unknown event":           {workflow.PO, workflow.Firing{Event: "exploded"}},
+		"a stage after the last":     {workflow.QA, workflow.Firing{Event: workflow.EventConfirmed}},
+		"the end before the last":    {workflow.PO, workflow.Firing{Event: workflow.EventFinished}},
+		"a jump to an unknown stage": {workflow.PO, workflow.Firing{Event: workflow.EventReopened, Stage: "nowhere"}},
+	} {
+		s := w.NewSession("id", "o", "/p", "t", time.Unix(0, 0))
+		s.CurrentStage = c.at
+		before := s.Place()
+		err := w.Fire(t.Context(), s, c.f)
+		if !fault.Is(err, fault.Internal) || s.Place() != before || len(s.History) > 1 {
+			t.Errorf("%s: %v, at %s", name, err, s.Place())
+		}
+	}
+}

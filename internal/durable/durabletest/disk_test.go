@@ -58,14 +58,14 @@ func TestDiskIsLikeARealOne(t *testing.T) {
 			fmt.Fprintf(&out, "held by %q, %v\n", holder, err)
 		}
 		say("unlock", lock.Unlock())
-		_, err = d.ReadFile("b")
+		_, err = d.ReadFile("b", durable.MaxText)
 		say("read a folder", err)
 		_, err = d.Stat("x")
 		say("stat nothing", err)
 		say("walk", fs.WalkDir(d.Tree(), ".", func(name string, e fs.DirEntry, err error) error {
 			fmt.Fprint(&out, name, " ", e.IsDir())
 			if err == nil && e.Type().IsRegular() && name != "l" {
-				data, readErr := d.ReadFile(name)
+				data, readErr := d.ReadFile(name, durable.MaxText)
 				info, statErr := d.Lstat(name)
 				fmt.Fprintf(&out, " %q %d %v", data, info.Size(), errors.Join(readErr, statErr))
 			}
@@ -134,7 +134,7 @@ func TestSweepFindsWhatIsNotDurable(t *testing.T) {
 			}
 			var faults []string
 			durabletest.Sweep(t, disk, func(d *durabletest.Disk) error { return way.do(d.Dir("/simulated/sweep")) }, func(o durabletest.Outcome) {
-				data, err := o.Disk.Dir("/simulated/sweep").ReadFile("f")
+				data, err := o.Disk.Dir("/simulated/sweep").ReadFile("f", durable.MaxText)
 				switch {
 				case err != nil, string(data) != "old" && string(data) != "new bytes", o.Acknowledged && string(data) != "new bytes":
 					faults = append(faults, fmt.Sprintf("%v: %q, %v", o, data, err))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
@@ -57,7 +58,7 @@ func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, erro
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	data, err := s.dir.ReadFile(ref.FilePath)
+	data, err := s.dir.ReadFile(ref.FilePath, durable.TextLimit(ref.Size))
 	if err != nil {
 		return "", store.MissingContent(ref, err)
 	}

@@ -129,12 +129,10 @@ func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error
 }
 
 func (s *Store) load(id string) ([]byte, error) {
-	// Reading a pipe would wait for ever.
-	if info, err := s.dir.Lstat(store.SessionPath(id)); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeDir) != 0 {
-		return nil, fault.New(fault.Storage, "session file %s is no file", store.SessionPath(id)).
-			WithHint("move it away; the other sessions go on")
+	data, err := s.dir.ReadFile(store.SessionPath(id), durable.MaxText)
+	if remedy, ok := durable.Hostile(err); ok {
+		return nil, fault.New(fault.Storage, "session file %w", err).WithHint("%s; other sessions are not affected", remedy)
 	}
-	data, err := s.dir.ReadFile(store.SessionPath(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, s.missing(id)
 	}

@@ -23,6 +23,8 @@ const (
 	knownLock = "projects.lock"
 	// maxKnown bounds the list; the projects added longest ago fall out.
 	maxKnown = 1000
+	// maxKnownFile is in bytes: as many of the longest paths there are.
+	maxKnownFile = maxKnown * 8 << 10
 )
 
 // List returns the known project folders, the one added last first. A missing
@@ -37,7 +39,7 @@ func (k Known) List() []string {
 }
 
 func (k Known) read(dir *durable.Dir) []string {
-	data, err := dir.ReadFile(knownFile)
+	data, err := dir.ReadFile(knownFile, maxKnownFile)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/workflow"
 )
@@ -46,7 +47,7 @@ func fullMapping(n int) string { return fmt.Sprintf("%s/task-mapping-%06d.json",
 // addToMapping adds a session that is about to be stored, so that none is ever
 // stored without being in the mapping. The caller holds the project lock.
 func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) error {
-	data, err := s.dir.ReadFile(MappingFile)
+	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !wholeMapping(data) {
 		return s.writeMapping(ctx, session)
 	}
@@ -70,7 +71,7 @@ func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) err
 
 // dropUnstored takes the last entry out of the file if its session was never stored.
 func (s *Store) dropUnstored() error {
-	data, err := s.dir.ReadFile(MappingFile)
+	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	if err != nil || !wholeMapping(data) {
 		return err
 	}
@@ -146,7 +147,7 @@ func (s *Store) rebuildMapping(ctx context.Context) error {
 
 // mappingLooksWhole is a look at the ends of the newest part of the mapping.
 func (s *Store) mappingLooksWhole() bool {
-	data, err := s.dir.ReadFile(MappingFile)
+	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	return err == nil && wholeMapping(data)
 }
 
@@ -195,7 +196,7 @@ func (s *Store) mappedOnly(sessions []workflow.Summary, broken []store.Broken) [
 	}
 	known := map[string]MappingEntry{}
 	for _, name := range s.mappingParts() {
-		if data, err := s.dir.ReadFile(name); err == nil {
+		if data, err := s.dir.ReadFile(name, durable.MaxText); err == nil {
 			readEntries(data, known)
 		}
 	}
@@ -263,7 +264,7 @@ func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken
 func (s *Store) Mapping() (map[string]MappingEntry, error) {
 	all := map[string]MappingEntry{}
 	for _, name := range s.mappingParts() {
-		data, err := s.dir.ReadFile(name)
+		data, err := s.dir.ReadFile(name, durable.MaxText)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -83,7 +83,7 @@ func (u unreadable) Tree() fs.FS { return closedTree{u.FS.Tree()} }
 
 type closedTree struct{ fs.FS }
 
-func (c closedTree) ReadFile(name string) ([]byte, error) {
+func (c closedTree) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EMFILE}
 }
 func (c closedTree) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(c.FS, name) }

@@ -12,6 +12,9 @@ import (
 	"bmad-mcp/internal/workflow"
 )
 
+// maxNameFile is in bytes: a file of NamesFolder holds an id.
+const maxNameFile = 4 << 10
+
 func namePath(name string) string { return NamesFolder + "/" + name }
 
 // PlainName reports whether a task name is one path element, and no hidden one: those
@@ -23,7 +26,7 @@ func PlainName(name string) bool {
 // owner returns the id of the stored session that a name was given to, "" if there is
 // none. An error leaves it open.
 func (s *Store) owner(name string) (string, error) {
-	data, err := s.dir.ReadFile(namePath(name))
+	data, err := s.dir.ReadFile(namePath(name), maxNameFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -22,7 +22,7 @@ func (s *Store) Names() (map[string]string, error) {
 	names := map[string]string{}
 	for _, e := range entries {
 		if PlainName(e.Name()) {
-			id, _ := s.dir.ReadFile(namePath(e.Name())) // none is no session's
+			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // none is no session's
 			names[e.Name()] = strings.TrimSpace(string(id))
 		}
 	}

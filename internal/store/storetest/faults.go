@@ -112,7 +112,7 @@ func checkJSON(t *testing.T, o durabletest.Outcome, dir *durable.Dir) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if data, err := dir.ReadFile(path.Join(store.Folder, e.Name())); strings.HasSuffix(e.Name(), ".json") && (err != nil || !json.Valid(data)) {
+		if data, err := dir.ReadFile(path.Join(store.Folder, e.Name()), durable.MaxText); strings.HasSuffix(e.Name(), ".json") && (err != nil || !json.Valid(data)) {
 			t.Fatalf("%v: %s is no JSON: %q, %v", o, e.Name(), data, err)
 		}
 	}

@@ -1,0 +1,4 @@
+package durable
+
+// Entries lists an open folder, for tests of its bound.
+var Entries = entries

@@ -1,0 +1,297 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// MaxEntries bounds the listing of one folder: far above what a project of years has in
+// one, and few enough that a folder stuffed by a program costs a moment, not the memory.
+const MaxEntries = 200_000
+
+// MaxText bounds the read of a document or a session whose size nothing else tells: more
+// than ten times the largest submission that is accepted by default.
+const MaxText = 64 << 20
+
+// maxRecorded bounds what a recorded size can raise MaxText to: the largest submission
+// that can be configured.
+const maxRecorded = 1 << 30
+
+// TextLimit returns the limit for reading a text of which a size was recorded: MaxText, or
+// more where it was a larger one.
+func TextLimit(recorded int64) int64 { return max(MaxText, min(recorded, maxRecorded)) }
+
+// NotRegularError says that a name does not hold a regular file, so that to read it could
+// wait for ever, or never end.
+type NotRegularError struct {
+	Name string
+	Mode fs.FileMode
+}
+
+// Error names the file and its kind.
+func (e *NotRegularError) Error() string {
+	return fmt.Sprintf("%s is %s, not a regular file", e.Name, kindOf(e.Mode))
+}
+
+// TooLargeError says that a file holds more than is read of it.
+type TooLargeError struct {
+	Name string
+	// Size is that of the file when it was opened; it may have grown since.
+	Size, Limit int64
+}
+
+// Error names the file and both sizes.
+func (e *TooLargeError) Error() string {
+	if e.Size <= e.Limit {
+		return fmt.Sprintf("%s grows while it is read; at most %d bytes are read", e.Name, e.Limit)
+	}
+	return fmt.Sprintf("%s has %d bytes; at most %d are read", e.Name, e.Size, e.Limit)
+}
+
+// TooManyError says that a folder holds more entries than are listed.
+type TooManyError struct {
+	Name  string
+	Limit int
+}
+
+// Error names the folder.
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("the folder %s holds more than %d entries", e.Name, e.Limit)
+}
+
+// Unwrap lets callers tell these errors of files from others.
+func (e *NotRegularError) Unwrap() error { return fs.ErrInvalid }
+
+// Unwrap lets callers tell these errors of files from others.
+func (e *TooLargeError) Unwrap() error { return fs.ErrInvalid }
+
+// Unwrap lets callers tell these errors of files from others.
+func (e *TooManyError) Unwrap() error { return fs.ErrInvalid }
+
+// Hostile reports whether an error is about a file or folder that is not read because of
+// its kind or size, and what a person can do about it.
+func Hostile(err error) (remedy string, ok bool) {
+	var kind *NotRegularError
+	var size *TooLargeError
+	var many *TooManyError
+	switch {
+	case errors.As(err, &kind):
+		return "move " + kind.Name + " away", true
+	case errors.As(err, &size):
+		return "shorten " + size.Name + ", or move it away", true
+	case errors.As(err, &many):
+		return "move away from " + many.Name + " what does not belong there", true
+	}
+	return "", false
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
+
+// ReadFile reads a whole file that others can write: it does not wait for a pipe or a
+// device, and returns a [*NotRegularError] for anything but a regular file. A file of more
+// than limit bytes is a [*TooLargeError]; its size is asked before anything is read, and
+// one that grows is read no further than that.
+func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
+	return ReadFile(d.Tree(), name, limit)
+}
+
+// ReadFile reads a whole file as [Dir.ReadFile] does. fsys should come of a Dir: another
+// one may wait while a pipe is opened.
+func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := fsys.Open(path.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	return readRegular(f, name, limit)
+}
+
+// ReadHead reads at most limit bytes of a regular file; more says that it has more of them.
+func ReadHead(fsys fs.FS, name string, limit int64) (data []byte, more bool, err error) {
+	f, err := fsys.Open(path.Clean(name))
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	size, err := regular(f, name)
+	if err != nil {
+		return nil, false, err
+	}
+	data, err = readUpTo(f, min(size, limit), limit+1)
+	if int64(len(data)) > limit {
+		return data[:limit], true, err
+	}
+	return data, false, err
+}
+
+// ReadPath reads a whole file by its path of the system, as [Dir.ReadFile] does: for files
+// of the person's own that lie in no folder that is open. Links are followed.
+func ReadPath(name string, limit int64) ([]byte, error) {
+	f, err := openQuietly(name, func() (*os.File, error) {
+		return os.OpenFile(name, openFlags, 0) //nolint:gosec // the callers' paths are the person's
+	}, func() (fs.FileInfo, error) { return os.Stat(name) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	return readRegular(f, name, limit)
+}
+
+// ReadStream reads what a pipe or terminal holds until it ends, as a [*TooLargeError] where
+// that is more than limit bytes. It waits for whoever writes.
+func ReadStream(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := readUpTo(r, 0, limit+1)
+	if err == nil && int64(len(data)) > limit {
+		return nil, &TooLargeError{Name: name, Size: int64(len(data)), Limit: limit}
+	}
+	return data, err
+}
+
+func readRegular(f fs.File, name string, limit int64) ([]byte, error) {
+	size, err := regular(f, name)
+	if err != nil {
+		return nil, err
+	}
+	if size > limit {
+		return nil, &TooLargeError{Name: name, Size: size, Limit: limit}
+	}
+	data, err := readUpTo(f, size, limit+1)
+	if err == nil && int64(len(data)) > limit {
+		err = &TooLargeError{Name: name, Size: size, Limit: limit}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// regular returns the size of an open file, if it is a regular one.
+func regular(f fs.File, name string) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, &NotRegularError{name, info.Mode()}
+	}
+	return info.Size(), nil
+}
+
+// readUpTo reads until the end, or limit bytes; size is what is expected.
+func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
+	data := make([]byte, 0, min(size, limit)+512)
+	r = io.LimitReader(r, limit)
+	for {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = slices.Grow(data, len(data))
+		}
+	}
+}
+
+// openQuietly opens something without waiting for it. What cannot be opened because of its
+// kind, as a socket, is told by that.
+func openQuietly(name string, open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*os.File, error) {
+	f, err := open()
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return f, err
+	}
+	if info, statErr := stat(); statErr == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &NotRegularError{name, info.Mode()}
+	}
+	return nil, err
+}
+
+// quietTree is a folder of the system for reading, in which nothing waits: to open a pipe
+// that nobody writes to does not.
+type quietTree struct {
+	root *os.Root
+	fs   fs.FS
+}
+
+// Open implements fs.FS. Anything but a folder or a regular file is a *NotRegularError.
+func (t quietTree) Open(name string) (fs.File, error) {
+	f, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = &NotRegularError{name, info.Mode()}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (t quietTree) open(name string) (*os.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return openQuietly(name, func() (*os.File, error) { return t.root.OpenFile(name, openFlags, 0) }, func() (fs.FileInfo, error) { return t.Stat(name) })
+}
+
+// ReadDir implements fs.ReadDirFS: at most MaxEntries, sorted by name.
+func (t quietTree) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return entries(f, name, MaxEntries)
+}
+
+// entries lists an open folder that has at most limit entries.
+func entries(f fs.ReadDirFile, name string, limit int) ([]fs.DirEntry, error) {
+	var list []fs.DirEntry
+	for {
+		some, err := f.ReadDir(1024)
+		list = append(list, some...)
+		switch {
+		case len(list) > limit:
+			return nil, &TooManyError{name, limit}
+		case err == nil:
+			continue
+		case errors.Is(err, io.EOF):
+			err = nil
+		}
+		slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		return list, err
+	}
+}
+
+// Stat implements fs.StatFS.
+func (t quietTree) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.fs, name) }
+
+// Lstat implements fs.ReadLinkFS.
+func (t quietTree) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(t.fs, name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (t quietTree) ReadLink(name string) (string, error) { return fs.ReadLink(t.fs, name) }
