@@ -30,7 +30,6 @@ var mayRead = map[string]map[string]string{
 	"internal/cli/hook.go":        {"os.ReadDir": "of the person's own state folder"},
 	"internal/gitsource/place.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
 	"internal/trust/folder.go":    {"os.OpenRoot": "of the person's state folder, to make files in"},
-	"internal/mcpserver/http.go":  {"io.ReadAll": "of a request's body, bounded by http.MaxBytesReader"},
 	"internal/golden/golden.go":   {"os.ReadFile": "of tests"},
 }
 

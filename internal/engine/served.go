@@ -127,7 +127,12 @@ func projectsBelow(folder string, most int) []string {
 
 // firstEntries returns what lies in a folder, by name; of a very full one, some of it.
 func firstEntries(folder string) ([]os.DirEntry, error) {
-	f, err := os.Open(folder) //nolint:gosec // only what lies in a served folder is looked at
+	root, err := os.OpenRoot(folder) // waits for no pipe that took the folder's place
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	f, err := root.Open(".")
 	if err != nil {
 		return nil, err
 	}
