@@ -54,6 +54,9 @@ type Allowance struct {
 	// ProjectID is that of the project where it was allowed, for kinds that run what lies in
 	// the project; "" if an older version has recorded it. It is set here.
 	ProjectID string `json:"project_id,omitempty"`
+	// Files is true where the files that a command names were recorded with it, as KindScript:
+	// one without a record has come since.
+	Files bool `json:"files,omitempty"`
 }
 
 // normal returns the allowance as it is kept and compared.

@@ -53,6 +53,9 @@ func (f Folder) InForce(project string) []Allowance {
 	})
 }
 
+// PathOf returns the one path by which a project is known here, with all links followed.
+func PathOf(project string) string { return resolve(project) }
+
 // Bind gives the project's mark to what an older version has recorded for its path.
 func (f Folder) Bind(ctx context.Context, project string) error {
 	d, err := f.open()
