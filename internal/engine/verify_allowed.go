@@ -68,7 +68,7 @@ func (r run) notAllowed(kept workflow.VerifyCommand) string {
 	}
 	list, err := r.trust.Allowances()
 	if err != nil {
-		return "what you have allowed cannot be read: " + err.Error()
+		return "what you have allowed cannot be read, so nothing is; in a terminal: bmad-mcp allow"
 	}
 	known := permitted(list, kept.Command, kept.SetBy)
 	switch {
@@ -77,7 +77,8 @@ func (r run) notAllowed(kept workflow.VerifyCommand) string {
 	case known.Project == trust.PathOf(r.project.dir.Path()):
 		return why + " (what you allowed at this path was for another project, or its run state was cleared since)"
 	}
-	return why + fmt.Sprintf(" (you have in %s; a copy or worktree is a project of its own)", known.Project)
+	// Not where: a client that asks may not be served that folder.
+	return why + " (you have in another one; each is asked about by itself, a copy or worktree too)"
 }
 
 // bindVerify binds an allowance of an older version to this project, with the files that
