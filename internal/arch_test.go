@@ -35,7 +35,7 @@ var may = map[string][]string{
 	"internal/score":               {"internal/workflow"},
 	"internal/audit":               {"internal/score", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/trust":               {"internal/workflow", "internal/fault", "internal/durable"},
-	"internal/verify":              {"internal/workflow", "internal/fault"},
+	"internal/verify":              {"internal/workflow", "internal/fault", "internal/durable"},
 	"internal/workflow":            {"internal/fault"},
 	"internal/gitsource":           {"internal/fault", "internal/durable"},
 	"internal/visible":             {},

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/visible"
+	"bmad-mcp/internal/workflow"
 )
 
 func (a *app) allowCommand() *cobra.Command {
@@ -20,12 +22,16 @@ func (a *app) allowCommand() *cobra.Command {
 		Long: `Shows what the project's settings would have the server run or judge by, and asks you,
 once for each, whether it may. A repository, and an assistant that writes its files, can
 name a command; only you can allow it. What you allow is remembered outside of the
-project, by its SHA-256: a changed command or rubric is asked about again.
+project, by its SHA-256: a changed command or rubric is asked about again. A command is
+allowed for this project alone: not for a copy, and not for what comes to its path later.
 
-  verify   a command that the server runs when dev or qa hand in their work
-  rubric   the project's own rules for audits, in place of the built-in ones (before it is
-           allowed, the lower of both scores counts)
-  source   a git repository from which agents and workflows of the BMAD method are taken`,
+  verify       a command that the server runs when dev or qa hand in their work
+  own_verify   the same, from your own file: allowed once for a project, whatever its text
+  script       a file that an allowed command names, where it has changed since: it is run
+               as it is, and you are told at each run until you have allowed it again
+  rubric       the project's own rules for audits, in place of the built-in ones (before it is
+               allowed, the lower of both scores counts)
+  source       a git repository from which agents and workflows of the BMAD method are taken`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			find, err := a.request(nil)
@@ -57,7 +63,9 @@ func (a *app) forget(cmd *cobra.Command, cwd string) error {
 		if err != nil {
 			return err
 		}
-		n += some
+		if kind != trust.KindScript { // they came and go with their command
+			n += some
+		}
 	}
 	fmt.Fprintf(a.out, "Taken back in %s: %d.\n", cwd, n)
 	return nil
@@ -67,7 +75,7 @@ func (a *app) listWants(cwd string, wants []engine.Want) error {
 	if a.asJSON {
 		out := []map[string]any{}
 		for _, w := range wants {
-			out = append(out, map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed})
+			out = append(out, wantJSON(w))
 		}
 		return a.printJSON(map[string]any{"cwd": cwd, "wants": out})
 	}
@@ -76,9 +84,71 @@ func (a *app) listWants(cwd string, wants []engine.Want) error {
 	}
 	for _, w := range wants {
 		state := map[bool]string{true: "allowed", false: "not allowed yet"}[w.Allowed]
+		if w.Note != "" {
+			state = w.Note
+		}
 		fmt.Fprintf(a.out, "%s (%s): %s\n  %s\n", w.Kind, w.Use, state, visible.Exact(w.Text))
+		for _, line := range aboutWant(w) {
+			fmt.Fprintf(a.out, "  %s\n", visible.Exact(line))
+		}
 	}
 	return nil
+}
+
+// wantJSON is one thing to allow. Who has set a command stands there where it is not the
+// project's file.
+func wantJSON(w engine.Want) map[string]any {
+	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
+	if w.SetBy != "" && w.SetBy != workflow.SetByProject {
+		out["set_by"] = w.SetBy
+	}
+	if w.Note != "" {
+		out["note"] = w.Note
+	}
+	if len(w.Scripts) > 0 {
+		out["files"] = scriptNames(w)
+	}
+	return out
+}
+
+func scriptNames(w engine.Want) []string {
+	names := make([]string, len(w.Scripts))
+	for i, f := range w.Scripts {
+		names[i] = f.Text
+	}
+	return names
+}
+
+// aboutWant says who has set a command, and which files of the project it names.
+func aboutWant(w engine.Want) []string {
+	var out []string
+	switch w.SetBy {
+	case workflow.SetByPerson:
+		out = append(out, "Set in your own file.")
+	case workflow.SetByEnvironment:
+		out = append(out, "Set by a variable of the environment, which a file of the project can set too (.mcp.json).")
+	case workflow.SetByProject:
+		out = append(out, "Set by the project ("+config.ProjectFile+").")
+	}
+	if len(w.Scripts) > 0 {
+		out = append(out, "It names these files of the project: "+joinWords(scriptNames(w))+".")
+	}
+	return out
+}
+
+// question is what the person is asked about something.
+func question(w engine.Want) string {
+	switch w.Kind {
+	case trust.KindRubric:
+		return "may the server audit by this rubric in place of the built-in one"
+	case trust.KindSource:
+		return "may the server take agents and workflows, which tell your assistant what to do, from this repository"
+	case trust.KindOwnVerify:
+		return "may your own verify command run in this project, with your rights"
+	case trust.KindScript:
+		return "it runs as it is now; have you read it, and is it as you want it"
+	}
+	return "may the server run this command, with your rights, when its stage is handed in"
 }
 
 func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
@@ -97,18 +167,22 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 	}
 	fmt.Fprintf(a.out, "In %s\n", cwd)
 	for _, w := range open {
-		if visible.Steers(w.Text) {
-			return fault.New(fault.InvalidArgument, "the %s for %s has control characters, with which it could look like another: %q", w.Kind, w.Use, w.Text).
-				WithHint("take them out of the settings")
+		for _, text := range append(scriptNames(w), w.Text) {
+			if visible.Steers(text) {
+				return fault.New(fault.InvalidArgument, "the %s for %s has control characters, with which it could look like another: %q", w.Kind, w.Use, text).
+					WithHint("take them out of the settings, or out of the file's name")
+			}
 		}
-		question := "run this command, with your rights, when its stage is handed in"
-		switch w.Kind {
-		case trust.KindRubric:
-			question = "audit by this rubric in place of the built-in one"
-		case trust.KindSource:
-			question = "take agents and workflows, which tell your assistant what to do, from this repository"
+		fmt.Fprintf(a.out, "\n%s (%s): %s?\n\n%s\n\n", w.Kind, w.Use, question(w), indent(indent(visible.Exact(w.Text))))
+		for _, line := range aboutWant(w) {
+			fmt.Fprintln(a.out, line)
 		}
-		fmt.Fprintf(a.out, "\n%s (%s): may the server %s?\n\n%s\n\n", w.Kind, w.Use, question, indent(indent(visible.Exact(w.Text))))
+		if len(w.Scripts) > 0 {
+			fmt.Fprintln(a.out, "Read them first. When one changes later it still runs, and you are told. What they run in turn is not looked at.")
+		}
+		if w.Note != "" {
+			fmt.Fprintln(a.out, strings.ToUpper(w.Note[:1])+w.Note[1:]+".")
+		}
 		if visible.Hides(w.Text) {
 			fmt.Fprintf(a.out, "It has characters that do not show; they are written as escapes (\\u…) above.\n\n")
 		}
@@ -121,8 +195,7 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 			fmt.Fprintln(a.out, "Not allowed.")
 			continue
 		}
-		w.At = a.engine.Now()
-		if err := a.trust().Allow(cmd.Context(), w.Allowance); err != nil {
+		if err := a.engine.Allow(cmd.Context(), w); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.out, "Allowed.")

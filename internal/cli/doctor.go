@@ -158,7 +158,11 @@ func (a *app) checkPolicy(cwd string, c *upkeep.Check) {
 	}
 	for _, w := range wants {
 		if !w.Allowed {
-			c.Items = append(c.Items, upkeep.Item{Path: w.Kind, What: w.Text + " is not allowed yet"})
+			what := w.Text + " is not allowed yet"
+			if w.Note != "" {
+				what = w.Note
+			}
+			c.Items = append(c.Items, upkeep.Item{Path: w.Kind, What: what})
 			c.Remedy = "see and allow it with bmad-mcp allow"
 		}
 	}

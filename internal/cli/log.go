@@ -126,8 +126,11 @@ func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
 		if e.Feedback != "" {
 			words = "“" + oneLine(e.Feedback) + "”"
 		}
-		if e.Policy != "" {
+		switch {
+		case e.Policy != "":
 			words = e.Policy
+		case words == "":
+			words = e.Evidence
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), grantText(e.Grant), waited, document, words)
 	}

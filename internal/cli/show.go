@@ -72,6 +72,7 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	printVerify(out, w, s)
 	for _, st := range w.Stages {
 		printRecord(out, st, s.Record(st.ID))
 	}
@@ -103,6 +104,33 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 		fmt.Fprintf(h, "  %s\t%s\t%s → %s\tby %s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Event, e.From, e.To, e.By, note)
 	}
 	return h.Flush()
+}
+
+// printVerify prints the commands that the session checks submissions with.
+func printVerify(out io.Writer, w *workflow.Workflow, s *workflow.Session) {
+	kept, headed := s.KeptVerify(), false
+	for _, st := range w.Stages {
+		c := kept[st.ID]
+		if c.Command == "" {
+			continue
+		}
+		if !headed {
+			fmt.Fprintln(out, "\nVerify commands of this run")
+			headed = true
+		}
+		now := ""
+		switch {
+		case c.Instead == nil:
+		case *c.Instead == "":
+			now = "; no longer configured"
+		default:
+			now = "; configured now: " + *c.Instead
+		}
+		if c.Accepted {
+			now += ", accepted"
+		}
+		fmt.Fprintf(out, "  %s: %s (set by: %s%s)\n", st.Label, c.Command, c.SetBy, now)
+	}
 }
 
 func scoreText(r *workflow.Record) string {
@@ -202,6 +230,12 @@ func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	if e := r.Evidence; e != nil {
 		heading("verify command")
 		fmt.Fprintf(out, "  %s: %s\n", e.Command, evidenceText(e))
+		if e.Changed != "" {
+			fmt.Fprintf(out, "  changed during the run: %s\n", e.Changed)
+		}
+		for _, note := range e.Notes {
+			fmt.Fprintf(out, "  note: %s\n", note)
+		}
 		if e.Tail != "" {
 			fmt.Fprintln(out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
 		}

@@ -78,7 +78,11 @@ type Config struct {
 	// Rubrics is the absolute folder of rubric files that go before the built-in ones.
 	Rubrics string
 	// Verify has the command that a stage's submission is checked with.
-	Verify        map[workflow.StageID]string
+	Verify map[workflow.StageID]string
+	// VerifyBy says who has named each of them, PersonVerify what the person's own file says,
+	// "" too: a stage that it does not name has no entry.
+	VerifyBy      map[workflow.StageID]workflow.Setter
+	PersonVerify  map[workflow.StageID]string
 	VerifyTimeout time.Duration
 	// VerifyOutput is how much of its output is kept, in bytes.
 	VerifyOutput int
@@ -99,6 +103,8 @@ type Config struct {
 	// key and stage.
 	byPerson map[string]bool
 	from     source
+	// userInside is true where the user's file lies in the project, which can then write it.
+	userInside bool
 }
 
 // HostConfirm says for whom the tool bmad-confirm is listed.
@@ -132,7 +138,8 @@ func Default(project string) Config {
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
 		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
-		Verify:  map[workflow.StageID]string{}, byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
+		Verify:  map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
+		byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
 	}
 }
 
@@ -147,6 +154,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	c.from = user
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
+		c.userInside = dir != nil && inside(project, name)
 		data, err := durable.ReadPath(name, maxFile)
 		if err := c.file(name, data, err, filepath.Dir(name)); err != nil {
 			return c, err

@@ -3,13 +3,9 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"bmad-mcp/internal/workflow"
 )
-
-// verified are the stages whose submission a verify command can check.
-var verified = []workflow.StageID{workflow.Dev, workflow.QA}
 
 // source is where a setting comes from.
 type source int
@@ -95,27 +91,6 @@ func ignored(st workflow.Stage, project, force workflow.Policy) []string {
 		say("gate_score", *project.GateScore, *force.GateScore)
 	}
 	return out
-}
-
-// setVerify takes the project's command only where the person names none: theirs must not
-// be talked out of.
-func (c *Config) setVerify(stage workflow.StageID, command string) {
-	key, command := "verify "+string(stage), strings.TrimSpace(command)
-	switch {
-	case c.from == own && c.byPerson[key]:
-		c.ignore("verify " + command)
-		return
-	case c.from == environment && command == "" && c.byPerson[key]:
-		return // a variable is set more easily than the person's file is changed
-	}
-	c.Verify[stage], c.byPerson[key] = command, c.from != own
-}
-
-// setVerifies takes a command for every stage that one can check.
-func (c *Config) setVerifies(command string) {
-	for _, stage := range verified {
-		c.setVerify(stage, command)
-	}
 }
 
 // ignore notes that a setting of the project's file does not count.

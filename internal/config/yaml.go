@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -40,7 +41,13 @@ func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) e
 			}
 			continue
 		}
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
 		values, err := leaf(value)
+		if err == nil && (path == "verify" || strings.HasSuffix(path, ".verify")) {
+			values, err = command(path, value, values)
+		}
 		if err == nil {
 			err = set(path, values)
 		}
@@ -49,6 +56,18 @@ func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) e
 		}
 	}
 	return nil
+}
+
+// command reads a verify command more closely than other leaves: one that came out empty
+// by the way it is written would be evidence that nobody has taken away on purpose.
+func command(path string, n *yaml.Node, values []string) ([]string, error) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return nil, errors.New(path + " takes one command, not a block")
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		return []string{""}, nil // "null" and "~" are not commands
+	}
+	return values, nil
 }
 
 func leaf(n *yaml.Node) ([]string, error) {

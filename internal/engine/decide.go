@@ -64,6 +64,7 @@ func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.St
 			return kept, err
 		}
 		rec.Approved = true
+		note.VerifyCommands = r.acceptVerify(s)
 		return kept, r.fire(ctx, s, event, note)
 	}
 	if err := r.fire(ctx, s, event, note); err != nil {

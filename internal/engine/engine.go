@@ -45,6 +45,13 @@ type Trust interface {
 	Signer(ctx context.Context) (workflow.Signer, error)
 	// Allowed reports whether the person has allowed something in a project.
 	Allowed(a trust.Allowance) bool
+	// InForce returns what they have allowed in a project, Allowances what anywhere.
+	InForce(project string) []trust.Allowance
+	Allowances() ([]trust.Allowance, error)
+	// Bind binds what they have allowed under an older version to the project.
+	Bind(ctx context.Context, project string) error
+	// Allow records what they allow.
+	Allow(ctx context.Context, a trust.Allowance) error
 }
 
 // Options are what an Engine needs from outside.
@@ -232,6 +239,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		}
 		seal := s.Seal(r.signer(ctx))
 		r.notePolicy(s)
+		r.noteVerify(s)
 		if err := apply(s); err != nil {
 			return err
 		}

@@ -38,7 +38,9 @@ type bench struct {
 	// state is the person's folder, environ their variables.
 	state   string
 	environ []string
-	people  engine.Personas
+	// own is the person's configuration folder.
+	own    string
+	people engine.Personas
 }
 
 func newBench(t testing.TB) *bench {
@@ -53,7 +55,7 @@ func (b *bench) restart() {
 	b.engine = engine.New(engine.Options{
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
 		Known:    filestore.Known{Folder: b.state},
-		Settings: config.Source{Environ: b.environ},
+		Settings: config.Source{UserFolder: b.own, Environ: b.environ},
 		Trust:    trust.Folder(b.state),
 		Personas: b.people,
 		Now: func() time.Time {

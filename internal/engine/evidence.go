@@ -3,55 +3,115 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
-	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/verify"
 	"bmad-mcp/internal/workflow"
 )
 
-// verify runs the stage's verify command, if there is one and the person has allowed it
-// here, before any lock is taken. nil: none is configured.
-func (r run) verify(ctx context.Context, st workflow.Stage) *workflow.Evidence {
-	command := r.project.cfg.Verify[st.ID]
-	if command == "" {
+// evidence runs the verify command of the work that a stage hands in or judges, before any
+// lock is taken. nil: there is none, or what the work was handed in with is enough.
+func (r run) evidence(ctx context.Context, s *workflow.Session, st workflow.Stage) *workflow.Evidence {
+	stage := st.ID
+	if stage == workflow.Review {
+		stage = workflow.Dev
+	}
+	kept := r.verifyPlans(s)[stage].keep
+	if kept.Command == "" {
 		return nil
 	}
-	// A repository, or an assistant that writes its files, must not get a command run.
-	if r.trust == nil || !r.trust.Allowed(trust.Allowance{Project: r.project.dir.Path(), Kind: trust.KindVerify, Text: command}) {
-		return &workflow.Evidence{Command: command, At: r.Now(), NotRun: "you have not allowed it in this project yet; in a terminal: bmad-mcp allow"}
+	if e := s.Record(workflow.Dev).Evidence; st.ID == workflow.Review && e != nil && e.NotRun == "" {
+		if kept.Instead == nil && e.ChangedTo == nil {
+			return nil
+		}
+		seen := *e // as it was when the work was handed in, with what is configured now
+		seen.Notes = nil
+		if allowed := r.permitsVerify(kept); allowed != nil {
+			seen.Notes = r.scriptNotes(kept, *allowed)
+		}
+		return differing(&seen, kept)
 	}
-	defer r.telling(ctx, "running `"+clip(command, 120)+"`", r.project.cfg.VerifyTimeout)()
-	e := verify.Run(ctx, r.project.dir.Path(), command, r.now, verify.Limits{Timeout: r.project.cfg.VerifyTimeout, Tail: r.project.cfg.VerifyOutput})
-	e.At = e.At.UTC().Truncate(time.Millisecond)
+	return differing(r.verify(ctx, kept), kept)
+}
+
+// verify runs a command, if the person has allowed it here.
+func (r run) verify(ctx context.Context, kept workflow.VerifyCommand) *workflow.Evidence {
+	allowed := r.permitsVerify(kept)
+	if allowed == nil {
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: r.Now(), NotRun: r.notAllowed(kept)}
+	}
+	notes := r.scriptNotes(kept, *allowed)
+	r.bindVerify(ctx, kept, *allowed)
+	timeout := r.project.cfg.VerifyTimeout
+	defer r.telling(ctx, "running `"+clip(kept.Command, 120)+"`", timeout)()
+	e := verify.Run(ctx, r.project.dir.Path(), kept.Command, r.now, verify.Limits{Timeout: timeout, Tail: r.project.cfg.VerifyOutput})
+	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }
 
+// differing adds to the evidence how the configuration differs from the command that the
+// session keeps: something to object to until the person has accepted it.
+func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
+	e.Changed, e.ChangedTo = "", nil
+	switch {
+	case kept.Instead == nil:
+	case kept.Accepted:
+		e.Notes = append(e.Notes, insteadText(*kept.Instead)+", which you have accepted")
+	default:
+		e.Changed, e.ChangedTo = insteadText(*kept.Instead), kept.Instead
+	}
+	return e
+}
+
 // opposes says how what the server saw contradicts a pass of the current stage: at qa
-// its own command, at review the one that was run when the work was handed in.
+// its own command, at review the one that was run when the work was handed in. A command
+// that was not run shows nothing, so it opposes a pass as well.
 func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, verdict workflow.Verdict) []string {
 	if verdict != workflow.Pass && verdict != workflow.PassWithRisk {
 		return nil
 	}
-	if st.ID == workflow.Review {
-		now = evidenceFor(s)
+	if st.ID == workflow.Review && now == nil {
+		now = s.Record(workflow.Dev).Evidence
 	}
-	if !now.Failed() {
+	if now == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the verdict is %q, but the verify command says no: %s", verdict, evidenceText(now))}
+	var out []string
+	switch {
+	case now.NotRun != "":
+		out = append(out, fmt.Sprintf("the verdict is %q, but nothing shows it: the verify command %s", verdict, resultText(now)))
+	case now.Failed():
+		out = append(out, fmt.Sprintf("the verdict is %q, but the verify command says no: %s", verdict, resultText(now)))
+	}
+	if now.Changed != "" {
+		out = append(out, fmt.Sprintf("the verify command was changed during the run: %s; `%s` was checked with", now.Changed, clip(now.Command, 120)))
+	}
+	return out
 }
 
 // evidenceFor returns what the server saw of the work that the current stage judges.
 func evidenceFor(s *workflow.Session) *workflow.Evidence {
-	if s.CurrentStage == workflow.Review {
-		return s.Record(workflow.Dev).Evidence
+	if e := s.Current().Evidence; e != nil || s.CurrentStage != workflow.Review {
+		return e
 	}
-	return s.Current().Evidence
+	return s.Record(workflow.Dev).Evidence
 }
 
-// evidenceText says in one line what came of a command.
+// evidenceText says in one line what came of a command, and what the person should know of it.
 func evidenceText(e *workflow.Evidence) string {
+	text := resultText(e)
+	if e.Changed != "" {
+		text += "; changed during the run: " + e.Changed
+	}
+	if len(e.Notes) > 0 {
+		text += "; note: " + strings.Join(e.Notes, "; ")
+	}
+	return text
+}
+
+// resultText says in one line what came of a command.
+func resultText(e *workflow.Evidence) string {
 	command := "`" + clip(e.Command, 120) + "`"
 	switch {
 	case e.NotRun != "":
@@ -64,48 +124,10 @@ func evidenceText(e *workflow.Evidence) string {
 	return command + " passed"
 }
 
-// Want is something of a project that counts only once the person has allowed it.
-type Want struct {
-	trust.Allowance
-	// Use says what it is for.
-	Use     string
-	Allowed bool
-}
-
-// Wants lists what a project would have the person allow: its verify commands, the rubrics
-// that it brings, and the repositories that it names.
-func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
-	p, err := e.home(req)
-	if err != nil {
-		return "", nil, err
+// historyText is what the history says of a submission's evidence.
+func historyText(e *workflow.Evidence) string {
+	if e == nil {
+		return ""
 	}
-	defer p.close()
-	add := func(a trust.Allowance, use string) {
-		a.Project = p.dir.Path()
-		for i := range wants {
-			if wants[i].Kind == a.Kind && wants[i].Text == a.Text {
-				wants[i].Use += ", " + use
-				return
-			}
-		}
-		wants = append(wants, Want{Allowance: a, Use: use, Allowed: e.trust != nil && e.trust.Allowed(a)})
-	}
-	for _, st := range p.cfg.Workflow.Stages {
-		if command := p.cfg.Verify[st.ID]; command != "" {
-			add(trust.Allowance{Kind: trust.KindVerify, Text: command}, string(st.ID))
-		}
-	}
-	for _, st := range p.cfg.Workflow.Stages {
-		data, brought, err := p.ownRubric(st.ID)
-		if err != nil {
-			return "", nil, err
-		}
-		if brought {
-			add(p.rubricAllowance(st.ID, data), string(st.ID))
-		}
-	}
-	for _, source := range p.cfg.OwnSources {
-		add(trust.Allowance{Kind: trust.KindSource, Text: source}, "agents and workflows")
-	}
-	return p.dir.Path(), wants, nil
+	return strings.ReplaceAll(oneLine(evidenceText(e)), "`", "")
 }

@@ -89,7 +89,11 @@ type EvidenceView struct {
 	ExitCode *int   `json:"exit_code,omitempty"`
 	TimedOut bool   `json:"timed_out,omitempty"`
 	NotRun   string `json:"not_run,omitempty"`
-	Tail     string `json:"tail,omitempty"`
+	// Changed says how the configuration differs from what the run is checked with, Notes
+	// what else the person should know.
+	Changed string   `json:"changed,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	Tail    string   `json:"tail,omitempty"`
 }
 
 // GateView is a session that waits for the human.

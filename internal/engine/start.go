@@ -23,6 +23,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	id := e.newID()
 	s := p.cfg.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.dir.Path(), req.By, e.Now())
 	s.Policy = p.policies()
+	e.keepVerify(p, s)
 	s.SealNew(e.signer(ctx))
 	names := store.Names{
 		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },

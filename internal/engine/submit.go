@@ -82,7 +82,7 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 	if sub.audit, err = r.audit(s, st, document); err != nil {
 		return err
 	}
-	sub.evidence = r.verify(ctx, st)
+	sub.evidence = r.evidence(ctx, s, st)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(s), Kept: sub.edits,
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(s), Kept: sub.edits, Evidence: historyText(rec.Evidence),
 	}); err != nil {
 		return "", err
 	}

@@ -97,7 +97,7 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 		out.Audit = &AuditView{Score: a.Score}
 	}
 	if e := evidenceFor(s); e != nil {
-		out.Evidence = &EvidenceView{Command: clip(e.Command, 300), TimedOut: e.TimedOut, NotRun: e.NotRun}
+		out.Evidence = &EvidenceView{Command: clip(e.Command, 300), TimedOut: e.TimedOut, NotRun: e.NotRun, Changed: e.Changed, Notes: e.Notes}
 		if e.NotRun == "" {
 			out.Evidence.ExitCode = &e.ExitCode
 		}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -27,10 +28,16 @@ const (
 	// KindSource is a git repository from which the server may take agents and workflows of
 	// the BMAD method; its content is its address.
 	KindSource = "source"
+	// KindOwnVerify is the person's own verify command, which may run in a project; its
+	// content is the permission alone, so that they can change the command as they like.
+	KindOwnVerify = "own_verify"
+	// KindScript is a file of the project that something allowed runs; its content is the
+	// file's. A newer one takes the place of the one before.
+	KindScript = "script"
 )
 
 // Kinds returns the kinds of what can be allowed.
-func Kinds() []string { return []string{KindVerify, KindRubric, KindSource} }
+func Kinds() []string { return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript} }
 
 // Allowance is one thing that a person has allowed in one project.
 type Allowance struct {
@@ -38,20 +45,29 @@ type Allowance struct {
 	Project string `json:"project"`
 	// Kind is one of Kinds.
 	Kind string `json:"kind"`
-	// Text tells people what it is: the command, the path of the rubric, or the address.
+	// Text tells people what it is: the command, the path of the rubric or script, or the address.
 	Text string `json:"text"`
 	// SHA256 is the hash of the content, and alone says what is allowed. That of a
 	// command or an address is made here, whatever a caller gives.
 	SHA256 string    `json:"sha256"`
 	At     time.Time `json:"at"`
+	// ProjectID is that of the project where it was allowed, for kinds that run what lies in
+	// the project; "" if an older version has recorded it. It is set here.
+	ProjectID string `json:"project_id,omitempty"`
+	// Files is true where the files that a command names were recorded with it, as KindScript:
+	// one without a record has come since.
+	Files bool `json:"files,omitempty"`
 }
 
 // normal returns the allowance as it is kept and compared.
 func (a Allowance) normal() Allowance {
 	a.Project = resolve(a.Project)
 	a.SHA256 = strings.ToLower(a.SHA256)
-	if a.Kind == KindVerify || a.Kind == KindSource {
+	switch a.Kind {
+	case KindVerify, KindSource:
 		a.SHA256 = workflow.Hash([]byte(a.Text))
+	case KindOwnVerify:
+		a.SHA256 = workflow.Hash([]byte(KindOwnVerify))
 	}
 	return a
 }
@@ -92,8 +108,7 @@ func (f Folder) Allowed(a Allowance) bool {
 	if a.check() != nil {
 		return false
 	}
-	list, err := f.Allowances()
-	return err == nil && slices.ContainsFunc(list, a.same)
+	return slices.ContainsFunc(f.InForce(a.Project), a.same)
 }
 
 // Allow records that a person allows it. What was allowed before is recorded anew.
@@ -111,9 +126,14 @@ func (f Folder) Allow(ctx context.Context, a Allowance) error {
 }
 
 func (d dir) allow(ctx context.Context, a Allowance) error {
-	return d.changeAllowances(ctx, func(list []Allowance) []Allowance {
-		return append(slices.DeleteFunc(list, a.same), a)
+	var unbound error
+	err := d.changeAllowances(ctx, func(list []Allowance) []Allowance {
+		if a, unbound = a.bind(list); unbound != nil {
+			return list
+		}
+		return append(slices.DeleteFunc(list, a.replaces), a)
 	})
+	return cmp.Or(unbound, err)
 }
 
 // Disallow takes back all of a kind that was allowed in a project, and returns how many

@@ -100,11 +100,12 @@ func TestAllowanceFile(t *testing.T) {
       "kind": "verify",
       "text": "make check && make test",
       "sha256": "%s",
-      "at": "2026-01-02T03:04:05Z"
+      "at": "2026-01-02T03:04:05Z",
+      "project_id": "%s"
     }
   ]
 }
-`, project, workflow.Hash([]byte(a.Text)))
+`, project, workflow.Hash([]byte(a.Text)), markOf(t, here))
 	if string(data) != want {
 		t.Errorf("got %s", data)
 	}

@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// foldsBlanks: sh reads words apart at any number of blanks.
+const foldsBlanks = true
+
 // groupPoll is how often it is looked whether a group has ended.
 const groupPoll = 10 * time.Millisecond
 

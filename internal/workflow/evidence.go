@@ -40,8 +40,21 @@ type Evidence struct {
 	Tail string `json:"tail,omitempty"`
 	// NotRun says why the command was not run; then nothing else but Command and At is set.
 	NotRun string `json:"not_run,omitempty"`
-	Extra  Extra  `json:"-"`
+	// SetBy says who has named the command.
+	SetBy Setter `json:"set_by,omitempty"`
+	// Changed says how the configuration differs from the command that the session keeps;
+	// ChangedTo is what it names now, "" if nothing. Both are empty once the person has
+	// accepted that.
+	Changed   string  `json:"changed,omitempty"`
+	ChangedTo *string `json:"changed_to,omitempty"`
+	// Notes are facts that the person should know beside the result, such as a script that
+	// has changed since they allowed the command.
+	Notes []string `json:"notes,omitempty"`
+	Extra Extra    `json:"-"`
 }
+
+// Passed reports whether the command was run and succeeded.
+func (e *Evidence) Passed() bool { return e != nil && e.NotRun == "" && !e.Failed() }
 
 // Failed reports whether the command was run and failed.
 func (e *Evidence) Failed() bool {

@@ -35,6 +35,9 @@ type Session struct {
 	History  []Transition `json:"history"`
 	// Policy is what each stage's gate asks for, as it was last in force.
 	Policy map[StageID]Policy `json:"policy,omitempty"`
+	// VerifyCommands are the commands that submissions are checked with, by stage; the
+	// newest ones in the history count (KeptVerify).
+	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Seals countersign the history, one for each key that ever did.
 	Seals []Seal `json:"seals,omitempty"`
 	Extra Extra  `json:"-"`
@@ -124,6 +127,10 @@ type Transition struct {
 	Grant *Grant `json:"grant,omitempty"`
 	// Policy says in words what a change of policy changed.
 	Policy string `json:"policy,omitempty"`
+	// VerifyCommands are those of the session from this entry on, where it changed them.
+	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
+	// Evidence says in words what came of the verify command of a submission.
+	Evidence string `json:"evidence,omitempty"`
 	// Judged is the hash of what a submission was found to be; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
 	// Prev is the hash of the entry before; see chain.go.

@@ -27,23 +27,24 @@ func (s *Session) Summary() Summary {
 // unknown keys, which takes several passes over every part of a file. A list needs
 // none of that, but must find fault with the same files.
 type bareSession struct {
-	SessionID    string                  `json:"session_id"`
-	TaskName     string                  `json:"task_name"`
-	Cwd          string                  `json:"cwd"`
-	Objective    string                  `json:"objective"`
-	CurrentStage StageID                 `json:"current_stage"`
-	CurrentState State                   `json:"current_state"`
-	Stages       map[StageID]*bareRecord `json:"stages"`
-	Artifacts    []string                `json:"artifacts"`
-	Sprints      []plainSprint           `json:"sprints"`
-	ReworkCount  int                     `json:"rework_count"`
-	CreatedAt    time.Time               `json:"created_at"`
-	UpdatedAt    time.Time               `json:"updated_at"`
-	Version      int                     `json:"version"`
-	Revision     int                     `json:"revision"`
-	History      []plainTransition       `json:"history"`
-	Policy       map[StageID]plainPolicy `json:"policy"`
-	Seals        []plainSeal             `json:"seals"`
+	SessionID      string                         `json:"session_id"`
+	TaskName       string                         `json:"task_name"`
+	Cwd            string                         `json:"cwd"`
+	Objective      string                         `json:"objective"`
+	CurrentStage   StageID                        `json:"current_stage"`
+	CurrentState   State                          `json:"current_state"`
+	Stages         map[StageID]*bareRecord        `json:"stages"`
+	Artifacts      []string                       `json:"artifacts"`
+	Sprints        []plainSprint                  `json:"sprints"`
+	ReworkCount    int                            `json:"rework_count"`
+	CreatedAt      time.Time                      `json:"created_at"`
+	UpdatedAt      time.Time                      `json:"updated_at"`
+	Version        int                            `json:"version"`
+	Revision       int                            `json:"revision"`
+	History        []plainTransition              `json:"history"`
+	Policy         map[StageID]plainPolicy        `json:"policy"`
+	VerifyCommands map[StageID]plainVerifyCommand `json:"verify"`
+	Seals          []plainSeal                    `json:"seals"`
 }
 
 type bareRecord struct {

@@ -127,6 +127,8 @@ type (
 	plainProgress   Progress
 	plainSpan       Span
 	plainSeal       Seal
+
+	plainVerifyCommand VerifyCommand
 )
 
 // MarshalJSON writes the stored form, unknown keys included.
@@ -263,4 +265,14 @@ func (v Span) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSpan(v)
 // UnmarshalJSON reads the stored form and keeps unknown keys.
 func (v *Span) UnmarshalJSON(b []byte) error {
 	return unmarshalKeeping(b, (*plainSpan)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v VerifyCommand) MarshalJSON() ([]byte, error) {
+	return marshalKeeping(plainVerifyCommand(v), v.Extra)
+}
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *VerifyCommand) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainVerifyCommand)(v), &v.Extra)
 }

@@ -1,0 +1,63 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/workflow"
+)
+
+// verified are the stages whose submission a verify command can check.
+var verified = []workflow.StageID{workflow.Dev, workflow.QA}
+
+// Verified returns the stages whose submission a verify command can check.
+func Verified() []workflow.StageID { return slices.Clone(verified) }
+
+// setVerify takes the project's command only where the person names none: theirs must not
+// be talked out of.
+func (c *Config) setVerify(stage workflow.StageID, command string) {
+	key, command := "verify "+string(stage), strings.TrimSpace(command)
+	switch {
+	case c.from == own && c.byPerson[key]:
+		c.ignore("verify " + command)
+		return
+	case c.from == environment && command == "" && c.byPerson[key]:
+		return // a variable is set more easily than the person's file is changed
+	}
+	c.Verify[stage], c.byPerson[key] = command, c.from != own
+	switch {
+	case c.from == environment:
+		c.VerifyBy[stage] = workflow.SetByEnvironment
+	case c.from == own || c.userInside:
+		c.VerifyBy[stage] = workflow.SetByProject
+	default:
+		c.VerifyBy[stage], c.PersonVerify[stage] = workflow.SetByPerson, command
+	}
+}
+
+// setVerifies takes a command for every stage that one can check.
+func (c *Config) setVerifies(command string) {
+	for _, stage := range verified {
+		c.setVerify(stage, command)
+	}
+}
+
+// inside reports whether a file lies in a folder, with all links followed. The file may
+// be missing; what cannot be resolved is compared as it is spelled.
+func inside(folder, file string) bool {
+	real := func(path string) string {
+		if found, err := filepath.EvalSymlinks(path); err == nil {
+			return found
+		}
+		return filepath.Clean(path)
+	}
+	for _, name := range []string{file, filepath.Join(real(filepath.Dir(file)), filepath.Base(file)), real(file)} {
+		for _, root := range []string{filepath.Clean(folder), real(folder)} {
+			if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package trust
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/fault"
+)
+
+// What runs the files of a project is allowed for one project, and not for whatever stands
+// at its path: another repository that is cloned there would inherit it. So the project has
+// a random mark among its run state, which no repository carries, and an allowance has the
+// mark too. A copy has the mark and another path, a replacement the path and another mark;
+// a backup that is restored to its place has both. Where the run state was cleared, the
+// person is asked again.
+const (
+	markFolder = ".bmad-task"
+	markFile   = markFolder + "/project-id"
+	ignoreFile = markFolder + "/.gitignore"
+	// markDigits is the length of a mark in hexadecimal digits.
+	markDigits = 32
+)
+
+// bound reports whether the allowance is for one project and no other at its path.
+func (a Allowance) bound() bool {
+	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.Kind == KindScript
+}
+
+// replaces reports whether the allowance takes the place of an older one: of a script
+// also that of its former content, which could be put back.
+func (a Allowance) replaces(old Allowance) bool {
+	return a.same(old) || a.Kind == KindScript && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
+}
+
+// InForce returns what counts of all that the person has allowed in a project, the oldest
+// first; nothing where the list cannot be read. What an older version has recorded counts
+// for the path alone, until Bind.
+func (f Folder) InForce(project string) []Allowance {
+	list, err := f.Allowances()
+	if err != nil {
+		return nil
+	}
+	project = resolve(project)
+	mark := readMark(project)
+	return slices.DeleteFunc(list, func(a Allowance) bool {
+		return a.Project != project || a.bound() && a.ProjectID != "" && a.ProjectID != mark
+	})
+}
+
+// PathOf returns the one path by which a project is known here, with all links followed.
+func PathOf(project string) string { return resolve(project) }
+
+// Bind gives the project's mark to what an older version has recorded for its path.
+func (f Folder) Bind(ctx context.Context, project string) error {
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	var unbound error
+	err = d.changeAllowances(ctx, func(list []Allowance) []Allowance {
+		out := slices.Clone(list)
+		for i, a := range out {
+			if a.Project != resolve(project) || !a.bound() || a.ProjectID != "" {
+				continue
+			}
+			if out[i], unbound = a.bind(out); unbound != nil {
+				return list
+			}
+		}
+		return out
+	})
+	return f.trouble(errors.Join(unbound, err))
+}
+
+// bind returns the allowance with the mark of its project. A mark that is there is kept
+// only if it is one of ours: a repository could bring one that it knows of another. A
+// project that is not there has none.
+func (a Allowance) bind(list []Allowance) (Allowance, error) {
+	a.ProjectID = ""
+	if !a.bound() {
+		return a, nil
+	}
+	mark := readMark(a.Project)
+	if mark != "" && slices.ContainsFunc(list, func(b Allowance) bool { return b.Project == a.Project && b.ProjectID == mark }) {
+		a.ProjectID = mark
+		return a, nil
+	}
+	d, err := durable.OpenDir(a.Project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		defer func() { _ = d.Close() }()
+		mark, err = writeMark(d)
+	}
+	if err != nil {
+		return a, fault.New(fault.Storage, "the project %s cannot be marked as the one where this is allowed: %w", a.Project, err).
+			WithHint("make %s in it a folder that you can write, then repeat it", markFolder)
+	}
+	a.ProjectID = mark
+	return a, nil
+}
+
+// writeMark gives a project a new mark.
+func writeMark(d *durable.Dir) (string, error) {
+	random := make([]byte, markDigits/2)
+	if _, err := rand.Read(random); err != nil {
+		return "", err
+	}
+	mark := hex.EncodeToString(random)
+	if _, err := d.MkdirAll(markFolder); err != nil {
+		return "", err
+	}
+	if !d.Exists(ignoreFile) { // a mark in the repository would be everybody's
+		if err := d.Replace(ignoreFile, []byte("*\n")); err != nil {
+			return "", err
+		}
+	}
+	return mark, d.Replace(markFile, []byte(mark+"\n"))
+}
+
+// readMark returns the mark of a project; "" if it has none, or none that could be ours.
+func readMark(project string) string {
+	d, err := durable.OpenDir(project)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = d.Close() }()
+	if info, err := d.Lstat(markFile); err != nil || !info.Mode().IsRegular() {
+		return "" // a link could lead to the mark of another project
+	}
+	data, err := d.ReadFile(markFile, markDigits+1)
+	if err != nil || len(data) != markDigits+1 || data[markDigits] != '\n' {
+		return ""
+	}
+	mark := string(data[:markDigits])
+	if _, err := hex.DecodeString(mark); err != nil {
+		return ""
+	}
+	return mark
+}

@@ -1,0 +1,93 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"bmad-mcp/internal/durable"
+)
+
+const (
+	// maxPart is the largest file of which only a part counts, in bytes.
+	maxPart = 4 << 20
+	// maxHashed is how much of a file is read; what is longer counts by its size and time too.
+	maxHashed = 256 << 20
+)
+
+// Fingerprint returns a hash of a file that a command names, and "" where there is none.
+// Of package.json only the scripts count. A link is another file than one that has the
+// same content: what it leads to can be exchanged unseen.
+func Fingerprint(tree fs.FS, name string) string {
+	info, err := fs.Lstat(tree, name)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.New()
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := fs.ReadLink(tree, name)
+		if err != nil {
+			return ""
+		}
+		_, _ = fmt.Fprintf(sum, "link to %q\n", target)
+		if info, err = fs.Stat(tree, name); err != nil || !info.Mode().IsRegular() {
+			if err == nil && info.IsDir() {
+				return ""
+			}
+			return hex.EncodeToString(sum.Sum(nil)) // out of the project: what is there is not seen
+		}
+	}
+	switch {
+	case info.IsDir():
+		return ""
+	case !info.Mode().IsRegular(): // a pipe would be waited for
+		_, _ = fmt.Fprintf(sum, "mode %v\n", info.Mode())
+		return hex.EncodeToString(sum.Sum(nil))
+	}
+	if err := hashFile(sum, tree, name, info); err != nil {
+		_, _ = fmt.Fprintf(sum, "cannot be read: %d %d\n", info.Size(), info.ModTime().UnixNano())
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func hashFile(sum io.Writer, tree fs.FS, name string, info fs.FileInfo) (err error) {
+	if path.Base(name) == "package.json" && info.Size() <= maxPart {
+		data, err := durable.ReadFile(tree, name, maxPart)
+		if err != nil {
+			return err
+		}
+		_, err = sum.Write(scripts(data))
+		return err
+	}
+	f, err := tree.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	n, err := io.Copy(sum, io.LimitReader(f, maxHashed))
+	if err == nil && n == maxHashed {
+		_, err = fmt.Fprintf(sum, "%d %d\n", info.Size(), info.ModTime().UnixNano())
+	}
+	return err
+}
+
+// scripts returns the part of a package.json that says what is run; all of one that
+// cannot be read.
+func scripts(data []byte) []byte {
+	var pkg struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	if json.Unmarshal(data, &pkg) != nil {
+		return data
+	}
+	part, err := json.Marshal(pkg.Scripts)
+	if err != nil {
+		return data
+	}
+	return part
+}

@@ -1,0 +1,106 @@
+package verify
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// reads lists the files in which a program looks, without being told, for what it is to
+// do. Programs that take that from source files, as go does, have no row.
+var reads = map[string][]string{
+	"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
+	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
+	"npm": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"}, "npx": {"package.json"},
+	"jest":   {"package.json", "jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.cjs"},
+	"vitest": {"vitest.config.ts", "vitest.config.js", "vite.config.ts", "vite.config.js"},
+	"mocha":  {".mocharc.js", ".mocharc.json", ".mocharc.yml"},
+	"deno":   {"deno.json", "deno.jsonc"},
+	"pytest": {"conftest.py", "pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"},
+	"tox":    {"tox.ini", "pyproject.toml"}, "nox": {"noxfile.py"}, "hatch": {"pyproject.toml"}, "uv": {"pyproject.toml"}, "poetry": {"pyproject.toml"},
+	"cargo": {"Cargo.toml", "build.rs", ".cargo/config.toml"},
+	"mvn":   {"pom.xml"}, "mvnw": {"pom.xml"}, "ant": {"build.xml"},
+	"gradle":  {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+	"gradlew": {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+	"rake":    {"Rakefile"}, "rspec": {".rspec"}, "composer": {"composer.json"}, "phpunit": {"phpunit.xml", "phpunit.xml.dist"},
+	"mix": {"mix.exs"}, "sbt": {"build.sbt"}, "lein": {"project.clj"},
+	"cmake": {"CMakeLists.txt", "CMakePresets.json"}, "ctest": {"CMakeLists.txt"}, "meson": {"meson.build"},
+	"docker": {"Dockerfile", "compose.yaml", "docker-compose.yml"}, "pre-commit": {".pre-commit-config.yaml"}, "earthly": {"Earthfile"},
+}
+
+// The bounds of what is read out of one command.
+const (
+	maxWords   = 100
+	maxFolders = 8
+	maxNamed   = 400
+)
+
+// Files returns the files of a project, relative to it, that a command names or that its
+// programs read by themselves: those that are there, and those that may be. What these
+// files run in turn is not followed. root is the project's path, which a command may
+// spell out.
+func Files(tree fs.FS, root, command string) []string {
+	words := words(root, command)
+	folders := []string{"."}
+	for _, word := range words {
+		if info, err := fs.Stat(tree, word); err == nil && info.IsDir() && word != "." && !slices.Contains(folders, word) && len(folders) < maxFolders {
+			folders = append(folders, word) // cd web && npm test; make -C lib; pytest tests
+		}
+	}
+	var out []string
+	add := func(name string) {
+		if len(out) < maxNamed && fs.ValidPath(name) && name != "." && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, word := range words {
+		for _, folder := range folders {
+			add(path.Join(folder, word))
+		}
+	}
+	for _, word := range words {
+		for _, file := range reads[program(word)] {
+			for _, folder := range folders {
+				add(path.Join(folder, file))
+			}
+		}
+		if strings.Contains(word, ".") && !strings.Contains(word, "/") { // python -m tools.check
+			add(strings.ReplaceAll(word, ".", "/") + ".py")
+			add(strings.ReplaceAll(word, ".", "/") + "/__main__.py")
+		}
+	}
+	return out
+}
+
+// program returns the name under which reads has a program.
+func program(word string) string {
+	name := path.Base(word)
+	for _, end := range []string{".exe", ".cmd", ".bat"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}
+
+// words returns what could be a path in a command, relative to the project: its words
+// and what stands after an equals sign in them, without quotes.
+func words(root, command string) []string {
+	for _, here := range []string{"$PWD/", "${PWD}/", "$(pwd)/", "%CD%\\"} {
+		command = strings.ReplaceAll(command, here, "")
+	}
+	if root != "" {
+		command = strings.ReplaceAll(command, root+string(filepath.Separator), "")
+	}
+	isQuote := func(r rune) bool { return strings.ContainsRune("\"'`", r) }
+	parts := strings.FieldsFunc(command, isQuote) // a name with blanks in it stands in quotes
+	parts = append(parts, strings.FieldsFunc(command, func(r rune) bool { return isQuote(r) || strings.ContainsRune(" \t\n\r;|&()<>=,{}", r) })...)
+	var out []string
+	for _, word := range parts {
+		word = path.Clean(filepath.ToSlash(strings.TrimPrefix(word, "@")))
+		if word != "." && !slices.Contains(out, word) && len(out) < maxWords {
+			out = append(out, word)
+		}
+	}
+	return out
+}
