@@ -37,8 +37,8 @@ func (s *Server) reachable(ctx context.Context, call mcp.CallToolRequest, cwd st
 			return result
 		}
 	}
-	if _, err := s.reach.Find(cwd); err == nil {
-		return nil
+	if _, err := s.reach.Find(cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
+		return nil // a call asks at most once
 	}
 	// Clients since protocol 2026-07-28 do not tell that their roots have changed.
 	if s.roots.unknown(clientKey(ctx)) || modern(ctx) && state == "" {
@@ -141,7 +141,11 @@ func (s *Server) folderAnswered(ctx context.Context, call mcp.CallToolRequest, s
 	content, _ := answer.Content.(map[string]any)
 	switch decision, _ := content["decision"].(string); decision {
 	case allowFolder:
-		if err := s.reach.Allow(ctx, f.cwd); err != nil {
+		counts, err := s.reach.Allow(ctx, f.cwd)
+		if !counts {
+			return refused("it is not an existing folder, or another than the form has shown")
+		}
+		if err != nil {
 			s.log.Warn("the folder is allowed until the server ends, but not remembered", "folder", f.cwd, "error", err)
 		}
 		return nil

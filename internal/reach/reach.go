@@ -214,20 +214,20 @@ func Plain(path string) bool {
 	})
 }
 
-// Allow notes that the person has allowed a folder, which Askable has returned. It counts at
-// once; the error says that it is not on record. A folder that is not there, or has become
-// another, is not allowed.
-func (r *Reach) Allow(ctx context.Context, real string) error {
+// Allow notes that the person has allowed a folder, which Askable has returned. One that is
+// not there, or has become another, does not count. The error says that it is not on record,
+// and counts only until the program ends.
+func (r *Reach) Allow(ctx context.Context, real string) (counts bool, err error) {
 	if info, err := os.Lstat(real); err != nil || !info.IsDir() || r.o.Rules.Real(real) != real {
-		return nil
+		return false, nil //nolint:nilerr // that is the answer
 	}
 	r.mu.Lock()
 	r.allowed = append(r.allowed, place{real, Asked})
 	r.mu.Unlock()
 	if r.o.Remember == nil {
-		return nil
+		return true, nil
 	}
-	return r.o.Remember(ctx, real)
+	return true, r.o.Remember(ctx, real)
 }
 
 // Deny notes that the person does not allow a folder: they are not asked again.

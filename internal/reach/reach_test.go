@@ -157,13 +157,13 @@ func TestAllow(t *testing.T) {
 	if !ok || real != w.at("src/Other") {
 		t.Fatalf("%q, %v", real, ok)
 	}
-	if err := r.Allow(ctx, real); err != nil || len(w.remembered) != 1 || w.remembered[0] != real {
+	if counts, err := r.Allow(ctx, real); !counts || err != nil || len(w.remembered) != 1 || w.remembered[0] != real {
 		t.Fatalf("%v, %v", err, w.remembered)
 	}
 	w.expect(r, map[string]bool{w.at("src/Other"): true, w.at("src/Other/sub"): true, w.at("src"): false, w.at("src/Another"): false, w.at("Documents"): false})
 	// One that is not there, or has become a link while the form was open, is not allowed.
 	for _, name := range []string{w.at("src/none"), w.link(w.at("Documents"), w.at("src/swapped"))} {
-		if err := r.Allow(ctx, name); err != nil || len(w.remembered) != 1 {
+		if counts, err := r.Allow(ctx, name); counts || err != nil || len(w.remembered) != 1 {
 			t.Errorf("%s: %v, %v", name, err, w.remembered)
 		}
 	}
