@@ -619,3 +619,142 @@ func (a *account) terminal(args ...string) {
 		a.t.Fatalf("%v: %v: %s", args, err, out)
 	}
 }
+
+// TestReachOfSettings: folders that a project's file names are within the same bound, and the
+// refusal does not tell whether they are there. Those that the person names may be anywhere.
+func TestReachOfSettings(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.write(a.at("Private/prompts/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
+	a.write(a.at(".ssh/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
+	a.write(filepath.Join(a.project, "own", "po.md"), "---\nstage: po\ntitle: Product Owner\n---\nOUR OWN\n")
+	a.write(a.at("src/Other/po.md"), "---\nstage: po\ntitle: Product Owner\n---\nANOTHER ROOT\n")
+	a.link(a.at("Private/prompts"), filepath.Join(a.project, "linked"))
+	a.link(a.at("Nothing"), filepath.Join(a.project, "dangling"))
+	file := filepath.Join(a.project, ".claude", "bmad-task.yaml")
+	h := a.host(a.project, []string{a.project, a.at("src/Other")}, nil, a.env()...)
+	h.tool("bmad-task", object{"action": "status", "cwd": a.at("src/Other")}) // has the server ask for the roots
+	start := func(h *host) string { return h.tool("bmad-task", object{"action": "start", "objective": "x"}) }
+	words := map[string]string{}
+	for _, key := range []string{"prompts", "rubrics"} {
+		for _, folder := range []string{
+			a.at("Private/prompts"), a.at("Private/none"), "../../Private/prompts", "../../Private/none", a.at(".ssh"), a.at(".none"), a.home, "/", "/etc", "/none",
+			"linked", "dangling", "keys", "up", "/proc/self/root" + a.at(".ssh"), "home/Private/prompts", "linked/../linked",
+		} {
+			a.write(file, key+": "+folder+"\n")
+			before := a.snapshot()
+			answer := start(h)
+			if !strings.Contains(answer, `"isError":true`) || strings.Contains(answer, marker) || a.snapshot() != before {
+				t.Errorf("%s: %s: %s", key, folder, answer)
+			}
+			for _, d := range []string{"agents", "resource sessions", "prompt bmad", "status"} {
+				at := slices.IndexFunc(doors(), func(other door) bool { return other.name == d })
+				if answer := doors()[at].open(h, a.project); strings.Contains(answer, marker) || a.snapshot() != before {
+					t.Errorf("%s: %s by %s: %s", key, folder, d, answer)
+				}
+			}
+			_, text, _ := strings.Cut(answer, `"result"`)
+			words[key+folder] = strings.ReplaceAll(text, folder, "X")
+		}
+		for _, pair := range [][2]string{{a.at("Private/prompts"), a.at("Private/none")}, {"../../Private/prompts", "../../Private/none"}, {"linked", "dangling"}, {"keys", "dangling"}, {"/etc", "/none"}} {
+			there, none := words[key+pair[0]], words[key+pair[1]]
+			if there != none {
+				t.Errorf("%s tells %s from %s:\n%s\n%s", key, pair[0], pair[1], there, none)
+			}
+		}
+	}
+	for folder, want := range map[string]string{"own": "OUR OWN", a.at("src/Other"): "ANOTHER ROOT"} {
+		a.write(file, "prompts: "+folder+"\n")
+		if answer := start(h); !strings.Contains(answer, "Started.") || !strings.Contains(answer, want) {
+			t.Errorf("%s: %s", folder, answer)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	own := a.host(a.project, nil, nil, a.env("BMAD_PROMPTS="+a.at("Private/prompts"))...)
+	if answer := start(own); !strings.Contains(answer, marker) {
+		t.Errorf("the person's own folder: %s", answer)
+	}
+	a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "prompts: "+a.at("Private/prompts")+"\n")
+	if answer := start(a.host(a.project, nil, nil, a.env()...)); !strings.Contains(answer, marker) {
+		t.Errorf("the person's own file: %s", answer)
+	}
+}
+
+// TestReachOfTheMethod: an installation above the project is served as it always was, but not
+// one of the home's own folder or of what is out of reach.
+func TestReachOfTheMethod(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	read := func(h *host) string { return h.tool("bmad-agent", object{"agent": "keeper"}) }
+	for _, name := range []string{"src/relay/sub", "Private/deep/further"} {
+		a.mkdir(a.at(name))
+	}
+	// Above this one lies Private/deep, which has one.
+	if answer := read(a.host(a.at("Private/deep/further"), nil, nil, a.env()...)); !strings.Contains(answer, marker) {
+		t.Errorf("above the project: %s", answer)
+	}
+	if answer := read(a.host(a.at("src/relay/sub"), nil, nil, a.env()...)); strings.Contains(answer, marker) {
+		t.Errorf("of the home: %s", answer)
+	}
+}
+
+// TestReachWhileLinksMove has a folder in the project and the project's parent swapped for
+// links to the keys, and back, while calls come in.
+func TestReachWhileLinksMove(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	h := a.host(a.project, nil, nil, a.env()...)
+	moving, aside := filepath.Join(a.project, "moving"), filepath.Join(a.top, "aside")
+	a.mkdir(moving)
+	before := a.state(a.at(".ssh"))
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			// Each may fail where the other name is taken just then.
+			_ = os.Rename(moving, aside)
+			_ = os.Symlink(a.at(".ssh"), moving)
+			_ = os.Remove(moving)
+			_ = os.Rename(aside, moving)
+		}
+	}()
+	for n := range 400 {
+		d := doors()[n%9]
+		if answer := d.open(h, moving); strings.Contains(answer, marker) {
+			t.Errorf("%s: %s", d.name, answer)
+		}
+	}
+	close(done)
+	<-stopped
+	if after := a.state(a.at(".ssh")); after != before {
+		t.Errorf("the keys have changed:\n%s", changed(before, after))
+	}
+}
+
+// state describes what lies below a folder.
+func (a *account) state(dir string) string {
+	a.t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&out, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return out.String()
+}
