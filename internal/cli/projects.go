@@ -63,6 +63,8 @@ type projectRow struct {
 	// Counts is false where the rules, or the disk, keep it out; Why says which.
 	Counts bool   `json:"counts"`
 	Why    string `json:"why,omitempty"`
+	// Missing is true where it is not there now.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // projectRows returns the folders on record, each once for where it is recorded.
@@ -81,7 +83,7 @@ func (a *app) projectRows() ([]projectRow, error) {
 		case rules.Judge(real, p.By) != "":
 			row.Why = "it leads to " + real + ": " + rules.Judge(real, p.By)
 		case statErr != nil:
-			row.Why = "it is not there"
+			row.Why, row.Missing = "it is not there", true
 		case !info.IsDir():
 			row.Why = "it is not a folder"
 		}
