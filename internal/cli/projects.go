@@ -120,6 +120,10 @@ func (a *app) listProjects() error {
 // addProject records a folder. One that can be no project is refused; about one that is
 // unusual the person is asked.
 func (a *app) addProject(ctx context.Context, name string, yes bool) error {
+	if variable := assistantHere(); variable != "" {
+		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and where assistants may work is the person's to say", variable).
+			WithHint("run it in a terminal of your own")
+	}
 	folder, err := filepath.Abs(name)
 	if err != nil {
 		return err

@@ -384,6 +384,7 @@ func TestReachKeepsOut(t *testing.T) {
 	}
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
+	t.Logf("%d paths", len(rows))
 	if len(rows) < 80 {
 		t.Fatalf("%d rows", len(rows))
 	}
