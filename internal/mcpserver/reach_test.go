@@ -391,6 +391,20 @@ func TestReachKeepsOut(t *testing.T) {
 	for _, cwd := range rows {
 		a.refuses(h, cwd)
 	}
+	// Nor by the name of a session alone, though its folder is on the list of known ones.
+	before := a.snapshot()
+	for _, args := range []object{{"action": "status", "view": "session"}, {"action": "status", "view": "po"}, {"action": "resume"}, {"action": "cancel"}, {"action": "submit", "stage": "architect", "claude_result_path": "secret.md"}} {
+		args["session_id"] = privateTask
+		if answer := h.tool("bmad-task", args); !strings.Contains(answer, "not_found") || strings.Contains(answer, marker) {
+			t.Errorf("%v: %s", args, answer)
+		}
+	}
+	if answer := h.ask("resources/read", object{"uri": "bmad-task://sessions/" + privateTask}); strings.Contains(answer, marker) {
+		t.Error(answer)
+	}
+	if after := a.snapshot(); after != before {
+		t.Errorf("the disk has changed:\n%s", changed(before, after))
+	}
 }
 
 // TestReachOfOddHosts: whatever a host, a project or a file of before says, some folders are

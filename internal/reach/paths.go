@@ -67,25 +67,21 @@ func plain(name string) string {
 	return name
 }
 
-// same reports whether two paths may be the same where case makes no difference.
-func same(a, b string) bool { return matches(parts(a), parts(b)) }
+// key is a path by which it is compared: paths that differ in case have the same one.
+type key string
 
-// below reports whether a path may lie below another where case makes no difference.
-func below(path, above string) bool {
-	a, b := parts(path), parts(above)
-	return len(a) > len(b) && matches(a[:len(b)], b)
+func keyOf(path string) key {
+	names := parts(path)
+	for i, name := range names {
+		// Up and down again: some letters have the capital of another.
+		names[i] = strings.ToLower(strings.ToUpper(plain(name)))
+	}
+	return key(strings.Join(names, "/"))
 }
 
-func matches(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !strings.EqualFold(plain(a[i]), plain(b[i])) {
-			return false
-		}
-	}
-	return true
+// below reports whether a path lies below another.
+func (k key) below(above key) bool {
+	return len(k) > len(above) && k[len(above)] == '/' && k[:len(above)] == above
 }
 
 // in returns the way from a folder down to another that is it or lies below it. Paths that
@@ -95,7 +91,7 @@ func in(folder, name string) (rel string, ok bool) {
 	if err == nil && filepath.IsLocal(rel) {
 		return rel, true
 	}
-	if !same(folder, name) && !below(name, folder) {
+	if above, below := keyOf(folder), keyOf(name); above != below && !below.below(above) {
 		return "", false
 	}
 	above := name

@@ -156,7 +156,7 @@ func (r *Reach) Find(folder string) (Spot, error) {
 		return Spot{}, refused
 	}
 	for _, p := range r.o.Remembered() {
-		if p.Real && !same(real, p.Folder) && !below(real, p.Folder) {
+		if p.Real && (len(real) < len(p.Folder) || !strings.EqualFold(real[:len(p.Folder)], p.Folder)) {
 			continue // spares a look at the disk for each project of a long list
 		}
 		if p.Record != "" && contains(open, r.o.Rules.Real(p.Record)) {

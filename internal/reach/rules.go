@@ -27,13 +27,15 @@ const (
 // Rules say which folders no way leads to. They look at paths only: of a folder that is not
 // there they say the same as if it were.
 type Rules struct {
-	homes []string
-	kept  []kept
+	homes    []string
+	homeKeys []key
+	kept     []kept
 }
 
 // kept is a folder with something that is nobody's project.
 type kept struct {
 	path, why string
+	key       key
 	// itself is true where only the folder is meant and not what lies below it.
 	itself bool
 	// own is true where the environment names the folder. What lies above it may be a
@@ -111,6 +113,7 @@ func NewRules(homes, environ []string) Rules {
 	}
 	var r Rules
 	add := func(k kept) {
+		k.key = keyOf(k.path)
 		if !slices.Contains(r.kept, k) {
 			r.kept = append(r.kept, k)
 		}
@@ -120,7 +123,7 @@ func NewRules(homes, environ []string) Rules {
 			if home == filepath.Dir(home) {
 				continue // of an account without a home: everything lies below
 			}
-			r.homes = append(r.homes, home)
+			r.homes, r.homeKeys = append(r.homes, home), append(r.homeKeys, keyOf(home))
 			for _, k := range keptInHome {
 				k.path = filepath.Join(home, filepath.FromSlash(k.path))
 				add(k)
@@ -173,24 +176,25 @@ func (r Rules) never(folder string) string {
 	if filepath.Dir(folder) == folder {
 		return "it is the root of the disk"
 	}
-	for _, home := range r.homes {
-		if same(folder, home) {
+	at := keyOf(folder)
+	for _, home := range r.homeKeys {
+		if at == home {
 			return "it is the home folder itself"
 		}
-		if below(home, folder) {
+		if home.below(at) {
 			return "it holds the home folder"
 		}
 	}
-	for part := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
-		if why := keptAnywhere[strings.ToLower(plain(part))]; why != "" {
+	for part := range strings.SplitSeq(string(at), "/") {
+		if why := keptAnywhere[part]; why != "" {
 			return why + " are kept there"
 		}
 	}
 	for _, k := range r.kept {
 		switch {
-		case same(folder, k.path), !k.itself && below(folder, k.path):
+		case at == k.key, !k.itself && at.below(k.key):
 			return "it is where this is kept: " + k.why
-		case !k.itself && !k.own && below(k.path, folder):
+		case !k.itself && !k.own && k.key.below(at):
 			return "it holds a folder where this is kept: " + k.why
 		}
 	}
@@ -198,14 +202,16 @@ func (r Rules) never(folder string) string {
 }
 
 func systemFolder(folder string, of map[string]string) string {
+	at := keyOf(folder)
 	if runtime.GOOS == "windows" {
-		if windows := os.Getenv("SystemRoot"); windows != "" && (same(folder, windows) || below(folder, windows)) {
+		windows := os.Getenv("SystemRoot")
+		if k := keyOf(windows); windows != "" && (at == k || at.below(k)) {
 			return "it holds the system"
 		}
 		return ""
 	}
 	for name, why := range of {
-		if same(folder, name) || below(folder, name) {
+		if k := keyOf(name); at == k || at.below(k) {
 			return why
 		}
 	}
@@ -217,14 +223,16 @@ var documents = []string{"Library/Mobile Documents", "Library/CloudStorage"}
 
 // hidden reports whether a folder lies in one of a home that is for programs.
 func (r Rules) hidden(folder string) bool {
-	for _, home := range r.homes {
-		if !below(folder, home) {
+	at := keyOf(folder)
+	for n, home := range r.homeKeys {
+		if !at.below(home) {
 			continue
 		}
-		parts := parts(folder)[len(parts(home)):]
-		of := func(name string) bool { return strings.EqualFold(plain(parts[0]), name) }
-		own := slices.ContainsFunc(documents, func(name string) bool { return below(folder, filepath.Join(home, filepath.FromSlash(name))) })
-		if !own && (strings.HasPrefix(parts[0], ".") || of("Library") || of("AppData")) {
+		own := slices.ContainsFunc(documents, func(name string) bool {
+			return at.below(keyOf(filepath.Join(r.homes[n], filepath.FromSlash(name))))
+		})
+		first, _, _ := strings.Cut(string(at[len(home)+1:]), "/")
+		if !own && (strings.HasPrefix(first, ".") || first == "library" || first == "appdata") {
 			return true
 		}
 	}
