@@ -23,6 +23,7 @@ import (
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/method"
+	"bmad-mcp/internal/reach"
 	"bmad-mcp/internal/store/filestore"
 	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/visible"
@@ -64,6 +65,8 @@ type app struct {
 	engine   *engine.Engine
 	library  *method.Library
 	settings config.Source
+	// reach is what an assistant on stdio may use; nil where a person works at a terminal.
+	reach *reach.Reach
 	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
 	// toolsets are those of the same folder, or of --toolsets.
@@ -155,7 +158,7 @@ New here? Run: bmad-mcp demo
 		a.gateCommand("approve", "Decide yourself on the plan, or the failed work, that waits"),
 		a.gateCommand("reject", "Send back what waits, with what is to change"),
 		a.leaveCommand(workflow.ActionReopen, "Go back to an earlier stage yourself"), a.leaveCommand(workflow.ActionCancel, "End a session yourself, for good"),
-		a.answerHereCommand(), a.allowCommand(), a.serveCommand(), a.hookCommand(), a.installCommand(), a.uninstallCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
+		a.answerHereCommand(), a.allowCommand(), a.projectsCommand(), a.serveCommand(), a.hookCommand(), a.installCommand(), a.uninstallCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
 	return root
 }
 

@@ -72,6 +72,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	report.Add(checks...)
 	report.Add(a.checkMethod(cwd)...)
 	report.Add(a.machine(cwd).Check()...)
+	report.Add(a.checkFolders())
 	if a.asJSON {
 		if err := a.printJSON(report); err != nil {
 			return err
@@ -107,6 +108,33 @@ func (a *app) checkSettings(cwd string) upkeep.Check {
 		return c
 	}
 	a.checkPolicy(cwd, &c)
+	return c
+}
+
+// checkFolders says in which folders assistants may work besides those that their hosts have
+// open, and names those on record that do not count.
+func (a *app) checkFolders() upkeep.Check {
+	c := upkeep.Check{Group: upkeep.OfMachine, Name: "folders", Status: upkeep.OK}
+	rows, err := a.projectRows()
+	if err != nil {
+		f := fault.From(err)
+		c.Status, c.Detail, c.Remedy = upkeep.Warning, f.Message, f.Hint
+		return c
+	}
+	count := map[string]int{}
+	for _, row := range rows {
+		if row.Counts {
+			count[row.From]++
+			continue
+		}
+		if row.Missing && row.From == fromSessions {
+			continue // projects come and go
+		}
+		c.Status, c.Remedy = upkeep.Warning, "bmad-mcp projects remove DIR takes it off the list"
+		c.Items = append(c.Items, upkeep.Item{Path: row.Folder, What: "does not count: " + row.Why})
+	}
+	c.Detail = fmt.Sprintf("assistants may work in what their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
 

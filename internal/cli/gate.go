@@ -163,12 +163,21 @@ func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil, noPerson("standard input is no terminal")
 	}
-	for _, name := range assistantsTerminal {
-		if os.Getenv(name) != "" {
-			return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
-		}
+	if name := assistantHere(); name != "" {
+		return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
 	}
 	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
+}
+
+// assistantHere returns the variable that tells that an assistant works at this terminal; ""
+// where none does.
+func assistantHere() string {
+	for _, name := range assistantsTerminal {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 func noPerson(why string) error {

@@ -19,8 +19,12 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 	if shared {
 		home = ""
 	}
+	var above func(name string) (*durable.Dir, error)
+	if a.reach != nil {
+		above = a.openAbove
+	}
 	return method.New(method.Options{
-		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open,
+		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open, Above: above,
 		Remotes:  func(project string) ([]method.Remote, []string) { return a.remotes(project, open) },
 		Settings: a.sourceFolders,
 		Cache:    a.gitCache(now),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,10 +16,21 @@ import (
 	"bmad-mcp/internal/mcpserver"
 )
 
-// serve is the server on stdio.
-func (a *app) serve(cmd *cobra.Command, _ []string) error {
+// serve is the server on stdio, for a project or for the folders that are named. Whoever
+// calls it is an assistant: it may not open every folder that it names.
+func (a *app) serve(cmd *cobra.Command, folders []string) error {
+	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
+	for _, folder := range folders {
+		if !filepath.IsAbs(folder) {
+			return fault.New(fault.InvalidArgument, "the folder %q is not an absolute path", folder).
+				WithHint("name folders as serve /path/of/a/project; without any, the server works for the folder it is started in")
+		}
+	}
+	places, opened := stdioPlaces(folders)
+	a.reach, a.settings.Confined = a.newReach(opened), true
+	a.engine, a.library = a.newEngine(nil)
 	s := mcpserver.New(a.engine, mcpserver.Options{
-		Version: version(), Places: serverPlaces(), HostConfirm: mcpserver.HostConfirm(a.hostConfirm),
+		Version: version(), Places: places, Reach: a.reach, HostConfirm: mcpserver.HostConfirm(a.hostConfirm),
 		Method: a.library, Toolsets: a.toolsetNames(), Log: a.log,
 	})
 	// Only the protocol goes to stdout.
@@ -33,26 +45,6 @@ func (a *app) serve(cmd *cobra.Command, _ []string) error {
 		return nil // hosts end a server by a signal
 	}
 	return err
-}
-
-// serverPlaces returns where the server runs. Hosts that open no project start
-// servers in / or the home folder; neither is one.
-func serverPlaces() mcpserver.Places {
-	p := mcpserver.Places{Project: os.Getenv("CLAUDE_PROJECT_DIR")}
-	// Bundles fill it in with the folder that the person chose; some hosts leave their own
-	// placeholder where there is none.
-	if chosen := os.Getenv("BMAD_PROJECT_DIR"); p.Project == "" && filepath.IsAbs(chosen) {
-		p.Project = chosen
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return p
-	}
-	home, _ := os.UserHomeDir()
-	if here != filepath.Dir(here) && here != filepath.Clean(home) {
-		p.Folder = here
-	}
-	return p
 }
 
 // toolsetFlag gives a command that serves the flag of its tools.

@@ -45,9 +45,10 @@ const maxTokenFile = 64 << 10
 func (a *app) serveCommand() *cobra.Command {
 	var f httpFlags
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve [FOLDER...]",
 		Short: "Serve MCP: on stdio, or with --http to several clients at once",
-		Long: `Serve MCP on stdio, as without a subcommand, or with --http over HTTP (streamable
+		Long: `Serve MCP on stdio, as without a subcommand and for the project of each FOLDER too, or
+with --http over HTTP (streamable
 HTTP, protocols 2025-03-26 to 2026-07-28) at http://ADDRESS/mcp.
 
 Over HTTP, clients can name only projects in the folders of --root (default: the
@@ -67,9 +68,11 @@ The first Ctrl+C or SIGTERM ends it: what was accepted is answered, for at most 
 ` + exitHelp,
 		Example: `  bmad-mcp serve --http 127.0.0.1:7777
   bmad-mcp serve --http :7777 --allow-remote --token-file /etc/bmad-mcp/token --root /srv/projects --metrics`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("http") {
+				if len(args) > 0 {
+					return fault.New(fault.InvalidArgument, "%q is a folder for stdio, and --http serves HTTP", args[0]).WithHint("name it with --root")
+				}
 				return a.serveHTTP(cmd.Context(), f)
 			}
 			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics"} {
@@ -246,11 +249,12 @@ func (a *app) newEngine(within []string) (*engine.Engine, *method.Library) {
 	library := a.newLibrary(func(name string) (*durable.Dir, error) { return e.OpenFolder(name) }, func() time.Time { return e.Clock() }, len(within) > 0)
 	e = engine.New(engine.Options{
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    filestore.Known{Folder: a.stateFolder()},
+		Known:    a.known(),
 		Settings: a.settings,
 		Trust:    a.trust(),
 		Personas: library,
 		Within:   within,
+		Reach:    a.reach,
 		Log:      a.log,
 	})
 	return e, library

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -92,6 +91,8 @@ type Config struct {
 	Toolsets []Toolset
 	// Personas says whose roles the stages act in: PersonasOwn or PersonasBMAD.
 	Personas string
+	// Projects are the absolute folders in which the person lets assistants work.
+	Projects []string
 	// Sources are the git repositories with the method that the person names, OwnSources those
 	// that the project does.
 	Sources, OwnSources []string
@@ -105,6 +106,7 @@ type Config struct {
 	from     source
 	// userInside is true where the user's file lies in the project, which can then write it.
 	userInside bool
+	confined   bool
 }
 
 // HostConfirm says for whom the tool bmad-confirm is listed.
@@ -124,6 +126,9 @@ type Source struct {
 	UserFolder string
 	// Environ is the environment as os.Environ gives it.
 	Environ []string
+	// Confined is true where only some folders may be read. Those outside of a project that
+	// its file names are then not looked at: an error would tell whether they are there.
+	Confined bool
 }
 
 // Default returns the settings of a project that sets nothing.
@@ -151,7 +156,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 		project = dir.Path()
 	}
 	c := Default(project)
-	c.from = user
+	c.from, c.confined = user, s.Confined
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
 		c.userInside = dir != nil && inside(project, name)
@@ -237,7 +242,7 @@ func keyOf(variable string) (string, bool) {
 var (
 	topKeys = []string{
 		"form_timeout", "gate", "host_confirm", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"personas", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout",
+		"personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
@@ -255,8 +260,11 @@ func (c *Config) set(key string, values []string, base string) error {
 	if parts[0] == "stages" && len(parts) == 3 {
 		return c.setStage(parts[1], parts[2], key, values, one)
 	}
-	if key == "toolsets" || key == "sources" {
+	switch key {
+	case "toolsets", "sources":
 		return c.setMethod(key, values)
+	case "projects":
+		return c.setProjects(values)
 	}
 	v, err := one()
 	if err != nil {
@@ -281,14 +289,14 @@ func (c *Config) set(key string, values []string, base string) error {
 	case "verify":
 		c.setVerifies(v)
 	case "prompts":
-		return folder(&c.Prompts, key, v, base)
+		return c.folder(&c.Prompts, key, v, base)
 	case "rubrics":
 		if c.from == own && c.byPerson[key] {
 			c.ignore(key + " " + v)
 			return nil
 		}
 		c.OwnRubrics, c.byPerson[key] = c.from == own, c.from != own
-		return folder(&c.Rubrics, key, v, base)
+		return c.folder(&c.Rubrics, key, v, base)
 	default:
 		if slices.Contains(stageKeys, key) {
 			return fmt.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
@@ -362,21 +370,6 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 		return fmt.Errorf("%s %q is not one of %s", key, v, strings.Join(names, ", "))
 	}
 	*field = T(v)
-	return nil
-}
-
-func folder(field *string, key, v, base string) error {
-	if v == "" {
-		return fmt.Errorf("%s names no folder", key)
-	}
-	if !filepath.IsAbs(v) {
-		v = filepath.Join(base, filepath.FromSlash(v))
-	}
-	info, err := os.Stat(v)
-	if err != nil || !info.IsDir() {
-		return fmt.Errorf("%s %q is not an existing folder", key, v)
-	}
-	*field = v
 	return nil
 }
 

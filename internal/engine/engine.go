@@ -21,6 +21,7 @@ import (
 	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/reach"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
@@ -67,6 +68,9 @@ type Options struct {
 	// Within are the folders that every project has to lie in; with none, a project may be
 	// anywhere.
 	Within []string
+	// Reach says which folders may be opened for the one caller of this engine; with nil,
+	// Within alone does.
+	Reach *reach.Reach
 	// Trust is what the person keeps outside of projects; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
@@ -85,6 +89,7 @@ type Engine struct {
 	backend  func(dir *durable.Dir) Backend
 	known    KnownProjects
 	within   []string
+	reach    *reach.Reach
 	settings config.Source
 	trust    Trust
 	personas Personas
@@ -100,7 +105,7 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, trust: o.Trust, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, reach: o.Reach, settings: o.Settings, trust: o.Trust, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.openDir == nil {
 		e.openDir = durable.OpenDir
 	}
@@ -119,6 +124,7 @@ func New(o Options) *Engine {
 		}
 		e.within = append(e.within, filepath.Clean(root))
 	}
+	e.settings.Confined = e.confined()
 	e.born = e.Now()
 	return e
 }

@@ -13,6 +13,7 @@ import (
 	"bmad-mcp/internal/config"
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/reach"
 	"bmad-mcp/internal/workflow"
 	"bmad-mcp/prompts"
 )
@@ -38,6 +39,8 @@ func (e *Engine) folder(cwd string) (*durable.Dir, error) {
 	cwd = filepath.Clean(cwd)
 	dir, err := e.openFolder(cwd)
 	switch {
+	case errors.Is(err, reach.ErrOutside):
+		return nil, outOfReach(err)
 	case errors.Is(err, durable.ErrOutside):
 		return nil, fault.New(fault.NotAllowed, "cwd %q lies in none of the folders that this server serves", cwd).
 			WithHint("pass a folder in one of: %s", strings.Join(e.within, ", "))
@@ -72,7 +75,7 @@ func (e *Engine) open(cwd string) (*Project, error) {
 	return &Project{
 		dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
 		openOwn: func(name string) (*durable.Dir, error) {
-			if len(e.within) > 0 {
+			if e.confined() {
 				if own, err := e.personNames(name); err != nil || !own {
 					return e.openFolder(name)
 				}
@@ -116,7 +119,10 @@ func (p *Project) checkPrompts() error {
 // openFolder opens a folder, if it lies in one that is served: with all links followed,
 // and through that one, so that no link can lead out while it is opened.
 func (e *Engine) openFolder(cwd string) (*durable.Dir, error) {
-	if len(e.within) == 0 {
+	switch {
+	case e.reach != nil:
+		return e.openReached(cwd)
+	case len(e.within) == 0:
 		return e.openDir(cwd)
 	}
 	root, rel, ok := e.servedAs(cwd)
@@ -138,35 +144,6 @@ func (e *Engine) servedAs(name string) (root, rel string, ok bool) {
 		}
 	}
 	return "", "", false
-}
-
-// personNames reports whether the person's own settings name a folder, which may then lie
-// anywhere.
-func (e *Engine) personNames(folder string) (bool, error) {
-	own, err := e.settings.Load(nil)
-	return folder == own.Prompts || folder == own.Rubrics, err
-}
-
-// mayRead refuses a project whose settings name folders outside of what is served, unless
-// the person's own settings name them too.
-func (e *Engine) mayRead(cwd string, cfg config.Config) error {
-	if len(e.within) == 0 {
-		return nil
-	}
-	for _, f := range []struct{ key, name string }{{"prompts", cfg.Prompts}, {"rubrics", cfg.Rubrics}} {
-		if rel, err := filepath.Rel(cwd, f.name); f.name == "" || err == nil && filepath.IsLocal(rel) {
-			continue
-		}
-		own, err := e.personNames(f.name)
-		if err != nil {
-			return err
-		}
-		if _, _, ok := e.servedAs(f.name); !ok && !own {
-			return fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", f.key).
-				WithHint("keep it in the project, or in one of: %s", strings.Join(e.within, ", "))
-		}
-	}
-	return nil
 }
 
 // home opens the project that a request is for.
@@ -193,7 +170,10 @@ func (e *Engine) place(req Request) (string, error) {
 		}
 	}
 	hint := "pass cwd: the absolute path of the project folder"
-	if len(e.within) > 0 {
+	switch {
+	case e.reach != nil:
+		hint += "; the home folder and what holds it are never one"
+	case len(e.within) > 0:
 		hint += e.servedHint()
 	}
 	return "", fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)

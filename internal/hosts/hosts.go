@@ -118,7 +118,7 @@ func All() []Host {
 				}
 				return out
 			},
-			next: map[Scope]string{User: "quit Claude Desktop fully, also from the tray, and start it again; while it runs it may write its own list over this one"},
+			next: map[Scope]string{User: "quit Claude Desktop fully, also from the tray, and start it again; while it runs it may write its own list over this one. It opens no folder: list those of your projects with bmad-mcp projects add DIR"},
 		},
 		{
 			ID: "codex", Name: "Codex", program: "codex", format: tomlFile{},

@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -53,7 +55,7 @@ func (s *Server) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inp
 			}
 			cancel()
 		case request.Elicitation != nil:
-			ctx, cancel := context.WithTimeout(ctx, s.forms.limit(result.RequestState))
+			ctx, cancel := context.WithTimeout(ctx, s.formLimit(result.RequestState))
 			defer context.AfterFunc(s.closing, cancel)()
 			answer, err := srv.RequestElicitation(ctx, mcp.ElicitationRequest{
 				Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: *request.Elicitation,
@@ -65,6 +67,14 @@ func (s *Server) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inp
 		}
 	}
 	return responses
+}
+
+// formLimit returns how long the form of a state may take.
+func (s *Server) formLimit(state string) time.Duration {
+	if folder, ok := strings.CutPrefix(state, folderPrefix); ok {
+		return s.folderForms.limit(folder)
+	}
+	return s.forms.limit(state)
 }
 
 // modern reports whether a request is of protocol 2026-07-28 or newer.

@@ -20,6 +20,7 @@ import (
 
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/method"
+	"bmad-mcp/internal/reach"
 )
 
 var (
@@ -51,6 +52,9 @@ type Places struct {
 type Options struct {
 	Version string
 	Places  Places
+	// Reach says which folders the one client may use; it is the engine's. nil is for a
+	// server whose engine goes by the folders of Places alone.
+	Reach *reach.Reach
 	// HostConfirm says for which clients the tool bmad-confirm is listed.
 	HostConfirm HostConfirm
 	// Method serves the BMAD method; nil serves none.
@@ -67,7 +71,10 @@ type Server struct {
 	places Places
 	forms  *forms
 	roots  rootsOf
-	log    *slog.Logger
+	reach  *reach.Reach
+	// folderForms are the questions about folders.
+	folderForms *forms
+	log         *slog.Logger
 
 	subscriptions *subscriptions
 	metrics       *metrics
@@ -92,8 +99,11 @@ func New(e *engine.Engine, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		engine: e, places: o.Places, forms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
+		engine: e, places: o.Places, forms: newForms(e.Clock), reach: o.Reach, folderForms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
 		subscriptions: newSubscriptions(o.Log, e.Clock), method: o.Method, toolsets: o.Toolsets,
+	}
+	if s.reach != nil {
+		s.roots.told = s.reach.SetRoots
 	}
 	s.closing, s.end = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)

@@ -29,7 +29,7 @@ func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engin
 		return s.placeServed(ctx, call, req)
 	}
 	if req.Cwd != "" {
-		return nil
+		return s.reachable(ctx, call, req.Cwd)
 	}
 	var roots []string
 	if s.places.byRoots() {
@@ -97,6 +97,8 @@ func (s *Server) base(ctx context.Context) engine.Request {
 type rootsOf struct {
 	mu    sync.Mutex
 	known map[string][]string // by client
+	// told, if not nil, is called with what a client has open now.
+	told func(roots []string)
 }
 
 func (r *rootsOf) set(client string, roots []string) {
@@ -106,12 +108,26 @@ func (r *rootsOf) set(client string, roots []string) {
 		r.known = map[string][]string{}
 	}
 	r.known[client] = roots
+	if r.told != nil {
+		r.told(roots)
+	}
+}
+
+// unknown reports whether a client has not said what it has open.
+func (r *rootsOf) unknown(client string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, known := r.known[client]
+	return !known
 }
 
 func (r *rootsOf) forget(client string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.known, client)
+	if r.told != nil {
+		r.told(nil)
+	}
 }
 
 // of returns the roots of a request's client, if there is one that has any to work in.

@@ -56,6 +56,8 @@ type Options struct {
 	Root string
 	// Open opens a project's folder; nil opens any.
 	Open func(name string) (*durable.Dir, error)
+	// Above opens a folder above a project, which may have its installation; nil is Open.
+	Above func(name string) (*durable.Dir, error)
 	// Remotes returns the git repositories that count for a project, in order, and what is
 	// wrong with others.
 	Remotes func(project string) ([]Remote, []string)
@@ -83,6 +85,9 @@ type Library struct {
 func New(o Options) *Library {
 	if o.Open == nil {
 		o.Open = durable.OpenDir
+	}
+	if o.Above == nil {
+		o.Above = o.Open
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -360,7 +365,7 @@ func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
 			return nil
 		}
-		up, err := l.o.Open(at)
+		up, err := l.o.Above(at)
 		if errors.Is(err, fs.ErrPermission) {
 			continue
 		}

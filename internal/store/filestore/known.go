@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"bmad-mcp/internal/durable"
@@ -38,31 +39,77 @@ func (k Known) List() []string {
 	return k.read(dir)
 }
 
-func (k Known) read(dir *durable.Dir) []string {
+// projects is the file's form.
+type projects struct {
+	// Version is 2 where the folders are recorded without links; files of before have them
+	// as callers named them.
+	Version  int      `json:"version,omitempty"`
+	Projects []string `json:"projects"`
+}
+
+const withoutLinks = 2
+
+func (k Known) read(dir *durable.Dir) []string { return k.readAll(dir).Projects }
+
+func (k Known) readAll(dir *durable.Dir) projects {
+	var list projects
 	data, err := dir.ReadFile(knownFile, maxKnownFile)
+	if err != nil || json.Unmarshal(data, &list) != nil {
+		return projects{}
+	}
+	return list
+}
+
+// Recorded returns the known project folders, and whether they are recorded without links, so
+// that one that has become a link since then leads to another.
+func (k Known) Recorded() (folders []string, real bool) {
+	dir, err := durable.OpenDir(k.Folder)
 	if err != nil {
-		return nil
+		return nil, true
 	}
-	var list struct {
-		Projects []string `json:"projects"`
-	}
-	if json.Unmarshal(data, &list) != nil {
-		return nil
-	}
-	return list.Projects
+	defer func() { _ = dir.Close() }()
+	list := k.readAll(dir)
+	return list.Projects, list.Version >= withoutLinks
 }
 
 // Add puts a project folder on the list.
 func (k Known) Add(ctx context.Context, project string) error {
+	project = real(project)
 	if k.Folder == "" {
 		return nil
 	}
-	if slices.Contains(k.List(), project) {
+	if list, real := k.Recorded(); real && slices.Contains(list, project) {
 		return nil
 	}
 	if err := os.MkdirAll(k.Folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	return k.change(ctx, func(list []string) []string {
+		if slices.Contains(list, project) {
+			return list
+		}
+		return append([]string{project}, list...)
+	})
+}
+
+// Remove takes a project folder off the list, and reports whether it was on it.
+func (k Known) Remove(ctx context.Context, project string) (removed bool, err error) {
+	list := k.List()
+	if !slices.Contains(list, project) && !slices.Contains(list, real(project)) {
+		return false, nil
+	}
+	err = k.change(ctx, func(list []string) []string {
+		return slices.DeleteFunc(list, func(have string) bool {
+			match := have == project || have == real(project)
+			removed = removed || match
+			return match
+		})
+	})
+	return removed, err
+}
+
+// change replaces the list under its lock.
+func (k Known) change(ctx context.Context, to func([]string) []string) error {
 	dir, err := durable.OpenDir(k.Folder)
 	if err != nil {
 		return err
@@ -73,14 +120,28 @@ func (k Known) Add(ctx context.Context, project string) error {
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	list := k.read(dir)
-	if slices.Contains(list, project) {
+	before := k.readAll(dir)
+	list := slices.Clone(before.Projects)
+	if before.Version < withoutLinks {
+		for i, project := range list {
+			list[i] = real(project)
+		}
+	}
+	list = to(list)
+	if before.Version == withoutLinks && slices.Equal(list, before.Projects) {
 		return nil
 	}
-	list = append([]string{project}, list...)
-	data, err := json.MarshalIndent(map[string]any{"projects": list[:min(len(list), maxKnown)]}, "", "  ")
+	data, err := json.MarshalIndent(projects{withoutLinks, list[:min(len(list), maxKnown)]}, "", "  ")
 	if err != nil {
 		return err
 	}
 	return dir.Replace(knownFile, append(data, '\n'))
+}
+
+// real returns the path without links of a folder; of one that is not there, the path itself.
+func real(folder string) string {
+	if found, err := filepath.EvalSymlinks(folder); err == nil {
+		return found
+	}
+	return folder
 }

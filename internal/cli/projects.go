@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/reach"
+	"bmad-mcp/internal/trust"
+)
+
+func (a *app) projectsCommand() *cobra.Command {
+	var yes bool
+	list := func(*cobra.Command, []string) error { return a.listProjects() }
+	cmd := &cobra.Command{
+		Use:   "projects",
+		Short: "In which folders assistants may work: list, add or remove them",
+		Long: `An assistant works, through this server, in the folders that its host has open, in the
+folder the server was started in, and in those listed here, with what lies below them:
+
+  added      by you, with bmad-mcp projects add
+  form       allowed by you in a form of a host
+  settings   of the setting projects in your own file, or of BMAD_PROJECTS
+  sessions   projects in which sessions were started
+
+Asked to work elsewhere, the server asks you by a form, once for each folder, or refuses.
+The home folder itself, what holds it, and folders with credentials (.ssh, .aws, .gnupg,
+browser profiles …) are out of reach however they are named.
+
+` + exitHelp,
+		Args: cobra.NoArgs,
+		RunE: list,
+	}
+	add := &cobra.Command{
+		Use: "add DIR", Short: "Let assistants work in a folder, and in those below it", Args: cobra.ExactArgs(1),
+		Example: "  bmad-mcp projects add ~/src",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.addProject(cmd.Context(), args[0], yes) },
+	}
+	add.Flags().BoolVar(&yes, "yes", false, "also a folder that is unusual for projects, without a question")
+	cmd.AddCommand(
+		&cobra.Command{Use: "list", Short: "Show the folders, and which of them do not count", Args: cobra.NoArgs, RunE: list},
+		add,
+		&cobra.Command{
+			Use: "remove DIR", Short: "Take a folder off the list; its files stay", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return a.removeProject(cmd.Context(), args[0]) },
+		},
+	)
+	return cmd
+}
+
+// projectRow is a folder in the JSON of `projects list`.
+type projectRow struct {
+	Folder string `json:"folder"`
+	// From is where it is recorded: added, form, settings or sessions.
+	From string `json:"from"`
+	// Counts is false where the rules, or the disk, keep it out; Why says which.
+	Counts bool   `json:"counts"`
+	Why    string `json:"why,omitempty"`
+	// Missing is true where it is not there now.
+	Missing bool `json:"missing,omitempty"`
+}
+
+// projectRows returns the folders on record, each once for where it is recorded.
+func (a *app) projectRows() ([]projectRow, error) {
+	places, err := a.recordedPlaces()
+	rules := reach.NewRules(nil, os.Environ())
+	rows := []projectRow{}
+	for _, p := range places {
+		row := projectRow{Folder: p.Folder, From: p.from}
+		real := rules.Real(p.Folder)
+		switch info, statErr := os.Stat(p.Folder); {
+		case rules.Judge(p.Folder, p.By) != "":
+			row.Why = rules.Judge(p.Folder, p.By)
+		case p.Real && real != filepath.Clean(p.Folder):
+			row.Why = "it has become a link to " + real
+		case rules.Judge(real, p.By) != "":
+			row.Why = "it leads to " + real + ": " + rules.Judge(real, p.By)
+		case statErr != nil:
+			row.Why, row.Missing = "it is not there", true
+		case !info.IsDir():
+			row.Why = "it is not a folder"
+		}
+		row.Counts = row.Why == ""
+		if !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, err
+}
+
+func (a *app) listProjects() error {
+	rows, err := a.projectRows()
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"projects": rows})
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(a.out, "None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
+		return nil
+	}
+	for _, row := range rows {
+		note := ""
+		if !row.Counts {
+			note = "  (does not count: " + row.Why + ")"
+		}
+		fmt.Fprintf(a.out, "%-9s %s%s\n", row.From, row.Folder, note)
+	}
+	return nil
+}
+
+// addProject records a folder. One that can be no project is refused; about one that is
+// unusual the person is asked.
+func (a *app) addProject(ctx context.Context, name string, yes bool) error {
+	if variable := assistantHere(); variable != "" {
+		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and where assistants may work is the person's to say", variable).
+			WithHint("run it in a terminal of your own")
+	}
+	folder, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	rules := reach.NewRules(nil, os.Environ())
+	real := rules.Real(folder)
+	for _, path := range []string{folder, real} {
+		if why := rules.Judge(path, reach.Listed); why != "" {
+			return fault.New(fault.NotAllowed, "%q cannot be added: %s", path, why).
+				WithHint("add the folder that holds your projects, such as %s, or a project", filepath.Join("~", "src"))
+		}
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
+	}
+	if why := unusual(rules, real); why != "" && !yes {
+		person, err := a.terminal(false, "")
+		if err != nil {
+			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
+				WithHint("run it in a terminal of your own, where it asks you, or add --yes")
+		}
+		line, err := person.line(ctx, fmt.Sprintf("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
+		if err != nil {
+			_, err = ended(ctx, err)
+			return err
+		}
+		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
+			fmt.Fprintln(person.out, "Not added.")
+			return nil
+		}
+	}
+	added, err := a.trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: a.engine.Now()})
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"folder": real, "added": added})
+	}
+	state := "Added"
+	if !added {
+		state = "It was added before"
+	}
+	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in what lies below it; servers that run know at once.\n", state, real)
+	return nil
+}
+
+// unusual says why a folder is hardly one of projects; "" where it may well be.
+func unusual(rules reach.Rules, real string) string {
+	if why := rules.Judge(real, reach.Asked); why != "" {
+		return why
+	}
+	if filepath.Dir(filepath.Dir(real)) == filepath.Dir(real) && filepath.VolumeName(real) == "" {
+		return "it is at the top of the disk, and may hold far more than projects"
+	}
+	return ""
+}
+
+func (a *app) removeProject(ctx context.Context, name string) error {
+	folder, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	placed, err := a.trust().RemovePlace(ctx, folder)
+	if err != nil {
+		return err
+	}
+	known, err := a.known().Remove(ctx, folder)
+	if err != nil {
+		return err
+	}
+	own, err := a.settings.Load(nil)
+	if err != nil {
+		return err
+	}
+	still := slices.Contains(own.Projects, folder)
+	switch {
+	case !placed && !known && still:
+		return fault.New(fault.NotAllowed, "%q is in your settings, not on the list", folder).
+			WithHint("take it out of projects in %s, or of BMAD_PROJECTS", filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile)))
+	case !placed && !known:
+		return fault.New(fault.NotFound, "%q is not on the list", folder).WithHint("bmad-mcp projects shows the list; a folder below one that is on it goes with that")
+	case a.asJSON:
+		return a.printJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
+	}
+	fmt.Fprintf(a.out, "Taken off the list: %s. Its files stay.\n", folder)
+	if still {
+		fmt.Fprintln(a.out, "Your settings name it too, so it still counts.")
+	}
+	return nil
+}

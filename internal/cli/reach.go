@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/config"
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/mcpserver"
+	"bmad-mcp/internal/reach"
+	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/trust"
+)
+
+// Where a folder is recorded in which assistants may work.
+const (
+	fromTerminal = "added"
+	fromForm     = "form"
+	fromSettings = "settings"
+	fromSessions = "sessions"
+)
+
+// recorded is a folder in which assistants may work, if the rules let it be.
+type recorded struct {
+	reach.Place
+	from string
+}
+
+func (a *app) known() filestore.Known { return filestore.Known{Folder: a.stateFolder()} }
+
+// recordedPlaces returns the folders that are on record, with the first problem in reading them.
+func (a *app) recordedPlaces() (out []recorded, err error) {
+	places, err := a.trust().Places()
+	for _, p := range places {
+		r := recorded{reach.Place{Folder: p.Folder, By: reach.Listed, Real: true, Record: a.stateFolder()}, fromTerminal}
+		if p.By == trust.ByForm {
+			r.By, r.from = reach.Asked, fromForm
+		}
+		out = append(out, r)
+	}
+	own, ownErr := a.settings.Load(nil)
+	if err == nil {
+		err = ownErr
+	}
+	file := ""
+	if a.settings.UserFolder != "" {
+		file = filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile))
+	}
+	for _, folder := range own.Projects {
+		out = append(out, recorded{reach.Place{Folder: folder, By: reach.Listed, Record: file}, fromSettings})
+	}
+	known, real := a.known().Recorded()
+	for _, folder := range known {
+		out = append(out, recorded{reach.Place{Folder: folder, By: reach.Known, Real: real, Record: a.stateFolder()}, fromSessions})
+	}
+	return out, err
+}
+
+// newReach returns what an assistant on stdio may use, where the server was started for
+// some folders.
+func (a *app) newReach(opened []string) *reach.Reach {
+	o := reach.Options{
+		Rules: reach.NewRules(nil, os.Environ()),
+		Remembered: func() []reach.Place {
+			list, err := a.recordedPlaces()
+			if err != nil {
+				a.log.Warn("not all folders that assistants may work in are known", "error", err)
+			}
+			out := make([]reach.Place, len(list))
+			for i, r := range list {
+				out[i] = r.Place
+			}
+			return out
+		},
+		Remember: func(ctx context.Context, folder string) error {
+			_, err := a.trust().AddPlace(ctx, trust.Place{Folder: folder, By: trust.ByForm, At: a.engine.Now()})
+			return err
+		},
+	}
+	for _, folder := range opened {
+		o.Opened = append(o.Opened, reach.Place{Folder: folder, By: reach.Opened})
+	}
+	return reach.New(o)
+}
+
+// stdioPlaces returns where a server on stdio runs, and the folders that it was started for:
+// those that the host names, those of the call, and its own. Hosts that open no project start
+// servers in / or the home folder; neither is one.
+func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
+	rules := reach.NewRules(nil, os.Environ())
+	use := func(folder string) bool {
+		if !filepath.IsAbs(folder) || rules.Judge(rules.Real(folder), reach.Opened) != "" {
+			return false
+		}
+		if !slices.Contains(opened, folder) {
+			opened = append(opened, folder)
+		}
+		return true
+	}
+	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave
+	// their own placeholder where there is none.
+	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR")} {
+		if use(folder) && p.Project == "" {
+			p.Project = folder
+		}
+	}
+	for _, folder := range named {
+		if use(folder) && p.Project == "" && len(named) == 1 {
+			p.Project = folder
+		}
+	}
+	if here, err := os.Getwd(); err == nil && use(here) {
+		p.Folder = here
+	}
+	return p, opened
+}
+
+// placeholder reports whether a host has left something for the person to fill in.
+func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
+
+// openAbove opens a folder above a project, in which an installation of the BMAD method may
+// lie: any that the rules do not keep out. Only the trees of an installation are read.
+func (a *app) openAbove(name string) (*durable.Dir, error) {
+	rules := reach.NewRules(nil, os.Environ())
+	if why := rules.Judge(rules.Real(name), reach.Opened); why != "" {
+		return nil, &reach.Refusal{Folder: name, Why: why}
+	}
+	return durable.OpenDir(name)
+}

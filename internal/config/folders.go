@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"bmad-mcp/internal/durable"
+)
+
+// folder takes the path of a folder that has to be there.
+func (c *Config) folder(field *string, key, v, base string) error {
+	if v == "" {
+		return fmt.Errorf("%s names no folder", key)
+	}
+	if !filepath.IsAbs(v) {
+		v = filepath.Join(base, filepath.FromSlash(v))
+	}
+	if !c.isFolder(v, base) {
+		return fmt.Errorf("%s %q is not an existing folder", key, v)
+	}
+	*field = v
+	return nil
+}
+
+// isFolder reports whether a path is that of a folder. Of what a project's file names outside
+// of the project, directly or through a link, a confined server says nothing here.
+func (c *Config) isFolder(path, base string) bool {
+	if c.from != own || !c.confined {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir()
+	}
+	rel, err := filepath.Rel(base, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return true
+	}
+	dir, err := durable.OpenDir(base)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }() // nothing was written
+	info, err := dir.Stat(filepath.ToSlash(rel))
+	return err == nil && info.IsDir()
+}
+
+// setProjects adds folders in which assistants may work. Which they are is the person's to
+// say: a repository must not open others.
+func (c *Config) setProjects(values []string) error {
+	if c.from == own {
+		c.ignoreBecause("projects "+strings.Join(values, ", "), "which folders may be used is the person's to say")
+		return nil
+	}
+	if c.from == environment && len(values) == 1 {
+		values = filepath.SplitList(values[0])
+	}
+	for _, v := range values {
+		if v = strings.TrimSpace(v); v == "" || strings.HasPrefix(v, "${") { // a host's placeholder that nobody has filled in
+			continue
+		}
+		path := v
+		if rest, ok := strings.CutPrefix(filepath.ToSlash(v), "~/"); ok {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return fmt.Errorf("projects %q: there is no home folder: %w", v, err)
+			}
+			path = filepath.Join(home, filepath.FromSlash(rest))
+		}
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("projects %q is not an absolute path; write /… or ~/…", v)
+		}
+		if path = filepath.Clean(path); !slices.Contains(c.Projects, path) {
+			c.Projects = append(c.Projects, path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package mcpserver
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"bmad-mcp/internal/fault"
+)
+
+const (
+	// folderPrefix begins the state of a form about a folder.
+	folderPrefix = "folder-"
+	// The choices of that form.
+	allowFolder, denyFolder = "allow", "deny"
+	// formColumns and formLines are what hosts show of a form: a path that takes more would be
+	// allowed by its beginning.
+	formColumns, formLines = 76, 2
+)
+
+// reachable makes sure of the folder that a call names: it asks the client for its roots and
+// then the person, where either could allow it. A result that is not nil is that question, or
+// the refusal; with nil the engine has the last word.
+func (s *Server) reachable(ctx context.Context, call mcp.CallToolRequest, cwd string) *mcp.CallToolResult {
+	if s.reach == nil {
+		return nil
+	}
+	state := call.Params.RequestState
+	switch {
+	case state == rootsKey:
+		s.roots.set(clientKey(ctx), folders(server.RootsResponse(call.Params.InputResponses, rootsKey)))
+	case strings.HasPrefix(state, folderPrefix):
+		if result := s.folderAnswered(ctx, call, state, cwd); result != nil {
+			return result
+		}
+	}
+	if _, err := s.reach.Find(cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
+		return nil // a call asks at most once
+	}
+	// Clients since protocol 2026-07-28 do not tell that their roots have changed.
+	if s.roots.unknown(clientKey(ctx)) || modern(ctx) && state == "" {
+		if _, ask := clientRoots(ctx, call); ask != nil {
+			return ask
+		}
+	}
+	return s.askFolder(ctx, cwd)
+}
+
+// askFolder asks the person whether a folder may be used; nil where they cannot be asked.
+func (s *Server) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult {
+	client := clientKey(ctx)
+	real, askable := s.reach.Askable(cwd)
+	lines, fits := wrapPath(shown(real))
+	if !askable || !fits || !showsForms(ctx) || s.folderForms.isSilent(client) || s.forms.isSilent(client) {
+		return nil
+	}
+	state, _ := s.folderForms.add(form{cwd: real, client: client, limit: s.engine.FormTimeout(), held: !modern(ctx)})
+	if state == "" {
+		return nil
+	}
+	text := "May bmad-mcp work in this folder? It keeps its files there.\n" + lines
+	if first := "May bmad-mcp work in " + lines + "? It keeps its files there."; !strings.Contains(lines, "\n") && len([]rune(first)) <= formColumns {
+		text = first
+	}
+	text += "\nYour assistant has named it; your host does not have it open."
+	choices := map[string]any{"type": "string", "title": "Your decision"}
+	labels := []string{"Yes, remember", "No"}
+	if server.RequestProtocolVersion(ctx) >= "2025-11-25" {
+		choices["oneOf"] = []map[string]any{{"const": allowFolder, "title": labels[0]}, {"const": denyFolder, "title": labels[1]}}
+	} else {
+		choices["enum"], choices["enumNames"] = []string{allowFolder, denyFolder}, labels
+	}
+	s.log.Info("asked about a folder", "folder", real)
+	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, mcp.ElicitationParams{
+		Message:         text,
+		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"decision": choices}, "required": []string{"decision"}},
+	}).ToolResult()
+}
+
+// showsForms reports whether the client of a request shows forms.
+func showsForms(ctx context.Context) bool {
+	can := capabilities(ctx).Elicitation
+	return can != nil && (can.Form != nil || can.URL == nil)
+}
+
+// shown is a path as a form shows it: in quotes where it could be taken for words.
+func shown(path string) string {
+	if strings.ContainsAny(path, " ?!,;\"'") {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// wrapPath breaks a path into lines that hosts show whole; ok is false where it takes too many.
+func wrapPath(path string) (lines string, ok bool) {
+	runes := []rune(path)
+	for n := 0; len(runes) > 0; n++ {
+		if n == formLines {
+			return "", false
+		}
+		end := min(formColumns, len(runes))
+		lines += string(runes[:end]) + "\n"
+		runes = runes[end:]
+	}
+	return strings.TrimSuffix(lines, "\n"), true
+}
+
+// folderAnswered takes the answer to a form about a folder. What came back may have been made
+// up by any program: only a choice that the form offered counts, given in human time, and for
+// the very folder that it showed.
+func (s *Server) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state, cwd string) *mcp.CallToolResult {
+	client := clientKey(ctx)
+	f := s.folderForms.take(strings.TrimPrefix(state, folderPrefix), client)
+	if f == nil {
+		return nil // never sent, or answered before
+	}
+	if real, _ := s.reach.Askable(cwd); real != f.cwd {
+		return nil // the call names another folder than the form has shown
+	}
+	answer := server.ElicitationResponse(call.Params.InputResponses, formKey)
+	took := s.folderForms.now().Sub(f.asked)
+	refused := func(why string) *mcp.CallToolResult {
+		s.log.Info("a folder was not allowed", "folder", f.cwd, "why", why)
+		return failure(fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", cwd, why).
+			WithHint("tell the person; they can add the folder in a terminal: bmad-mcp projects add DIR"))
+	}
+	switch {
+	case took < humanTime:
+		s.folderForms.setSilent(client, true)
+		return refused("no person has seen the form")
+	case answer == nil || took >= f.limit:
+		return refused("the form was not answered in time")
+	}
+	if answer.Action != mcp.ElicitationResponseActionAccept {
+		s.reach.Deny(f.cwd)
+		return refused("the form was closed or declined")
+	}
+	content, _ := answer.Content.(map[string]any)
+	switch decision, _ := content["decision"].(string); decision {
+	case allowFolder:
+		counts, err := s.reach.Allow(ctx, f.cwd)
+		if !counts {
+			return refused("it is not an existing folder, or another than the form has shown")
+		}
+		if err != nil {
+			s.log.Warn("the folder is allowed until the server ends, but not remembered", "folder", f.cwd, "error", err)
+		}
+		return nil
+	case denyFolder:
+		s.reach.Deny(f.cwd)
+		return refused("the person does not allow it")
+	}
+	return refused("the form came back without a decision")
+}

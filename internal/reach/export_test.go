@@ -1,0 +1,4 @@
+package reach
+
+// Homes returns the homes that rules know.
+func Homes(r Rules) []string { return r.homes }

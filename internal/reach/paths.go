@@ -1,0 +1,133 @@
+package reach
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// maxLinks bounds how many links are followed for one path.
+const maxLinks = 40
+
+// resolve returns the path without links that a path leads to. What is missing at its end
+// stays as it is named, also behind a link: whether something is there must make no
+// difference to where it lies.
+func resolve(path string) string {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	volume := filepath.VolumeName(path)
+	at, rest := volume+string(filepath.Separator), split(path[len(volume):])
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, part)
+		target, err := os.Readlink(next)
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return filepath.Join(append([]string{next}, rest...)...)
+		}
+		if filepath.IsAbs(target) {
+			volume := filepath.VolumeName(target)
+			at, target = volume+string(filepath.Separator), target[len(volume):]
+		}
+		rest = append(split(target), rest...)
+	}
+	return at
+}
+
+func split(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+}
+
+// parts are the names in a path, the volume's first.
+func parts(path string) []string {
+	volume := filepath.VolumeName(path)
+	return append([]string{volume}, split(path[len(volume):])...)
+}
+
+// plain returns a name as the file system takes it: Windows drops what trails it.
+func plain(name string) string {
+	if runtime.GOOS == "windows" {
+		name, _, _ = strings.Cut(name, ":")
+		return strings.TrimRight(name, ". ")
+	}
+	return name
+}
+
+// key is a path by which it is compared: paths that differ in case have the same one.
+type key string
+
+func keyOf(path string) key {
+	names := parts(path)
+	for i, name := range names {
+		// Up and down again: some letters have the capital of another.
+		names[i] = strings.ToLower(strings.ToUpper(plain(name)))
+	}
+	return key(strings.Join(names, "/"))
+}
+
+// below reports whether a path lies below another.
+func (k key) below(above key) bool {
+	return len(k) > len(above) && k[len(above)] == '/' && k[:len(above)] == above
+}
+
+// in returns the way from a folder down to another that is it or lies below it. Paths that
+// differ in case are compared by the folder on the disk.
+func in(folder, name string) (rel string, ok bool) {
+	rel, err := filepath.Rel(folder, name)
+	if err == nil && filepath.IsLocal(rel) {
+		return rel, true
+	}
+	if above, below := keyOf(folder), keyOf(name); above != below && !below.below(above) {
+		return "", false
+	}
+	above := name
+	for range len(parts(name)) - len(parts(folder)) {
+		above = filepath.Dir(above)
+	}
+	if !sameFile(folder, above) {
+		return "", false
+	}
+	rel, err = filepath.Rel(above, name)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Lstat(a)
+	y, errY := os.Lstat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// Real returns the path without links of a folder. Where a home has another path too, as
+// through a mount, it is given the home's own, so that what is said of it holds.
+func (r Rules) Real(folder string) string {
+	real := resolve(folder)
+	for above := real; ; above = filepath.Dir(above) {
+		for _, home := range r.homes {
+			if above == home {
+				return real
+			}
+			if sameFile(above, home) {
+				if rel, err := filepath.Rel(above, real); err == nil {
+					return filepath.Join(home, rel)
+				}
+			}
+		}
+		if above == filepath.Dir(above) {
+			return real
+		}
+	}
+}

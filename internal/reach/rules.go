@@ -1,0 +1,240 @@
+package reach
+
+import (
+	_ "embed"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Way is how a folder came to be one that may be used.
+type Way int
+
+const (
+	// Opened is a folder that the person has opened in their host, or started the server in.
+	Opened Way = iota
+	// Known is a project in which a session was started before.
+	Known
+	// Listed is a folder that the person has named at a terminal or in their own settings.
+	Listed
+	// Asked is a folder that an assistant has named, and the person allows in a form.
+	Asked
+)
+
+// Rules say which folders no way leads to. They look at paths only: of a folder that is not
+// there they say the same as if it were.
+type Rules struct {
+	homes    []string
+	homeKeys []key
+	kept     []kept
+}
+
+// kept is a folder with something that is nobody's project.
+type kept struct {
+	path, why string
+	key       key
+	// itself is true where only the folder is meant and not what lies below it.
+	itself bool
+	// own is true where the environment names the folder. What lies above it may be a
+	// project: a variable can name any folder.
+	own bool
+}
+
+// keptText is the list of them; its head says how it is read.
+//
+//go:embed kept.txt
+var keptText string
+
+// keptAnywhere are the names of folders that hold credentials wherever they are, and
+// keptInHome the paths of those that do in a home.
+var keptAnywhere, keptInHome = readKept(keptText)
+
+func readKept(text string) (anywhere map[string]string, inHome []kept) {
+	anywhere = map[string]string{}
+	for line := range strings.Lines(text) {
+		path, why, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok || strings.HasPrefix(path, "#") {
+			continue
+		}
+		name, everywhere := strings.CutPrefix(path, "*/")
+		if everywhere {
+			anywhere[strings.ToLower(name)] = why
+		}
+		name, itself := strings.CutPrefix(name, "=")
+		inHome = append(inHome, kept{path: name, why: why, itself: itself})
+	}
+	return anywhere, inHome
+}
+
+// variables name the folders that programs use in the place of some of a home.
+var variables = map[string]string{
+	"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache",
+	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
+	"GNUPGHOME": ".gnupg", "DOCKER_CONFIG": ".docker", "AZURE_CONFIG_DIR": ".azure", "GH_CONFIG_DIR": ".config/gh",
+	"CLOUDSDK_CONFIG": ".config/gcloud", "PASSWORD_STORE_DIR": ".password-store", "PULUMI_HOME": ".pulumi",
+}
+
+// systems are folders of the system that are never a project, and guarded those that only a
+// person who works in them can mean.
+var (
+	systems = map[string]string{"/proc": "it is the system's view of its processes", "/sys": "it is the system's view of its devices"}
+	guarded = map[string]string{
+		"/dev": "it holds devices", "/etc": "it holds the settings of the system", "/private/etc": "it holds the settings of the system",
+		"/run/user": "it holds what programs keep while they run", "/run/secrets": "it holds secrets", "/boot": "it holds the system",
+	}
+)
+
+// homeFolders returns the homes of the person: the one that the environment names, and the
+// one of their account. The environment may be one that a project has made up.
+func homeFolders() []string {
+	var out []string
+	add := func(home string) {
+		if filepath.IsAbs(home) && !slices.Contains(out, filepath.Clean(home)) {
+			out = append(out, filepath.Clean(home))
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		add(home)
+	}
+	if account, err := user.Current(); err == nil {
+		add(account.HomeDir)
+	}
+	return out
+}
+
+// NewRules returns the rules for a person with these homes and an environment as os.Environ
+// gives it. Without homes, those of this process's account count.
+func NewRules(homes, environ []string) Rules {
+	if homes == nil {
+		homes = homeFolders()
+	}
+	var r Rules
+	add := func(k kept) {
+		k.key = keyOf(k.path)
+		if !slices.Contains(r.kept, k) {
+			r.kept = append(r.kept, k)
+		}
+	}
+	for _, home := range homes {
+		for _, home := range both(home) {
+			if home == filepath.Dir(home) {
+				continue // of an account without a home: everything lies below
+			}
+			r.homes, r.homeKeys = append(r.homes, home), append(r.homeKeys, keyOf(home))
+			for _, k := range keptInHome {
+				k.path = filepath.Join(home, filepath.FromSlash(k.path))
+				add(k)
+			}
+		}
+	}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		place, named := variables[name]
+		if !named || !filepath.IsAbs(value) {
+			continue
+		}
+		for _, value := range both(value) {
+			for _, k := range keptInHome {
+				if rest, below := strings.CutPrefix(k.path+"/", place+"/"); below {
+					add(kept{path: filepath.Join(value, filepath.FromSlash(rest)), why: k.why, itself: k.itself, own: true})
+				}
+			}
+		}
+	}
+	return r
+}
+
+// both returns a path, and the one that it leads to if that is another.
+func both(path string) []string {
+	path = filepath.Clean(path)
+	if real := resolve(path); real != path {
+		return []string{path, real}
+	}
+	return []string{path}
+}
+
+// Judge returns why a folder may not be used, had it come by a way; "" where it may. The
+// path is absolute and clean; Real makes it one without links.
+func (r Rules) Judge(folder string, by Way) string {
+	if why := r.never(folder); why != "" {
+		return why
+	}
+	if by == Asked && r.hidden(folder) {
+		return "it lies in a hidden folder of the home folder, where programs keep their settings"
+	}
+	if by == Asked || by == Listed {
+		return systemFolder(folder, guarded)
+	}
+	return ""
+}
+
+// never returns why a folder may not be used by any way.
+func (r Rules) never(folder string) string {
+	if filepath.Dir(folder) == folder {
+		return "it is the root of the disk"
+	}
+	at := keyOf(folder)
+	for _, home := range r.homeKeys {
+		if at == home {
+			return "it is the home folder itself"
+		}
+		if home.below(at) {
+			return "it holds the home folder"
+		}
+	}
+	for part := range strings.SplitSeq(string(at), "/") {
+		if why := keptAnywhere[part]; why != "" {
+			return why + " are kept there"
+		}
+	}
+	for _, k := range r.kept {
+		switch {
+		case at == k.key, !k.itself && at.below(k.key):
+			return "it is where this is kept: " + k.why
+		case !k.itself && !k.own && k.key.below(at):
+			return "it holds a folder where this is kept: " + k.why
+		}
+	}
+	return systemFolder(folder, systems)
+}
+
+func systemFolder(folder string, of map[string]string) string {
+	at := keyOf(folder)
+	if runtime.GOOS == "windows" {
+		windows := os.Getenv("SystemRoot")
+		if k := keyOf(windows); windows != "" && (at == k || at.below(k)) {
+			return "it holds the system"
+		}
+		return ""
+	}
+	for name, why := range of {
+		if k := keyOf(name); at == k || at.below(k) {
+			return why
+		}
+	}
+	return ""
+}
+
+// documents are folders below the hidden ones in which people keep their own files.
+var documents = []string{"Library/Mobile Documents", "Library/CloudStorage"}
+
+// hidden reports whether a folder lies in one of a home that is for programs.
+func (r Rules) hidden(folder string) bool {
+	at := keyOf(folder)
+	for n, home := range r.homeKeys {
+		if !at.below(home) {
+			continue
+		}
+		own := slices.ContainsFunc(documents, func(name string) bool {
+			return at.below(keyOf(filepath.Join(r.homes[n], filepath.FromSlash(name))))
+		})
+		first, _, _ := strings.Cut(string(at[len(home)+1:]), "/")
+		if !own && (strings.HasPrefix(first, ".") || first == "library" || first == "appdata") {
+			return true
+		}
+	}
+	return false
+}
