@@ -127,6 +127,7 @@ type (
 	plainProgress   Progress
 	plainSpan       Span
 	plainSeal       Seal
+	plainAdoption   Adoption
 )
 
 // MarshalJSON writes the stored form, unknown keys included.
@@ -263,4 +264,12 @@ func (v Span) MarshalJSON() ([]byte, error) { return marshalKeeping(plainSpan(v)
 // UnmarshalJSON reads the stored form and keeps unknown keys.
 func (v *Span) UnmarshalJSON(b []byte) error {
 	return unmarshalKeeping(b, (*plainSpan)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Adoption) MarshalJSON() ([]byte, error) { return marshalKeeping(plainAdoption(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Adoption) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainAdoption)(v), &v.Extra)
 }
