@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
@@ -202,25 +205,54 @@ func (e *Engine) changed(ctx context.Context, p *Project, ids []string, all bool
 	if e.trust == nil || signer == nil && !all {
 		return nil
 	}
-	recorded := e.trust.Checkpoints(signer, p.dir.Path(), ids...)
-	out, unrecorded := map[string]workflow.Verification{}, 0
-	for _, id := range ids {
-		var c *workflow.Checkpoint
-		if known, ok := recorded[id]; ok {
-			c = &known
-			if data, err := p.dir.ReadFile(store.SessionPath(id)); err == nil && c.Broken == 0 && c.File != "" && workflow.Hash(data) == c.File {
-				continue
+	var unrecorded atomic.Int64
+	found := make([]workflow.Verification, len(ids))
+	// Each session stands alone, and reading is most of the work.
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(ids)) {
+		wg.Go(func() {
+			for {
+				from := int(next.Add(inspected)) - inspected
+				if from >= len(ids) || ctx.Err() != nil {
+					return
+				}
+				part := ids[from:min(from+inspected, len(ids))]
+				recorded := e.trust.Checkpoints(signer, p.dir.Path(), part...)
+				for i, id := range part {
+					if c, ok := recorded[id]; ok {
+						found[from+i] = e.compared(ctx, p, id, signer, &c)
+					} else if unrecorded.Add(1) <= maxUnrecorded || all {
+						found[from+i] = e.compared(ctx, p, id, signer, nil)
+					}
+				}
 			}
-		} else if unrecorded++; unrecorded > maxUnrecorded && !all {
-			continue
-		}
-		s, err := p.backend.Get(ctx, id)
-		if err != nil {
-			continue // gone since, or the list says what is wrong with it
-		}
-		if v := s.VerifyAgainst(signer, c); v.Changed() {
-			out[id] = v
+		})
+	}
+	wg.Wait()
+	out := map[string]workflow.Verification{}
+	for i, id := range ids {
+		if found[i].Changed() {
+			out[id] = found[i]
 		}
 	}
 	return out
+}
+
+// inspected is how many sessions a list looks at in one go.
+const inspected = 64
+
+// compared returns what is found of a session that is compared with what was recorded of
+// it, nil if nothing was; nothing where its file is as it was recorded.
+func (e *Engine) compared(ctx context.Context, p *Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+	if c != nil && c.Broken == 0 && c.File != "" {
+		if data, err := p.dir.ReadFile(store.SessionPath(id)); err == nil && workflow.Hash(data) == c.File {
+			return none
+		}
+	}
+	s, err := p.backend.Get(ctx, id)
+	if err != nil {
+		return none // gone since, or the list names what is wrong with it
+	}
+	return s.VerifyAgainst(signer, c)
 }

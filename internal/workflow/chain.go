@@ -241,19 +241,25 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 	if problem := s.misfit(); problem != "" {
 		return broken(len(s.History), problem)
 	}
+	v.Status, v.Problem = s.vouched(v, accepted)
+	return v
+}
+
+// vouched returns the status of a history that nothing shows a change of, and what keeps it
+// from holding. The accepted entries need nobody to vouch for them.
+func (s *Session) vouched(v Verification, accepted int) (ChainStatus, string) {
 	open := slices.DeleteFunc(slices.Clone(v.Unvouched), func(span Span) bool { return span.To <= accepted })
-	v.Status = ChainHolds
 	switch {
 	case len(s.History) == 0:
-		v.Status, v.Problem = ChainPartly, "there is no history: an older server kept none"
+		return ChainPartly, "there is no history: an older server kept none"
 	case s.History[0].Event != EventStarted && v.Adopted == nil:
-		v.Status, v.Problem = ChainPartly, "what was before its first entry is not known"
+		return ChainPartly, "what was before its first entry is not known"
 	case len(open) > 0:
-		v.Status, v.Problem = ChainPartly, "this machine's key does not vouch for "+spans(open)
+		return ChainPartly, "this machine's key does not vouch for " + spans(open)
 	case v.Adopted != nil:
-		v.Status = ChainAdopted
+		return ChainAdopted, ""
 	}
-	return v
+	return ChainHolds, ""
 }
 
 // check returns the one seal of the signer's key, nil where it says nothing of this
