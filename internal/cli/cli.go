@@ -158,7 +158,7 @@ New here? Run: bmad-mcp demo
 		a.gateCommand("approve", "Decide yourself on the plan, or the failed work, that waits"),
 		a.gateCommand("reject", "Send back what waits, with what is to change"),
 		a.leaveCommand(workflow.ActionReopen, "Go back to an earlier stage yourself"), a.leaveCommand(workflow.ActionCancel, "End a session yourself, for good"),
-		a.answerHereCommand(), a.allowCommand(), a.projectsCommand(), a.serveCommand(), a.hookCommand(), a.installCommand(), a.uninstallCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
+		a.answerHereCommand(), a.adoptCommand(), a.allowCommand(), a.projectsCommand(), a.serveCommand(), a.hookCommand(), a.installCommand(), a.uninstallCommand(), a.taskCommand(), a.sessionsCommand(), a.showCommand(), a.logCommand(), a.diffCommand(), a.auditCommand(), a.doctorCommand(), a.gcCommand(), a.graphCommand(), a.demoCommand(), a.versionCommand())
 	return root
 }
 

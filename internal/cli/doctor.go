@@ -15,6 +15,7 @@ import (
 	"bmad-mcp/internal/engine"
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/hosts"
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/upkeep"
 )
 
@@ -32,8 +33,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the files of the project, and whether hosts find this program",
-		Long: `Check the project (settings, sessions, names, mapping, contents by size and SHA-256,
-artifacts, leftovers, locks, permissions) and this machine (program on the PATH,
+		Long: `Check the project (settings, sessions and their histories, names, mapping, contents by
+size and SHA-256, artifacts, leftovers, locks, permissions) and this machine (program on the PATH,
 hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.
 
 --fix repairs what derives from the sessions and moves what belongs to nobody to
@@ -70,6 +71,11 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	}
 	report.Add(a.checkSettings(cwd))
 	report.Add(checks...)
+	histories, err := a.checkHistories(ctx, cwd)
+	if err != nil {
+		return err
+	}
+	report.Add(histories)
 	report.Add(a.checkMethod(cwd)...)
 	report.Add(a.machine(cwd).Check()...)
 	report.Add(a.checkFolders())
@@ -136,6 +142,35 @@ func (a *app) checkFolders() upkeep.Check {
 	c.Detail = fmt.Sprintf("assistants may work in what their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
+}
+
+// checkHistories names the sessions that were changed by other hands.
+func (a *app) checkHistories(ctx context.Context, cwd string) (upkeep.Check, error) {
+	c := upkeep.Check{Group: upkeep.OfProject, Name: "histories", Status: upkeep.OK}
+	req := engine.Request{Cwd: cwd}
+	sessions, _, _, err := a.engine.Sessions(ctx, req)
+	if err != nil {
+		c.Detail = "not checked: the project cannot be used"
+		return c, ctx.Err() // the other checks name the cause
+	}
+	changed, err := a.engine.Changed(ctx, req, sessionIDs(sessions), true)
+	if err != nil {
+		return c, err
+	}
+	c.Detail = fmt.Sprintf("%d, none shows a change by other hands", len(sessions))
+	for _, s := range sessions {
+		v, found := changed[s.SessionID]
+		if !found {
+			continue
+		}
+		c.Status = upkeep.Problem
+		c.Items = append(c.Items, upkeep.Item{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
+		c.Remedy = "put the file back as it was, or accept it at a terminal: bmad-mcp adopt " + shellWord(s.TaskName)
+	}
+	if len(c.Items) > 0 {
+		c.Detail = fmt.Sprintf("%d of %d were changed by other hands", len(c.Items), len(sessions))
+	}
+	return c, nil
 }
 
 // maxLeftOut bounds what doctor names of an installation's problems.

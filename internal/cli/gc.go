@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bmad-mcp/internal/fault"
+	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/upkeep"
 )
 
@@ -21,7 +26,8 @@ func (a *app) gcCommand() *cobra.Command {
 		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
 		Long: `List what finished sessions no longer need: texts below .bmad-task/temp/ that no stage,
 no history entry and no other session refers to, and what doctor put into the trash,
-where both are older than --older-than. Every submission that log and diff show stays,
+where both are older than --older-than; and, of any project, what this machine recorded
+of sessions that are gone. Every submission that log and diff show stays,
 as do sessions and artifacts. Nothing is removed without --apply.
 
 ` + exitHelp,
@@ -50,6 +56,11 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 		}
 		return err
 	}
+	forgotten, err := a.forgetGone(ctx, old, apply)
+	files = append(files, forgotten...)
+	if err != nil {
+		return err
+	}
 	bytes := int64(0)
 	for _, f := range files {
 		bytes += f.Size
@@ -72,6 +83,20 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 		fmt.Fprintf(a.out, "%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.\n", len(files), bytes, age)
 	}
 	return nil
+}
+
+// forgetGone trims what this machine has recorded of sessions that are gone.
+func (a *app) forgetGone(ctx context.Context, old time.Duration, apply bool) ([]upkeep.Trimmed, error) {
+	gone := func(project, id string) bool {
+		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	forgotten, err := a.trust().Forget(ctx, a.engine.Now().Add(-old), gone, apply)
+	var out []upkeep.Trimmed
+	for _, f := range forgotten {
+		out = append(out, upkeep.Trimmed{Path: f.Path, Size: f.Size, Why: f.Why})
+	}
+	return out, err
 }
 
 // parseAge reads a duration that may be in days.

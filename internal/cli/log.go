@@ -26,32 +26,34 @@ long the person took. WAITED is how long the session stood before it.
 
 --verify checks that the history is as it was written: each entry holds the hash of the
 one before, and the newest is sealed with a key of this machine that is kept outside of
-the project. It ends with exit code 1 where the history does not hold. Whoever can run
-programs under your account can read that key: it shows what others, or a careless
-assistant, have changed, and not what a determined one has. Exit code 3: nothing shows a
-change, but the key does not vouch for all entries, as after work on another machine.
+the project; beside the key stands what this machine recorded of the session, so that an
+older file that was put back shows too. It ends with exit code 1 where the history does
+not hold, until you accept it with bmad-mcp adopt. Whoever can run programs under your
+account can read that key: it shows what others, or a careless assistant, have changed,
+and not what a determined one has. Exit code 3: nothing shows a change, but the key does
+not vouch for all entries, as after work on another machine.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, _, err := a.session(cmd, args)
+			s, v, _, err := a.inspect(cmd, args)
 			if err != nil {
 				return err
 			}
 			if verify {
-				return a.verifyLog(s)
+				return a.verifyLog(s, v)
 			}
-			steps := engine.History(s)
+			steps := engine.History(s, v)
 			if a.asJSON {
-				return a.printLogJSON(s, steps)
+				return a.printLogJSON(s, v, steps)
 			}
 			if len(steps) == 0 {
 				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it stands at %s\n", s.TaskName, s.Place())
 				return nil
 			}
-			return a.printLog(s, steps)
+			return a.printLog(s, v, steps)
 		},
 	}
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
@@ -59,12 +61,11 @@ change, but the key does not vouch for all entries, as after work on another mac
 }
 
 // verifyLog says whether the history is as it was written, and since when it is not.
-func (a *app) verifyLog(s *workflow.Session) error {
-	signer, err := a.trust().ReadSigner()
+func (a *app) verifyLog(s *workflow.Session, v workflow.Verification) error {
+	_, err := a.trust().ReadSigner() // a key that is broken would have been passed over
 	if err != nil {
 		return err
 	}
-	v := s.Verify(signer)
 	if a.asJSON {
 		err = a.printJSON(map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v})
 	} else {
@@ -82,7 +83,13 @@ func (a *app) verifyLog(s *workflow.Session) error {
 }
 
 func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
+	if v.Adopted != nil && v.Status != workflow.ChainChanged {
+		fmt.Fprintf(a.out, "%s: adopted at entry %d by %s on %s; what came before was changed: %s.\n", s.TaskName,
+			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
+	}
 	switch v.Status {
+	case workflow.ChainAdopted:
+		fmt.Fprintf(a.out, "Since then nothing shows a change, and the newest entry is sealed (%d).\n", v.Entries)
 	case workflow.ChainHolds:
 		fmt.Fprintf(a.out, "%s: the history is as it was written, and sealed (%d).\n", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
@@ -99,8 +106,8 @@ func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
 	}
 }
 
-func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
-	a.warnOfChanges(s)
+func (a *app) printLog(s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
+	a.warnOfChanges(s, v)
 	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
 		fmt.Fprintln(a.out, "An older server kept no history of what was before.")
@@ -132,26 +139,34 @@ func (a *app) printLog(s *workflow.Session, steps []engine.Step) error {
 		case words == "":
 			words = e.Evidence
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), grantText(e.Grant), waited, document, words)
+		if e.Adoption != nil {
+			words = adoptionText(e.Adoption)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), grantText(e.Grant, e.Unvouched), waited, document, words)
 	}
 	return t.Flush()
 }
 
-// warnOfChanges says so where the history of a session is not what was sealed.
-func (a *app) warnOfChanges(s *workflow.Session) {
-	signer, err := a.trust().ReadSigner()
-	if err != nil || signer == nil {
-		return
-	}
-	if v := s.Verify(signer); v.Status == workflow.ChainChanged {
-		fmt.Fprintf(a.out, "Changed by other hands: %s. Do not take it for what happened.\n\n", v.Problem)
+// warnOfChanges says so where a session was changed by other hands.
+func (a *app) warnOfChanges(s *workflow.Session, v workflow.Verification) {
+	if v.Changed() {
+		fmt.Fprintf(a.out, "Changed by other hands: %s. Do not take it for what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
 	}
 }
 
-// grantText says by which channel a decision came, and how long it took.
-func grantText(g *workflow.Grant) string {
-	if g == nil {
+// adoptionText says what a person has accepted.
+func adoptionText(a *workflow.Adoption) string {
+	return fmt.Sprintf("changed from entry %d on: %s", a.From, a.Problem)
+}
+
+// grantText says by which channel a decision came, and how long it took. What an entry says
+// that nothing vouches for is not repeated as if it had happened.
+func grantText(g *workflow.Grant, unvouched bool) string {
+	switch {
+	case g == nil:
 		return ""
+	case unvouched:
+		return fmt.Sprintf("unvouched: says %s", g.Channel)
 	}
 	text := fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
 	if g.Channel == workflow.ChannelRelayed {
@@ -176,8 +191,12 @@ func resultText(e workflow.Transition) string {
 
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func (a *app) printLogJSON(s *workflow.Session, steps []engine.Step) error {
-	return a.printJSON(map[string]any{
+func (a *app) printLogJSON(s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
+	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
-	})
+	}
+	if v.Changed() {
+		out["integrity"], out["problem"] = v.Status, v.Problem
+	}
+	return a.printJSON(out)
 }

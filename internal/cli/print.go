@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"bmad-mcp/internal/engine"
@@ -29,7 +30,7 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 			line += fmt.Sprintf(", audit %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += fmt.Sprintf(", %s: %s", g.Decision, grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}))
+			line += fmt.Sprintf(", %s: %s", g.Decision, grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
 		}
 		if s.Artifact != "" {
 			line += ", " + s.Artifact
@@ -85,6 +86,9 @@ func plain(markdown string) string {
 // nextCommands says what a person at the terminal can run now.
 func nextCommands(r *engine.Reply) string {
 	task := shellWord(r.TaskName)
+	if slices.Contains(r.PendingUserActions, string(workflow.ActionAdopt)) {
+		return "  bmad-mcp adopt " + task + "\n"
+	}
 	lines := map[workflow.State][]string{
 		workflow.Generating: {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
 		workflow.Refining:   {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},

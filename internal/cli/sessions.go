@@ -20,6 +20,8 @@ type sessionRow struct {
 	Objective string           `json:"objective"`
 	CreatedAt time.Time        `json:"created_at"`
 	UpdatedAt time.Time        `json:"updated_at"`
+	// Integrity is "changed" where the session was changed by other hands, else empty.
+	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
 }
 
 func (a *app) sessionsCommand() *cobra.Command {
@@ -36,8 +38,12 @@ func (a *app) sessionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			changed, err := a.engine.Changed(cmd.Context(), engine.Request{Cwd: dir}, sessionIDs(sessions), false)
+			if err != nil {
+				return err
+			}
 			if a.asJSON {
-				return a.printSessionsJSON(cwd, sessions, unreadable)
+				return a.printSessionsJSON(cwd, sessions, changed, unreadable)
 			}
 			if len(sessions)+len(unreadable) == 0 {
 				fmt.Fprintf(a.out, "%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"\n", cwd)
@@ -51,6 +57,11 @@ func (a *app) sessionsCommand() *cobra.Command {
 			if err := t.Flush(); err != nil {
 				return err
 			}
+			for _, s := range sessions {
+				if v, found := changed[s.SessionID]; found {
+					fmt.Fprintf(a.out, "changed by other hands: %s: %s\n", s.TaskName, v.Problem)
+				}
+			}
 			for _, u := range unreadable {
 				fmt.Fprintln(a.out, "unreadable:", u)
 			}
@@ -62,10 +73,19 @@ func (a *app) sessionsCommand() *cobra.Command {
 	}
 }
 
-func (a *app) printSessionsJSON(cwd string, sessions []workflow.Summary, unreadable []string) error {
+// sessionIDs returns the ids of sessions.
+func sessionIDs(sessions []workflow.Summary) []string {
+	out := make([]string, len(sessions))
+	for i, s := range sessions {
+		out[i] = s.SessionID
+	}
+	return out
+}
+
+func (a *app) printSessionsJSON(cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
 	rows := make([]sessionRow, len(sessions))
 	for i, s := range sessions {
-		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt}
+		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}
 	}
 	if unreadable == nil {
 		unreadable = []string{}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -22,15 +23,15 @@ func (a *app) showCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, cwd, err := a.session(cmd, args)
+			s, v, cwd, err := a.inspect(cmd, args)
 			if err != nil {
 				return err
 			}
 			if a.asJSON {
-				return a.printJSON(s)
+				return a.printJSON(inspected{s, v})
 			}
-			a.warnOfChanges(s)
-			return printSession(a.out, s, cwd)
+			a.warnOfChanges(s, v)
+			return printSession(a.out, s, v, cwd)
 		},
 	}
 }
@@ -44,6 +45,32 @@ func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, str
 	return a.engine.Session(cmd.Context(), req)
 }
 
+// inspect returns the session that the arguments name, what is found of its history, and
+// its project.
+func (a *app) inspect(cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
+	req, err := a.request(args)
+	if err != nil {
+		return nil, workflow.Verification{}, "", err
+	}
+	return a.engine.Inspect(cmd.Context(), req)
+}
+
+// inspected is a session in the JSON of show: its file, and that it was changed.
+type inspected struct {
+	session *workflow.Session
+	found   workflow.Verification
+}
+
+// MarshalJSON adds to the session what was found, where it was changed.
+func (i inspected) MarshalJSON() ([]byte, error) {
+	data, err := i.session.MarshalJSON()
+	if err != nil || !i.found.Changed() {
+		return data, err
+	}
+	problem, err := json.Marshal(i.found.Problem)
+	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
+}
+
 // request returns a request for the session that the arguments name.
 func (a *app) request(args []string) (engine.Request, error) {
 	dir, err := a.project()
@@ -54,7 +81,7 @@ func (a *app) request(args []string) (engine.Request, error) {
 	return req, err
 }
 
-func printSession(out io.Writer, s *workflow.Session, cwd string) error {
+func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, cwd string) error {
 	w := workflow.Default()
 	fmt.Fprintf(out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.Pipeline(w, s))
 	fmt.Fprintf(out, "Objective  %s\nProject    %s\nSession    .bmad-task/session-%s.json\nStarted    %s\nChanged    %s\n", s.Objective, cwd, s.SessionID,
@@ -74,7 +101,7 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 	}
 	printVerify(out, w, s)
 	for _, st := range w.Stages {
-		printRecord(out, st, s.Record(st.ID))
+		printRecord(out, st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
 	}
 	if len(s.Sprints) > 0 {
 		fmt.Fprintln(out, "\nSprints")
@@ -84,7 +111,7 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 	}
 	fmt.Fprintln(out, "\nHistory")
 	h := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
-	for _, e := range s.History {
+	for i, e := range s.History {
 		note := ""
 		if e.Score != nil {
 			note = fmt.Sprintf("score %g", *e.Score)
@@ -93,13 +120,16 @@ func printSession(out io.Writer, s *workflow.Session, cwd string) error {
 			note = string(e.Verdict)
 		}
 		if e.Grant != nil {
-			note += " " + grantText(e.Grant)
+			note += " " + grantText(e.Grant, !v.Vouches(i+1))
 		}
 		if e.Feedback != "" {
 			note += " “" + e.Feedback + "”"
 		}
 		if e.Policy != "" {
 			note += " " + e.Policy
+		}
+		if e.Adoption != nil {
+			note += " " + adoptionText(e.Adoption)
 		}
 		fmt.Fprintf(h, "  %s\t%s\t%s → %s\tby %s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Event, e.From, e.To, e.By, note)
 	}
@@ -133,6 +163,19 @@ func printVerify(out io.Writer, w *workflow.Workflow, s *workflow.Session) {
 	}
 }
 
+// unvouchedAnswers reports whether nothing vouches for how the answers of a stage came.
+func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workflow.StageID) bool {
+	if v.Changed() {
+		return true
+	}
+	for i, e := range s.History {
+		if e.Event == workflow.EventAnswered && e.FromStage() == stage && !v.Vouches(i+1) {
+			return true
+		}
+	}
+	return false
+}
+
 func scoreText(r *workflow.Record) string {
 	switch {
 	case r.Verdict != "":
@@ -164,7 +207,7 @@ func artifactText(r *workflow.Record) string {
 }
 
 // printRecord prints what is open in a stage, and what was asked in it.
-func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
+func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched bool) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
 	printSeen(out, st, r)
 	if len(r.Gaps) > 0 {
@@ -183,6 +226,9 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record) {
 			by := ""
 			if channel := r.AnswerChannels[q.ID]; channel != "" {
 				by = " (" + string(channel) + ")"
+				if unvouched {
+					by = " (unvouched: says " + string(channel) + ")"
+				}
 			}
 			fmt.Fprintf(out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -154,5 +155,47 @@ func BenchmarkReplyBytes(b *testing.B) {
 		bench.do(submit(workflow.QA, sample(b, run, "11-qa.md")))
 		b.ReportMetric(float64(bench.bytes), "bytes/run")
 		b.ReportMetric(float64(bench.most), "bytes/largest")
+	}
+}
+
+// BenchmarkChanged measures what a list takes longer for looking whether its sessions were
+// changed: where each file is as it was recorded, and where each has to be verified.
+func BenchmarkChanged(b *testing.B) {
+	for _, n := range sizes {
+		for _, way := range []string{"as_recorded", "verified"} {
+			b.Run(fmt.Sprintf("sessions=%d/%s", n, way), func(b *testing.B) {
+				bench := newBench(b)
+				populate(b, bench, n)
+				folder := trust.Folder(bench.state)
+				signer, err := folder.Signer(ctx)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sessions, _, _, err := bench.engine.Sessions(ctx, engine.Request{Cwd: bench.dir})
+				if err != nil {
+					b.Fatal(err)
+				}
+				var ids []string
+				for _, s := range sessions {
+					ids = append(ids, s.SessionID)
+					data, err := os.ReadFile(filepath.Join(bench.dir, ".bmad-task", "session-"+s.SessionID+".json"))
+					if err != nil {
+						b.Fatal(err)
+					}
+					c := workflow.Checkpoint{Entries: 1, Revision: s.Revision, File: workflow.Hash(data)}
+					if way == "verified" {
+						c.File = ""
+					}
+					if err := folder.Record(ctx, signer, bench.dir, s.SessionID, c); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for b.Loop() {
+					if _, err := bench.engine.Changed(ctx, engine.Request{Cwd: bench.dir}, ids, false); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

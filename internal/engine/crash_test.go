@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"bmad-mcp/internal/fault"
 	"bmad-mcp/internal/store"
 	"bmad-mcp/internal/store/filestore"
+	"bmad-mcp/internal/trust"
 	"bmad-mcp/internal/upkeep"
 	"bmad-mcp/internal/workflow"
 )
@@ -65,14 +67,20 @@ func crashRun() []crashStep {
 // world is an engine on a simulated disk. Its clock shows the number of the
 // action, so that an action that is repeated has the same time.
 type world struct {
+	// recorded is true where there is a person's state folder too.
+	recorded bool
+
 	disk   *durabletest.Disk
 	path   string
 	engine *engine.Engine
 	clock  *atomic.Int64
 }
 
-func newWorld(disk *durabletest.Disk, name string) world {
-	w := world{disk: disk, path: filepath.Join(string(filepath.Separator), "simulated", name), clock: new(atomic.Int64)}
+func newWorld(disk *durabletest.Disk, name string) world { return newWorldOf(disk, name, false) }
+
+// newWorldOf is newWorld, with a person's state folder on the same disk if recorded.
+func newWorldOf(disk *durabletest.Disk, name string, recorded bool) world {
+	w := world{recorded: recorded, disk: disk, path: filepath.Join(string(filepath.Separator), "simulated", name), clock: new(atomic.Int64)}
 	if abs, err := filepath.Abs(w.path); err == nil {
 		w.path = abs // with the drive, where there are some
 	}
@@ -81,6 +89,10 @@ func newWorld(disk *durabletest.Disk, name string) world {
 
 // newWorldWithID is the world with a new engine, which gives sessions this id.
 func newWorldWithID(w world, id string) world {
+	var own engine.Trust
+	if w.recorded {
+		own = person{disk: w.disk, path: w.path + "-state"}
+	}
 	w.engine = engine.New(engine.Options{
 		OpenDir: func(name string) (*durable.Dir, error) {
 			if name != w.path {
@@ -90,10 +102,52 @@ func newWorldWithID(w world, id string) world {
 		},
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
 		Settings: config.Source{},
+		Trust:    own,
 		Now:      func() time.Time { return time.Unix(1_800_000_000+60*w.clock.Load(), 0) },
 		NewID:    func() string { return id },
 	})
 	return w
+}
+
+// person is the state folder of a person on a simulated disk.
+type person struct {
+	disk *durabletest.Disk
+	path string
+}
+
+type memoryKey struct{}
+
+func (memoryKey) Key() string                { return "0123456789abcdef" }
+func (memoryKey) Sign(message string) string { return workflow.Hash([]byte("key" + message)) }
+
+func (person) Signer(context.Context) (workflow.Signer, error) { return memoryKey{}, nil }
+func (person) ReadSigner() (workflow.Signer, error)            { return memoryKey{}, nil }
+
+// Nothing is asked for in these runs.
+func (person) Allowed(trust.Allowance) bool                 { return false }
+func (person) InForce(string) []trust.Allowance             { return nil }
+func (person) Allowances() ([]trust.Allowance, error)       { return nil, nil }
+func (person) Bind(context.Context, string) error           { return nil }
+func (person) Allow(context.Context, trust.Allowance) error { return nil }
+
+func (p person) Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
+	return trust.CheckpointsIn(p.disk.Dir(p.path)).Read(signer, project, ids...)
+}
+
+func (p person) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error {
+	return trust.CheckpointsIn(p.disk.Dir(p.path)).Write(ctx, signer, project, id, c)
+}
+
+// untouched checks that nothing takes what a fault has left for a change by other hands.
+func (w world) untouched(t *testing.T, o durabletest.Outcome) {
+	t.Helper()
+	if !w.recorded || w.session(t) == "" {
+		return
+	}
+	_, v, _, err := w.engine.Inspect(ctx, engine.Request{Cwd: w.path, SessionID: crashID})
+	if err != nil || v.Status != workflow.ChainHolds {
+		t.Fatalf("%v: the history is said to be %+v, %v", o, v, err)
+	}
 }
 
 const crashID = "11111111-2222-4333-8444-555555555555"
@@ -228,10 +282,18 @@ func road(t *testing.T, text string) string {
 // loses power or breaks the disk in every way: then the session is exactly as before
 // or as after, what was acknowledged is there, everything parses and nothing is
 // missing, and the run goes on to the same end with the same artifacts.
-func TestEveryCut(t *testing.T) {
+func TestEveryCut(t *testing.T) { cutEvery(t, every, false) }
+
+// TestEveryCutOfARecord does the same where each action is recorded in the person's state
+// folder after it: whatever fails there fails no action, and nothing that a cut leaves is
+// taken for a change by other hands. It cuts some actions: what is recorded is of one form.
+func TestEveryCutOfARecord(t *testing.T) { cutEvery(t, 10*every, true) }
+
+// cutEvery cuts every n-th action of the run.
+func cutEvery(t *testing.T, nth int, recorded bool) {
 	run := crashRun()
 	// The undisturbed run, with the disk before each action.
-	smooth := newWorld(durabletest.New(), "smooth")
+	smooth := newWorldOf(durabletest.New(), "smooth", recorded)
 	disks := make([]*durabletest.Disk, len(run))
 	sessions := make([]string, len(run)+1)
 	for n, step := range run {
@@ -252,13 +314,13 @@ func TestEveryCut(t *testing.T) {
 		t.Logf("%d actions, %d steps, %d different outcomes", len(run), steps.Load(), outcomes.Load())
 	})
 	for n, step := range run {
-		if n%every != 0 {
+		if n%nth != 0 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%02d_%s", n, step.req.Action), func(t *testing.T) {
 			t.Parallel()
 			played := map[string]bool{} // disks from which the rest of the run was played
-			on := func(disk *durabletest.Disk) world { return newWorld(disk, fmt.Sprint("action-", n)) }
+			on := func(disk *durabletest.Disk) world { return newWorldOf(disk, fmt.Sprint("action-", n), recorded) }
 			s, o := durabletest.Sweep(t, disks[n], func(disk *durabletest.Disk) error {
 				_, err := on(disk).do(n, step)
 				return err
@@ -272,6 +334,7 @@ func TestEveryCut(t *testing.T) {
 					t.Fatalf("%v: %v", o, err)
 				}
 				mended(t, o, w)
+				w.untouched(t, o)
 				done := w.session(t) == sessions[n+1]
 				if before := on(disks[n]).kept(t); !done && o.Fault.Kind == durabletest.Broken && w.kept(t) != before {
 					t.Fatalf("%v: it failed and left\n%s\nwhere there was\n%s", o, w.kept(t), before)
@@ -318,6 +381,7 @@ func TestEveryCut(t *testing.T) {
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: at the end: %v", o, err)
 				}
+				w.untouched(t, o)
 			})
 			steps.Add(int64(len(s)))
 			outcomes.Add(int64(o))

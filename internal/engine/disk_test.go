@@ -85,7 +85,7 @@ func TestClockThatGoesBack(t *testing.T) {
 		}
 		seen[e.Path] = seen[e.Path] || e.Action == workflow.ActionSubmit
 	}
-	for _, step := range engine.History(b.stored()) {
+	for _, step := range engine.History(b.stored(), workflow.Verification{}) {
 		if step.Waited != nil && *step.Waited < 0 {
 			t.Errorf("%s waited %v", step.Event, *step.Waited)
 		}

@@ -42,9 +42,24 @@ type KnownProjects interface {
 
 // Trust is what the person keeps outside of projects.
 type Trust interface {
-	// Signer signs histories.
+	Records
+	Consent
+}
+
+// Records vouch for sessions.
+type Records interface {
+	// Signer signs histories; ReadSigner is the same for checks, and nil where there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
-	// Allowed reports whether the person has allowed something in a project.
+	ReadSigner() (workflow.Signer, error)
+	// Checkpoints returns what this machine has recorded of sessions of a project, by their
+	// ids, and Record keeps it.
+	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
+	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error
+}
+
+// Consent is what the person has allowed.
+type Consent interface {
+	// Allowed reports whether they have allowed something in a project.
 	Allowed(a trust.Allowance) bool
 	// InForce returns what they have allowed in a project, Allowances what anywhere.
 	InForce(project string) []trust.Allowance
@@ -101,6 +116,8 @@ type Engine struct {
 
 	signing sync.Mutex
 	signs   workflow.Signer // once it was had
+
+	unrecorded sync.Once // whether it was said that nothing can be recorded
 }
 
 // New returns an engine.
@@ -165,7 +182,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if id == "" { // only status goes without a session
 		return e.list(ctx, req, p)
 	}
-	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func())}
+	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func()), found: new(finding)}
 	reply, err := r.act(ctx)
 	var none *silence
 	if errors.As(err, &none) {
@@ -190,6 +207,8 @@ type run struct {
 	withheld bool
 	// undo takes back what was written for a change that then fails.
 	undo *[]func()
+	// found is what the call has found of the session's history.
+	found *finding
 }
 
 // onFailure notes how to take back something that was written ahead of the session.
@@ -219,8 +238,11 @@ func (r run) act(ctx context.Context) (*Reply, error) {
 // does before it what needs no lock, on the session as the caller saw it; when
 // another call changed the session in between, this one has lost and is told so.
 func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, apply func(*workflow.Session) error) (*workflow.Session, error) {
-	before, err := r.project.backend.Get(ctx, r.id)
+	before, err := r.get(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.goesOn(before); err != nil { // before anyone is asked
 		return nil, err
 	}
 	if err := r.admit(before); err != nil {
@@ -236,14 +258,19 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 			return nil, err
 		}
 	}
-	return r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	s, err := r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
 		if s.Revision != before.Revision {
 			return r.lost(s)
+		}
+		signer := r.signer(ctx)
+		c := r.lookAgain(s, before, signer)
+		if err := r.goesOn(s); err != nil {
+			return err
 		}
 		if err := r.adopt(ctx, s); err != nil {
 			return err
 		}
-		seal := s.Seal(r.signer(ctx))
+		seal := s.SealAfter(signer, r.found.Verification)
 		r.notePolicy(s)
 		r.noteVerify(s)
 		if err := apply(s); err != nil {
@@ -252,6 +279,9 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		if err := r.layOut(ctx, s); err != nil {
 			return err
 		}
+		if c != nil && r.found.Changed() { // a revision is never given twice
+			s.Revision = max(s.Revision, c.Revision)
+		}
 		seal()
 		return nil
 	}, func() {
@@ -259,6 +289,10 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 			undo()
 		}
 	})
+	if err == nil {
+		r.record(ctx, s)
+	}
+	return s, err
 }
 
 // signer returns what seals histories, or nil. A key that cannot be had must not keep
@@ -376,6 +410,11 @@ func (r run) explain(ctx context.Context, err error) error {
 // allowedActions lists what the session accepts where it stands, and with its draft as it is.
 func (r run) allowedActions(s *workflow.Session) []string {
 	names := actionNames(r.project.cfg.Workflow.Allowed(s))
+	if r.stopped() {
+		return slices.DeleteFunc(names, func(name string) bool {
+			return name != string(workflow.ActionStatus) && name != string(workflow.ActionResume)
+		})
+	}
 	if r.leavingPolicy(s) == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms) {
 		// What only the human's own act can do is not offered to the caller.
 		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}

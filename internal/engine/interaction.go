@@ -198,13 +198,13 @@ func (r run) askAssistant(s *workflow.Session, st workflow.Stage, out *Reply) {
 
 // continuing reports whether dev was reopened to build sprints that are still open.
 func continuing(s *workflow.Session) bool {
-	return s.CurrentStage == workflow.Dev && s.Last().Event == workflow.EventReopened &&
+	return s.CurrentStage == workflow.Dev && s.Moved().Event == workflow.EventReopened &&
 		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
 }
 
 // unexplained reports whether the human has just asked for another round of a
 // document without saying what to change.
 func unexplained(s *workflow.Session) bool {
-	last := s.Last()
+	last := s.Moved()
 	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == ""
 }

@@ -200,14 +200,14 @@ func (r run) draftPlace(s *workflow.Session, rec *workflow.Record) string {
 func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workflow.Record) string {
 	var b strings.Builder
 	// What was shown at the last gate or question is not told again.
-	if standing := r.standing(s); standing != "" && st.Gate == workflow.GateScore && s.Last().Event == workflow.EventScoredBelow {
+	if standing := r.standing(s); standing != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(standing + "\n")
 	}
 	fmt.Fprintf(&b, "Round %d: the %s now revises the %s.", rec.Iteration+1, st.Role, st.DocumentName)
 	if rec.Feedback != "" {
 		b.WriteString("\nYour feedback: " + clip(rec.Feedback, 300))
 	}
-	if s.Last().Event == workflow.EventScoredBelow {
+	if s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(list("To close:", rec.Gaps))
 	}
 	if st.ID == workflow.Dev && s.ReworkCount > 0 {

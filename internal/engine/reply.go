@@ -75,6 +75,8 @@ type Reply struct {
 	// SessionFile is where everything that was shortened here stands in full.
 	SessionFile string `json:"session_file,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
+	// Integrity is "changed" where the session was changed by other hands, else empty.
+	Integrity string `json:"integrity,omitempty"`
 }
 
 // AuditView is an audit in short; the session file has its findings.
@@ -118,6 +120,8 @@ type GrantView struct {
 	Assurance workflow.Assurance `json:"assurance"`
 	Decision  workflow.Decision  `json:"decision"`
 	TookMS    *int64             `json:"took_ms,omitempty"`
+	// Unvouched is true where nothing vouches for the entry that it stands in.
+	Unvouched bool `json:"unvouched,omitempty"`
 }
 
 // Context is what a stage works from.
@@ -174,4 +178,6 @@ type SessionView struct {
 	State     workflow.State   `json:"state"`
 	Objective string           `json:"objective"`
 	UpdatedAt string           `json:"updated_at"`
+	// Integrity is "changed" where the session was changed by other hands, else empty.
+	Integrity string `json:"integrity,omitempty"`
 }

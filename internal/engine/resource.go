@@ -71,11 +71,12 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 		return Resource{}, "", err
 	}
 	defer p.close()
-	s, err := p.backend.Get(ctx, id)
+	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
+	s, err := r.get(ctx)
 	if err != nil {
 		return Resource{}, "", err
 	}
-	res, err := p.resource(s, view)
+	res, err := r.resourceOf(s, view)
 	return res, p.dir.Path(), err
 }
 
@@ -83,7 +84,8 @@ func newResource(name, mime, path, text string) Resource {
 	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
 }
 
-func (p *Project) resource(s *workflow.Session, view string) (Resource, error) {
+func (r run) resourceOf(s *workflow.Session, view string) (Resource, error) {
+	p := r.project
 	switch view {
 	case ViewSession:
 		file := store.SessionPath(s.SessionID)
@@ -93,7 +95,7 @@ func (p *Project) resource(s *workflow.Session, view string) (Resource, error) {
 		}
 		return newResource(view, mimeJSON, file, string(data)), nil
 	case ViewHistory:
-		text, err := historyJSON(s, 0)
+		text, err := r.historyJSON(s, 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	for _, st := range p.cfg.Workflow.Stages {
@@ -126,12 +128,18 @@ func artifactNames(s *workflow.Session) []string {
 	return out
 }
 
-// MarshalJSON writes the entry as the session file has it, and the seconds that the
-// session had waited for the human before it.
+// MarshalJSON writes the entry as the session file has it, whether nothing vouches for its
+// decision, and the seconds that the session had waited for the human before it.
 func (s Step) MarshalJSON() ([]byte, error) {
 	data, err := json.Marshal(s.Transition)
-	if err != nil || s.Waited == nil {
+	if err != nil {
 		return data, err
+	}
+	if s.Unvouched {
+		data = append(data[:len(data)-1], `,"unvouched":true}`...)
+	}
+	if s.Waited == nil {
+		return data, nil
 	}
 	seconds, err := json.Marshal(s.Waited.Seconds())
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
@@ -139,8 +147,12 @@ func (s Step) MarshalJSON() ([]byte, error) {
 
 // historyJSON returns a session's history as JSON, the oldest entry first. Where room is
 // not 0, entries of at most that many bytes: the newest, and how many are left out.
-func historyJSON(s *workflow.Session, room int) (string, error) {
-	steps, omitted := History(s), 0
+func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
+	v := r.found.Verification
+	if r.trust == nil {
+		v.Unvouched = nil // nothing is sealed here
+	}
+	steps, omitted := History(s, v), 0
 	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
 		data, err := json.Marshal(steps[i])
 		if err != nil {
@@ -151,14 +163,17 @@ func historyJSON(s *workflow.Session, room int) (string, error) {
 			break
 		}
 	}
-	v := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps}
+	out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps}
 	if omitted > 0 {
-		v["omitted"] = omitted
+		out["omitted"] = omitted
+	}
+	if v.Changed() {
+		out["integrity"], out["problem"] = integrityChanged, v.Problem
 	}
 	if room > 0 {
-		return jsonText(v, "")
+		return jsonText(out, "")
 	}
-	return jsonText(v, "  ")
+	return jsonText(out, "  ")
 }
 
 // jsonText returns a value as JSON, for people to read if indent is not empty.
@@ -180,8 +195,15 @@ func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, s
 	total := len(sessions)
 	sessions = latest(sessions, maxListed)
 	rows := make([]SessionView, len(sessions))
+	changed, err := e.Changed(ctx, req, sessionIDs(sessions), false)
+	if err != nil {
+		return Resource{}, cwd, err
+	}
 	for i, s := range sessions {
 		rows[i] = sessionView(s, len(s.Objective))
+		if _, found := changed[s.SessionID]; found {
+			rows[i].Integrity = integrityChanged
+		}
 	}
 	if unreadable == nil {
 		unreadable = []string{}
@@ -194,6 +216,15 @@ func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, s
 func latest(sessions []workflow.Summary, n int) []workflow.Summary {
 	slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	return sessions[:min(n, len(sessions))]
+}
+
+// sessionIDs returns the ids of sessions.
+func sessionIDs(sessions []workflow.Summary) []string {
+	out := make([]string, len(sessions))
+	for i, s := range sessions {
+		out[i] = s.SessionID
+	}
+	return out
 }
 
 func sessionView(s workflow.Summary, objective int) SessionView {
@@ -274,14 +305,14 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 		out.show(res)
 		return err
 	}
-	res, err := r.project.resource(s, r.req.View)
+	res, err := r.resourceOf(s, r.req.View)
 	if err != nil {
 		return err
 	}
 	if r.req.View == ViewHistory && encodedSize(res.Text) > maxShown {
 		whole := res.Size
 		for room := maxShown - 500; ; room /= 2 {
-			if res.Text, err = historyJSON(s, room); err != nil {
+			if res.Text, err = r.historyJSON(s, room); err != nil {
 				return err
 			}
 			if encodedSize(res.Text) <= maxShown {

@@ -8,7 +8,7 @@ import (
 
 // resume gives the current stage's whole briefing again and changes nothing.
 func (r run) resume(ctx context.Context) (*Reply, error) {
-	s, err := r.project.backend.Get(ctx, r.id)
+	s, err := r.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -17,7 +17,7 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 	}
 	r.adoptSprints(ctx, s) // to be shown; nothing is stored
 	out, err := r.reply(s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
-	if out != nil && s.CurrentState == workflow.Refining && !continuing(s) {
+	if out != nil && !r.stopped() && s.CurrentState == workflow.Refining && !continuing(s) {
 		out.RolePrompt = refinement(r.stage(s), s.Current(), out.RolePrompt)
 	}
 	return out, err

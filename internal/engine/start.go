@@ -41,7 +41,8 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 			e.log.Warn("the list of known projects was not updated", "error", err)
 		}
 	}
-	r := run{Engine: e, project: p, id: id, req: req}
+	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
+	r.record(ctx, s)
 	e.memory.show(r.key(id), s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project

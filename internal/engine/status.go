@@ -12,7 +12,7 @@ import (
 
 // status describes a session and changes nothing.
 func (r run) status(ctx context.Context) (*Reply, error) {
-	s, err := r.project.backend.Get(ctx, r.id)
+	s, err := r.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		if rec.Audit != nil {
 			view.Audit = &rec.Audit.Score
 		}
-		if g := lastGrant(s, st.ID); g != nil {
-			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS}
+		if entry, g := lastGrant(s, st.ID); g != nil {
+			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Unvouched: r.trust != nil && !r.found.Vouches(entry)}
 		}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
@@ -44,14 +44,15 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	return out, r.show(ctx, s, out)
 }
 
-// lastGrant returns the human's latest decision on a stage, or nil.
-func lastGrant(s *workflow.Session, stage workflow.StageID) *workflow.Grant {
-	for _, e := range slices.Backward(s.History) {
-		if e.Grant != nil && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
-			return e.Grant
+// lastGrant returns the human's latest decision on a stage and its entry, counted from 1;
+// nil where there is none.
+func lastGrant(s *workflow.Session, stage workflow.StageID) (entry int, g *workflow.Grant) {
+	for i, e := range slices.Backward(s.History) {
+		if e.Grant != nil && e.Event != workflow.EventAdopted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
+			return i + 1, e.Grant
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // listed is how many sessions a list shows, the ones changed last.
@@ -78,10 +79,17 @@ func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, err
 			}
 		}
 		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
-		for _, s := range latest(sessions, listed) {
+		shown := latest(sessions, listed)
+		changed := e.changed(ctx, p, sessionIDs(shown), true)
+		for _, s := range shown {
 			e.memory.tell(run{project: p, req: req}.key(s.SessionID), s.Revision)
-			out.Sessions = append(out.Sessions, sessionView(s, 200))
+			view := sessionView(s, 200)
 			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
+			if _, found := changed[s.SessionID]; found {
+				view.Integrity = integrityChanged
+				out.UserMessage += fmt.Sprintf(", **changed by other hands** (`bmad-mcp log %s --verify`)", s.TaskName)
+			}
+			out.Sessions = append(out.Sessions, view)
 		}
 		if rest := len(sessions) - listed; rest > 0 {
 			out.UserMessage += fmt.Sprintf("\n- … and %d older", rest)

@@ -22,6 +22,9 @@ const (
 
 // reply describes the session as it stands, with message told to the human.
 func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error) {
+	if r.stopped() {
+		d = light
+	}
 	st, rec := r.stage(s), s.Current()
 	out := &Reply{
 		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: r.project.dir.Path(),
@@ -54,6 +57,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
 	}
+	r.markChanged(s, out)
 	if d != short {
 		out.StageDescription = st.Description
 	}

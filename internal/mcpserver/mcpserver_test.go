@@ -194,7 +194,8 @@ var variable = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<id>"},
 	{regexp.MustCompile(`\d{8}T\d{6}\.\d{3}Z(-\d+)?`), "<time>"},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`), "<time>"},
-	{regexp.MustCompile(`(prev[\\]*": [\\]*")[0-9a-f]{64}`), "${1}<hash>"}, // of an entry with a time
+	{regexp.MustCompile(`(prev[\\]*": [\\]*")[0-9a-f]{64}`), "${1}<hash>"},                 // of an entry with a time
+	{regexp.MustCompile(`(standing[\\]*": [\\]*")[0-9a-f]{8}:[0-9a-f]{64}`), "${1}<hash>"}, // of a session with an id
 	{regexp.MustCompile(`(waited_seconds[\\]*": )[0-9.]+`), "${1}<time>"},
 	{regexp.MustCompile(`("application/json","size":)\d+|("mime_type[\\]*":[\\]*"application/json[\\]*",[\\]*"size[\\]*":)\d+`), "${1}${2}<size>"},
 	{regexp.MustCompile(`/[^ ,"\\()]*/TestTranscripts[^ ,"\\()]*`), "<home>"},

@@ -165,6 +165,9 @@ func stageTable(r *engine.Reply) string {
 		decided := ""
 		if v.Grant != nil {
 			decided = fmt.Sprintf("%s, %s (%s)", strings.ReplaceAll(string(v.Grant.Decision), "_", " "), v.Grant.Channel, v.Grant.Assurance)
+			if v.Grant.Unvouched {
+				decided = "unvouched: says " + string(v.Grant.Channel)
+			}
 		}
 		result := figure(v.Score)
 		if v.Verdict != "" {

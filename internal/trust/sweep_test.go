@@ -10,6 +10,7 @@ import (
 
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/durable/durabletest"
+	"bmad-mcp/internal/workflow"
 )
 
 // at returns a simulated disk as the state folder; it has no links.
@@ -74,6 +75,39 @@ func TestAllowancesSurvive(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestCheckpointsSurvive does the same for what is recorded of a session: it is the old or
+// the new one, and never something that would be taken for another's.
+func TestCheckpointsSurvive(t *testing.T) {
+	ctx := context.Background()
+	const id = "11111111-2222-4333-8444-555555555555"
+	s := newSigner(bytes.Repeat([]byte{7}, keyBytes))
+	write := func(d *durabletest.Disk, revision int) error {
+		return CheckpointsIn(d.Dir("/simulated/trust")).Write(ctx, s, "/p", id, workflow.Checkpoint{Entries: revision, Revision: revision})
+	}
+	read := func(d *durabletest.Disk) workflow.Checkpoint {
+		return CheckpointsIn(d.Dir("/simulated/trust")).Read(s, "/p", id)[id]
+	}
+	for _, before := range []int{0, 1} {
+		disk := durabletest.New()
+		if before > 0 {
+			if err := write(disk, before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error { return write(d, 2) }, func(o durabletest.Outcome) {
+			if c := read(o.Disk); c.Foreign || c.Revision != before && c.Revision != 2 || o.Acknowledged && c.Revision != 2 {
+				t.Errorf("%v: %+v", o, c)
+			}
+			if err := write(o.Disk, 3); err != nil || read(o.Disk).Revision != 3 {
+				t.Errorf("%v: again: %+v, %v", o, read(o.Disk), err)
+			}
+		})
+		if outcomes < 10 {
+			t.Errorf("%d outcomes", outcomes)
+		}
 	}
 }
 

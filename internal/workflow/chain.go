@@ -31,7 +31,9 @@ type Seal struct {
 	Unvouched []Span `json:"unvouched,omitempty"`
 	// Broken is the entry from which on the history was found changed when it was to be
 	// sealed again; 0 if it never was. It stays.
-	Broken    int    `json:"broken,omitempty"`
+	Broken int `json:"broken,omitempty"`
+	// Adopted is the entry by which a person has accepted what came before it; 0 if none has.
+	Adopted   int    `json:"adopted,omitempty"`
 	Signature string `json:"signature"`
 	Extra     Extra  `json:"-"`
 }
@@ -78,47 +80,67 @@ func (s *Session) message(seal Seal) string {
 	for _, span := range seal.Unvouched {
 		fmt.Fprintf(&b, "%d-%d\n", span.From, span.To)
 	}
+	if seal.Adopted > 0 {
+		fmt.Fprintf(&b, "adopted %d\n", seal.Adopted)
+	}
 	return b.String() + s.History[seal.Entries-1].hash()
 }
 
 // SealNew seals a session that was just made.
 func (s *Session) SealNew(signer Signer) {
-	history := s.History
-	s.History = nil
-	seal := s.Seal(signer)
-	s.History = history
-	seal()
+	next := Seal{}
+	if signer != nil {
+		next.Key = signer.Key()
+	}
+	s.seal(signer, next, 0, s.Revision)
 }
 
 // Seal is called with a session before it is changed; the function it returns seals
-// the session after the change. What had been changed by other hands is sealed as
-// broken, and what was added without the key as unvouched: neither must become sound
-// by our next entry.
-func (s *Session) Seal(signer Signer) func() {
+// the session after the change, for the next revision. What had been changed by other
+// hands is sealed as broken, and what was added without the key as unvouched: neither must
+// become sound by our next entry.
+func (s *Session) Seal(signer Signer) func() { return s.SealAfter(signer, s.Verify(signer)) }
+
+// SealAfter is Seal where the session has been checked already.
+func (s *Session) SealAfter(signer Signer, before Verification) func() {
+	entries := len(s.History)
+	next := Seal{Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
+	if signer != nil {
+		next.Key = signer.Key()
+	}
+	if before.Adopted != nil {
+		next.Adopted = before.Adopted.Entry
+	}
+	return func() { s.seal(signer, next, entries, s.Revision+1) }
+}
+
+// seal says in the newest entry, if it is one after the first entries, how the session
+// stands at a revision, and countersigns it.
+func (s *Session) seal(signer Signer, next Seal, entries, revision int) {
+	next.Entries = len(s.History)
+	if next.Entries == 0 {
+		return
+	}
+	if next.Entries > entries {
+		last := &s.History[next.Entries-1]
+		last.Standing = s.standing(revision)
+	}
 	if signer == nil {
-		return func() {}
+		return
 	}
-	before := s.Verify(signer)
-	next := Seal{Key: signer.Key(), Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
-	return func() {
-		next.Entries = len(s.History)
-		if next.Entries == 0 {
-			return
+	s.Seals = slices.DeleteFunc(s.Seals, func(seal Seal) bool {
+		if seal.Key == next.Key {
+			next.Extra = seal.Extra
 		}
-		s.Seals = slices.DeleteFunc(s.Seals, func(seal Seal) bool {
-			if seal.Key == next.Key {
-				next.Extra = seal.Extra
-			}
-			return seal.Key == next.Key
-		})
-		next.Signature = signer.Sign(s.message(next))
-		s.Seals = append(s.Seals, next)
-	}
+		return seal.Key == next.Key
+	})
+	next.Signature = signer.Sign(s.message(next))
+	s.Seals = append(s.Seals, next)
 }
 
 // Verification is what a check of the history's chain found.
 type Verification struct {
-	// Status is ChainHolds, ChainPartly or ChainChanged.
+	// Status is ChainHolds, ChainPartly, ChainChanged or ChainAdopted.
 	Status  ChainStatus `json:"status"`
 	Entries int         `json:"entries"`
 	// Unvouched are entries that no seal of this key vouches for.
@@ -126,11 +148,18 @@ type Verification struct {
 	// Broken is the first entry that is not as it was written, and BrokenAt its time.
 	Broken   int        `json:"broken,omitempty"`
 	BrokenAt *time.Time `json:"broken_at,omitempty"`
-	// Problem says what is wrong, for people.
+	// Problem names what was found, for people.
 	Problem string `json:"problem,omitempty"`
+	// Adopted is the entry by which a person has accepted what was changed before it.
+	Adopted *Adopted `json:"adopted,omitempty"`
 	// OtherKeys names keys that sealed it too and are not here.
 	OtherKeys []string `json:"other_keys,omitempty"`
+
+	cause string
 }
+
+// Cause is what was found when a change showed for the first time; "" where it is not known.
+func (v Verification) Cause() string { return v.cause }
 
 // ChainStatus says how far a history can be trusted to be as it was written.
 type ChainStatus string
@@ -142,10 +171,24 @@ const (
 	// vouch for all entries.
 	ChainPartly  ChainStatus = "partly"
 	ChainChanged ChainStatus = "changed"
+	// ChainAdopted: it was changed, a person has accepted that, and nothing was since.
+	ChainAdopted ChainStatus = "adopted"
 )
 
+// Changed reports whether the session was changed by other hands, and nobody has accepted it.
+func (v Verification) Changed() bool { return v.Status == ChainChanged }
+
+// Vouches reports whether the key vouches for an entry, counted from 1.
+func (v Verification) Vouches(entry int) bool {
+	return !slices.ContainsFunc(v.Unvouched, func(span Span) bool { return span.From <= entry && entry <= span.To })
+}
+
 // Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
-func (s *Session) Verify(signer Signer) Verification {
+func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(signer, nil) }
+
+// VerifyAgainst is Verify, and compares the session with what the signer's machine has
+// recorded of it; c is nil where that is nothing.
+func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 	v := Verification{Status: ChainChanged, Entries: len(s.History)}
 	var own []Seal
 	for _, seal := range s.Seals {
@@ -155,54 +198,105 @@ func (s *Session) Verify(signer Signer) Verification {
 			v.OtherKeys = append(v.OtherKeys, seal.Key)
 		}
 	}
-	broken := func(entry int, format string, args ...any) Verification {
-		v.Broken, v.Problem = max(entry, 1), fmt.Sprintf(format, args...)
+	seal, sealBroken, sealProblem := s.check(signer, own)
+	accepted := 0 // the entries that a person has accepted as they are
+	if seal != nil {
+		adopted, whole := s.adopted(*seal)
+		switch {
+		case !whole:
+			sealBroken, sealProblem = seal.Adopted, fmt.Sprintf("what was adopted at entry %d was changed since", seal.Adopted)
+		case adopted != nil:
+			v.Adopted, accepted = adopted, adopted.Entry-1
+		}
+	}
+	unlinked, gap := s.firstUnlinked(accepted)
+	v.Unvouched = s.unvouched(seal, unlinked, gap)
+	broken := func(entry int, problem string) Verification {
+		v.Broken, v.Problem, v.cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {
 			at := s.History[v.Broken-1].At
 			v.BrokenAt = &at
 		}
 		return v
 	}
-	entry, gap := s.firstUnlinked()
-	if entry > 0 {
-		return broken(entry, "entry %d, or its place in the history, is not what the entry after it was written for", entry)
+	if unlinked > 0 {
+		return broken(unlinked, fmt.Sprintf("entry %d, or its place in the history, is not what the entry after it was written for", unlinked))
 	}
-	covered := 0
-	if len(own) > 0 {
-		seal := own[0]
-		v.Unvouched = slices.Clone(seal.Unvouched)
-		switch {
-		case len(own) > 1:
-			return broken(1, "there are %d seals of one key, and a program makes one", len(own))
-		case seal.Entries < 1 || seal.Entries > len(s.History):
-			return broken(len(s.History)+1, "%d entries were sealed and %d are there: the newest were taken out", seal.Entries, len(s.History))
-		case signer.Sign(s.message(seal)) != seal.Signature:
-			return broken(seal.Entries, "the seal does not fit entry %d: it, or the seal, was changed", seal.Entries)
-		case seal.Broken > 0:
-			return broken(seal.Broken, "the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
+	if sealProblem != "" {
+		v = broken(sealBroken, sealProblem)
+		if seal != nil && seal.Broken > 0 { // it is known since an earlier change
+			if v.cause = ""; c != nil && c.Problem != "" {
+				v.cause = c.Problem
+				v.Problem += ": " + c.Problem
+			}
 		}
-		covered = seal.Entries
+		return v
 	}
-	if covered < len(s.History) {
-		v.Unvouched = append(v.Unvouched, Span{From: covered + 1, To: len(s.History)})
+	if v.Adopted != nil && c != nil && v.Adopted.revision > c.Revision {
+		c = nil // it is of before the adoption, after which nothing could be recorded yet
 	}
-	if gap > 0 {
-		v.Unvouched = append(v.Unvouched, Span{From: 1, To: gap})
+	if entry, problem := s.differs(signer, c, seal); problem != "" {
+		return broken(entry, problem)
 	}
-	v.Unvouched = joined(v.Unvouched)
 	if problem := s.misfit(); problem != "" {
-		return broken(len(s.History), "%s", problem)
+		return broken(len(s.History), problem)
 	}
-	v.Status = ChainHolds
+	v.Status, v.Problem = s.vouched(v, accepted)
+	return v
+}
+
+// vouched returns the status of a history that nothing shows a change of, and what keeps it
+// from holding. The accepted entries need nobody to vouch for them.
+func (s *Session) vouched(v Verification, accepted int) (ChainStatus, string) {
+	open := slices.DeleteFunc(slices.Clone(v.Unvouched), func(span Span) bool { return span.To <= accepted })
 	switch {
 	case len(s.History) == 0:
-		v.Status, v.Problem = ChainPartly, "there is no history: an older server kept none"
-	case s.History[0].Event != EventStarted:
-		v.Status, v.Problem = ChainPartly, "what was before its first entry is not known"
-	case len(v.Unvouched) > 0:
-		v.Status, v.Problem = ChainPartly, "this machine's key does not vouch for "+spans(v.Unvouched)
+		return ChainPartly, "there is no history: an older server kept none"
+	case s.History[0].Event != EventStarted && v.Adopted == nil:
+		return ChainPartly, "what was before its first entry is not known"
+	case len(open) > 0:
+		return ChainPartly, "this machine's key does not vouch for " + spans(open)
+	case v.Adopted != nil:
+		return ChainAdopted, ""
 	}
-	return v
+	return ChainHolds, ""
+}
+
+// check returns the one seal of the signer's key, nil where it says nothing of this
+// history, and the entry from which on it finds the history changed, and how.
+func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, problem string) {
+	if len(own) == 0 {
+		return nil, 0, ""
+	}
+	seal = &own[0]
+	switch {
+	case len(own) > 1:
+		return nil, 1, fmt.Sprintf("there are %d seals of one key, and a program makes one", len(own))
+	case seal.Entries < 1 || seal.Entries > len(s.History):
+		return nil, len(s.History) + 1, fmt.Sprintf("%d entries were sealed and %d are there: the newest were taken out", seal.Entries, len(s.History))
+	case signer.Sign(s.message(*seal)) != seal.Signature:
+		return nil, seal.Entries, fmt.Sprintf("the seal does not fit entry %d: it, or the seal, was changed", seal.Entries)
+	case seal.Broken > 0:
+		return seal, seal.Broken, fmt.Sprintf("the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
+	}
+	return seal, 0, ""
+}
+
+// unvouched returns the entries that a seal does not vouch for, where the links end at an
+// entry and an older program has written up to another.
+func (s *Session) unvouched(seal *Seal, unlinked, gap int) []Span {
+	var list []Span
+	covered := 0
+	if seal != nil {
+		list, covered = slices.Clone(seal.Unvouched), seal.Entries
+	}
+	if covered < len(s.History) {
+		list = append(list, Span{From: covered + 1, To: len(s.History)})
+	}
+	if up := max(unlinked, gap); up > 0 {
+		list = append(list, Span{From: 1, To: up})
+	}
+	return joined(list)
 }
 
 // misfit says where the session is not what its history left; "" if it is.
@@ -228,6 +322,9 @@ func (s *Session) misfit() string {
 			return fmt.Sprintf("the document of stage %s is not the one that was handed in", stage)
 		}
 	}
+	if !s.stands() {
+		return "its objective, answers, sprints, approvals, policy, documents or counters are not what its newest entry left"
+	}
 	return ""
 }
 
@@ -245,9 +342,9 @@ func spans(list []Span) string {
 
 // firstUnlinked returns the first entry, from 1, that the one after it does not vouch
 // for; 0 if there is none. gap is the last entry, from 1, that an older program has
-// written without a link; 0 if there is none.
-func (s *Session) firstUnlinked() (entry, gap int) {
-	for i := 1; i < len(s.History); i++ {
+// written without a link; 0 if there is none. The accepted entries count as they are.
+func (s *Session) firstUnlinked(accepted int) (entry, gap int) {
+	for i := max(accepted, 1); i < len(s.History); i++ {
 		switch s.History[i].Prev {
 		case "":
 			gap = i + 1

@@ -50,6 +50,7 @@ func step(t *testing.T, w *workflow.Workflow, s *workflow.Session, by workflow.S
 		t.Fatal(err)
 	}
 	seal()
+	s.Revision++ // as a store does
 }
 
 func reread(t *testing.T, s *workflow.Session) *workflow.Session {
@@ -147,6 +148,7 @@ func TestTamperingShows(t *testing.T) {
 		seal := again.Seal(mine)
 		again.Append(workflow.Transition{From: "a", To: again.Place()})
 		seal()
+		again.Revision++
 		if v := again.Verify(mine); v.Status != want {
 			t.Errorf("%s: after the next entry: %+v", tt.name, v)
 		}

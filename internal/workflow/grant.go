@@ -52,6 +52,7 @@ const (
 	DecisionAnswer   Decision = "answer"
 	DecisionReopen   Decision = "reopen"
 	DecisionCancel   Decision = "cancel"
+	DecisionAdopt    Decision = "adopt"
 )
 
 // Grant is a recorded decision. It is for one stage, revision and draft, and is used in

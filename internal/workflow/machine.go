@@ -15,11 +15,12 @@ import (
 // Event is the outcome of an action, fired on the state machine.
 type Event string
 
-// The events. EventStarted makes a session, and EventPolicyChanged moves none: they are
-// not in the table.
+// The events. EventStarted makes a session, EventPolicyChanged and EventAdopted move none:
+// they are not in the table.
 const (
 	EventStarted          Event = "started"
 	EventPolicyChanged    Event = "policy_changed"
+	EventAdopted          Event = "adopted"
 	EventQuestioned       Event = "questioned"
 	EventScoredBelow      Event = "scored_below"
 	EventScoredReady      Event = "scored_ready"

@@ -104,9 +104,11 @@ type Record struct {
 
 // Transition is one entry of a session's history.
 type Transition struct {
-	At     time.Time `json:"at"`
-	Action Action    `json:"action"`
-	Event  Event     `json:"event"`
+	At time.Time `json:"at"`
+	// Standing is the hash of what the session was after this entry; see standing.go.
+	Standing string `json:"standing,omitempty"`
+	Action   Action `json:"action"`
+	Event    Event  `json:"event"`
 	// From and To are "stage/state"; From is empty for the start.
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -133,6 +135,8 @@ type Transition struct {
 	Evidence string `json:"evidence,omitempty"`
 	// Judged is the hash of what a submission was found to be; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
+	// Adoption says what a person has accepted, in the entry by which they have.
+	Adoption *Adoption `json:"adoption,omitempty"`
 	// Prev is the hash of the entry before; see chain.go.
 	Prev  string `json:"prev,omitempty"`
 	Extra Extra  `json:"-"`

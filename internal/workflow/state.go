@@ -47,6 +47,10 @@ const (
 	ActionCancel  Action = "cancel"
 )
 
+// ActionAdopt accepts a session that was changed by other hands. It is no action of the
+// tool: only a person at a terminal can take it.
+const ActionAdopt Action = "adopt"
+
 // Actions lists every action.
 func Actions() []Action {
 	return []Action{

@@ -127,6 +127,7 @@ type (
 	plainProgress   Progress
 	plainSpan       Span
 	plainSeal       Seal
+	plainAdoption   Adoption
 
 	plainVerifyCommand VerifyCommand
 )
@@ -275,4 +276,12 @@ func (v VerifyCommand) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the stored form and keeps unknown keys.
 func (v *VerifyCommand) UnmarshalJSON(b []byte) error {
 	return unmarshalKeeping(b, (*plainVerifyCommand)(v), &v.Extra)
+}
+
+// MarshalJSON writes the stored form, unknown keys included.
+func (v Adoption) MarshalJSON() ([]byte, error) { return marshalKeeping(plainAdoption(v), v.Extra) }
+
+// UnmarshalJSON reads the stored form and keeps unknown keys.
+func (v *Adoption) UnmarshalJSON(b []byte) error {
+	return unmarshalKeeping(b, (*plainAdoption)(v), &v.Extra)
 }

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"bmad-mcp/internal/engine"
+)
+
+func (a *app) adoptCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "adopt [TASK]",
+		Short: "Accept a session that was changed by other hands, as it stands",
+		Long: `Shows what is different from what this machine recorded of a session, and from which
+entry on, and asks whether to go on from it as it stands. Your answer becomes an entry of
+the history, with what was found; log goes on showing it. What nothing vouches for stays
+unvouched. Under the policy strict, nothing else goes on before that.
+
+Only a person at a terminal can do it, not a script. To undo the change instead, put
+.bmad-task/session-<id>.json back from a backup. Exit code 5: there is nothing to adopt.
+
+` + exitHelp,
+		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req, err := a.request(args)
+			if err != nil {
+				return err
+			}
+			return a.adopt(cmd, req)
+		},
+	}
+}
+
+func (a *app) adopt(cmd *cobra.Command, req engine.Request) error {
+	ask, err := a.terminal(false, "")
+	if err != nil {
+		return err
+	}
+	req.By, req.Ask = "terminal", ask
+	reply, err := a.engine.Adopt(cmd.Context(), req)
+	if err != nil {
+		return err
+	}
+	if err := a.printReply(reply, false); err != nil {
+		return err
+	}
+	if !a.asJSON && reply.State.Active() {
+		fmt.Fprintln(a.out, "\nNow tell your assistant to go on; it sees the session with status.")
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package trust
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/workflow"
+)
+
+// Checkpoints are what this machine has recorded of sessions, a small file for each below
+// the state folder:
+//
+//	checkpoints/<hash of the project's path>/<session id>.json
+//
+// The real path is part of it: a copy of a project has sessions of the same ids, which go
+// on by themselves. Each is signed, so that a file that something without the key has
+// written does not count.
+type Checkpoints struct{ dir *durable.Dir }
+
+// CheckpointsIn returns the checkpoints of an open state folder.
+func CheckpointsIn(dir *durable.Dir) Checkpoints { return Checkpoints{dir} }
+
+const (
+	checkpointFolder = "checkpoints"
+	checkpointLock   = "checkpoints.lock"
+	// checkpointDomain keeps the signature from being one of anything else.
+	checkpointDomain = "bmad-mcp: checkpoint of a session\n"
+	// maxCheckpoint bounds what is read of a file, in bytes; ours have some 600.
+	maxCheckpoint = 1 << 16
+	// checkpointPatience bounds the wait for another program that records.
+	checkpointPatience = time.Second
+)
+
+// checkpoint is the file's form.
+type checkpoint struct {
+	Project   string `json:"project"`
+	SessionID string `json:"session_id"`
+	workflow.Checkpoint
+	Key       string `json:"key"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// Checkpoints returns what is recorded of sessions of a project, by their ids. What is not
+// recorded, or cannot be read, is left out.
+func (f Folder) Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
+	d, err := f.open()
+	if err != nil || signer == nil {
+		return nil
+	}
+	defer func() { _ = d.Close() }()
+	return Checkpoints{d.Dir}.Read(signer, resolve(project), ids...)
+}
+
+// Record keeps a checkpoint of a session of a project, unless a later one is there.
+func (f Folder) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error {
+	d, err := f.make()
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	return f.trouble(Checkpoints{d.Dir}.Write(ctx, signer, resolve(project), id, c))
+}
+
+// Read is Folder.Checkpoints for the real path of a project.
+func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
+	out := map[string]workflow.Checkpoint{}
+	for _, id := range ids {
+		if found, ok := c.read(signer, project, id); ok {
+			out[id] = found
+		}
+	}
+	return out
+}
+
+func checkpointName(project, id string) (name string, ok bool) {
+	if id == "" || strings.Trim(id, "0123456789abcdef-") != "" { // a path is built from it
+		return "", false
+	}
+	return path.Join(checkpointFolder, workflow.Hash([]byte(project))[:32], id+".json"), true
+}
+
+func (c Checkpoints) read(signer workflow.Signer, project, id string) (found workflow.Checkpoint, ok bool) {
+	name, ok := checkpointName(project, id)
+	if !ok {
+		return found, false
+	}
+	info, err := c.dir.Lstat(name)
+	if err != nil {
+		return found, false
+	}
+	var file checkpoint
+	if !info.Mode().IsRegular() || info.Size() > maxCheckpoint {
+		return workflow.Checkpoint{Foreign: true}, true
+	}
+	data, err := c.dir.ReadFile(name, maxCheckpoint)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return found, false
+	}
+	if err != nil || json.Unmarshal(data, &file) != nil || file.Project != project || file.SessionID != id ||
+		file.Signature == "" || file.Signature != signature(signer, data) {
+		return workflow.Checkpoint{Foreign: true}, true
+	}
+	return file.Checkpoint, true
+}
+
+// signature returns that of a file's content, which is over all keys but itself, in their
+// order, so that a program that does not know a key finds the same.
+func signature(signer workflow.Signer, data []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var plain map[string]any
+	if dec.Decode(&plain) != nil {
+		return ""
+	}
+	delete(plain, "signature")
+	data, err := json.Marshal(plain)
+	if err != nil {
+		return ""
+	}
+	return signer.Sign(checkpointDomain + string(data))
+}
+
+// Write is Folder.Record for the real path of a project.
+func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project, id string, cp workflow.Checkpoint) error {
+	name, ok := checkpointName(project, id)
+	if !ok {
+		return &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
+	}
+	file := checkpoint{Project: project, SessionID: id, Checkpoint: cp, Key: signer.Key()}
+	unsigned, err := json.Marshal(file)
+	if err != nil {
+		return err
+	}
+	file.Signature = signature(signer, unsigned)
+	data, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := c.dir.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkpointPatience)
+	defer cancel()
+	lock, err := c.dir.Lock(ctx, checkpointLock)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	// Another window may have gone on, and come here first.
+	if now, there := c.read(signer, project, id); there && !now.Foreign && now.Revision >= cp.Revision {
+		return nil
+	}
+	return c.dir.Replace(name, append(data, '\n'))
+}
+
+// Forgotten is a checkpoint that Forget removes, or would.
+type Forgotten struct {
+	// Path is absolute.
+	Path string
+	Size int64
+	// Why says what made it superfluous.
+	Why string
+}
+
+// Forget finds checkpoints from before a time whose session is gone: gone reports that of
+// a session of a project, by its real path. With apply it removes them.
+func (f Folder) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) ([]Forgotten, error) {
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	out, err := Checkpoints{d.Dir}.forget(ctx, before, gone, apply)
+	return out, f.trouble(err)
+}
+
+func (c Checkpoints) forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {
+	err = fs.WalkDir(c.dir.Tree(), checkpointFolder, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !e.Type().IsRegular():
+			return ctx.Err()
+		}
+		size, why := c.superfluous(name, e, before, gone)
+		if why == "" {
+			return ctx.Err()
+		}
+		if apply {
+			if err := c.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			_ = c.dir.Remove(path.Dir(name)) // fails unless it is empty
+		}
+		out = append(out, Forgotten{c.dir.Join(name), size, why})
+		return ctx.Err()
+	})
+	return out, err
+}
+
+// superfluous returns why a file below the folder may go; "" where it may not.
+func (c Checkpoints) superfluous(name string, e fs.DirEntry, before time.Time, gone func(project, id string) bool) (size int64, why string) {
+	info, err := e.Info()
+	if err != nil || info.Size() > maxCheckpoint || !info.ModTime().Before(before) {
+		return 0, ""
+	}
+	if of, temp := durable.IsTemp(path.Base(name)); temp {
+		return info.Size(), "a write of " + of + " that never came to its end"
+	}
+	data, err := c.dir.ReadFile(name, maxCheckpoint)
+	var file checkpoint
+	if err != nil || json.Unmarshal(data, &file) != nil {
+		return 0, ""
+	}
+	if own, ok := checkpointName(file.Project, file.SessionID); !ok || own != name || !gone(file.Project, file.SessionID) {
+		return 0, ""
+	}
+	return info.Size(), "its session in " + file.Project + " is gone"
+}

@@ -1,0 +1,174 @@
+package trust_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/workflow"
+)
+
+const sessionID = "11111111-2222-4333-8444-555555555555"
+
+func checkpoint(revision int) workflow.Checkpoint {
+	return workflow.Checkpoint{Entries: revision, Revision: revision, Entry: "ab", At: at, File: "cd"}
+}
+
+func signerOf(t *testing.T, f trust.Folder) workflow.Signer {
+	t.Helper()
+	s, err := f.Signer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// recordFile returns the only file of checkpoints.
+func recordFile(t *testing.T, f trust.Folder) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(string(f), "checkpoints", "*", "*.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	return found[0]
+}
+
+func TestCheckpointsGoForward(t *testing.T) {
+	f, project := folder(t), t.TempDir()
+	s := signerOf(t, f)
+	want := func(project string, revision int) {
+		t.Helper()
+		got, ok := f.Checkpoints(s, project, sessionID)[sessionID]
+		if ok != (revision > 0) || got.Revision != revision || got.Foreign {
+			t.Errorf("got %+v, %v, want revision %d", got, ok, revision)
+		}
+	}
+	want(project, 0)
+	for _, step := range []struct{ write, want int }{{3, 3}, {4, 4}, {2, 4}, {4, 4}, {9, 9}} {
+		if err := f.Record(t.Context(), s, project, sessionID, checkpoint(step.write)); err != nil {
+			t.Fatal(err)
+		}
+		want(project, step.want)
+	}
+	want(t.TempDir(), 0) // another project with a session of that id
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(project, link); err == nil {
+		want(link, 9)
+	}
+	if got := f.Checkpoints(s, project, "../../key", "", "key", "22222222-2222-4333-8444-555555555555"); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if err := f.Record(t.Context(), s, project, "../key", checkpoint(1)); err == nil {
+		t.Error("a path was taken for an id")
+	}
+	info, err := os.Stat(recordFile(t, f))
+	if err != nil || info.Mode().Perm()&0o077 != 0 || info.Size() > 1000 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestForeignCheckpoints: what something without the key has written says nothing, but that it did.
+func TestForeignCheckpoints(t *testing.T) {
+	f, project := folder(t), t.TempDir()
+	s := signerOf(t, f)
+	if err := f.Record(t.Context(), s, project, sessionID, checkpoint(5)); err != nil {
+		t.Fatal(err)
+	}
+	name := recordFile(t, f)
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := func(old, with string) string { return strings.Replace(string(whole), old, with, 1) }
+	for what, text := range map[string]string{
+		"empty": "", "half": string(whole[:len(whole)/2]), "a list": "[]", "null": "null", "more after it": string(whole) + "{}",
+		"another revision": replace(`"revision": 5`, `"revision": 4`), "fewer entries": replace(`"entries": 5`, `"entries": 1`),
+		"a key put in": replace(`"revision": 5`, `"revision": 5, "broken": 0`), "a key taken out": replace(`"file": "cd",`, ""),
+		"of another project": replace(`"project": "`, `"project": "/x`), "of another session": replace(sessionID, "22222222-2222-4333-8444-555555555555"),
+		"unsigned": replace(`"signature"`, `"signed"`), "huge": string(whole) + strings.Repeat(" ", 1<<16),
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := f.Checkpoints(s, project, sessionID)[sessionID]; !ok || !got.Foreign || got.Revision != 0 {
+			t.Errorf("%s: %+v, %v", what, got, ok)
+		}
+	}
+	// The next one takes its place.
+	if err := f.Record(t.Context(), s, project, sessionID, checkpoint(2)); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Checkpoints(s, project, sessionID)[sessionID]; got.Foreign || got.Revision != 2 {
+		t.Errorf("%+v", got)
+	}
+	// Other blanks, and a key of a later version that is signed, change nothing.
+	var plain map[string]any
+	if err := json.Unmarshal(whole, &plain); err != nil {
+		t.Fatal(err)
+	}
+	compact, err := json.Marshal(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, compact, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Checkpoints(s, project, sessionID)[sessionID]; got.Foreign || got.Revision != 5 {
+		t.Errorf("%+v", got)
+	}
+	if got := f.Checkpoints(signerOf(t, folder(t)), project, sessionID)[sessionID]; !got.Foreign {
+		t.Errorf("by another key: %+v", got)
+	}
+	if got := f.Checkpoints(nil, project, sessionID); got != nil {
+		t.Errorf("without a key: %v", got)
+	}
+}
+
+func TestForget(t *testing.T) {
+	f, project := folder(t), t.TempDir()
+	s := signerOf(t, f)
+	const other = "22222222-2222-4333-8444-555555555555"
+	for _, id := range []string{sessionID, other} {
+		if err := f.Record(t.Context(), s, project, id, checkpoint(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goneIs := func(id string) func(string, string) bool {
+		return func(p, of string) bool { return of == id && strings.HasSuffix(p, filepath.Base(project)) }
+	}
+	later := time.Now().Add(time.Hour)
+	left := func(n int) {
+		t.Helper()
+		if got := f.Checkpoints(s, project, sessionID, other); len(got) != n {
+			t.Errorf("%d are left, want %d", len(got), n)
+		}
+	}
+	for _, c := range []struct {
+		name        string
+		before      time.Time
+		gone        func(string, string) bool
+		apply       bool
+		found, left int
+	}{
+		{"nothing is gone", later, goneIs(""), true, 0, 2},
+		{"gone, but not for long", at, goneIs(other), true, 0, 2},
+		{"only looked", later, goneIs(other), false, 1, 2},
+		{"one", later, goneIs(other), true, 1, 1},
+		{"the last", later, goneIs(sessionID), true, 1, 0},
+		{"again", later, goneIs(sessionID), true, 0, 0},
+	} {
+		found, err := f.Forget(t.Context(), c.before, c.gone, c.apply)
+		if err != nil || len(found) != c.found {
+			t.Errorf("%s: %+v, %v", c.name, found, err)
+		}
+		left(c.left)
+	}
+	if found, err := folder(t).Forget(context.Background(), later, goneIs(""), true); len(found) != 0 || err != nil {
+		t.Errorf("without a folder: %v, %v", found, err)
+	}
+}

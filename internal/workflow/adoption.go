@@ -1,0 +1,76 @@
+package workflow
+
+import (
+	"strings"
+	"time"
+)
+
+// Adoption is what an entry says by which a person has accepted a session that was changed
+// by other hands.
+type Adoption struct {
+	// Problem is what was found, and From the entry from which on.
+	Problem string `json:"problem"`
+	From    int    `json:"from"`
+	// Revision is the session's after it: what was recorded of an earlier one counts no more.
+	Revision int `json:"revision"`
+	// Past is a hash of all entries before: they count as they are, and may not change again.
+	Past  string `json:"past"`
+	Extra Extra  `json:"-"`
+}
+
+// Adopted is an adoption as a check of the history reports it.
+type Adopted struct {
+	Entry   int       `json:"entry"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Problem string    `json:"problem"`
+
+	revision int
+}
+
+// Adopt adds the entry by which a person accepts the session as it stands, and returns a
+// function that seals it after that. What was found stays in the entry; what nothing
+// vouches for stays unvouched.
+func (s *Session) Adopt(signer Signer, found Verification, t Transition) {
+	t.Event = EventAdopted
+	t.Adoption = &Adoption{Problem: found.Problem, From: found.Broken, Revision: s.Revision + 1, Past: past(s.History)}
+	before := len(s.History)
+	s.Note(t)
+	s.seal(signer, Seal{Key: signer.Key(), Unvouched: found.Unvouched, Adopted: len(s.History)}, before, s.Revision+1)
+}
+
+// past returns a hash of entries.
+func past(entries []Transition) string {
+	var b strings.Builder
+	for _, e := range entries {
+		b.WriteString(e.hash() + "\n")
+	}
+	return Hash([]byte(b.String()))
+}
+
+// adopted returns the adoption that a seal speaks of; ok is false where its entry is not
+// there, or not of the entries before it.
+func (s *Session) adopted(seal Seal) (a *Adopted, ok bool) {
+	if seal.Adopted < 1 {
+		return nil, true
+	}
+	if seal.Adopted > seal.Entries {
+		return nil, false
+	}
+	e := s.History[seal.Adopted-1]
+	if e.Adoption == nil || e.Adoption.Past != past(s.History[:seal.Adopted-1]) {
+		return nil, false
+	}
+	return &Adopted{Entry: seal.Adopted, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision}, true
+}
+
+// Moved returns the newest entry that is more than an adoption; the zero entry where there
+// is none.
+func (s *Session) Moved() Transition {
+	for i := len(s.History) - 1; i >= 0; i-- {
+		if s.History[i].Event != EventAdopted {
+			return s.History[i]
+		}
+	}
+	return Transition{}
+}
