@@ -25,6 +25,8 @@ import (
 type Rubric struct {
 	Stage  workflow.StageID
 	checks []check
+	// words are the passages of its own texts, which no document is made of.
+	words map[uint64]bool
 }
 
 // Limits of what an audit holds.
@@ -36,12 +38,19 @@ const (
 	listed = 12
 )
 
-// Audit finds what a document lacks by the rubric. earlier are the documents of
-// the stages before, by stage; what is not among them is not traced to and costs
-// nothing.
-func (r Rubric) Audit(document string, earlier map[workflow.StageID]string) workflow.Audit {
-	s := &subject{text: readText(document, r.names()), earlier: map[workflow.StageID]*text{}}
-	for stage, doc := range earlier {
+// Background is what is known around a document. What is not known costs nothing.
+type Background struct {
+	// Objective is what the person asked for, Answers what they answered to questions.
+	Objective string
+	Answers   []string
+	// Earlier are the documents of the stages before, by stage.
+	Earlier map[workflow.StageID]string
+}
+
+// Audit finds what a document lacks by the rubric, against what is known around it.
+func (r Rubric) Audit(document string, b Background) workflow.Audit {
+	s := &subject{text: readText(document, r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words}
+	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
 			s.earlier[stage] = readText(doc, nil)
 		}
@@ -86,7 +95,9 @@ func (r Rubric) Audit(document string, earlier map[workflow.StageID]string) work
 type subject struct {
 	*text
 	earlier map[workflow.StageID]*text
-	stories []story // read by the first check that asks
+	wanted  *wanted         // nil where no objective is known
+	rules   map[uint64]bool // the passages of the rubric's own texts
+	stories []story         // read by the first check that asks
 	read    bool
 }
 

@@ -67,7 +67,7 @@ func TestCorpus(t *testing.T) {
 				}
 			}
 			document := readFile(t, filepath.Join(corpus, filepath.FromSlash(name)+".md"))
-			got := rubric(t, stage).Audit(document, earlier)
+			got := rubric(t, stage).Audit(document, audit.Background{Earlier: earlier})
 			if w.Least > 0 && got.Score < w.Least {
 				t.Errorf("%g, a good document of this kind is worth %g", got.Score, w.Least)
 			}
@@ -79,7 +79,7 @@ func TestCorpus(t *testing.T) {
 				t.Error("no bound in the index")
 			}
 			// Line ends and a byte order mark change nothing.
-			again := rubric(t, stage).Audit("\ufeff"+strings.ReplaceAll(document, "\n", "\r\n"), earlier)
+			again := rubric(t, stage).Audit("\ufeff"+strings.ReplaceAll(document, "\n", "\r\n"), audit.Background{Earlier: earlier})
 			if show(again) != show(got) {
 				t.Errorf("with CRLF and BOM:\n%s", show(again))
 			}
@@ -136,9 +136,9 @@ func TestRealRuns(t *testing.T) {
 			}
 			return score.Read(stage, readFile(t, name)).Document
 		}
-		a := rubric(t, run.stage).Audit(document(run.stage, run.file), map[workflow.StageID]string{
+		a := rubric(t, run.stage).Audit(document(run.stage, run.file), audit.Background{Earlier: map[workflow.StageID]string{
 			workflow.PO: document(workflow.PO, run.prd), workflow.SM: document(workflow.SM, run.plan),
-		})
+		}})
 		if a.Score < run.least {
 			t.Errorf("%s: %g, want %g or more\n%s", run.file, a.Score, run.least, show(a))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"bmad-mcp/internal/audit"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -31,7 +32,7 @@ func FuzzAudit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, document, prd string) {
 		for _, stage := range stages[int(n)%len(stages):][:1] {
-			a := rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document})
+			a := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}})
 			if a.Score < 0 || a.Score > 100 {
 				t.Errorf("score %g", a.Score)
 			}
@@ -47,7 +48,7 @@ func FuzzAudit(f *testing.F) {
 					t.Errorf("out of order: %+v before %+v", a.Findings[i-1], x)
 				}
 			}
-			if b := rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}); show(a) != show(b) {
+			if b := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}}); show(a) != show(b) {
 				t.Error("two audits of one text differ")
 			}
 		}
@@ -87,7 +88,7 @@ func TestLargeDocuments(t *testing.T) {
 			t.Parallel()
 			document := strings.Repeat(piece, size/len(piece)/shrink())
 			for _, stage := range stages {
-				rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: document, workflow.SM: document})
+				rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: document, workflow.SM: document}})
 			}
 		})
 	}
