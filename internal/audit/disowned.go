@@ -13,13 +13,20 @@ type disownRules struct{ english, chinese disownLanguage }
 
 // disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
 type disownLanguage struct {
-	rules  []*regexp.Regexp
+	rules  []disownRule
 	unless []string
+	// topics are words that may be the subject of a document.
+	topics []string
 	// needs are the parts of each rule that a clause has to have, as bits; by word says which
 	// of them a word may belong to. Few clauses have all parts of a rule, and only they are
 	// matched with it.
 	needs  []uint32
 	byWord map[string][]rulePart
+}
+
+// disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
+type disownRule struct {
+	parts []*regexp.Regexp
 }
 
 // rulePart is one part of one rule.
@@ -33,6 +40,7 @@ func (d *disownRules) read() error {
 		Sets   map[string][]string `yaml:"sets"`
 		Rules  []string            `yaml:"rules"`
 		Unless []string            `yaml:"unless"`
+		Topics []string            `yaml:"topics"`
 	}
 	var raw struct {
 		English language `yaml:"english"`
@@ -46,13 +54,17 @@ func (d *disownRules) read() error {
 		to   *disownLanguage
 		han  bool
 	}{{raw.English, &d.english, false}, {raw.Chinese, &d.chinese, true}} {
-		l.to.unless, l.to.byWord = l.from.Unless, map[string][]rulePart{}
+		l.to.unless, l.to.topics, l.to.byWord = l.from.Unless, l.from.Topics, map[string][]rulePart{}
 		for _, rule := range l.from.Rules {
-			pattern, err := compileRule(rule, l.from.Sets, l.han)
-			if err != nil {
-				return err
+			var made disownRule
+			for part := range strings.SplitSeq(rule, "&") {
+				pattern, err := compileRule(part, l.from.Sets, l.han)
+				if err != nil {
+					return err
+				}
+				made.parts = append(made.parts, pattern)
 			}
-			l.to.rules = append(l.to.rules, pattern)
+			l.to.rules = append(l.to.rules, made)
 			l.to.index(rule, l.from.Sets, l.han)
 		}
 	}
@@ -107,7 +119,7 @@ func compileRule(rule string, sets map[string][]string, han bool) (*regexp.Regex
 func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) {
 	number, needs := len(l.rules)-1, uint32(0)
 	for i, part := range strings.Fields(rule) {
-		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "<be>" || i >= 32 {
+		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
 			continue
 		}
 		alternatives := []string{part}
@@ -141,21 +153,23 @@ func longestWord(phrase string, han bool) string {
 	return longest
 }
 
-// candidates returns the rules of which a clause has all parts, in whatever order.
-func (l disownLanguage) candidates(clause string, han bool) []int {
+// candidates returns the rules of which a sentence has all parts, in whatever order.
+func (l disownLanguage) candidates(clauses []string, han bool) []int {
 	found := map[int]uint32{}
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
 			found[p.rule] |= p.bit
 		}
 	}
-	if han {
-		for _, c := range clause {
-			add(string(c))
+	for _, c := range clauses {
+		if !han {
+			for w := range strings.FieldsSeq(c) {
+				add(w)
+			}
+			continue
 		}
-	} else {
-		for w := range strings.FieldsSeq(clause) {
-			add(w)
+		for _, r := range c {
+			add(string(r))
 		}
 	}
 	var out []int
@@ -173,9 +187,10 @@ func findDisowned(_ check, s *subject) []lack {
 	for _, f := range s.reported() {
 		findings[f.line] = true // of the work, not of the report
 	}
+	topic := s.prose().topics()
 	var out lack
 	for _, sentence := range s.prose().sentences {
-		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw) {
+		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
 			continue
 		}
 		if len(out.items) == 0 {
@@ -192,24 +207,70 @@ func findDisowned(_ check, s *subject) []lack {
 // quoted is what somebody else says, or a text of the product.
 var quoted = regexp.MustCompile(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
 
-// disowns reports whether a sentence takes the document back.
-func disowns(raw string) bool {
+// topics returns the words of invention that a document has in three sentences or more.
+func (p *prose) topics() map[string]bool {
+	rules := lists().disowned
+	count, out := map[string]int{}, map[string]bool{}
+	for _, s := range p.sentences {
+		lower := " " + strings.ToLower(s.raw) + " "
+		for _, t := range rules.english.topics {
+			if strings.Contains(lower, t) {
+				count[t]++
+			}
+		}
+		for _, t := range rules.chinese.topics {
+			if strings.Contains(lower, t) {
+				count[t]++
+			}
+		}
+	}
+	for t, n := range count {
+		out[t] = n >= 3
+	}
+	return out
+}
+
+// disowns reports whether a sentence takes the document back, which is about the topic.
+func disowns(raw string, topic map[string]bool) bool {
 	if strings.ContainsAny(raw, "\"“「『‘") {
 		raw = quoted.ReplaceAllString(raw, " ")
 	}
 	rules := lists().disowned
 	words, han := clauses(raw)
-	return rules.english.match(words, false) || rules.chinese.match(han, true)
+	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
 }
 
-func (l disownLanguage) match(clauses []string, han bool) bool {
-	for _, c := range clauses {
-		hit := slices.ContainsFunc(l.candidates(c, han), func(rule int) bool { return l.rules[rule].MatchString(c) })
-		if hit && !slices.ContainsFunc(clauses, func(c string) bool { return containsPhrase(c, l.unless) }) {
-			return true
+// match reports whether a sentence, by its clauses, takes the document back. topic is what
+// the document has for a subject.
+func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
+	for _, i := range l.candidates(clauses, han) {
+		hit := true
+		for _, part := range l.rules[i].parts {
+			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {
+				if len(l.rules[i].parts) == 1 {
+					return part.MatchString(c)
+				}
+				at := part.FindStringIndex(c)
+				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !denied(c[:at[0]])
+			})
+		}
+		if hit {
+			return !slices.ContainsFunc(clauses, func(c string) bool { return containsPhrase(c, l.unless) })
 		}
 	}
 	return false
+}
+
+// denied reports whether what follows is said not to be so: "none of the figures is …".
+func denied(before string) bool {
+	words := strings.Fields(before)
+	for _, w := range words[max(0, len(words)-6):] {
+		switch w {
+		case "no", "none", "not", "nothing", "never", "neither", "nor", "without", "isn't", "aren't", "wasn't", "weren't":
+			return true
+		}
+	}
+	return strings.HasSuffix(before, "不") || strings.HasSuffix(before, "没有") || strings.HasSuffix(before, "并非") || strings.HasSuffix(before, "不是")
 }
 
 // containsPhrase reports whether a clause has one of the phrases, as whole words.

@@ -62,14 +62,14 @@ func findGibberish(c check, s *subject) []lack {
 	return shareLack(c, total/p.size, first, name)
 }
 
-// Bounds of wordsAreNone, in percent, and what they are measured on at least. The good
-// documents of the corpus keep far from them: their small words are 26 or more of a
-// hundred words, at most 8 of a hundred of the pairs are unusual, and 27 of a hundred
-// other words are rare.
+// Bounds of wordsAreNone, in percent, and how many there have to be at least. The good
+// documents of the corpus keep far from them: 26 or more of a hundred words are small
+// ones, at most 5 of a hundred pairs are unusual, and 27 of a hundred other words rare.
+// Words shuffled within their lines have 13 unusual pairs of a hundred.
 const (
 	fewSmall     = 8
-	manyUnusual  = 22
-	leastUnusual = 10
+	manyUnusual  = 9
+	leastUnusual = 8
 	manyRare     = 52
 	leastRare    = 20
 )
@@ -89,13 +89,8 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 	l := lists()
 	pairs, unusual, words, rare := 0, 0, 0, 0
 	for _, s := range p.sentences {
-		for i, word := range s.words {
-			if i > 0 && l.follow[s.words[i-1]] != nil && l.follow[word] != nil {
-				pairs++
-				if !l.follow[s.words[i-1]][word] {
-					unusual++
-				}
-			}
+		pairs, unusual = pairs+s.pairs, unusual+s.unusual
+		for _, word := range s.words {
 			if len(word) < 3 || len(l.spoken[word]) > 0 || strings.Contains(word, "-") {
 				continue
 			}
@@ -166,7 +161,7 @@ var keyWords = map[string]bool{"were": true, "power": true, "tree": true, "rewri
 // randomHan reports whether Chinese characters stand in an order that is nobody's: what
 // is written about something comes back to it, and so do pairs of characters.
 func (p *prose) randomHan() bool {
-	if p.han < 150 {
+	if p.han < leastHan {
 		return false
 	}
 	seen := map[[2]rune]int{}
@@ -188,7 +183,10 @@ func (p *prose) randomHan() bool {
 
 // leastAgain is the percentage of pairs that come back in every text of some length: 27
 // in the shortest good document of the corpus, 10 in random characters.
-const leastAgain = 16
+const (
+	leastAgain = 15
+	leastHan   = 200
+)
 
 // hanRepeats counts, in words, the characters that only repeat what stands before them.
 func hanRepeats(han []rune) float64 {

@@ -16,6 +16,9 @@ type sentence struct {
 	words []string
 	// han are the Chinese characters in one piece, without such words.
 	han []rune
+	// pairs are the small English words that stand side by side, unusual those of them that
+	// hardly ever do.
+	pairs, unusual int
 }
 
 // size is the length of a sentence in words; two Chinese characters are about one.
@@ -134,12 +137,27 @@ func newSentence(line int, raw string) (sentence, bool) {
 	if strings.ContainsAny(text, "0123456789") {
 		text = anyID.ReplaceAllString(text, " ")
 	}
-	eachRun(text, func(run string, han bool) {
+	follow, last := lists().follow, ""
+	eachRun(text, func(run string, han, joined bool) {
 		if han {
 			s.han = append(s.han, []rune(run)...)
+			last = ""
 			return
 		}
+		before := len(s.words)
 		s.words = appendWords(s.words, run)
+		if len(s.words) != before+1 {
+			last = ""
+			return
+		}
+		w := s.words[before]
+		if joined && follow[last] != nil && follow[w] != nil {
+			s.pairs++
+			if !follow[last][w] {
+				s.unusual++
+			}
+		}
+		last = w
 	})
 	s.words = withoutSteps(s.words)
 	if len(s.han) > 0 {
@@ -149,10 +167,10 @@ func newSentence(line int, raw string) (sentence, bool) {
 }
 
 // eachRun calls f for each run of Chinese characters and for each run of what words of
-// alphabets, numbers and paths are made of.
-func eachRun(text string, f func(run string, han bool)) {
+// alphabets, numbers and paths are made of; joined where only space stands before it.
+func eachRun(text string, f func(run string, han, joined bool)) {
 	const none, inHan, inWord = 0, 1, 2
-	kind, from := none, 0
+	kind, from, joined := none, 0, true
 	for i, c := range text {
 		k := none
 		switch {
@@ -163,13 +181,17 @@ func eachRun(text string, f func(run string, han bool)) {
 		}
 		if k != kind {
 			if kind != none {
-				f(text[from:i], kind == inHan)
+				f(text[from:i], kind == inHan, joined)
+				joined = strings.IndexByte(".:", text[i-1]) < 0
 			}
 			kind, from = k, i
 		}
+		if k == none && c != ' ' {
+			joined = false
+		}
 	}
 	if kind != none {
-		f(text[from:], kind == inHan)
+		f(text[from:], kind == inHan, joined)
 	}
 }
 
