@@ -36,7 +36,33 @@ const (
 	maxSummary  = 160 // bytes
 	// listed is how many items a finding names before it says "…".
 	listed = 12
+	// maxRead is how much of a document is read, in bytes: more than anybody would read, and
+	// as much as costs a second or two of a processor where each line is one to look at.
+	maxRead = 1 << 20
 )
+
+// readable returns the part of a document that is read: whole lines, where it has some.
+func readable(document string) string {
+	if len(document) <= maxRead {
+		return document
+	}
+	if end := strings.LastIndexByte(document[:maxRead], '\n'); end > maxRead/2 {
+		return document[:end]
+	}
+	return document[:boundary(document, maxRead)]
+}
+
+// tooLong is what a document costs of which only a part was read.
+func tooLong(document string) []workflow.AuditFinding {
+	if len(document) <= maxRead {
+		return nil
+	}
+	return []workflow.AuditFinding{{
+		ID: "TOO-LONG", Severity: "major", Points: 20,
+		Problem: fmt.Sprintf("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10),
+		Fix:     "leave logs and data in files of their own, and name them",
+	}}
+}
 
 // Background is what is known around a document. What is not known costs nothing.
 type Background struct {
@@ -49,15 +75,20 @@ type Background struct {
 
 // Audit finds what a document lacks by the rubric, against what is known around it.
 func (r Rubric) Audit(document string, b Background) workflow.Audit {
-	s := &subject{text: readText(document, r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words}
+	s := &subject{text: readText(readable(document), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = readText(doc, nil)
+			s.earlier[stage] = readText(readable(doc), nil)
 		}
 	}
 	var out workflow.Audit
 	var briefs []string
 	lost := 0.0
+	for _, f := range tooLong(document) {
+		lost += f.Points
+		out.Findings = append(out.Findings, f)
+		briefs = append(briefs, f.Problem)
+	}
 	for _, c := range r.checks {
 		if c.applies(s) {
 			for _, l := range kinds[c.Kind].find(c, s) {

@@ -16,16 +16,16 @@ type wanted struct {
 }
 
 func wantedOf(b Background) *wanted {
+	b.Objective = readable(b.Objective)
 	w := &wanted{stems: map[string]bool{}, pairs: map[string]bool{}, stemsOf: map[string]bool{}, pairsOf: map[string]bool{}}
 	if strings.TrimSpace(b.Objective) == "" {
 		return nil
 	}
 	collect(b.Objective, w.stemsOf, w.pairsOf)
 	collect(b.Objective, w.stems, w.pairs)
-	for _, a := range b.Answers {
-		collect(a, w.stems, w.pairs)
-	}
-	w.language, _ = readText(b.Objective+"\n"+strings.Join(b.Answers, "\n"), nil).prose().language()
+	answers := readable(strings.Join(b.Answers, "\n"))
+	collect(answers, w.stems, w.pairs)
+	w.language, _ = readText(b.Objective+"\n"+answers, nil).prose().language()
 	return w
 }
 
