@@ -41,6 +41,9 @@ func findGibberish(c check, s *subject) []lack {
 	if p.size < leastProse {
 		return nil
 	}
+	if p.otherAlphabet() {
+		return nil
+	}
 	all := p.wordsAreNone(s.wanted)
 	random := p.randomHan()
 	total, first, name := 0.0, -1, ""
@@ -49,7 +52,7 @@ func findGibberish(c check, s *subject) []lack {
 		if random {
 			bad = float64(len(sentence.han)) / 2
 		}
-		if all || badWords(sentence.words) {
+		if all || sentence.badWords() {
 			bad += float64(len(sentence.words))
 		}
 		if bad > 0 {
@@ -62,6 +65,10 @@ func findGibberish(c check, s *subject) []lack {
 	return shareLack(c, total/p.size, first, name)
 }
 
+// otherAlphabet reports whether the document is in a writing of which nothing is known
+// here: Cyrillic, Japanese, Korean, Arabic.
+func (p *prose) otherAlphabet() bool { return 5*p.foreign > p.words+p.han/2 }
+
 // Bounds of wordsAreNone, in percent, and how many there have to be at least. The good
 // documents of the corpus keep far from them: 26 or more of a hundred words are small
 // ones, at most 5 of a hundred pairs are unusual, and 27 of a hundred other words rare.
@@ -71,6 +78,7 @@ const (
 	manyUnusual  = 9
 	leastUnusual = 8
 	manyRare     = 52
+	someRare     = 40 // where there are hardly any small words
 	leastRare    = 20
 )
 
@@ -78,12 +86,13 @@ const (
 // living language.
 func (p *prose) wordsAreNone(w *wanted) bool {
 	language, share := p.language()
+	few := share*100 < fewSmall
 	switch {
 	case p.words < leastProse:
 		return false
-	case language == "latin", share*100 < fewSmall:
+	case language == "latin":
 		return true
-	case language != "en":
+	case !few && language != "en":
 		return false
 	}
 	l := lists()
@@ -100,21 +109,25 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 			}
 		}
 	}
-	return unusual >= leastUnusual && unusual*100 >= pairs*manyUnusual || rare >= leastRare && rare*100 >= words*manyRare
+	most := manyRare
+	if few {
+		most = someRare
+	}
+	return unusual >= leastUnusual && unusual*100 >= pairs*manyUnusual || rare >= leastRare && rare*100 >= words*most
 }
 
+// manyBare is how many words no sentence has in a row without a small one between them.
+const manyBare = 7
+
 // badWords reports whether a sentence is none in any language.
-func badWords(words []string) bool {
-	small, mashed := 0, 0
-	for _, w := range words {
-		if len(lists().spoken[w]) > 0 {
-			small++
-		}
+func (s sentence) badWords() bool {
+	mashed := 0
+	for _, w := range s.words {
 		if mash(w) {
 			mashed++
 		}
 	}
-	return mashed > 0 && mashed*3 >= len(words) || len(words) >= 7 && small == 0
+	return mashed > 0 && mashed*3 >= len(s.words) || s.bare >= manyBare
 }
 
 // rows are the rows of keyboards.

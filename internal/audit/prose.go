@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
@@ -19,6 +20,8 @@ type sentence struct {
 	// pairs are the small English words that stand side by side, unusual those of them that
 	// hardly ever do.
 	pairs, unusual int
+	// bare is the longest row of words with only space between them and no small word.
+	bare int
 }
 
 // size is the length of a sentence in words; two Chinese characters are about one.
@@ -29,6 +32,7 @@ type prose struct {
 	sentences []sentence
 	size      float64 // of all of them, in words
 	words     int     // of them, words of alphabets
+	foreign   int     // of these, those of another alphabet than the Latin one
 	han       int     // Chinese characters
 }
 
@@ -111,6 +115,11 @@ func (r *proseReader) flush() {
 			r.out.sentences = append(r.out.sentences, s)
 			r.out.size += s.size()
 			r.out.words += len(s.words)
+			for _, w := range s.words {
+				if c, _ := utf8.DecodeRuneInString(w); !unicode.Is(unicode.Latin, c) {
+					r.out.foreign++
+				}
+			}
 			r.out.han += len(s.han)
 		}
 		from = to
@@ -137,17 +146,17 @@ func newSentence(line int, raw string) (sentence, bool) {
 	if strings.ContainsAny(text, "0123456789") {
 		text = anyID.ReplaceAllString(text, " ")
 	}
-	follow, last := lists().follow, ""
+	follow, spoken, last, bare := lists().follow, lists().spoken, "", 0
 	eachRun(text, func(run string, han, joined bool) {
 		if han {
 			s.han = append(s.han, []rune(run)...)
-			last = ""
+			last, bare = "", 0
 			return
 		}
 		before := len(s.words)
 		s.words = appendWords(s.words, run)
 		if len(s.words) != before+1 {
-			last = ""
+			last, bare = "", 0
 			return
 		}
 		w := s.words[before]
@@ -158,6 +167,15 @@ func newSentence(line int, raw string) (sentence, bool) {
 			}
 		}
 		last = w
+		switch {
+		case len(spoken[w]) > 0:
+			bare = 0
+		case joined:
+			bare++
+		default:
+			bare = 1
+		}
+		s.bare = max(s.bare, bare)
 	})
 	s.words = withoutSteps(s.words)
 	if len(s.han) > 0 {
