@@ -135,7 +135,7 @@ func TestWorkGrowsWithTheSize(t *testing.T) {
 	if slow > 1 {
 		t.Skip("the race detector allocates too")
 	}
-	const size = 32 << 10
+	const size = 16 << 10
 	for name, piece := range hard {
 		r := rubric(t, workflow.QA)
 		count := func(bytes int) float64 {
