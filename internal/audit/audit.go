@@ -25,6 +25,8 @@ import (
 type Rubric struct {
 	Stage  workflow.StageID
 	checks []check
+	// words are the passages of its own texts, which no document is made of.
+	words map[uint64]bool
 }
 
 // Limits of what an audit holds.
@@ -34,21 +36,59 @@ const (
 	maxSummary  = 160 // bytes
 	// listed is how many items a finding names before it says "…".
 	listed = 12
+	// maxRead is how much of a document is read, in bytes: more than anybody would read, and
+	// as much as costs a second or two of a processor where each line is one to look at.
+	maxRead = 1 << 20
 )
 
-// Audit finds what a document lacks by the rubric. earlier are the documents of
-// the stages before, by stage; what is not among them is not traced to and costs
-// nothing.
-func (r Rubric) Audit(document string, earlier map[workflow.StageID]string) workflow.Audit {
-	s := &subject{text: readText(document, r.names()), earlier: map[workflow.StageID]*text{}}
-	for stage, doc := range earlier {
+// readable returns the part of a document that is read: whole lines, where it has some.
+func readable(document string) string {
+	if len(document) <= maxRead {
+		return document
+	}
+	if end := strings.LastIndexByte(document[:maxRead], '\n'); end > maxRead/2 {
+		return document[:end]
+	}
+	return document[:boundary(document, maxRead)]
+}
+
+// tooLong is what a document costs of which only a part was read.
+func tooLong(document string) []workflow.AuditFinding {
+	if len(document) <= maxRead {
+		return nil
+	}
+	return []workflow.AuditFinding{{
+		ID: "TOO-LONG", Severity: "major", Points: 20,
+		Problem: fmt.Sprintf("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10),
+		Fix:     "leave logs and data in files of their own, and name them",
+	}}
+}
+
+// Background is what is known around a document. What is not known costs nothing.
+type Background struct {
+	// Objective is what the person asked for, Answers what they answered to questions.
+	Objective string
+	Answers   []string
+	// Earlier are the documents of the stages before, by stage.
+	Earlier map[workflow.StageID]string
+}
+
+// Audit finds what a document lacks by the rubric, against what is known around it.
+func (r Rubric) Audit(document string, b Background) workflow.Audit {
+	s := &subject{text: readText(readable(document), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words}
+	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = readText(doc, nil)
+			s.earlier[stage] = readText(readable(doc), nil)
 		}
 	}
 	var out workflow.Audit
 	var briefs []string
 	lost := 0.0
+	for _, f := range tooLong(document) {
+		lost += f.Points
+		out.Findings = append(out.Findings, f)
+		briefs = append(briefs, f.Problem)
+	}
 	for _, c := range r.checks {
 		if c.applies(s) {
 			for _, l := range kinds[c.Kind].find(c, s) {
@@ -86,7 +126,9 @@ func (r Rubric) Audit(document string, earlier map[workflow.StageID]string) work
 type subject struct {
 	*text
 	earlier map[workflow.StageID]*text
-	stories []story // read by the first check that asks
+	wanted  *wanted         // nil where no objective is known
+	rules   map[uint64]bool // the passages of the rubric's own texts
+	stories []story         // read by the first check that asks
 	read    bool
 }
 

@@ -41,6 +41,13 @@ func init() {
 		"has":          {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"commands", "files", "results", "specifics", "priorities", "ids", "findings"}, find: findHas},
 		"places":       {find: findWithoutPlace},
 		"evidence":     {find: findWithoutEvidence},
+		"filler":       {keys: []string{"what", "at", "full"}, needs: []string{"what", "at"}, whats: []string{"placeholder", "jargon", "announced"}, find: findFiller},
+		"gibberish":    {keys: []string{"at", "full"}, needs: []string{"at"}, find: findGibberish},
+		"echoed":       {keys: []string{"at", "full"}, needs: []string{"at"}, find: findEchoed},
+		"templated":    {keys: []string{"at", "full"}, needs: []string{"at"}, find: findTemplated},
+		"instructed":   {keys: []string{"at", "full"}, needs: []string{"at"}, find: findInstructed},
+		"disowned":     {find: findDisowned},
+		"objective":    {keys: []string{"at", "full"}, needs: []string{"at", "full"}, find: findOffObjective},
 	}
 }
 

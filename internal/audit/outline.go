@@ -24,6 +24,8 @@ type text struct {
 	masks map[string][]bool
 	// defined are the definitions of ids, once they were asked for.
 	defined []definition
+	// written is the document's prose, once it was asked for.
+	written *prose
 }
 
 // heading is a heading with the lines that belong to it.

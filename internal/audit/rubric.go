@@ -45,6 +45,8 @@ type check struct {
 	Through []string
 	Alone   float64
 	Min, At int
+	// Full is the percentage at which a share costs all points.
+	Full int
 	// UnlessTitle takes the check away from documents whose title has one of the words.
 	UnlessTitle []string
 }
@@ -165,6 +167,7 @@ func Parse(name string, stage workflow.StageID, data []byte) (Rubric, error) {
 	if len(r.checks) == 0 {
 		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
 	}
+	r.words = r.passages()
 	return r, nil
 }
 
@@ -235,7 +238,7 @@ func (c *check) complete(name string, line int) error {
 	for _, key := range kinds[c.Kind].needs {
 		given := map[string]bool{
 			"name": c.Name != "", "words": len(c.Words) > 0, "ids": len(c.IDs) > 0, "from": c.From != "",
-			"what": c.What != "", "min": c.Min > 0, "at": c.At > 0,
+			"what": c.What != "", "min": c.Min > 0, "at": c.At > 0, "full": c.Full > 0,
 		}[key]
 		if !given {
 			return mistake(name, line, "the check %s of kind %s needs %s", c.ID, c.Kind, key)
@@ -255,7 +258,7 @@ func (c *check) set(key string, value *yaml.Node) (err error) {
 	if number := map[string]*float64{"points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone}[key]; number != nil {
 		*number, err = points(value)
 	}
-	if count := map[string]*int{"min": &c.Min, "at": &c.At}[key]; count != nil {
+	if count := map[string]*int{"min": &c.Min, "at": &c.At, "full": &c.Full}[key]; count != nil {
 		*count, err = wholeNumber(value)
 	}
 	if words := map[string]*[]string{"also": &c.Also, "words": &c.Words, "ids": &c.IDs, "through": &c.Through, "unless_title": &c.UnlessTitle}[key]; words != nil {

@@ -31,15 +31,15 @@ func TestOwnRubric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := r.Audit("# Title\n\n## Door\n\ntext\n", nil)
+	a := r.Audit("# Title\n\n## Door\n\ntext\n", audit.Background{})
 	if a.Score != 98.5 || len(a.Findings) != 1 || a.Findings[0].Problem != `no "Bell"` || a.Summary != `no "Bell"` {
 		t.Errorf("%+v", a)
 	}
-	if a := r.Audit("# Title\n\n## Bell\n\ntext\n", nil); a.Score != 100 || a.Findings != nil || a.Summary != "" {
+	if a := r.Audit("# Title\n\n## Bell\n\ntext\n", audit.Background{}); a.Score != 100 || a.Findings != nil || a.Summary != "" {
 		t.Errorf("%+v", a)
 	}
 	// A folder without the stage's file leaves the built-in rubric.
-	if r, err := audit.Load(own(good), workflow.QA); err != nil || r.Stage != workflow.QA || r.Audit("x", nil).Score > 50 {
+	if r, err := audit.Load(own(good), workflow.QA); err != nil || r.Stage != workflow.QA || r.Audit("x", audit.Background{}).Score > 50 {
 		t.Errorf("%v %v", r.Stage, err)
 	}
 }
@@ -93,14 +93,14 @@ func TestChecksCanBeAbsent(t *testing.T) {
 			t.Fatal(err)
 		}
 		head, rest, _ := strings.Cut(string(data), "checks:\n")
-		whole, sum := rubric(t, workflow.StageID(stage)).Audit("# Nothing", nil), 0.0
+		whole, sum := rubric(t, workflow.StageID(stage)).Audit("# Nothing", audit.Background{}), 0.0
 		for one := range strings.SplitSeq(rest, "\n  - id:") {
 			text := head + "checks:\n  - id:" + strings.TrimPrefix(one, "  - id:") + "\n"
 			r, err := audit.Load(fstest.MapFS{stage + ".yaml": &fstest.MapFile{Data: []byte(text)}}, workflow.StageID(stage))
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", stage, err, text)
 			}
-			for _, f := range r.Audit("# Nothing", nil).Findings {
+			for _, f := range r.Audit("# Nothing", audit.Background{}).Findings {
 				sum += f.Points
 			}
 		}
@@ -137,7 +137,7 @@ func TestTracing(t *testing.T) {
 		{"no criterion at all", workflow.QA, "seen", nil, "UNTESTED", "no AC of the earlier document is named"},
 	} {
 		got := ""
-		for _, f := range rubric(t, tt.stage).Audit(tt.text, tt.earlier).Findings {
+		for _, f := range rubric(t, tt.stage).Audit(tt.text, audit.Background{Earlier: tt.earlier}).Findings {
 			if f.ID == tt.id {
 				got = f.Problem
 			}

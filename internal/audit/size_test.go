@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"bmad-mcp/internal/audit"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -31,7 +32,7 @@ func FuzzAudit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, document, prd string) {
 		for _, stage := range stages[int(n)%len(stages):][:1] {
-			a := rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document})
+			a := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}})
 			if a.Score < 0 || a.Score > 100 {
 				t.Errorf("score %g", a.Score)
 			}
@@ -47,7 +48,7 @@ func FuzzAudit(f *testing.F) {
 					t.Errorf("out of order: %+v before %+v", a.Findings[i-1], x)
 				}
 			}
-			if b := rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}); show(a) != show(b) {
+			if b := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}}); show(a) != show(b) {
 				t.Error("two audits of one text differ")
 			}
 		}
@@ -76,6 +77,21 @@ var hard = map[string]string{
 	"todo":        "TODO: a\n",
 	"chinese":     "作为读者，我希望预约座位，以便到馆后直接入座。验收标准：系统正常工作\n",
 	"crlf":        "a\r\n\r\n",
+	"braces":      "{a\n",
+	"cells":       "| a | b |\n",
+	"titles":      "# x\n",
+	"words":       "abc def ",
+	"brackets":    "(",
+	"quotes":      "\"",
+	"given":       "given ",
+	"denials":     "the tests were not ",
+	"denied":      "the tests were never run, no test was run. ",
+	"characters":  "测试结果编造",
+	"results":     "测试结果都是编造的\n",
+	"oneStory":    "US-1\n",
+	"oneCriteria": "- AC-1.1 a\n",
+	"latin":       "lorem ipsum dolor sit amet ",
+	"keys":        "asdf ",
 }
 
 // TestLargeDocuments runs into the package's time limit where the work grows
@@ -87,9 +103,50 @@ func TestLargeDocuments(t *testing.T) {
 			t.Parallel()
 			document := strings.Repeat(piece, size/len(piece)/shrink())
 			for _, stage := range stages {
-				rubric(t, workflow.StageID(stage)).Audit(document, map[workflow.StageID]string{workflow.PO: document, workflow.SM: document})
+				rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: document, workflow.SM: document}})
 			}
 		})
+	}
+}
+
+// TestReadsWhatSomebodyWouldRead audits documents larger than anybody's: what comes after
+// the first megabyte costs points, and no work.
+func TestReadsWhatSomebodyWouldRead(t *testing.T) {
+	for _, piece := range []string{"| FR-1 | a | b |\n"} {
+		large := strings.Repeat(piece, (1<<20)/len(piece)+1)
+		larger := strings.Repeat(large, 20)
+		r := rubric(t, workflow.PO)
+		least, most := testing.AllocsPerRun(1, func() { r.Audit(large, audit.Background{}) }), 0.0
+		var a workflow.Audit
+		most = testing.AllocsPerRun(1, func() { a = r.Audit(larger, audit.Background{}) })
+		if most > 1.2*least {
+			t.Errorf("%q: %.0f allocations for 20 MB, %.0f for 1 MB", piece, most, least)
+		}
+		if !strings.Contains(show(a), "TOO-LONG: it takes 20480 kB; an audit reads the first 1024 kB") {
+			t.Errorf("%q: %s", piece, show(a))
+		}
+	}
+}
+
+// TestWorkGrowsWithTheSize counts the allocations of hard documents of one size and of
+// twice that: where a reader goes over the rest of the text for each place, or keeps what
+// it has seen again and again, they grow faster than the text.
+func TestWorkGrowsWithTheSize(t *testing.T) {
+	if slow > 1 {
+		t.Skip("the race detector allocates too")
+	}
+	const size = 16 << 10
+	for name, piece := range hard {
+		r := rubric(t, workflow.QA)
+		count := func(bytes int) float64 {
+			document := strings.Repeat(piece, bytes/len(piece))
+			return testing.AllocsPerRun(1, func() {
+				r.Audit(document, audit.Background{Objective: "a relay for webhooks", Earlier: map[workflow.StageID]string{workflow.PO: document}})
+			})
+		}
+		if once, twice := count(size), count(2*size); twice > 2.4*once+2000 {
+			t.Errorf("%s: %.0f allocations for %d kB, %.0f for twice that", name, once, size>>10, twice)
+		}
 	}
 }
 
@@ -99,5 +156,5 @@ func shrink() int {
 	if testing.Short() {
 		return 100
 	}
-	return 20 * slow
+	return 32 * slow
 }

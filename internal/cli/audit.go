@@ -21,7 +21,7 @@ import (
 // auditCall is what the audit command was asked for.
 type auditCall struct {
 	file, stage, format, rubric string
-	from                        string
+	from, objective             string
 	earlier                     map[workflow.StageID]*string
 	min                         float64
 }
@@ -54,6 +54,9 @@ The stage is guessed from names such as 01-product-requirements.md. What the
 document is traced to are the documents before it: those beside it, or in --from,
 or as named. Where one is missing, tracing to it costs nothing.
 
+With --objective the document is also held against what was asked for: a document
+that shares no words with it is about something else. The language may differ.
+
 A rubric of your own is a file, or a folder with po.yaml and so on.
 
 The exit code is 1 where the score is below --min, else 0.`,
@@ -71,6 +74,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
 	flags.StringVar(&plan, "plan", "", "sprint plan to trace to")
+	flags.StringVar(&call.objective, "objective", "", "what was asked for, in the person's words")
 	flags.StringVar(&call.rubric, "rubric", "", "your own rubric: a YAML file, or a folder with <stage>.yaml")
 	flags.Float64Var(&call.min, "min", 0, "lowest score that is well")
 	flags.StringVar(&call.format, "format", "text", "text, json or sarif")
@@ -103,7 +107,7 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	if err != nil {
 		return err
 	}
-	found := rubric.Audit(document, earlier)
+	found := rubric.Audit(document, audit.Background{Objective: call.objective, Earlier: earlier})
 	report := auditReport{
 		File: filepath.ToSlash(call.file), Stage: stage, Score: found.Score, Min: call.min,
 		OK: found.Score >= call.min, Summary: found.Summary, Findings: found.Findings,

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"bmad-mcp/internal/audit"
 	"bmad-mcp/internal/durable"
@@ -17,14 +19,14 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 	if err != nil {
 		return nil, err
 	}
-	earlier := map[workflow.StageID]string{}
+	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}}
 	for _, before := range r.project.cfg.Workflow.Stages {
 		if before.ID == st.ID {
 			break
 		}
 		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
 			if data, err := r.project.dir.ReadFile(doc.Path, durable.TextLimit(doc.Size)); err == nil {
-				earlier[before.ID] = string(data)
+				known.Earlier[before.ID] = string(data)
 			}
 		}
 	}
@@ -35,17 +37,29 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 	var best workflow.Audit
 	switch {
 	case own == nil:
-		best = builtin.Audit(document, earlier)
+		best = builtin.Audit(document, known)
 	case trusted:
-		best = own.Audit(document, earlier)
+		best = own.Audit(document, known)
 	default:
 		// What a repository brings can only be harder to please than what the person has.
-		best = builtin.Audit(document, earlier)
-		if hard := own.Audit(document, earlier); hard.Score < best.Score {
+		best = builtin.Audit(document, known)
+		if hard := own.Audit(document, known); hard.Score < best.Score {
 			best = hard
 		}
 	}
 	return &best, nil
+}
+
+// answersOf returns every answer that the person has given, always in the same order.
+func answersOf(s *workflow.Session) []string {
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(s.Stages)) {
+		answers := s.Stages[id].Answers
+		for _, q := range slices.Sorted(maps.Keys(answers)) {
+			out = append(out, answers[q])
+		}
+	}
+	return out
 }
 
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted

@@ -110,6 +110,24 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
 }
 
+// TestFillerIsHeldByTheAudit: filler in the right headings does not reach the gate, even
+// where only the objective shows that it is filler.
+func TestFillerIsHeldByTheAudit(t *testing.T) {
+	for file, words := range map[string]string{"po-lorem.md": "% of the text", "po-novel.md": "words of the objective"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "filler", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBench(t)
+		b.settings("scoring: audited\n")
+		b.do(start("Build a self-hosted webhook relay that stores webhooks of payment providers and delivers them"))
+		r := b.at("po/refining", submit(workflow.PO, string(data)+"\nQuality Score: 96\n"))
+		if r.Audit.Score >= 60 || !strings.Contains(fmt.Sprint(r.Gaps), words) {
+			t.Errorf("%s: %+v\n%v", file, r.Audit, r.Gaps)
+		}
+	}
+}
+
 // TestProjectsRubricIsTrustedOnceAllowed: until then, the harder one counts.
 func TestProjectsRubricIsTrustedOnceAllowed(t *testing.T) {
 	b := newBench(t)

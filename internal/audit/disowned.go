@@ -1,0 +1,318 @@
+package audit
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// disownRules are the sentences of words/disowned.yaml.
+type disownRules struct{ english, chinese disownLanguage }
+
+// disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
+type disownLanguage struct {
+	rules  []disownRule
+	unless []string
+	// topics are words that may be the subject of a document.
+	topics []string
+	// needs are the parts of each rule that a clause has to have, as bits; by word says which
+	// of them a word may belong to. Few clauses have all parts of a rule, and only they are
+	// matched with it.
+	needs  []uint32
+	byWord map[string][]rulePart
+}
+
+// disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
+type disownRule struct {
+	parts []*regexp.Regexp
+}
+
+// rulePart is one part of one rule.
+type rulePart struct {
+	rule int
+	bit  uint32
+}
+
+func (d *disownRules) read() error {
+	type language struct {
+		Sets   map[string][]string `yaml:"sets"`
+		Rules  []string            `yaml:"rules"`
+		Unless []string            `yaml:"unless"`
+		Topics []string            `yaml:"topics"`
+	}
+	var raw struct {
+		English language `yaml:"english"`
+		Chinese language `yaml:"chinese"`
+	}
+	if err := readList("disowned.yaml", &raw); err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		from language
+		to   *disownLanguage
+		han  bool
+	}{{raw.English, &d.english, false}, {raw.Chinese, &d.chinese, true}} {
+		l.to.unless, l.to.topics, l.to.byWord = l.from.Unless, l.from.Topics, map[string][]rulePart{}
+		for _, rule := range l.from.Rules {
+			var made disownRule
+			for part := range strings.SplitSeq(rule, "&") {
+				pattern, err := compileRule(part, l.from.Sets, l.han)
+				if err != nil {
+					return err
+				}
+				made.parts = append(made.parts, pattern)
+			}
+			l.to.rules = append(l.to.rules, made)
+			l.to.index(rule, l.from.Sets, l.han)
+		}
+	}
+	return nil
+}
+
+// compileRule makes a pattern of a rule. English words stand in a clause with a space
+// before each, Chinese characters without any.
+func compileRule(rule string, sets map[string][]string, han bool) (*regexp.Regexp, error) {
+	var b strings.Builder
+	for part := range strings.FieldsSeq(rule) {
+		name, maybe := strings.CutSuffix(part, "?")
+		alternatives := []string{name}
+		switch {
+		case part == "^" || part == "$":
+			b.WriteString(part)
+			continue
+		case part == ".." && han:
+			b.WriteString(`.{0,8}?`)
+			continue
+		case part == "..":
+			b.WriteString(`(?: [^ ]+){0,4}?`)
+			continue
+		case strings.HasPrefix(name, "<"):
+			if alternatives = sets[strings.Trim(name, "<>")]; alternatives == nil {
+				return nil, fmt.Errorf("words/disowned.yaml: the rule %q has no set %s", rule, name)
+			}
+		}
+		// The longest first: the first that fits is taken.
+		alternatives = slices.Clone(alternatives)
+		slices.SortFunc(alternatives, func(a, b string) int { return len(b) - len(a) })
+		for i, a := range alternatives {
+			alternatives[i] = regexp.QuoteMeta(a)
+			if !han {
+				alternatives[i] = " " + alternatives[i]
+			}
+		}
+		b.WriteString("(?:" + strings.Join(alternatives, "|") + ")")
+		if maybe {
+			b.WriteString("?")
+		}
+	}
+	pattern := b.String()
+	if !han && !strings.HasSuffix(pattern, "$") {
+		pattern += `(?: |$)`
+	}
+	return regexp.Compile(pattern)
+}
+
+// index notes by which words, or Chinese characters, a clause can be told to lack a part
+// of the rule that was added last.
+func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) {
+	number, needs := len(l.rules)-1, uint32(0)
+	for i, part := range strings.Fields(rule) {
+		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
+			continue
+		}
+		alternatives := []string{part}
+		if strings.HasPrefix(part, "<") {
+			alternatives = sets[strings.Trim(part, "<>")]
+		}
+		needs |= 1 << i
+		words := map[string]bool{}
+		for _, a := range alternatives {
+			words[longestWord(a, han)] = true
+		}
+		for w := range words {
+			l.byWord[w] = append(l.byWord[w], rulePart{number, 1 << i})
+		}
+	}
+	l.needs = append(l.needs, needs)
+}
+
+// longestWord is the word of a phrase that fewest clauses have, or the first character of
+// a Chinese one.
+func longestWord(phrase string, han bool) string {
+	if han {
+		return string([]rune(phrase)[:1])
+	}
+	longest := ""
+	for w := range strings.FieldsSeq(phrase) {
+		if len(w) > len(longest) {
+			longest = w
+		}
+	}
+	return longest
+}
+
+// candidates returns the rules of which a sentence has all parts, in whatever order.
+func (l disownLanguage) candidates(clauses []string, han bool) []int {
+	found := map[int]uint32{}
+	add := func(w string) {
+		for _, p := range l.byWord[w] {
+			found[p.rule] |= p.bit
+		}
+	}
+	for _, c := range clauses {
+		if !han {
+			for w := range strings.FieldsSeq(c) {
+				add(w)
+			}
+			continue
+		}
+		for _, r := range c {
+			add(string(r))
+		}
+	}
+	var out []int
+	for rule, bits := range found {
+		if bits == l.needs[rule] {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// findDisowned finds a sentence that says of the document that nothing in it is so.
+func findDisowned(_ check, s *subject) []lack {
+	findings := map[int]bool{}
+	for _, f := range s.reported() {
+		findings[f.line] = true // of the work, not of the report
+	}
+	topic := s.prose().topics()
+	var out lack
+	for _, sentence := range s.prose().sentences {
+		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
+			continue
+		}
+		if len(out.items) == 0 {
+			out.line, out.name = sentence.line, clip(sentence.raw, 100)
+		}
+		out.items = append(out.items, "line "+itoa(sentence.line+1))
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []lack{out}
+}
+
+// quoted is what somebody else says, or a text of the product.
+var quoted = regexp.MustCompile(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
+
+// topics returns the words of invention that a document has in three sentences or more.
+func (p *prose) topics() map[string]bool {
+	rules := lists().disowned
+	count, out := map[string]int{}, map[string]bool{}
+	for _, s := range p.sentences {
+		lower := " " + strings.ToLower(s.raw) + " "
+		for _, t := range rules.english.topics {
+			if strings.Contains(lower, t) {
+				count[t]++
+			}
+		}
+		for _, t := range rules.chinese.topics {
+			if strings.Contains(lower, t) {
+				count[t]++
+			}
+		}
+	}
+	for t, n := range count {
+		out[t] = n >= 3
+	}
+	return out
+}
+
+// disowns reports whether a sentence takes the document back, which is about the topic.
+func disowns(raw string, topic map[string]bool) bool {
+	if strings.ContainsAny(raw, "\"“「『‘") {
+		raw = quoted.ReplaceAllString(raw, " ")
+	}
+	rules := lists().disowned
+	words, han := clauses(raw)
+	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
+}
+
+// match reports whether a sentence, by its clauses, takes the document back. topic is what
+// the document has for a subject.
+func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
+	for _, i := range l.candidates(clauses, han) {
+		hit := true
+		for _, part := range l.rules[i].parts {
+			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {
+				if len(l.rules[i].parts) == 1 {
+					return part.MatchString(c)
+				}
+				at := part.FindStringIndex(c)
+				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !denied(c[:at[0]])
+			})
+		}
+		if hit {
+			return !slices.ContainsFunc(clauses, func(c string) bool { return containsPhrase(c, l.unless) })
+		}
+	}
+	return false
+}
+
+// denied reports whether what follows is said not to be so: "none of the figures is …".
+func denied(before string) bool {
+	words := strings.Fields(before)
+	for _, w := range words[max(0, len(words)-6):] {
+		switch w {
+		case "no", "none", "not", "nothing", "never", "neither", "nor", "without", "isn't", "aren't", "wasn't", "weren't":
+			return true
+		}
+	}
+	return strings.HasSuffix(before, "不") || strings.HasSuffix(before, "没有") || strings.HasSuffix(before, "并非") || strings.HasSuffix(before, "不是")
+}
+
+// containsPhrase reports whether a clause has one of the phrases, as whole words.
+func containsPhrase(clause string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool {
+		if p[0] >= 0x80 {
+			return strings.Contains(clause, p)
+		}
+		return strings.Contains(clause+" ", " "+p+" ")
+	})
+}
+
+// clauses cuts a sentence at its commas: English words with a space before each, and
+// Chinese characters without any.
+func clauses(raw string) (words, han []string) {
+	for _, part := range strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }) {
+		var w, h strings.Builder
+		inWord := false
+		for _, c := range strings.ToLower(part) {
+			switch {
+			case unicode.Is(unicode.Han, c):
+				h.WriteRune(c)
+				inWord = false
+			case unicode.IsLetter(c) || unicode.IsDigit(c) || (c == '\'' || c == '’' || c == '-') && inWord:
+				if !inWord {
+					w.WriteByte(' ')
+				}
+				inWord = true
+				if c == '’' {
+					c = '\''
+				}
+				w.WriteRune(c)
+			default:
+				inWord = false
+			}
+		}
+		if w.Len() > 0 {
+			words = append(words, w.String())
+		}
+		if h.Len() > 0 {
+			han = append(han, h.String())
+		}
+	}
+	return words, han
+}

@@ -1,0 +1,200 @@
+package audit
+
+import (
+	"strings"
+)
+
+// window is how many words in a row make a passage that is compared with others, hanWindow
+// how many Chinese characters.
+const (
+	window    = 4
+	hanWindow = 7
+)
+
+// passages gives each place of the sentence a key of the passage that begins there.
+func (s sentence) passages() (words, han []uint64) {
+	for i := 0; i+window <= len(s.words); i++ {
+		h := seed
+		for _, w := range s.words[i : i+window] {
+			h = hash(h, w)
+		}
+		words = append(words, h)
+	}
+	for i := 0; i+hanWindow <= len(s.han); i++ {
+		han = append(han, hash(seed, string(s.han[i:i+hanWindow])))
+	}
+	return words, han
+}
+
+// seed and hash are FNV-1a over words with an end mark each.
+const seed uint64 = 14695981039346656037
+
+func hash(h uint64, w string) uint64 {
+	for i := 0; i < len(w); i++ {
+		h = (h ^ uint64(w[i])) * 1099511628211
+	}
+	return (h ^ 0xff) * 1099511628211
+}
+
+// covered returns how many of n places lie in one of the passages of the given length that
+// are marked.
+func covered(marked []bool, length int) int {
+	n, until := 0, 0
+	for i, yes := range marked {
+		if yes {
+			n += i + length - max(i, until)
+			until = i + length
+		}
+	}
+	return n
+}
+
+// share returns how much of the prose lies in passages of which known is true, with the
+// first sentence that is most of it one.
+func (p *prose) share(known func(sentence int, passage uint64) bool) (share float64, first int) {
+	total := 0.0
+	first = -1
+	for i, s := range p.sentences {
+		words, han := s.passages()
+		mark := func(keys []uint64) []bool {
+			out := make([]bool, len(keys))
+			for k, key := range keys {
+				out[k] = known(i, key)
+			}
+			return out
+		}
+		n := float64(covered(mark(words), window)) + float64(covered(mark(han), hanWindow))/2
+		total += n
+		if first < 0 && 2*n > s.size() {
+			first = i
+		}
+	}
+	if p.size == 0 {
+		return 0, first
+	}
+	return total / p.size, first
+}
+
+// findEchoed measures how much of the document says again what it has said elsewhere.
+func findEchoed(c check, s *subject) []lack {
+	p := s.prose()
+	if p.size < leastProse {
+		return nil
+	}
+	from := map[uint64]int{}
+	share, first := p.share(func(sentence int, passage uint64) bool {
+		at, ok := from[passage]
+		if !ok {
+			from[passage] = sentence
+		}
+		return ok && at != sentence
+	})
+	if first < 0 {
+		return nil
+	}
+	return shareLack(c, share, p.sentences[first].line, p.sentences[first].raw)
+}
+
+// findTemplated measures how much of the document is one sentence with other words in it.
+func findTemplated(c check, s *subject) []lack {
+	p := s.prose()
+	if p.size < leastProse {
+		return nil
+	}
+	frames := p.frames()
+	count := map[string]int{}
+	for _, f := range frames {
+		count[f]++
+	}
+	total, worst := 0.0, -1
+	for i, f := range frames {
+		if f == "" || count[f] < 4 {
+			continue
+		}
+		total += p.sentences[i].size()
+		if worst < 0 || count[f] > count[frames[worst]] {
+			worst = i
+		}
+	}
+	if worst < 0 {
+		return nil
+	}
+	return shareLack(c, total/p.size, p.sentences[worst].line, p.sentences[worst].raw)
+}
+
+// frames returns for each sentence what it shares with many others, with marks where it
+// has something of its own; nothing where that is not most of it.
+func (p *prose) frames() []string {
+	inSentences := map[string]int{}
+	for _, s := range p.sentences {
+		seen := map[string]bool{}
+		for _, w := range s.parts() {
+			if !seen[w] {
+				seen[w] = true
+				inSentences[w]++
+			}
+		}
+	}
+	often := max(4, len(p.sentences)/12)
+	out := make([]string, len(p.sentences))
+	for i, s := range p.sentences {
+		var b strings.Builder
+		parts, kept, gap := s.parts(), 0, false
+		for _, w := range parts {
+			if inSentences[w] >= often {
+				kept++
+				b.WriteString(w + " ")
+				gap = false
+			} else if !gap {
+				b.WriteString("_ ")
+				gap = true
+			}
+		}
+		if kept >= 5 && 2*kept >= len(parts) {
+			out[i] = b.String()
+		}
+	}
+	return out
+}
+
+// parts are the words of a sentence, or the pairs of its Chinese characters.
+func (s sentence) parts() []string {
+	if len(s.han) <= 2*len(s.words) {
+		return s.words
+	}
+	var out []string
+	for i := 0; i+2 <= len(s.han); i++ {
+		out = append(out, string(s.han[i:i+2]))
+	}
+	return out
+}
+
+// findInstructed measures how much of the document is what the rubric asks for, in the
+// rubric's own words.
+func findInstructed(c check, s *subject) []lack {
+	p := s.prose()
+	if p.size < leastProse || s.rules == nil {
+		return nil
+	}
+	share, first := p.share(func(_ int, passage uint64) bool { return s.rules[passage] })
+	if first < 0 {
+		return nil
+	}
+	return shareLack(c, share, p.sentences[first].line, p.sentences[first].raw)
+}
+
+// passages are those of the texts of the rubric.
+func (r Rubric) passages() map[uint64]bool {
+	out := map[uint64]bool{}
+	for _, c := range r.checks {
+		for _, text := range []string{c.Problem, c.Fix} {
+			for _, s := range readText(text, nil).prose().sentences {
+				words, han := s.passages()
+				for _, key := range append(words, han...) {
+					out[key] = true
+				}
+			}
+		}
+	}
+	return out
+}

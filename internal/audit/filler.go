@@ -1,0 +1,98 @@
+package audit
+
+import (
+	"math"
+	"slices"
+)
+
+// shareLack is the lack of a check that goes by a share of the document: it begins to cost at
+// "at" percent, a third of the points, and costs all of them at "full" percent.
+func shareLack(c check, share float64, line int, name string) []lack {
+	percent := int(math.Round(100 * share))
+	if percent < c.At {
+		return nil
+	}
+	rise := 1.0
+	if c.Full > c.At {
+		rise = min(1, float64(percent-c.At)/float64(c.Full-c.At))
+	}
+	return []lack{{line: line, n: percent, name: clip(name, 60), share: (1 + 2*rise) / 3}}
+}
+
+// leastProse is how many words a document needs before a share of them says anything.
+const leastProse = 20
+
+// findFiller measures how much of the document is text that stands in a list of filler.
+func findFiller(c check, s *subject) []lack {
+	p := s.prose()
+	if p.size < leastProse {
+		return nil
+	}
+	class := lists().filler[c.What]
+	total, first, most := 0.0, -1, 0.0
+	name := ""
+	for _, sentence := range p.sentences {
+		found := class.in(sentence)
+		if c.What == "announced" && found > 0 {
+			found = sentence.size()
+		}
+		if found > most {
+			most, name = found, sentence.raw
+		}
+		if found > 0 && first < 0 {
+			first = sentence.line
+		}
+		total += found
+	}
+	return shareLack(c, total/p.size, first, name)
+}
+
+// in returns how many words of the sentence are filler.
+func (f fillerClass) in(s sentence) float64 {
+	sure, weak, plain := 0, 0, 0
+	for i := 0; i < len(s.words); {
+		n := f.phraseAt(s.words[i:])
+		switch {
+		case n > 0:
+			sure += n
+		case f.words[s.words[i]]:
+			sure++
+		case f.weak[s.words[i]]:
+			weak++
+		default:
+			plain++
+		}
+		i += max(n, 1)
+	}
+	// A weak word is filler in the company of filler.
+	if sure > 0 && 2*sure >= plain {
+		sure += weak
+	}
+	return float64(sure) + float64(f.hanIn(s.han))/2
+}
+
+func (f fillerClass) phraseAt(words []string) int {
+	n := 0
+	for _, p := range f.phrases[words[0]] {
+		if len(p) > n && len(p) <= len(words) && slices.Equal(words[:len(p)], p) {
+			n = len(p)
+		}
+	}
+	return n
+}
+
+// hanIn counts the characters of Chinese phrases.
+func (f fillerClass) hanIn(han []rune) int {
+	count := 0
+	for i := 0; i < len(han); {
+		n := 0
+		for _, p := range f.han[han[i]] {
+			if len(p) > n && len(p) <= len(han)-i && slices.Equal(han[i:i+len(p)], p) {
+				n = len(p)
+			}
+		}
+		count += n
+		i += max(n, 1)
+	}
+	return count
+}

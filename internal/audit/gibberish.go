@@ -1,0 +1,232 @@
+package audit
+
+import "strings"
+
+// language returns the language of the document's words: that whose small words are most
+// of them, and their share.
+func (p *prose) language() (name string, share float64) {
+	if p.words == 0 {
+		return "", 0
+	}
+	counts := map[string]int{}
+	latin := 0
+	l := lists()
+	for _, s := range p.sentences {
+		for _, w := range s.words {
+			if l.latin[w] {
+				latin++
+			}
+			for _, language := range l.spoken[w] {
+				counts[language]++
+			}
+		}
+	}
+	best := 0
+	for _, language := range l.languages {
+		if counts[language] > best {
+			name, best = language, counts[language]
+		}
+	}
+	if latin > best {
+		name, best = "latin", latin
+	}
+	return name, float64(best) / float64(p.words)
+}
+
+// findGibberish measures how much of the document cannot be language: words without the
+// small words between them, small words in an order that no text has, words that nobody
+// knows, rows of keys, the same characters again and again.
+func findGibberish(c check, s *subject) []lack {
+	p := s.prose()
+	if p.size < leastProse {
+		return nil
+	}
+	if p.otherAlphabet() {
+		return nil
+	}
+	all := p.wordsAreNone(s.wanted)
+	random := p.randomHan()
+	total, first, name := 0.0, -1, ""
+	for _, sentence := range p.sentences {
+		bad := hanRepeats(sentence.han)
+		if random {
+			bad = float64(len(sentence.han)) / 2
+		}
+		if all || sentence.badWords() {
+			bad += float64(len(sentence.words))
+		}
+		if bad > 0 {
+			total += bad
+			if first < 0 {
+				first, name = sentence.line, sentence.raw
+			}
+		}
+	}
+	return shareLack(c, total/p.size, first, name)
+}
+
+// otherAlphabet reports whether the document is in a writing of which nothing is known
+// here: Cyrillic, Japanese, Korean, Arabic.
+func (p *prose) otherAlphabet() bool { return 5*p.foreign > p.words+p.han/2 }
+
+// Bounds of wordsAreNone, in percent, and how many there have to be at least. The good
+// documents of the corpus keep far from them: 26 or more of a hundred words are small
+// ones, at most 5 of a hundred pairs are unusual, and 27 of a hundred other words rare.
+// Words shuffled within their lines have 13 unusual pairs of a hundred.
+const (
+	fewSmall     = 8
+	manyUnusual  = 9
+	leastUnusual = 8
+	manyRare     = 52
+	someRare     = 40 // where there are hardly any small words
+	leastRare    = 20
+)
+
+// wordsAreNone reports whether the words of alphabets, taken together, are a text in no
+// living language.
+func (p *prose) wordsAreNone(w *wanted) bool {
+	language, share := p.language()
+	few := share*100 < fewSmall
+	switch {
+	case p.words < leastProse:
+		return false
+	case language == "latin":
+		return true
+	case !few && language != "en":
+		return false
+	}
+	l := lists()
+	pairs, unusual, words, rare := 0, 0, 0, 0
+	for _, s := range p.sentences {
+		pairs, unusual = pairs+s.pairs, unusual+s.unusual
+		for _, word := range s.words {
+			if len(word) < 3 || len(l.spoken[word]) > 0 || strings.Contains(word, "-") {
+				continue
+			}
+			words++
+			if st := stem(word); !l.common[st] && (w == nil || !w.stems[st]) {
+				rare++
+			}
+		}
+	}
+	most := manyRare
+	if few {
+		most = someRare
+	}
+	return unusual >= leastUnusual && unusual*100 >= pairs*manyUnusual || rare >= leastRare && rare*100 >= words*most
+}
+
+// manyBare is how many words no sentence has in a row without a small one between them.
+const manyBare = 7
+
+// badWords reports whether a sentence is none in any language.
+func (s sentence) badWords() bool {
+	mashed := 0
+	for _, w := range s.words {
+		if mash(w) {
+			mashed++
+		}
+	}
+	return mashed > 0 && mashed*3 >= len(s.words) || s.bare >= manyBare
+}
+
+// rows are the rows of keyboards.
+var rows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm", "poiuytrewq", "lkjhgfdsa", "mnbvcxz", "azertyuiop", "qsdfghjklm"}
+
+// mash reports whether a word is what fingers type that rest on the keys.
+func mash(w string) bool {
+	if len(w) < 4 {
+		return false
+	}
+	for i := 0; i < len(w); i++ {
+		if w[i] < 'a' || w[i] > 'z' {
+			return false
+		}
+	}
+	vowels := strings.Count(w, "a") + strings.Count(w, "e") + strings.Count(w, "i") + strings.Count(w, "o") + strings.Count(w, "u") + strings.Count(w, "y")
+	if vowels == 0 {
+		return len(w) > 4
+	}
+	for i := 0; i+4 <= len(w); i++ {
+		for _, r := range rows {
+			if len(w) <= 6 && strings.Contains(r, w[i:i+4]) && !keyWords[w] {
+				return true
+			}
+		}
+	}
+	// Six letters without a vowel between them stand in no word.
+	run := 0
+	for i := 0; i < len(w); i++ {
+		if strings.IndexByte("aeiouy", w[i]) >= 0 {
+			run = 0
+			continue
+		}
+		if run++; run >= 6 {
+			return true
+		}
+	}
+	return false
+}
+
+// keyWords are words whose letters lie side by side.
+var keyWords = map[string]bool{"were": true, "power": true, "tree": true, "rewrite": true, "pour": true, "property": true, "poi": true}
+
+// randomHan reports whether Chinese characters stand in an order that is nobody's: what
+// is written about something comes back to it, and so do pairs of characters.
+func (p *prose) randomHan() bool {
+	if p.han < leastHan {
+		return false
+	}
+	seen := map[[2]rune]int{}
+	pairs := 0
+	for _, s := range p.sentences {
+		for i := 0; i+2 <= len(s.han); i++ {
+			seen[[2]rune{s.han[i], s.han[i+1]}]++
+			pairs++
+		}
+	}
+	again := 0
+	for _, n := range seen {
+		if n > 1 {
+			again += n
+		}
+	}
+	return again*100 < pairs*leastAgain
+}
+
+// leastAgain is the percentage of pairs that come back in every text of some length: 27
+// in the shortest good document of the corpus, 10 in random characters.
+const (
+	leastAgain = 15
+	leastHan   = 200
+)
+
+// hanRepeats counts, in words, the characters that only repeat what stands before them.
+func hanRepeats(han []rune) float64 {
+	n := 0
+	for i := 0; i < len(han); {
+		run := 0
+		for size := 1; size <= 4 && run == 0; size++ {
+			end := i + size
+			for end+size <= len(han) && same(han[end:end+size], han[i:i+size]) {
+				end += size
+			}
+			times := (end - i) / size
+			if times >= 3 || times == 2 && size >= 2 && !(size == 2 && han[i] == han[i+1]) {
+				run = end - i
+			}
+		}
+		n += run
+		i += max(run, 1)
+	}
+	return float64(n) / 2
+}
+
+func same(a, b []rune) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,262 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
+type sentence struct {
+	line int // where it begins
+	// raw is the sentence as it stands, without code.
+	raw string
+	// words are those of alphabets, in lower case, without ids, figures, paths and the
+	// words that the form of a story or a criterion brings along.
+	words []string
+	// han are the Chinese characters in one piece, without such words.
+	han []rune
+	// pairs are the small English words that stand side by side, unusual those of them that
+	// hardly ever do.
+	pairs, unusual int
+	// bare is the longest row of words with only space between them and no small word.
+	bare int
+}
+
+// size is the length of a sentence in words; two Chinese characters are about one.
+func (s sentence) size() float64 { return float64(len(s.words)) + float64(len(s.han))/2 }
+
+// prose is what a document says outside code and headings, read once.
+type prose struct {
+	sentences []sentence
+	size      float64 // of all of them, in words
+	words     int     // of them, words of alphabets
+	foreign   int     // of these, those of another alphabet than the Latin one
+	han       int     // Chinese characters
+}
+
+// prose returns the sentences of the document in their order.
+func (d *text) prose() *prose {
+	if d.written == nil {
+		r := proseReader{d: d, out: &prose{}, skip: map[int]bool{}}
+		for _, h := range d.heads {
+			// A bold line with text behind it is read for that text.
+			r.skip[h.line] = h.rest == ""
+		}
+		for _, t := range d.tables {
+			r.skip[t.line] = true
+		}
+		for i := range d.said {
+			r.read(i)
+		}
+		r.flush()
+		d.written = r.out
+	}
+	return d.written
+}
+
+// proseReader joins the lines of a paragraph, so that a sentence may go over their ends.
+type proseReader struct {
+	d    *text
+	out  *prose
+	skip map[int]bool
+	// buf is the paragraph so far, starts where in it each of its lines begins.
+	buf    strings.Builder
+	starts []lineStart
+}
+
+type lineStart struct{ offset, line int }
+
+func (r *proseReader) read(i int) {
+	l := r.d.said[i]
+	if row, ok := r.d.cellsOf[i]; ok {
+		r.flush()
+		for _, c := range row.cells {
+			if strings.Contains(c, "`") {
+				c = inlineCode.ReplaceAllString(c, " ")
+			}
+			r.add(i, c)
+			r.flush()
+		}
+		return
+	}
+	if r.d.code[i] || r.skip[i] || strings.TrimSpace(l) == "" || underline.MatchString(l) || strings.HasPrefix(l, "|") && tableRule.MatchString(l) {
+		r.flush()
+		return
+	}
+	if _, body, ok := item(l); ok {
+		r.flush()
+		l = body
+	}
+	r.add(i, l)
+}
+
+func (r *proseReader) add(line int, l string) {
+	r.starts = append(r.starts, lineStart{r.buf.Len(), line})
+	if _, rest, ok := leadingID(l); ok {
+		l = rest
+	}
+	r.buf.WriteString(strings.TrimSpace(strings.ReplaceAll(l, "`", " ")))
+	r.buf.WriteByte(' ')
+}
+
+// flush cuts the paragraph into sentences.
+func (r *proseReader) flush() {
+	text, starts := r.buf.String(), r.starts
+	r.buf.Reset()
+	r.starts = nil
+	from, at := 0, 0
+	end := func(to int) {
+		for at+1 < len(starts) && starts[at+1].offset <= from {
+			at++
+		}
+		if s, ok := newSentence(starts[at].line, text[from:to]); ok {
+			r.out.sentences = append(r.out.sentences, s)
+			r.out.size += s.size()
+			r.out.words += len(s.words)
+			for _, w := range s.words {
+				if c, _ := utf8.DecodeRuneInString(w); !unicode.Is(unicode.Latin, c) {
+					r.out.foreign++
+				}
+			}
+			r.out.han += len(s.han)
+		}
+		from = to
+	}
+	for i, c := range text {
+		switch c {
+		case '.', '!', '?':
+			if i+1 < len(text) && text[i+1] == ' ' {
+				end(i + 1)
+			}
+		case '。', '！', '？', '；':
+			end(i + len("。"))
+		}
+	}
+	if from < len(text) {
+		end(len(text))
+	}
+}
+
+// newSentence reads the words of a sentence; one without any is none.
+func newSentence(line int, raw string) (sentence, bool) {
+	s := sentence{line: line, raw: strings.TrimSpace(raw)}
+	text := s.raw
+	if strings.ContainsAny(text, "0123456789") {
+		text = anyID.ReplaceAllString(text, " ")
+	}
+	follow, spoken, last, bare := lists().follow, lists().spoken, "", 0
+	eachRun(text, func(run string, han, joined bool) {
+		if han {
+			s.han = append(s.han, []rune(run)...)
+			last, bare = "", 0
+			return
+		}
+		before := len(s.words)
+		s.words = appendWords(s.words, run)
+		if len(s.words) != before+1 {
+			last, bare = "", 0
+			return
+		}
+		w := s.words[before]
+		if joined && follow[last] != nil && follow[w] != nil {
+			s.pairs++
+			if !follow[last][w] {
+				s.unusual++
+			}
+		}
+		last = w
+		switch {
+		case len(spoken[w]) > 0:
+			bare = 0
+		case joined:
+			bare++
+		default:
+			bare = 1
+		}
+		s.bare = max(s.bare, bare)
+	})
+	s.words = withoutSteps(s.words)
+	if len(s.han) > 0 {
+		s.han = []rune(lists().chineseSteps.Replace(string(s.han)))
+	}
+	return s, len(s.words) > 0 || len(s.han) > 0
+}
+
+// eachRun calls f for each run of Chinese characters and for each run of what words of
+// alphabets, numbers and paths are made of; joined where only space stands before it.
+func eachRun(text string, f func(run string, han, joined bool)) {
+	const none, inHan, inWord = 0, 1, 2
+	kind, from, joined := none, 0, true
+	for i, c := range text {
+		k := none
+		switch {
+		case unicode.Is(unicode.Han, c):
+			k = inHan
+		case unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@'’-", c):
+			k = inWord
+		}
+		if k != kind {
+			if kind != none {
+				f(text[from:i], kind == inHan, joined)
+				joined = strings.IndexByte(".:", text[i-1]) < 0
+			}
+			kind, from = k, i
+		}
+		if k == none && c != ' ' {
+			joined = false
+		}
+	}
+	if kind != none {
+		f(text[from:], kind == inHan, joined)
+	}
+}
+
+// appendWords adds the words of a run: none where it is a path, a name of a program or a figure.
+func appendWords(words []string, run string) []string {
+	run = strings.Trim(run, "_./:@'’-")
+	if run == "" || len(run) > 60 || strings.ContainsAny(run, "0123456789_.:@") {
+		return words
+	}
+	if strings.Count(run, "/") > 1 {
+		return words
+	}
+	for part := range strings.SplitSeq(strings.ToLower(run), "/") {
+		if part != "" {
+			words = append(words, strings.ReplaceAll(part, "’", "'"))
+		}
+	}
+	return words
+}
+
+// withoutSteps takes away what the form brings along: "as a …, I want …, so that …" and
+// "given …, when …, then …".
+func withoutSteps(words []string) []string {
+	if len(words) == 0 {
+		return words
+	}
+	steps := lists().Criterion
+	switch words[0] {
+	case "as":
+		steps = lists().Story
+	case "given", "when", "then":
+	default:
+		return words
+	}
+	out := make([]string, 0, len(words))
+	for i := 0; i < len(words); {
+		n := 0
+		for _, step := range steps {
+			if i+len(step) <= len(words) && slices.Equal(words[i:i+len(step)], step) {
+				n = max(n, len(step))
+			}
+		}
+		if n == 0 {
+			out = append(out, words[i])
+			n = 1
+		}
+		i += n
+	}
+	return out
+}

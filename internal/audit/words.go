@@ -1,0 +1,177 @@
+package audit
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed words/*.yaml words/english.txt
+var wordFiles embed.FS
+
+// wordLists are the lists of the folder words, made ready for looking up.
+type wordLists struct {
+	Story, Criterion [][]string
+	chineseSteps     *strings.Replacer
+	// spoken are the languages that a small word belongs to, languages all of them.
+	spoken    map[string][]string
+	languages []string
+	latin     map[string]bool
+	// follow are the small English words that stand behind one, common the stems of common
+	// English words.
+	follow     map[string]map[string]bool
+	common     map[string]bool
+	particles  map[rune]bool
+	generic    map[string]bool // stems
+	genericHan *strings.Replacer
+	filler     map[string]fillerClass
+	disowned   disownRules
+}
+
+// fillerClass is one class of filler.yaml.
+type fillerClass struct {
+	words, weak map[string]bool
+	// phrases are those of words, by the first of them; han the Chinese ones, by the first character.
+	phrases map[string][][]string
+	han     map[rune][][]rune
+}
+
+// lists returns the word lists. They are part of the program: one that cannot be read is
+// a mistake in it, which every test of the package shows.
+var lists = sync.OnceValue(func() *wordLists {
+	l, err := readLists()
+	if err != nil {
+		panic(err)
+	}
+	return l
+})
+
+func readList(name string, into any) error {
+	data, err := wordFiles.ReadFile("words/" + name)
+	if err != nil {
+		return err
+	}
+	if err := yaml.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("words/%s: %w", name, err)
+	}
+	return nil
+}
+
+func readLists() (*wordLists, error) {
+	var raw struct {
+		Living         map[string][]string `yaml:"living"`
+		Latin          []string            `yaml:"latin"`
+		Particles      []string            `yaml:"particles"`
+		Story          [][]string          `yaml:"story"`
+		Criterion      [][]string          `yaml:"criterion"`
+		ChineseSteps   []string            `yaml:"chinese_steps"`
+		Generic        []string            `yaml:"generic"`
+		GenericChinese []string            `yaml:"generic_chinese"`
+	}
+	if err := readList("languages.yaml", &raw); err != nil {
+		return nil, err
+	}
+	l := &wordLists{
+		Story: raw.Story, Criterion: raw.Criterion, chineseSteps: blanker(raw.ChineseSteps, ""),
+		spoken: map[string][]string{}, latin: setOf(raw.Latin), follow: map[string]map[string]bool{}, common: map[string]bool{}, particles: map[rune]bool{},
+		generic: map[string]bool{}, genericHan: blanker(raw.GenericChinese, "　"), filler: map[string]fillerClass{},
+	}
+	l.languages = slices.Sorted(maps.Keys(raw.Living))
+	for _, language := range l.languages {
+		for w := range setOf(raw.Living[language]) {
+			l.spoken[w] = append(l.spoken[w], language)
+		}
+	}
+	for _, w := range raw.Particles {
+		for _, c := range w {
+			l.particles[c] = true
+		}
+	}
+	for _, w := range raw.Generic {
+		l.generic[stem(w)] = true
+	}
+	var english struct {
+		Follow map[string][]string `yaml:"follow"`
+	}
+	if err := readList("english.yaml", &english); err != nil {
+		return nil, err
+	}
+	for w, others := range english.Follow {
+		l.follow[w] = setOf(others)
+	}
+	common, err := wordFiles.ReadFile("words/english.txt")
+	if err != nil {
+		return nil, err
+	}
+	for w := range strings.FieldsSeq(string(common)) {
+		l.common[w] = true
+	}
+	var classes map[string]struct {
+		Words   [][]string `yaml:"words"`
+		Weak    []string   `yaml:"weak"`
+		Phrases [][]string `yaml:"phrases"`
+	}
+	if err := readList("filler.yaml", &classes); err != nil {
+		return nil, err
+	}
+	for name, c := range classes {
+		class := fillerClass{words: setOf(slices.Concat(c.Words...)), weak: setOf(c.Weak), phrases: map[string][][]string{}, han: map[rune][][]rune{}}
+		for _, p := range slices.Concat(c.Phrases...) {
+			if words := strings.Fields(p); p[0] < 0x80 {
+				class.phrases[words[0]] = append(class.phrases[words[0]], words)
+			} else {
+				r := []rune(p)
+				class.han[r[0]] = append(class.han[r[0]], r)
+			}
+		}
+		l.filler[name] = class
+	}
+	return l, l.disowned.read()
+}
+
+// blanker replaces each of the words.
+func blanker(words []string, by string) *strings.Replacer {
+	var pairs []string
+	for _, w := range words {
+		pairs = append(pairs, w, by)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func setOf(words []string) map[string]bool {
+	set := make(map[string]bool, len(words))
+	for _, w := range words {
+		set[w] = true
+	}
+	return set
+}
+
+// suffixes are the ends that words of one stem differ by, longest first.
+var suffixes = []string{"ations", "ation", "ments", "ment", "ness", "ings", "ions", "ing", "ion", "eries", "ery", "ers", "ors", "ely", "est", "ed", "er", "or", "es", "ly", "al", "s", "e"}
+
+// stem cuts a word to what its forms share; it is coarse, and the same for both sides of
+// a comparison.
+func stem(w string) string {
+	w = strings.TrimSuffix(w, "'s")
+	if strings.HasSuffix(w, "ies") && len(w) > 5 && !strings.HasSuffix(w, "eries") {
+		return w[:len(w)-3] + "y"
+	}
+	for range 2 { // deliver|ed, deliv|er
+		for _, s := range suffixes {
+			if len(w) >= len(s)+3 && strings.HasSuffix(w, s) {
+				w = w[:len(w)-len(s)]
+				break
+			}
+		}
+	}
+	// A doubled consonant before the end: planning, plan.
+	if n := len(w); n > 3 && w[n-1] == w[n-2] {
+		w = w[:n-1]
+	}
+	return w
+}

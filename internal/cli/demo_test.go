@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/audit"
+	"bmad-mcp/internal/score"
+	"bmad-mcp/internal/workflow"
+)
+
+// TestDemoDocuments audits what the demo hands in: a newcomer sees good documents, but for
+// the one draft that shows what questions are.
+func TestDemoDocuments(t *testing.T) {
+	low := []string{"po-1.md"}
+	earlier := map[workflow.StageID]string{}
+	for _, step := range demoSteps() {
+		if step.file == "" {
+			continue
+		}
+		data, err := demoFiles.ReadFile("demo/" + step.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stage := workflow.StageID(strings.Split(step.file, "-")[0])
+		document := score.Read(stage, string(data)).Document
+		rubric, err := audit.Load(nil, stage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := rubric.Audit(document, audit.Background{Objective: demoObjective, Earlier: earlier})
+		switch good := a.Score >= 95; {
+		case slices.Contains(low, step.file) && a.Score >= 90:
+			t.Errorf("%s shows no gap: %g", step.file, a.Score)
+		case !good && !slices.Contains(low, step.file):
+			t.Errorf("%s: %g, %s", step.file, a.Score, a.Summary)
+		}
+		if len(document) > 2000 {
+			t.Errorf("%s takes %d bytes: the demo is read in a minute", step.file, len(document))
+		}
+		earlier[stage] = document
+	}
+}
