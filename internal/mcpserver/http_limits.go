@@ -92,8 +92,8 @@ func (b *bodies) read(body io.Reader, declared, limit int64) (data []byte, done 
 				return nil, done, errBodyTooLarge
 			}
 			next := min(2*int64(cap(data)), limit+1)
-			if declared >= 0 && declared < limit && next > declared {
-				next = max(declared+1, int64(cap(data))+1)
+			if int64(cap(data)) <= declared && declared < next {
+				next = declared + 1
 			}
 			if !grow(next) {
 				return nil, done, errBusy

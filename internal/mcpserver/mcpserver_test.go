@@ -30,7 +30,11 @@ var binary string
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// Tests with forms spend their time waiting as a person would.
-	if err := flag.Set("test.parallel", "16"); err != nil {
+	parallel := "16"
+	if raced {
+		parallel = "6" // these spend it computing, and so do the servers
+	}
+	if err := flag.Set("test.parallel", parallel); err != nil {
 		panic(err)
 	}
 	dir, err := os.MkdirTemp("", "bmad-mcp-test-")
@@ -39,11 +43,14 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "bmad-mcp.exe")
-	build := exec.Command("go", "build", "-o", binary, "../../cmd/bmad-mcp")
-	build.Stderr = os.Stderr
+	build, check := watched(dir, binary)
 	code := 1
 	if err := build.Run(); err == nil {
 		code = m.Run()
+		if err := check(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
 	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
@@ -54,7 +61,7 @@ func isolated(t testing.TB, extra ...string) []string {
 	t.Helper()
 	state := t.TempDir()
 	env := []string{"HOME=" + state, "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH")}
-	return append(env, extra...)
+	return append(append(env, watching()...), extra...)
 }
 
 func connect(t testing.TB, dir, protocol string) *mcpserver.Client {
@@ -156,8 +163,18 @@ func raw(t *testing.T, dir string, env ...string) *rpc {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	t.Cleanup(func() { leave(cmd.Process, in); _ = cmd.Wait() })
 	return &rpc{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), stderr: stderr}
+}
+
+// leave ends a server as hosts do, so that it can write down what was seen of it, and kills it
+// where it does not go.
+func leave(p *os.Process, in io.Closer) {
+	if in != nil {
+		_ = in.Close()
+	}
+	_ = p.Signal(os.Interrupt)
+	time.AfterFunc(20*time.Second, func() { _ = p.Kill() })
 }
 
 // greeted is a program that has answered the first request.
