@@ -59,6 +59,7 @@ func (a *app) hook() {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
 		return
 	}
+	e.Program, _ = os.Executable() // else only its usual name is known
 	file := a.turnFile(e.SessionID)
 	if file == "" {
 		return
