@@ -63,6 +63,8 @@ type Options struct {
 	// Trust is what the person keeps outside of projects; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
+	// Typed is what the person has typed as commands of their host; with nil, nothing.
+	Typed TypedDecisions
 	// Personas may be nil: every stage then has its own role.
 	Personas Personas
 	// Now and NewID default to the system's clock and random UUIDs.
@@ -80,6 +82,7 @@ type Engine struct {
 	within   []string
 	settings config.Source
 	trust    Trust
+	typedBy  TypedDecisions
 	personas Personas
 	now      func() time.Time
 	newID    func() string
@@ -93,7 +96,7 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, trust: o.Trust, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, settings: o.Settings, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.openDir == nil {
 		e.openDir = durable.OpenDir
 	}

@@ -44,6 +44,17 @@ const (
 	afterTool       = "PostToolUse"
 )
 
+// Typed returns the decision that an event says the person typed as a command: confirm,
+// approve or reject; "" if it is another event. The assistant cannot bring it about, unlike
+// a prompt.
+func (e Event) Typed() string {
+	command, ours := strings.CutPrefix(e.Command, "bmad:")
+	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
+		return ""
+	}
+	return command
+}
+
 // Turn is what is known of the present turn.
 type Turn struct {
 	// Prompt is the turn's id.
@@ -69,8 +80,7 @@ func (t Turn) After(e Event) Turn {
 	case e.Name == promptSubmitted:
 		t.Said, t.Always = saysTo(e.Prompt)
 	case e.Name == commandTyped:
-		// The assistant cannot bring this event about, unlike a prompt.
-		t.Said = t.Said || slices.Contains([]string{"bmad:confirm", "bmad:approve"}, e.Command)
+		t.Said = t.Said || e.Typed() == "confirm" || e.Typed() == "approve"
 	case e.Name == afterTool && e.Tool == "AskUserQuestion":
 		t.Chosen = t.Chosen || choosesTo(e.Response)
 	case e.Name == afterTool && e.Tool == "Bash":
