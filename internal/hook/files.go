@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -86,13 +87,8 @@ func shellChangesState(command string) bool {
 // writesState reports whether one command writes to the records, by a redirection or as an
 // argument of something else than a reader.
 func writesState(stmt *syntax.Stmt) bool {
-	for _, r := range stmt.Redirs {
-		switch r.Op {
-		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob, syntax.RdrInOut:
-			if r.Word != nil && isState(readWord(r.Word).text) {
-				return true
-			}
-		}
+	if slices.ContainsFunc(stmt.Redirs, overwrites) {
+		return true
 	}
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -100,27 +96,38 @@ func writesState(stmt *syntax.Stmt) bool {
 	}
 	args := readWords(call.Args)
 	base := strings.ToLower(baseName(args[0].text))
-	reads := readers[base]
-	for _, w := range args[1:] {
-		if base == "find" && (w.text == "-o" || strings.HasPrefix(w.text, "-i")) {
-			continue
-		}
-		if changers.MatchString(w.text) && !(base == "jq" || base == "grep" || base == "rg" || base == "ls" || base == "test" || base == "[") {
-			reads = false
-		}
-	}
-	if reads || ourProgram.MatchString(base) {
+	switch {
+	case ourProgram.MatchString(base), onlyReads(base, args[1:]):
 		return false
-	}
-	if base == "cp" && len(args) > 2 { // a copy of the records changes nothing of them
+	case base == "cp" && len(args) > 2: // a copy of the records changes nothing of them
 		return isState(args[len(args)-1].text)
 	}
-	for _, w := range args[1:] {
-		if isState(strings.TrimPrefix(w.text, "of=")) || stateInText.MatchString(w.text) && strings.ContainsAny(w.text, " ('\"") {
-			return true
-		}
+	return slices.ContainsFunc(args[1:], func(w word) bool {
+		return isState(strings.TrimPrefix(w.text, "of=")) || stateInText.MatchString(w.text) && strings.ContainsAny(w.text, " ('\"")
+	})
+}
+
+// overwrites reports whether a redirection writes to the records.
+func overwrites(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob, syntax.RdrInOut:
+		return r.Word != nil && isState(readWord(r.Word).text)
 	}
 	return false
+}
+
+// onlyReads reports whether a program with these arguments changes no file that they name.
+func onlyReads(base string, args []word) bool {
+	switch {
+	case !readers[base]:
+		return false
+	case slices.Contains([]string{"jq", "grep", "rg", "ls", "test", "["}, base):
+		return true
+	}
+	return !slices.ContainsFunc(args, func(w word) bool {
+		alternative := base == "find" && (w.text == "-o" || strings.HasPrefix(w.text, "-i"))
+		return !alternative && changers.MatchString(w.text)
+	})
 }
 
 // stateInText is a record that is named inside a program text, as after python -c.

@@ -85,6 +85,9 @@ func readShell(input json.RawMessage) string {
 	return c.Command
 }
 
+// maxDepth bounds how deep shells in shells are read.
+const maxDepth = 4
+
 // shell is a command while it is read.
 type shell struct {
 	program string
@@ -148,7 +151,7 @@ func (s *shell) ours(args []word, redirs []*syntax.Redirect) {
 	}
 	sub, rest := subcommand(args)
 	switch {
-	case sub == nil, sub.known && sub.text == "serve" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "--http") }): // it serves, and does what it is told on its input
+	case sub == nil, servesInput(*sub, rest): // it does what it is told on its input
 		s.decides = s.decides || decisionWord.MatchString(s.flat) || readsFile(redirs) || strings.Contains(s.flat, "|") && !toldByEcho(s.flat)
 	case !sub.known:
 		s.decides = true
@@ -160,6 +163,11 @@ func (s *shell) ours(args []word, redirs []*syntax.Redirect) {
 	default:
 		s.decides = s.decides || !harmless[sub.text]
 	}
+}
+
+// servesInput reports whether it serves, and not over HTTP.
+func servesInput(sub word, rest []word) bool {
+	return sub.known && sub.text == "serve" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "--http") })
 }
 
 // subcommand returns the first word that is not a flag.
@@ -182,38 +190,45 @@ func (s *shell) other(base string, args []word, redirs []*syntax.Redirect) {
 	if base == "command" && len(args) > 2 && (args[1].text == "-v" || args[1].text == "-V") {
 		return
 	}
-	runs := executors[base] || strings.Contains(args[0].text, "/") || base == "go" && len(args) > 1 && args[1].text == "run"
+	builds := base == "go" && len(args) > 1 && args[1].text != "run"
+	// What it runs may stand in a file, or come on its input.
+	runs := executors[base] || strings.Contains(args[0].text, "/") || base == "go" && !builds
 	for i, w := range args[1:] {
-		if s.isOurs(w) {
-			if base != "go" || runs { // as after sudo, timeout or xargs; go test ./cmd/bmad-mcp runs it not
+		switch {
+		case s.isOurs(w):
+			if !builds { // as after sudo, timeout or xargs
 				s.ours(args[i+2:], redirs)
 				runs = false
 			}
-			continue
+		case !s.names(w.text) && !(executors[base] && decisionWord.MatchString(w.text)):
+		case s.inner(base, w):
+			runs = false // the text is all that it runs
+		default:
+			s.suspects()
 		}
-		if !s.names(w.text) && !(executors[base] && decisionWord.MatchString(w.text)) {
-			continue
-		}
-		if inner, err := parse(w.text); err == nil && w.known && s.depth < 4 && isShell(base) {
-			s.depth++
-			s.script(inner)
-			s.depth--
-			runs = runs && len(args) < 3 // -c and its text are all that it runs
-			continue
-		}
-		s.suspects()
 	}
-	if runs || hereNames(s, redirs) {
+	if runs || s.hears(redirs) {
 		s.suspects()
 	}
 }
 
-func isShell(base string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash"}, base)
+// inner reads the text that a shell is given to run; false if it is none that can be read.
+func (s *shell) inner(base string, w word) bool {
+	if !w.known || s.depth >= maxDepth || !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash"}, base) {
+		return false
+	}
+	file, err := parse(w.text)
+	if err != nil {
+		return false
+	}
+	s.depth++
+	s.script(file)
+	s.depth--
+	return true
 }
 
-// hereNames reports whether what is written to the input of a program names ours.
-func hereNames(s *shell, redirs []*syntax.Redirect) bool {
+// hears reports whether what is written to the input of a program names ours.
+func (s *shell) hears(redirs []*syntax.Redirect) bool {
 	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
 		text := ""
 		if r.Hdoc != nil {
@@ -240,20 +255,20 @@ func toldByEcho(flat string) bool {
 
 // isInert reports whether a program with these arguments runs nothing that is named.
 func isInert(base string, args []word) bool {
-	if !inert[base] {
+	switch {
+	case !inert[base]:
 		return false
+	case base == "git" && (len(args) == 0 || !args[0].known || !gitVerbs[args[0].text]):
+		return false
+	case base != "find" && base != "git" && base != "rg":
+		return true
 	}
 	for i, w := range args {
-		value := base != "find" && i > 0 && (args[i-1].text == "-m" || args[i-1].text == "-F" || args[i-1].text == "-e")
-		if !value && hands.MatchString(w.text) && (base == "find" || base == "git" || base == "rg" || base == "grep") {
-			if base == "grep" && (w.text == "-c" || w.text == "-x") || base == "rg" && (w.text == "-c" || w.text == "-x") {
-				continue
-			}
+		text := base == "git" && i > 0 && slices.Contains([]string{"-m", "-F", "-e"}, args[i-1].text)
+		counts := base == "rg" && (w.text == "-c" || w.text == "-x")
+		if !text && !counts && hands.MatchString(w.text) {
 			return false
 		}
-	}
-	if base == "git" {
-		return len(args) > 0 && args[0].known && gitVerbs[args[0].text]
 	}
 	return true
 }
