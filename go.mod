@@ -19,6 +19,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.42.0
+	mvdan.cc/sh/v3 v3.13.1
 )
 
 require (

@@ -64,6 +64,7 @@ var only = map[string][]string{
 	"github.com/lithammer/fuzzysearch": {"internal/catalog"},
 	"github.com/fsnotify/fsnotify":     {"internal/watch"},
 	"github.com/prometheus":            {"internal/mcpserver"},
+	"mvdan.cc/sh":                      {"internal/hook"},
 	"golang.org/x/term":                {"internal/cli"},
 	"os/exec":                          {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/upkeep", "internal/verify", "internal/gitsource"},
 }

@@ -232,12 +232,17 @@ func (a *app) project() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return withSessions(here), nil
+}
+
+// withSessions returns the nearest folder upwards that has sessions, else the folder itself.
+func withSessions(here string) string {
 	for dir := here; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, filestore.Folder)); err == nil && info.IsDir() {
-			return dir, nil
+			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			return here, nil
+			return here
 		}
 	}
 }

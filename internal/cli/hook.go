@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,8 @@ import (
 
 	"bmad-mcp/internal/durable"
 	"bmad-mcp/internal/hook"
+	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/workflow"
 )
 
 const (
@@ -34,13 +37,16 @@ assistant from deciding at a gate in the turn in which it handed the draft in, u
 you have said so in that turn: by /bmad:confirm or /bmad:approve, in the words of your
 prompt, or by choosing so in a question. The plugin runs it; you need not.
 
+A decision that you type as a command, /bmad:confirm, approve or reject, is kept for a few
+minutes: the call that the command makes then counts as your own act, channel typed.
+
 It always ends with exit code 0, and prints something only where a call must not be
 made. What it remembers of a conversation is in the state folder, under turns.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,
-		RunE: func(*cobra.Command, []string) error {
-			a.hook()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.hook(cmd.Context())
 			return nil
 		},
 	}
@@ -48,7 +54,7 @@ made. What it remembers of a conversation is in the state folder, under turns.`,
 
 // hook never fails: what it cannot make out must not keep the person from working, and
 // the server holds its gates without it.
-func (a *app) hook() {
+func (a *app) hook(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintln(a.err, "bmad-mcp: the hook failed:", p)
@@ -59,10 +65,11 @@ func (a *app) hook() {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
 		return
 	}
-	file := a.turnFile(e.SessionID)
-	if file == "" {
-		return
+	e.Program, _ = os.Executable() // else only its usual name is known
+	if err := a.keepTyped(ctx, e); err != nil {
+		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot keep what you typed, so you will be asked:", err)
 	}
+	file := a.turnFile(e.SessionID)
 	var turn hook.Turn
 	if data, err := durable.ReadPath(file, maxTurn); err == nil {
 		_ = json.Unmarshal(data, &turn) // one that is broken is begun anew
@@ -74,12 +81,42 @@ func (a *app) hook() {
 		return
 	}
 	next := turn.After(e)
-	if next == turn {
+	if next == turn || file == "" {
 		return
 	}
 	if err := a.keepTurn(file, next); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot remember this turn:", err)
 	}
+}
+
+// keepTyped keeps a decision that the person typed as a command, for the assistant's call
+// that the command makes. Where it could mean more than one gate, or none, nothing is kept,
+// and they are asked as ever.
+func (a *app) keepTyped(ctx context.Context, e hook.Event) error {
+	var action workflow.Action
+	decision := workflow.DecisionApprove
+	switch e.Typed() {
+	case "confirm":
+		action = workflow.ActionConfirm
+	case "approve":
+		action = workflow.ActionApprove
+	case "reject":
+		decision = workflow.DecisionChanges
+	default:
+		return nil
+	}
+	cwd := os.Getenv("CLAUDE_PROJECT_DIR")
+	if cwd == "" {
+		cwd = e.Cwd
+	}
+	if !filepath.IsAbs(cwd) {
+		return nil
+	}
+	gate, words, ok := a.engine.TypedGate(ctx, withSessions(cwd), action, decision, e.Arguments)
+	if !ok {
+		return nil
+	}
+	return a.trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: a.engine.Now()})
 }
 
 // turnFile returns where the turn of a conversation is kept.

@@ -247,7 +247,12 @@ func (a *app) roots(names []string) ([]string, error) {
 func (a *app) newEngine(within []string) (*engine.Engine, *method.Library) {
 	var e *engine.Engine
 	library := a.newLibrary(func(name string) (*durable.Dir, error) { return e.OpenFolder(name) }, func() time.Time { return e.Clock() }, len(within) > 0)
+	var typed engine.TypedDecisions
+	if len(within) == 0 { // over HTTP nobody types at this machine
+		typed = a.trust()
+	}
 	e = engine.New(engine.Options{
+		Typed:    typed,
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
 		Known:    a.known(),
 		Settings: a.settings,

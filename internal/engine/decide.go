@@ -114,6 +114,9 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 	}
 	policy := r.policy(s).Gate
 	q := r.question(s) // before anyone is asked: the decision is for what is there now
+	if g, typed, err := r.typed(ctx, s, policy, q.Bound); typed {
+		return g, err
+	}
 	var note string
 	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
 	// but where a no is the decision to go on, about that too.
@@ -370,6 +373,8 @@ func grantNote(g workflow.Grant) string {
 		return note
 	case workflow.ChannelElicited:
 		return "Decided by you in the form. "
+	case workflow.ChannelTyped:
+		return "Decided by the command that you typed. "
 	case workflow.ChannelHostConfirmed:
 		return "Decided by you when the host asked. "
 	}

@@ -89,6 +89,8 @@ type Options struct {
 	// Trust is what the person keeps outside of projects; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
+	// Typed is what the person has typed as commands of their host; with nil, nothing.
+	Typed TypedDecisions
 	// Personas may be nil: every stage then has its own role.
 	Personas Personas
 	// Now and NewID default to the system's clock and random UUIDs.
@@ -107,6 +109,7 @@ type Engine struct {
 	reach    *reach.Reach
 	settings config.Source
 	trust    Trust
+	typedBy  TypedDecisions
 	personas Personas
 	now      func() time.Time
 	newID    func() string
@@ -122,7 +125,7 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, reach: o.Reach, settings: o.Settings, trust: o.Trust, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, reach: o.Reach, settings: o.Settings, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.openDir == nil {
 		e.openDir = durable.OpenDir
 	}

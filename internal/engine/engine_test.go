@@ -57,6 +57,7 @@ func (b *bench) restart() {
 		Known:    filestore.Known{Folder: b.state},
 		Settings: config.Source{UserFolder: b.own, Environ: b.environ},
 		Trust:    trust.Folder(b.state),
+		Typed:    trust.Folder(b.state),
 		Personas: b.people,
 		Now: func() time.Time {
 			b.clock = b.clock.Add(time.Second)

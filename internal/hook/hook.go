@@ -28,6 +28,12 @@ type Event struct {
 	Prompt    string          `json:"prompt"`
 	// Command is the name of the slash command that the person typed.
 	Command string `json:"command_name"`
+	// Arguments are what the person typed after it.
+	Arguments string `json:"command_args"`
+	// Cwd is the folder that the host works in.
+	Cwd string `json:"cwd"`
+	// Program is the path of this program, for whoever reads the event: it may have any name.
+	Program string `json:"-"`
 }
 
 // The names of the events that are looked at.
@@ -37,6 +43,17 @@ const (
 	beforeTool      = "PreToolUse"
 	afterTool       = "PostToolUse"
 )
+
+// Typed returns the decision that an event says the person typed as a command: confirm,
+// approve or reject; "" if it is another event. The assistant cannot bring it about, unlike
+// a prompt.
+func (e Event) Typed() string {
+	command, ours := strings.CutPrefix(e.Command, "bmad:")
+	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
+		return ""
+	}
+	return command
+}
 
 // Turn is what is known of the present turn.
 type Turn struct {
@@ -61,15 +78,18 @@ func (t Turn) After(e Event) Turn {
 	}
 	switch {
 	case e.Name == promptSubmitted:
-		t.Said, t.Always = t.Said || saysTo(e.Prompt), t.Always || saysToAlways(e.Prompt)
+		t.Said, t.Always = saysTo(e.Prompt)
 	case e.Name == commandTyped:
-		// The assistant cannot bring this event about, unlike a prompt.
-		t.Said = t.Said || slices.Contains([]string{"bmad:confirm", "bmad:approve"}, e.Command)
+		t.Said = t.Said || e.Typed() == "confirm" || e.Typed() == "approve"
 	case e.Name == afterTool && e.Tool == "AskUserQuestion":
 		t.Chosen = t.Chosen || choosesTo(e.Response)
 	case e.Name == afterTool && e.Tool == "Bash":
-		if inShell.MatchString(readShell(e.Input)) {
+		command := readShell(e.Input)
+		if decidesInShell(command, e.Program) {
 			t.Said, t.Chosen = false, false
+		}
+		if submitsInShell.MatchString(quoting.Replace(command)) {
+			t.Submitted, t.Chosen, t.AsksThem = true, false, false
 		}
 	case e.Name == afterTool && isTask(e.Tool):
 		switch call := read(e.Input); {
@@ -85,13 +105,17 @@ func (t Turn) After(e Event) Turn {
 
 // Refuse returns why a call must not be made in this turn; "" if it may.
 func (t Turn) Refuse(e Event) string {
+	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
+		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
+			"Drafts are edited in " + stateFolder + "/" + workFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."
+	}
 	if e.Name != beforeTool || !t.Submitted || t.Said || t.Chosen || t.Always || e.PromptID != t.Prompt {
 		return ""
 	}
 	command := "confirm"
 	switch {
 	case e.Tool == "Bash":
-		if !inShell.MatchString(readShell(e.Input)) {
+		if !decidesInShell(readShell(e.Input), e.Program) {
 			return ""
 		}
 	case isTask(e.Tool):
@@ -110,15 +134,8 @@ func (t Turn) Refuse(e Event) string {
 	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since. " + how
 }
 
-// inShell matches a decision that is typed for the person.
-var inShell = regexp.MustCompile(`(^|[;&|(\n]|\b(then|do|env|command|exec|sudo))\s*(\w+=\S*\s+)*["']?(\S*/)?bmad-mcp(-[a-z0-9]+)*(\.exe)?["']?` +
-	`(\s+-{1,2}[\w-]+(=\S+|\s+[^-\s]\S*)?|\s+task)*\s+(confirm|approve)\b`)
-
-func readShell(input json.RawMessage) string {
-	var c struct{ Command string }
-	_ = json.Unmarshal(input, &c) // what is no command decides nothing
-	return c.Command
-}
+// submitsInShell is in a command that hands a draft in.
+var submitsInShell = regexp.MustCompile(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 
 // call is what of a call to bmad-task matters here.
 type call struct {
@@ -192,65 +209,6 @@ func asksThem(response json.RawMessage) bool {
 			}
 		}
 		if json.Unmarshal([]byte(b.Text), &reply) == nil && (reply.Gate.AskByForm || reply.Gate.AskByHost) {
-			return true
-		}
-	}
-	return false
-}
-
-const (
-	verbs   = `(confirm|approve|accept)`
-	objects = `(it|them|this|that|these|(the )?(document|draft|prd|requirements|architecture|design|plan|gate|result|work|risk))`
-	ends    = `(\s*[.,!;:\n)]|\s+(and|then|please|now)\b|\s*$)`
-	starts  = `(^|[.!?;\n])[\s\p{P}\p{S}]*((yes|ok|okay|please|then|now|and|just|fine|great|good|looks good|lgtm|go ahead and)[\s,!]+)*`
-	chinese = `(确认|批准|同意|通过)`
-)
-
-var (
-	// orders are ways to tell an assistant to decide: an imperative that begins a sentence, or
-	// that comes with "then". People who describe what they build use the same verbs.
-	orders = regexp.MustCompile(`(?i)` + starts + `(i )?` + verbs + `(` + ends + `| ` + objects + ends + `)|` +
-		`\bthen (please )?` + verbs + ` ` + objects + ends + `|` +
-		`^[\s\p{P}]*(确认|批准|同意)([\s\p{P}吧它了]|$)|(直接|替我|帮我)` + chinese)
-	// standing are ways to tell it to decide on everything that comes.
-	standing = regexp.MustCompile(`(?i)(` + starts + `|\bthen )` + verbs + ` (all|everything|each of them|every gate|for me|automatically)\b|` +
-		`\b(` + verbs + ` (it|them|all|everything|each)|decide|gates?)\b[^.!?\n]{0,40}\bwithout asking( me)?` + ends + `|` +
-		`\b(do not|don't|no need to) (ask|wait for) me` + ends + `|\b(decide|confirm|approve|accept)\b[^.!?\n]{0,20}\bon my behalf\b|不用问我|全部(确认|批准|同意)`)
-	// doubts take an order back, or put it off.
-	doubts = regexp.MustCompile(`(?i)\b(do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
-		`\b(ask me|wait for my|let me (read|see|look|review|check)|myself)\b|\?\s*$|不要|先别|别` + chinese + `|先问|等我|我来`)
-	// ownNos hold a word of doubt, and are none.
-	ownNos = regexp.MustCompile(`(?i)\b(do not|don't|no need to) (ask|wait for) me` + ends + `|\bwithout asking me\b`)
-	// yeses answer a question that asks for a decision.
-	yeses = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
-	// decidings are questions that ask for one, choices a choice that is one.
-	decidings = regexp.MustCompile(`(?i)\b` + verbs + `\b|` + chinese)
-	choices   = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
-)
-
-// saysTo reports whether a text tells the assistant to decide for the person.
-func saysTo(text string) bool {
-	return orders.MatchString(strings.TrimSpace(text)) && !doubted(text)
-}
-
-// saysToAlways reports whether it tells the assistant to decide whenever it comes to that.
-func saysToAlways(text string) bool { return standing.MatchString(text) && !doubted(text) }
-
-func doubted(text string) bool { return doubts.MatchString(ownNos.ReplaceAllString(text, "")) }
-
-// choosesTo reports whether the person has chosen or typed a yes to a question.
-func choosesTo(response json.RawMessage) bool {
-	var r struct {
-		Answers map[string]string `json:"answers"`
-	}
-	if json.Unmarshal(response, &r) != nil {
-		return false
-	}
-	for question, answer := range r.Answers {
-		if doubted(answer) {
-			continue
-		}
-		if saysTo(answer) || choices.MatchString(answer) || decidings.MatchString(question) && yeses.MatchString(answer) {
 			return true
 		}
 	}

@@ -5,12 +5,14 @@ import "time"
 // Channel is the way by which a person's decision came.
 type Channel string
 
-// The channels, the best first. ChannelScript is a decision given on a command line,
+// The channels, the best first. ChannelTyped is a command that a person typed to their host,
+// of which its hook told; ChannelScript is a decision given on a command line,
 // without a person at a terminal.
 const (
 	ChannelElicited      Channel = "elicited"
 	ChannelHostConfirmed Channel = "host_confirmed"
 	ChannelTerminal      Channel = "terminal"
+	ChannelTyped         Channel = "typed"
 	ChannelScript        Channel = "script"
 	ChannelRelayed       Channel = "relayed"
 )
@@ -19,7 +21,7 @@ const (
 type Assurance string
 
 // The assurances. High: a person filled in a form of their own host. Medium: a person
-// let a host's question pass, or answered at a terminal. Low: only the caller's word.
+// let a host's question pass, answered at a terminal, or typed a command of their host. Low: only the caller's word.
 const (
 	AssuranceHigh   Assurance = "high"
 	AssuranceMedium Assurance = "medium"
@@ -31,7 +33,7 @@ func (c Channel) Assurance() Assurance {
 	switch c {
 	case ChannelElicited:
 		return AssuranceHigh
-	case ChannelHostConfirmed, ChannelTerminal:
+	case ChannelHostConfirmed, ChannelTerminal, ChannelTyped:
 		return AssuranceMedium
 	}
 	return AssuranceLow

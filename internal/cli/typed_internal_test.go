@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/workflow"
+)
+
+// TestTypedNeverOverHTTP: the engine that serves clients over HTTP takes nothing that was
+// typed at this machine.
+func TestTypedNeverOverHTTP(t *testing.T) {
+	for name, want := range map[string]workflow.Channel{"stdio": workflow.ChannelTyped, "http": workflow.ChannelRelayed} {
+		t.Run(name, func(t *testing.T) {
+			state, project := t.TempDir(), t.TempDir()
+			t.Setenv("XDG_STATE_HOME", state)
+			a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), err: io.Discard}
+			var within []string
+			if name == "http" {
+				within = []string{project}
+			}
+			e, library := a.newEngine(within)
+			defer library.Close()
+			do := func(req engine.Request) {
+				t.Helper()
+				req.Cwd, req.Via = project, workflow.ChannelRelayed
+				if _, err := e.Do(t.Context(), req); err != nil {
+					t.Fatal(err)
+				}
+			}
+			do(engine.Request{Action: workflow.ActionStart, Objective: "x"})
+			do(engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: "# D\nQuality Score: 96"}}})
+			gate, _, ok := e.TypedGate(t.Context(), project, workflow.ActionConfirm, workflow.DecisionApprove, "")
+			if !ok {
+				t.Fatal("nothing waits")
+			}
+			if err := trust.Folder(filepath.Join(state, "bmad-mcp")).PutTyped(trust.Typed{TypedGate: gate, At: e.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			yes := true
+			do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
+			s, _, err := e.Session(t.Context(), engine.Request{Cwd: project, SessionID: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Last().Grant.Channel; got != want {
+				t.Errorf("the channel is %s, want %s", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/trust"
+	"bmad-mcp/internal/workflow"
+)
+
+// TypedDecisions are what the person has typed as commands of their host.
+type TypedDecisions interface {
+	// TakeTyped takes the decision for a gate away, if one was typed for exactly that.
+	TakeTyped(ctx context.Context, gate trust.TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error)
+}
+
+// typed returns the person's decision where they have typed it for the gate as it stands,
+// and the assistant's call carries it. A strict policy does not take it: whatever program
+// speaks to the host's hook can say that something was typed.
+func (r run) typed(ctx context.Context, s *workflow.Session, policy workflow.GateMode, b Bound) (g workflow.Grant, ok bool, err error) {
+	if r.typedBy == nil || policy == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
+		r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
+		return g, false, nil
+	}
+	a := Response{Channel: workflow.ChannelTyped, Decision: workflow.DecisionApprove}
+	if r.refuses() {
+		a.Decision = workflow.DecisionChanges
+	}
+	needsWords := r.wordsDue(s, a.Decision, "") != ""
+	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.dir.Path(), b, a.Decision), needsWords, r.Now())
+	if err != nil || !ok {
+		if err != nil {
+			r.log.Warn("what was typed cannot be taken", "error", err)
+		}
+		return g, false, nil
+	}
+	// Their own words count, not what the assistant makes of them; to a no without any it
+	// may add what they said later.
+	if a.Feedback = words; words == "" && a.Decision == workflow.DecisionChanges {
+		a.Feedback = r.req.Feedback
+	}
+	g, err = r.granted(s, policy, b, a)
+	return g, true, err
+}
+
+func typedGate(project string, b Bound, d workflow.Decision) trust.TypedGate {
+	return trust.TypedGate{Project: project, SessionID: b.SessionID, Stage: b.Stage, Revision: b.Revision, SHA256: b.SHA256, Action: b.Action, Decision: d}
+}
+
+// TypedGate returns the one gate of a project that a typed command can mean, with the rest
+// of what was typed. words may begin with the name of a task; without one, exactly one
+// session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
+// either. ok is false where there is none, or more than one.
+func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (gate trust.TypedGate, rest string, ok bool) {
+	p, err := e.open(cwd)
+	if err != nil {
+		return gate, "", false
+	}
+	defer p.close()
+	sessions, _, err := p.backend.List(ctx)
+	if err != nil {
+		return gate, "", false
+	}
+	name, after, _ := strings.Cut(strings.TrimSpace(words), " ")
+	named := func(s workflow.Summary) bool { return name != "" && (s.TaskName == name || s.SessionID == name) }
+	if slices.ContainsFunc(sessions, named) {
+		sessions, words = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !named(s) }), after
+	} else if name != "" && (action == workflow.ActionConfirm || after == "" && strings.Contains(name, "-")) {
+		return gate, "", false // the name of a task that is not here
+	}
+	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
+		return !s.CurrentState.Gated() || action != "" && gateAction(s.CurrentState) != action
+	})
+	if len(sessions) != 1 {
+		return gate, "", false
+	}
+	s, err := p.backend.Get(ctx, sessions[0].SessionID)
+	if err != nil || !s.CurrentState.Gated() {
+		return gate, "", false
+	}
+	r := run{Engine: e, project: p, id: s.SessionID}
+	b := r.bound(s)
+	return typedGate(p.dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
+}

@@ -1,0 +1,127 @@
+package trust
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"bmad-mcp/internal/durable"
+	"bmad-mcp/internal/workflow"
+)
+
+// TypedFor is how long a decision that was typed is good for: long enough for an assistant
+// that looks at the status first, too short to be forgotten.
+const TypedFor = 5 * time.Minute
+
+// typedFolder holds the decisions that were typed and not used yet, one for a session.
+const typedFolder = "typed"
+
+// TypedGate is the one gate that a typed decision is for.
+type TypedGate struct {
+	// Project is the path of the project's folder.
+	Project   string           `json:"project"`
+	SessionID string           `json:"session_id"`
+	Stage     workflow.StageID `json:"stage"`
+	Revision  int              `json:"revision"`
+	// SHA256 is the draft's.
+	SHA256   string            `json:"sha256"`
+	Action   workflow.Action   `json:"action"`
+	Decision workflow.Decision `json:"decision"`
+}
+
+// Typed is a decision that a person has typed as a command of their host. It is used once.
+type Typed struct {
+	TypedGate
+	// Words are what they typed after the command and the name of the task.
+	Words string `json:"words,omitempty"`
+	// Host is the conversation of the host in which it was typed.
+	Host string    `json:"host_session,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// name is that of the file: a session has one decision at a time.
+func (g TypedGate) name() string {
+	return typedFolder + "/" + workflow.Hash([]byte(g.Project + "\n" + g.SessionID))[:32] + ".json"
+}
+
+// PutTyped keeps a decision until it is taken. What was typed before for the session is
+// forgotten.
+func (f Folder) PutTyped(t Typed) error {
+	t.Project = resolve(t.Project)
+	data, err := json.Marshal(t)
+	if err != nil {
+		return f.trouble(err)
+	}
+	d, err := f.make()
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	if _, err := d.MkdirAll(typedFolder); err != nil {
+		return f.trouble(err)
+	}
+	d.sweepTyped(t.At)
+	return f.trouble(d.Replace(t.name(), append(data, '\n')))
+}
+
+// TakeTyped takes the decision for a gate away, if one was typed for exactly that and not
+// too long ago: of several callers one gets it. Where the decision needs words, one without
+// is left alone.
+func (f Folder) TakeTyped(ctx context.Context, gate TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error) {
+	gate.Project = resolve(gate.Project)
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	if t, err := d.readTyped(gate.name()); err != nil || !t.fits(gate, needsWords, now) || ctx.Err() != nil {
+		return "", false, nil //nolint:nilerr // what cannot be read was not typed
+	}
+	// Whoever renames it has it; it is read again, since another could have come in its place.
+	mine := typedFolder + "/" + durable.TempName(path.Base(gate.name()))
+	if err := d.Rename(gate.name(), mine); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", false, nil
+		}
+		return "", false, f.trouble(err)
+	}
+	t, err := d.readTyped(mine)
+	if err := errors.Join(err, d.Remove(mine)); err != nil {
+		return "", false, f.trouble(err)
+	}
+	return t.Words, t.fits(gate, needsWords, now), nil
+}
+
+// fits reports whether a decision is for a gate, at a time.
+func (t Typed) fits(gate TypedGate, needsWords bool, now time.Time) bool {
+	age := now.Sub(t.At)
+	return t.TypedGate == gate && gate.SHA256 != "" && age >= -time.Second && age < TypedFor && (!needsWords || strings.TrimSpace(t.Words) != "")
+}
+
+func (d dir) readTyped(name string) (t Typed, err error) {
+	data, err := d.ReadFile(name, maxFile)
+	if err == nil {
+		err = json.Unmarshal(data, &t)
+	}
+	return t, err
+}
+
+// sweepTyped removes what nobody has taken in time, as far as the disk lets it.
+func (d dir) sweepTyped(now time.Time) {
+	entries, err := d.ReadDir(typedFolder)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > 2*TypedFor {
+			_ = d.Remove(typedFolder + "/" + e.Name())
+		}
+	}
+}
