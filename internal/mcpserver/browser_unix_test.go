@@ -117,7 +117,7 @@ func (p *pageServer) visit(t *testing.T, browser, page, host, target string, fra
 		t.Fatalf("%s: the page does not come to its end; so far: %v", page, p.said)
 	}
 	cancel()
-	<-ended
+	_ = <-ended // it was killed
 }
 
 // outcome returns what became of an attempt.
