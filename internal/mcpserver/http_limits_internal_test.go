@@ -137,9 +137,10 @@ func TestBodiesInFlight(t *testing.T) {
 		return h.bodies.held
 	}
 	const large = 1 << 20
-	// Announcing holds nothing.
+	// Announcing holds next to nothing.
+	var announced []net.Conn
 	for range 20 {
-		partly(t, ts, session, large, 0)
+		announced = append(announced, partly(t, ts, session, large, 0))
 	}
 	first := partly(t, ts, session, large, large-100)
 	eventually(t, "the first is read", func() bool { return held() > large-100 })
@@ -160,7 +161,9 @@ func TestBodiesInFlight(t *testing.T) {
 	if status, _ := answer(t, first); status == http.StatusServiceUnavailable {
 		t.Error("the first was not taken")
 	}
-	ts.CloseClientConnections()
+	for _, conn := range append(announced, first, second) {
+		_ = conn.Close()
+	}
 	eventually(t, "all is given back", func() bool { return held() == 0 })
 	if _, got := post(t, ts.URL+Endpoint, session, false, 3, "tools/call", map[string]any{"name": "none", "arguments": map[string]any{"x": strings.Repeat("x", large-1000)}}); len(got) != 1 {
 		t.Errorf("afterwards: %v", got)

@@ -107,7 +107,7 @@ func TestHTTPUnderLoad(t *testing.T) {
 		text, _ := json.Marshal(object{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": object{"name": "bmad-task", "arguments": args}})
 		return string(text)
 	}
-	many(func(crew, round int) {
+	many(func(crew, _ int) {
 		p := &speaker{s: s, capabilities: object{"elicitation": object{}, "roots": object{}}}
 		p.greet()
 		brief, end := context.WithTimeout(context.Background(), time.Duration(20+30*crew)*time.Millisecond)
@@ -129,7 +129,7 @@ func TestHTTPUnderLoad(t *testing.T) {
 		own.Go(func() { send(brief, http.MethodDelete, p.session, "") })
 		own.Wait()
 	})
-	many(func(crew, round int) {
+	many(func(_, _ int) {
 		page := &speaker{s: s, header: []string{"Origin", inspectorOrigin}}
 		page.greet()
 		send(context.Background(), http.MethodPost, page.session, call(2, object{"action": "status"}), "Origin", inspectorOrigin)
