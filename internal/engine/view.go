@@ -90,7 +90,7 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 		return // what there is speaks of an earlier round
 	}
 	if st.Gate == workflow.GateScore {
-		out.Score = rec.Score
+		out.Score, out.ScoreNote = rec.Score, rec.ScoreNote
 		out.ScoreIsEstimate = rec.EstimatedScore != nil && rec.ClaimedScore == nil
 	}
 	if a := rec.Audit; a != nil {
@@ -161,7 +161,12 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 			if e := s.Record(id).Evidence; e.Failed() {
 				out.Findings = append(out.Findings, workflow.Finding{ID: "verify", Severity: "critical", Problem: evidenceText(e) + "; its output ends: " + lastBytes(e.Tail, shownTail)})
 			}
-			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Verdict == workflow.Fail {
+			if s.Record(id).Doubted() {
+				for i, words := range s.Record(id).Objections {
+					out.Findings = append(out.Findings, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", id, i+1), Severity: "major", Problem: "the report states a pass, but: " + words})
+				}
+			}
+			if ref := s.Record(id).FinalResultRef; ref != nil && (s.Record(id).Verdict == workflow.Fail || s.Record(id).Doubted()) {
 				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
