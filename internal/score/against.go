@@ -104,7 +104,7 @@ func (s sentence) lastWord() int {
 // symbol reports whether a token is a mark such as ❌ and no word.
 func (t token) symbol() bool { return !t.isWord && !t.isNumber }
 
-var separators = map[string]bool{":": true, "：": true, "|": true, "｜": true, "→": true, "⇒": true, "➜": true, "=": true, "—": true, "–": true, "-": true, ">": true, "…": true, "⟶": true, "]": true, ")": true, "）": true, ",": true, "，": true, ".": true, "\"": true, "(": true, "（": true, "\\": true, "!": true, "！": true, "<": true, "/": true, "[": true, "、": true, "?": true, "？": true, "“": true, "”": true, "~": true}
+var separators = map[string]bool{":": true, "：": true, "|": true, "｜": true, "→": true, "⇒": true, "➜": true, "=": true, "—": true, "–": true, "-": true, ">": true, "…": true, "⟶": true, "]": true, ")": true, "）": true, ",": true, "，": true, ".": true, "\"": true, "(": true, "（": true, "\\": true, "!": true, "！": true, "<": true, "/": true, "[": true, "、": true, "?": true, "？": true, "“": true, "”": true, "~": true, "】": true, "【": true, "{": true, "}": true, "」": true, "「": true}
 
 // strong separators stand between a label and its value.
 var labelSeparators = map[string]bool{":": true, "：": true, "|": true, "｜": true, "→": true, "⇒": true, "➜": true, "=": true, "—": true, "–": true, "-": true, ">": true, "…": true, "⟶": true, ".": true, "]": true}
@@ -174,13 +174,13 @@ func (s sentence) negated(i int) bool {
 
 // supposed reports whether a condition or a possibility stands before i.
 func (s sentence) supposed(i int) bool {
-	for _, t := range s.tokens[:i] {
-		if t.has(isCondition | isRule) {
-			return true
-		}
+	if s.supposedBefore(i) {
+		return true
 	}
+	clause := true
 	for _, t := range s.tokens[min(i+1, len(s.tokens)):] {
-		if t.has(isRule) {
+		clause = clause && t.text != "，" && t.text != ","
+		if t.has(isRule) && (clause || !wordless([]rune(t.text)[0])) {
 			return true
 		}
 	}
@@ -271,11 +271,14 @@ func (s sentence) nameAt(i int) bool {
 // symbolAgainst: a mark of failure before what failed, unless the line explains the marks.
 func (s sentence) symbolAgainst(i int) bool {
 	for _, t := range s.tokens {
-		if t.symbol() && t.has(isPass) || t.text == "=" {
+		if t.symbol() && t.has(isPass) {
 			return false
 		}
 	}
 	n, _ := s.next(i)
+	if i+1 < len(s.tokens) && s.tokens[i+1].text == "=" {
+		return false
+	}
 	return !s.tokens[n].has(isPass) && !s.zeroAfter(n-1) && !s.noneLast()
 }
 
@@ -358,6 +361,22 @@ func (s sentence) offered(i int) bool {
 // "AC-3 ❌", "AC-3 fail".
 func (s sentence) tailAgainst() bool {
 	last := len(s.tokens) - 1
+	if t := s.tokens[last].text; t == ")" || t == "）" { // what is added in brackets
+		for j := last; j > 0; j-- {
+			if t := s.tokens[j].text; t == "(" || t == "（" {
+				last = j - 1
+				break
+			}
+		}
+	}
+	if s.tokens[last].text == "s" || s.tokens[last].text == "ms" { // "failed after 12s"
+		for last > 0 && (s.tokens[last].isNumber || s.tokens[last].text == "s" || s.tokens[last].text == "ms" || s.tokens[last].has(isLink)) {
+			last--
+		}
+		if t := s.tokens[last]; t.verdict() && !t.has(isWeak) && last > 0 && last <= 4 {
+			return !s.negated(last) && !s.supposed(last)
+		}
+	}
 	for last > 0 && !s.tokens[last].has(isFail) && (!s.tokens[last].isWord || s.tokens[last].has(isLink) || s.tokens[last].text == "s" || s.tokens[last].text == "ms") {
 		last--
 	}
@@ -420,9 +439,11 @@ func (s sentence) phraseAgainst() bool {
 	return false
 }
 
+// supposedBefore reports whether a condition stands before i. In Chinese that of a time stands
+// behind what it is about.
 func (s sentence) supposedBefore(i int) bool {
 	for _, t := range s.tokens[:i] {
-		if t.has(isCondition | isRule) {
+		if t.has(isCondition) || t.has(isRule) && !wordless([]rune(t.text)[0]) {
 			return true
 		}
 	}

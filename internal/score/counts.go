@@ -202,7 +202,8 @@ func (s sentence) restSkipped(i int) bool {
 // exitAgainst: a program ended with a code other than 0, and the line says nothing else.
 func (s sentence) exitAgainst() bool {
 	for i, t := range s.tokens {
-		if !t.has(isExit) || i != s.head() && !s.has(isTests) || s.supposed(i) {
+		process := len(strings.Fields(s.text[t.start:t.end])) >= 3 && i <= s.head()+3 // "Process completed with exit code"
+		if !t.has(isExit) || i != s.head() && !s.has(isTests) && !process || s.supposed(i) {
 			continue
 		}
 		n, _ := s.next(i)

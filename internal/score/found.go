@@ -1,6 +1,7 @@
 package score
 
 import (
+	"regexp"
 	"slices"
 
 	"bmad-mcp/internal/workflow"
@@ -36,6 +37,16 @@ func (a *Assessment) findingAgainst(lines []line, i int) bool {
 		}
 	}
 	return false
+}
+
+var emptyBox = regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S`)
+
+// verdictBox is one of the boxes of a form, of which the other is checked.
+var verdictBox = regexp.MustCompile(`(?i)\[[ \t]?\][ \t]*\*{0,2}(?:pass|fail|not? |n/a|blocked|通过|不通过|不适用)`)
+
+// unchecked reports whether a line is an item of a checklist that is not checked, and not for later.
+func (l line) unchecked() bool {
+	return !l.fenced && !l.later && emptyBox.MatchString(l.text) && !verdictBox.MatchString(l.text)
 }
 
 // criticalCounted: "2 critical findings are open", "Critical: 1", "严重问题：2".
@@ -98,7 +109,7 @@ func (s sentence) criticalHead() bool {
 
 // severityLabel reports whether a severity stands as the value of its label or in brackets.
 func (s sentence) severityLabel(h, i int) bool {
-	is, _ := words.match([]unit{s.tokens[h].unit}, colSeverity)
+	is, _ := heads.match([]unit{s.tokens[h].unit}, colSeverity)
 	return is != 0 && s.separatorBefore(i) || s.tokens[i-1].text == "(" || s.tokens[i-1].text == "[" || s.tokens[i-1].text == "（"
 }
 

@@ -29,6 +29,7 @@ const (
 	isExpected
 	isEarlier
 	isEarlierHead
+	isLaterHead
 	isTests
 	isCopula
 	isLink
@@ -54,7 +55,13 @@ const (
 	statesFail
 	statesBlocked
 	statesDoubt
-	isWholeLabel
+	isTarget
+	isPresent
+)
+
+// What labels and the heads of columns mean, in a list of their own.
+const (
+	isWholeLabel meaning = 1 << iota
 	isStatusLabel
 	isSoftLabel
 	colResult
@@ -63,6 +70,7 @@ const (
 	colOther
 	colSeverity
 	colPriority
+	colRound
 	colProblem
 	colStatus
 	colFile
@@ -71,23 +79,29 @@ const (
 	colEvidence
 	colCount
 	colFailures
-	isTarget
-	isPresent
 )
 
+// sections are the names of the meanings of words.
 var sections = map[string]meaning{
-	"pass": isPass, "fail": isFail, "weak": isWeak, "thing": isThing, "failures": isFailures, "neutral": isNeutral, "none": isNone, "negation": isNegation,
-	"no": isNo, "nobody": isNobody, "condition": isCondition, "rule": isRule, "proviso": isProviso, "harmless": isHarmless,
-	"resolved": isResolved, "unresolved": isUnresolved, "expected": isExpected, "earlier": isEarlier, "earlier head": isEarlierHead,
-	"tests": isTests, "copula": isCopula, "link": isLink, "number": isNumber, "of": isOf, "untested": isUntested, "partial": isPartial,
+	"pass": isPass, "fail": isFail, "weak": isWeak, "thing": isThing, "failures": isFailures, "neutral": isNeutral,
+	"none": isNone, "negation": isNegation, "no": isNo, "nobody": isNobody, "condition": isCondition, "rule": isRule,
+	"proviso": isProviso, "harmless": isHarmless, "resolved": isResolved, "unresolved": isUnresolved, "expected": isExpected,
+	"earlier": isEarlier, "earlier head": isEarlierHead, "later head": isLaterHead, "tests": isTests, "copula": isCopula,
+	"link": isLink, "number": isNumber, "of": isOf, "untested": isUntested, "partial": isPartial,
 	"neutral result": isNeutralResult, "no result": isNoResult, "critical": isCritical, "major": isMajor, "minor": isMinor,
-	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool, "exit": isExit,
-	"against": isAgainst, "nothing tested": isNothingTested, "stated pass": statesPass, "stated risk": statesRisk, "stated fail": statesFail,
-	"stated blocked": statesBlocked, "stated doubt": statesDoubt, "whole label": isWholeLabel, "status label": isStatusLabel,
-	"soft label": isSoftLabel, "column result": colResult, "column question": colQuestion, "column criterion": colCriterion,
-	"column other": colOther, "column severity": colSeverity, "column priority": colPriority, "column problem": colProblem, "column status": colStatus,
+	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool,
+	"exit": isExit, "against": isAgainst, "nothing tested": isNothingTested, "stated pass": statesPass,
+	"stated risk": statesRisk, "stated fail": statesFail, "stated blocked": statesBlocked, "stated doubt": statesDoubt,
+	"target": isTarget, "present": isPresent,
+}
+
+// headSections are those of labels and heads of columns.
+var headSections = map[string]meaning{
+	"column round": colRound, "whole label": isWholeLabel, "status label": isStatusLabel, "soft label": isSoftLabel,
+	"column result": colResult, "column question": colQuestion, "column criterion": colCriterion, "column other": colOther,
+	"column severity": colSeverity, "column priority": colPriority, "column problem": colProblem, "column status": colStatus,
 	"column file": colFile, "column id": colID, "column fix": colFix, "column evidence": colEvidence, "column count": colCount,
-	"column failures": colFailures, "target": isTarget, "present": isPresent,
+	"column failures": colFailures,
 }
 
 // Which meanings count where: a longer phrase must not take words from a reader that it does not
@@ -97,7 +111,7 @@ const (
 		isResolved | isUnresolved | isExpected | isEarlier | isTests | isCopula | isLink | isNumber | isOf | isUntested | isCritical |
 		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested
 	inValue  = statesPass | statesRisk | statesFail | statesBlocked | statesDoubt
-	inHeader = colResult | colQuestion | colCriterion | colOther | colSeverity | colPriority | colProblem | colStatus | colFile | colID | colFix |
+	inHeader = colResult | colQuestion | colCriterion | colOther | colSeverity | colPriority | colRound | colProblem | colStatus | colFile | colID | colFix |
 		colEvidence | colCount | colFailures
 	inResult = isPass | isFail | isWeak | isNone | isNeutral | isUntested | isPartial | isNeutralResult | isNoResult
 	inLabel  = isWholeLabel | isStatusLabel | isSoftLabel
@@ -115,10 +129,11 @@ type phrase struct {
 // lexicon has the phrases by their first unit.
 type lexicon map[string][]phrase
 
-var words = loadWords()
+// words are the phrases of sentences, heads those of labels and columns.
+var words, heads = loadWords()
 
-func loadWords() lexicon {
-	lex := lexicon{}
+func loadWords() (words, heads lexicon) {
+	words, heads = lexicon{}, lexicon{}
 	files, err := wordFiles.ReadDir("words")
 	if err != nil {
 		panic(err) // embedded
@@ -129,12 +144,17 @@ func loadWords() lexicon {
 			panic(err)
 		}
 		var section meaning
+		var lex lexicon
 		for line := range strings.Lines(string(data)) {
 			line = strings.TrimSpace(line)
 			switch name, isSection := strings.CutPrefix(line, "["); {
 			case line == "" || strings.HasPrefix(line, "#"):
 			case isSection:
-				if section = sections[strings.TrimSuffix(name, "]")]; section == 0 {
+				name = strings.TrimSuffix(name, "]")
+				if section, lex = sections[name], words; section == 0 {
+					section, lex = headSections[name], heads
+				}
+				if section == 0 {
 					panic("words/" + f.Name() + " has the unknown section " + line)
 				}
 			default:
@@ -142,7 +162,7 @@ func loadWords() lexicon {
 			}
 		}
 	}
-	return lex
+	return words, heads
 }
 
 func (lex lexicon) add(entry string, is meaning) {

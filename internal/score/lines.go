@@ -16,6 +16,8 @@ type line struct {
 	comment bool
 	quoted  bool
 	table   bool
+	// later is true below a heading about what is for later.
+	later bool
 	// earlier is true below a heading, or in a log under a line, about an earlier round.
 	earlier bool
 }
@@ -33,6 +35,12 @@ var (
 	struck = regexp.MustCompile(`~~[^~]{1,200}~~`)
 )
 
+// Tables as terminals draw them.
+var (
+	drawn     = strings.NewReplacer("│", "|", "┃", "|", "║", "|")
+	drawnRule = regexp.MustCompile(`^[ \t]*[|+┌├└╔╠╚┏┣┗╒╞╘┡╟][|+─━═┬┼┴┐┤┘╦╬╩╗╣╝┳╋┻┓┫┛╤╪╧╕╡╛┿╇┩╫╢-]{3,}[ \t]*$`)
+)
+
 // dataLanguages are those of fences that show values and code.
 var dataLanguages = map[string]bool{
 	"json": true, "json5": true, "jsonc": true, "yaml": true, "yml": true, "toml": true, "sql": true, "go": true, "js": true, "javascript": true,
@@ -47,6 +55,7 @@ type reader struct {
 	fence       string
 	fenceLine   int
 	data        bool
+	later       int // the level of the heading that is about what is for later, 0: none
 	earlier     int // the level of the heading that speaks of an earlier round, 0: none
 	earlierLog  bool
 	inComment   bool
@@ -94,7 +103,7 @@ func (r *reader) add(n int, text string) {
 		r.earlierLog = len(r.last) < 200 && r.speaksOfEarlier(r.last)
 		return
 	}
-	l := line{number: n, fenced: r.fence != "", data: r.data, earlier: r.earlier > 0 || r.earlierLog}
+	l := line{number: n, fenced: r.fence != "", data: r.data, earlier: r.earlier > 0 || r.earlierLog, later: r.later > 0}
 	text = narrow.Replace(text)
 	if strings.ContainsRune(text, '\x1b') {
 		text = ansi.ReplaceAllString(text, "")
@@ -113,6 +122,12 @@ func (r *reader) add(n int, text string) {
 		l.table = strings.HasPrefix(trimmed, "|") || strings.Count(trimmed, "|") > 1 && tableRow(trimmed)
 		if trimmed != "" {
 			r.last = trimmed
+		}
+	}
+	if strings.ContainsAny(text, "│┃║┼┿╪") || drawnRule.MatchString(text) {
+		text = drawn.Replace(text)
+		if drawnRule.MatchString(text) {
+			text = "|---|"
 		}
 	}
 	l.text = text
@@ -134,6 +149,14 @@ func (r *reader) head(l *line, text string) {
 	default:
 		return
 	}
+	if r.later == 0 || l.heading <= r.later {
+		r.later = 0
+		for _, s := range sentences(text[:min(len(text), 300)], isLaterHead) {
+			if s.has(isLaterHead) {
+				r.later = l.heading
+			}
+		}
+	}
 	if r.earlier == 0 || l.heading <= r.earlier {
 		r.earlier, l.earlier = 0, false
 		if r.speaksOfEarlier(text) {
@@ -145,7 +168,7 @@ func (r *reader) head(l *line, text string) {
 // speaksOfEarlier reports whether a heading is about an earlier round alone.
 func (*reader) speaksOfEarlier(text string) bool {
 	is := meaning(0)
-	for _, s := range sentences(text[:min(len(text), 300)], isEarlierHead|isPresent|colResult) {
+	for _, s := range sentences(text[:min(len(text), 300)], isEarlierHead|isPresent) {
 		for _, t := range s.tokens {
 			is |= t.is
 			if t.has(isPresent) || t.text == "2" || t.text == "two" || t.text == "二" || t.text == "rerun" {

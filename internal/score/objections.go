@@ -128,7 +128,7 @@ func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, 
 		if l.comment || l.earlier || found.taken[l.number] || said[l.number] || more > 20 || m.stopped() {
 			continue
 		}
-		if l.against(func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i) {
+		if l.against(func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i) || l.unchecked() {
 			quote(l.number, l.text)
 		}
 	}

@@ -271,7 +271,7 @@ func findingStatus(s, severity string) string {
 			return "open"
 		}
 		return "withdrawn"
-	case is&isResolved != 0, first&isPass != 0, first&isNeutralResult != 0 && is&isStillOpen == 0:
+	case is&isResolved != 0, first&isPass != 0:
 		return "fixed"
 	}
 	return "open"

@@ -86,7 +86,7 @@ func labelOf(name string) meaning {
 		us = us[:len(us)-1]
 	}
 	for i := range us {
-		is, n := words.match(us[i:], inLabel)
+		is, n := heads.match(us[i:], inLabel)
 		if is == 0 || i+n != len(us) {
 			continue
 		}

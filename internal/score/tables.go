@@ -38,6 +38,8 @@ func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
 			}
 			out, open = append(out, t), true
 			taken[l.number], taken[lines[i-1].number] = true, true
+		case open && follows && tableRule.MatchString(text):
+			taken[l.number] = true
 		case open && follows:
 			// A row may lack cells at its end, or have an unescaped bar in its last.
 			t := &out[len(out)-1]
@@ -82,13 +84,13 @@ func headerMeaning(cell string) meaning {
 	if us[0].text == "#" {
 		return colID
 	}
-	first, n := words.match(us, inHeader)
+	first, n := heads.match(us, inHeader)
 	if n == len(us) {
 		return first
 	}
 	all := first
 	for i := range us {
-		is, n := words.match(us[i:], inHeader)
+		is, n := heads.match(us[i:], inHeader)
 		if is&colOther != 0 && is&(colSeverity|colEvidence|colFix) == 0 {
 			return colOther // the result that was expected, or of another round
 		}
@@ -251,7 +253,7 @@ func (t mdTable) against(total *tally) []line {
 	severityCounts := t.column(colSeverity) == 0 && t.column(colCount) > 0
 	var out []line
 	for i, row := range t.rows {
-		if earlierRow(row) {
+		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
 			continue
 		}
 		kind := resultNeutral
@@ -265,7 +267,7 @@ func (t mdTable) against(total *tally) []line {
 				total.tested++
 			}
 		}
-		if kind == resultFailed || t.marked(row, res) || t.counted(row) || severityCounts && t.criticalCount(row) || len(row) == 2 && pairAgainst(row) {
+		if kind == resultFailed || t.marked(row, res) || t.counted(row) || severityCounts && t.criticalCount(row) || len(row) == 2 && t.is[1]&colOther == 0 && pairAgainst(row) {
 			out = append(out, t.lines[i])
 		}
 	}
