@@ -41,9 +41,104 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 		return true
 	}
 	if l.fenced {
-		return s.labelAgainst(true)
+		return s.labelAgainst(true) || s.logAgainst()
 	}
-	return s.labelAgainst(false) || s.proseAgainst() || s.phraseAgainst() || s.passDenied()
+	if s.labelAgainst(false) || s.passDenied() || s.severityOpen() {
+		return true
+	}
+	return !l.later && !s.has(isHarmless) && (s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst())
+}
+
+// logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
+func (s sentence) logAgainst() bool {
+	for i, t := range s.tokens {
+		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && !(s.negated(i) && !t.has(isLog)) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// severityOpen: a severity and that it is open, in one sentence: "DEF-102 (Critical, open): …".
+func (s sentence) severityOpen() bool {
+	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isMinor|isHarmless) {
+		return false
+	}
+	for i, t := range s.tokens {
+		if t.has(isStillOpen) && (s.negated(i) || s.zeroAfter(i)) {
+			return false
+		}
+		if t.has(isCritical|isMajor) && (s.negated(i) || s.supposed(i) || s.zeroAfter(i)) {
+			return false
+		}
+	}
+	return s.has(isFindings) || s.bracketed()
+}
+
+// bracketed reports whether a severity stands in brackets or before a mark.
+func (s sentence) bracketed() bool {
+	for i, t := range s.tokens {
+		if t.has(isCritical|isMajor) && i > 0 && i+1 < len(s.tokens) && separators[s.tokens[i-1].text] && separators[s.tokens[i+1].text] {
+			return true
+		}
+	}
+	return false
+}
+
+// deniedAgainst: what a good product does is denied: "could not be satisfied", "is not
+// implemented", "no longer finds".
+func (s sentence) deniedAgainst() bool {
+	for i, t := range s.tokens {
+		if !t.has(isWorks) || t.glued || s.supposed(i) || s.isQuoted(i) {
+			continue
+		}
+		for j := i - 1; j >= 0 && j >= i-3; j-- {
+			u := s.tokens[j]
+			if u.denial() {
+				return s.subjectBefore(j)
+			}
+			if !u.has(isCopula|isCondition) || u.symbol() {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// denial reports whether a word denies the verb that follows.
+func (t token) denial() bool {
+	switch t.text {
+	case "not", "cannot", "cant", "couldnt", "doesnt", "dont", "didnt", "isnt", "arent", "wasnt", "werent", "wont", "never", "no", "未", "没有", "没", "不能", "无法", "尚未":
+		return t.text != "no" || t.end-t.start > 2 // "no longer"
+	}
+	return false
+}
+
+// subjectBefore reports whether something that is meant stands before a denial: "not tested" alone
+// heads a list of what was left out.
+func (s sentence) subjectBefore(j int) bool {
+	for _, t := range s.tokens[:j] {
+		if t.isWord && !t.has(isCopula|isNegation) || t.has(isTests) {
+			return true
+		}
+	}
+	return false
+}
+
+// isQuoted reports whether a token stands between quotation marks.
+func (s sentence) isQuoted(i int) bool {
+	open := false
+	for _, t := range s.tokens[:i] {
+		switch t.text {
+		case "\"":
+			open = !open
+		case "“", "「", "『", "«":
+			open = true
+		case "”", "」", "』", "»":
+			open = false
+		}
+	}
+	return open
 }
 
 // undone reports whether the sentence, or the one after it, says that it is so no longer.
@@ -51,10 +146,25 @@ func (s sentence) undone(after *sentence) bool {
 	if s.has(isUnresolved) {
 		return false
 	}
-	if s.has(isResolved) || s.endsWell() {
+	if s.settles() || s.endsWell() {
 		return true
 	}
-	return after != nil && after.has(isResolved) && !after.has(isUnresolved|isFail) && len(after.tokens) <= 20
+	return after != nil && after.settles() && !after.has(isUnresolved|isFail) && len(after.tokens) <= 20
+}
+
+// settles reports whether a sentence says that something was put right: "fixed", but not "a fixed
+// list", nor "no longer finds".
+func (s sentence) settles() bool {
+	for i, t := range s.tokens {
+		switch {
+		case !t.has(isResolved):
+		case t.text == "no" && i+1 < len(s.tokens) && s.tokens[i+1].has(isWorks):
+		case t.text == "fixed" && i > 0 && (s.tokens[i-1].text == "a" || s.tokens[i-1].text == "the"):
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // endsWell reports whether a sentence names a failure first and comes to a pass by an arrow, or
@@ -149,7 +259,8 @@ func (s sentence) zeroAfter(i int) bool {
 		case t.isNumber:
 			return t.number == 0
 		case t.has(isNone | isNo):
-			return true
+			n, marks := s.next(i)
+			return t.text != "no" || n >= len(s.tokens) || marks || s.tokens[n].has(isFindings|isFailures|isTests)
 		case t.has(isTests | isCopula | isFindings | isFailures):
 		default:
 			return false
@@ -418,6 +529,9 @@ func (s sentence) proseAgainst() bool {
 			if u.has(isTests) && !u.has(isNeutral) {
 				return !u.has(isFail)
 			}
+			if u.text == "they" || u.text == "which" && s.has(isTests) {
+				return s.has(isTests)
+			}
 			if u.has(isPass) || u.text == "," || u.text == "，" || u.text == ":" || u.text == "：" {
 				break
 			}
@@ -429,10 +543,13 @@ func (s sentence) proseAgainst() bool {
 // phraseAgainst: words that speak against a pass wherever they stand, or say that nothing was tested.
 func (s sentence) phraseAgainst() bool {
 	for i, t := range s.tokens {
+		if s.isQuoted(i) {
+			continue
+		}
 		if t.has(isNothingTested) && !s.supposedBefore(i) {
 			return true
 		}
-		if t.has(isAgainst) && !s.negated(i) && !s.supposed(i) {
+		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) {
 			return true
 		}
 	}
@@ -442,7 +559,10 @@ func (s sentence) phraseAgainst() bool {
 // supposedBefore reports whether a condition stands before i. In Chinese that of a time stands
 // behind what it is about.
 func (s sentence) supposedBefore(i int) bool {
-	for _, t := range s.tokens[:i] {
+	for j, t := range s.tokens[:i] {
+		if j+1 < len(s.tokens) && s.tokens[j+1].denial() { // "could not": it was so
+			continue
+		}
 		if t.has(isCondition) || t.has(isRule) && !wordless([]rune(t.text)[0]) {
 			return true
 		}

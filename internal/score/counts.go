@@ -199,11 +199,21 @@ func (s sentence) restSkipped(i int) bool {
 	return false
 }
 
+func (s sentence) wordsBefore(i int) int {
+	n := 0
+	for _, t := range s.tokens[:i] {
+		if t.isWord {
+			n++
+		}
+	}
+	return n
+}
+
 // exitAgainst: a program ended with a code other than 0, and the line says nothing else.
 func (s sentence) exitAgainst() bool {
 	for i, t := range s.tokens {
 		process := len(strings.Fields(s.text[t.start:t.end])) >= 3 && i <= s.head()+3 // "Process completed with exit code"
-		if !t.has(isExit) || i != s.head() && !s.has(isTests) && !process || s.supposed(i) {
+		if !t.has(isExit) || s.wordsBefore(i) > 1 && !s.has(isTests) && !process || s.supposed(i) {
 			continue
 		}
 		n, _ := s.next(i)

@@ -49,17 +49,23 @@ func (l line) unchecked() bool {
 	return !l.fenced && !l.later && emptyBox.MatchString(l.text) && !verdictBox.MatchString(l.text)
 }
 
+// namesOne are the words before a critical finding that say that it is there.
+var namesOne = map[string]bool{"a": true, "the": true, "another": true, "of": false, "是": true, "为": true, "于": true, "有": true, "在": true, "个": true, "项": true, "了": true, "到": true}
+
 // criticalCounted: "2 critical findings are open", "Critical: 1", "严重问题：2".
 func (s sentence) criticalCounted() bool {
 	for i, t := range s.tokens {
 		if !t.has(isCritical) || t.symbol() || s.negated(i) {
 			continue
 		}
-		if i > 0 && s.tokens[i-1].isNumber && !s.tokens[i-1].glued && s.tokens[i-1].number > 0 {
+		if i > 0 && (s.tokens[i-1].isNumber && !s.tokens[i-1].glued && s.tokens[i-1].number > 0 || s.tokens[i-1].has(isNumber)) {
 			n, _ := s.next(i)
 			if n >= len(s.tokens) || s.tokens[n].has(isFindings|isStillOpen) {
 				return true
 			}
+		}
+		if i > 0 && i+1 < len(s.tokens) && s.tokens[i+1].has(isFindings) && namesOne[s.tokens[i-1].text] && !s.zeroAfter(i) {
+			return true
 		}
 		for j := i + 1; j < len(s.tokens) && j <= i+5; j++ {
 			u := s.tokens[j]

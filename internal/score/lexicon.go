@@ -47,6 +47,9 @@ const (
 	isWithdrawn
 	isWaived
 	isTool
+	isLog
+	isWorks
+	isSettled
 	isExit
 	isAgainst
 	isNothingTested
@@ -89,7 +92,7 @@ var sections = map[string]meaning{
 	"earlier": isEarlier, "earlier head": isEarlierHead, "later head": isLaterHead, "tests": isTests, "copula": isCopula,
 	"link": isLink, "number": isNumber, "of": isOf, "untested": isUntested, "partial": isPartial,
 	"neutral result": isNeutralResult, "no result": isNoResult, "critical": isCritical, "major": isMajor, "minor": isMinor,
-	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool,
+	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool, "log": isLog, "works": isWorks, "settled": isSettled,
 	"exit": isExit, "against": isAgainst, "nothing tested": isNothingTested, "stated pass": statesPass,
 	"stated risk": statesRisk, "stated fail": statesFail, "stated blocked": statesBlocked, "stated doubt": statesDoubt,
 	"target": isTarget, "present": isPresent,
@@ -109,7 +112,7 @@ var headSections = map[string]meaning{
 const (
 	inSentence = isPass | isFail | isWeak | isThing | isFailures | isNeutral | isNone | isNegation | isNo | isNobody | isCondition | isRule |
 		isResolved | isUnresolved | isExpected | isEarlier | isTests | isCopula | isLink | isNumber | isOf | isUntested | isCritical |
-		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested
+		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless
 	inValue  = statesPass | statesRisk | statesFail | statesBlocked | statesDoubt
 	inHeader = colResult | colQuestion | colCriterion | colOther | colSeverity | colPriority | colRound | colProblem | colStatus | colFile | colID | colFix |
 		colEvidence | colCount | colFailures

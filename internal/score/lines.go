@@ -149,8 +149,12 @@ func (r *reader) head(l *line, text string) {
 	default:
 		return
 	}
+	whole := text
 	if r.later == 0 || l.heading <= r.later {
 		r.later = 0
+		if l.heading == 1 {
+			text = "" // the title
+		}
 		for _, s := range sentences(text[:min(len(text), 300)], isLaterHead) {
 			if s.has(isLaterHead) {
 				r.later = l.heading
@@ -159,7 +163,7 @@ func (r *reader) head(l *line, text string) {
 	}
 	if r.earlier == 0 || l.heading <= r.earlier {
 		r.earlier, l.earlier = 0, false
-		if r.speaksOfEarlier(text) {
+		if r.speaksOfEarlier(whole) {
 			r.earlier, l.earlier = l.heading, true
 		}
 	}

@@ -191,7 +191,11 @@ func fieldsAgainst(object map[string]any) []string {
 				return
 			}
 			l := line{text: strings.ReplaceAll(key, "_", " ") + ": " + text}
-			if l.against(func() bool { return false }) {
+			if us := units(key); len(us) > 0 {
+				is, _ := words.match(us, isLaterHead)
+				l.later = is != 0
+			}
+			if l.against(func() bool { return false }) || text == "false" && positive(key) {
 				out = append(out, l.text)
 			}
 		}
@@ -208,6 +212,16 @@ func fieldsAgainst(object map[string]any) []string {
 var notRead = map[string]bool{"verdict": true, "findings": true, "issues": true, "defects": true, "criteria": true, "questions": true, "gaps": true,
 	"clarification_questions": true, "clarifying_questions": true, "open_questions": true, "needs": true, "quality_score": true, "fixed": true, "resolved": true, "history": true, "previous": true}
 
+// positive reports whether a field names what a good product is.
+func positive(key string) bool {
+	us := units(key)
+	if len(us) == 0 {
+		return false
+	}
+	is, _ := words.match(us, isPass|isWorks)
+	return is != 0
+}
+
 func failuresListed(key string, list []any) bool {
 	if len(list) == 0 {
 		return false
@@ -216,8 +230,15 @@ func failuresListed(key string, list []any) bool {
 	if len(us) == 0 {
 		return false
 	}
-	is, n := words.match(us, isFailures)
-	return is != 0 && n == len(us)
+	bad := false
+	for i := range us {
+		is, _ := words.match(us[i:], isFailures|isCritical|isResolved|isEarlier|isNeutral)
+		if is&(isResolved|isEarlier|isNeutral) != 0 {
+			return false
+		}
+		bad = bad || is != 0
+	}
+	return bad
 }
 
 // few joins ids, naming at most eight.

@@ -247,7 +247,7 @@ func findingStatus(s, severity string) string {
 	}
 	is := meaning(0)
 	first := meaning(0)
-	for _, sent := range sentences(s[:min(len(s), maxText)], isResolved|isUnresolved|isPass|isFail|isWithdrawn|isWaived|isStillOpen|isPartial|isNegation|isNeutralResult) {
+	for _, sent := range sentences(s[:min(len(s), maxText)], isResolved|isUnresolved|isPass|isFail|isWithdrawn|isWaived|isStillOpen|isPartial|isNegation|isSettled) {
 		for i, t := range sent.tokens {
 			if sent.negated(i) && !t.has(isUnresolved|isStillOpen|isWaived) {
 				is |= isUnresolved
@@ -271,7 +271,7 @@ func findingStatus(s, severity string) string {
 			return "open"
 		}
 		return "withdrawn"
-	case is&isResolved != 0, first&isPass != 0:
+	case is&isResolved != 0, first&(isPass|isSettled) != 0:
 		return "fixed"
 	}
 	return "open"

@@ -195,6 +195,13 @@ func (t mdTable) problemColumn(sev, status int) int {
 			best, most = col, n
 		}
 	}
+	if best < 0 { // whatever else has words
+		for col := range t.is {
+			if col != sev && col != status && len(t.rows) > 0 && len(units(t.cell(t.rows[0], col))) >= 3 {
+				return col
+			}
+		}
+	}
 	return best
 }
 
