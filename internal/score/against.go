@@ -31,7 +31,7 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 	if s.summaryAgainst() {
 		return !s.undone(after)
 	}
-	if s.has(isExpected) || s.has(isEarlier) && !s.has(isUnresolved) || s.undone(after) {
+	if s.has(isExpected) || !l.fenced && s.has(isEarlier) && !s.has(isUnresolved) || s.undone(after) {
 		return false
 	}
 	if l.data {
@@ -123,6 +123,13 @@ func (s sentence) subjectBefore(j int) bool {
 		}
 	}
 	return false
+}
+
+// inCode reports whether a token is a part of inline code, and not all of it.
+func (s sentence) inCode(i int) bool {
+	t := s.tokens[i]
+	from := strings.LastIndexByte(s.text[:t.start], '`')
+	return from >= 0 && strings.Count(s.text[:t.start], "`")%2 == 1 && strings.TrimSpace(s.text[from+1:t.start]) != ""
 }
 
 // isQuoted reports whether a token stands between quotation marks.
@@ -434,7 +441,7 @@ func (s sentence) labelAgainst(fenced bool) bool {
 		default:
 			continue
 		}
-		if s.supposed(i) || s.comesToPass(i) || s.offered(i) || s.negated(i) {
+		if s.supposed(i) || s.comesToPass(i) || s.offered(i) || s.negated(i) || s.inCode(i) {
 			continue
 		}
 		return true
@@ -509,7 +516,7 @@ func (s sentence) tailAgainst() bool {
 	case t.symbol():
 		return words > 0
 	case t.caps && !t.has(isWeak):
-		return words > 0
+		return words > 0 && words <= 7
 	}
 	return names && words <= 2 && !t.has(isWeak) && words > 0
 }
@@ -543,8 +550,11 @@ func (s sentence) proseAgainst() bool {
 // phraseAgainst: words that speak against a pass wherever they stand, or say that nothing was tested.
 func (s sentence) phraseAgainst() bool {
 	for i, t := range s.tokens {
-		if s.isQuoted(i) {
+		if s.isQuoted(i) || s.inCode(i) {
 			continue
+		}
+		if t.text == "no" && s.noTestsRun(i) {
+			return true
 		}
 		if t.has(isNothingTested) && !s.supposedBefore(i) {
 			return true
@@ -565,6 +575,23 @@ func (s sentence) supposedBefore(i int) bool {
 		}
 		if t.has(isCondition) || t.has(isRule) && !wordless([]rune(t.text)[0]) {
 			return true
+		}
+	}
+	return false
+}
+
+// noTestsRun: "no functional tests could be carried out".
+func (s sentence) noTestsRun(i int) bool {
+	tests := false
+	for j := i + 1; j < len(s.tokens) && j <= i+7; j++ {
+		t := s.tokens[j]
+		switch {
+		case t.has(isTests):
+			tests = true
+		case tests && t.has(isWorks):
+			return true
+		case tests && !t.has(isCopula|isCondition), !tests && j > i+2, t.has(isFail):
+			return false
 		}
 	}
 	return false

@@ -212,7 +212,7 @@ func (s sentence) wordsBefore(i int) int {
 // exitAgainst: a program ended with a code other than 0, and the line says nothing else.
 func (s sentence) exitAgainst() bool {
 	for i, t := range s.tokens {
-		process := len(strings.Fields(s.text[t.start:t.end])) >= 3 && i <= s.head()+3 // "Process completed with exit code"
+		process := len(strings.Fields(s.text[t.start:t.end])) >= 3 && i <= s.head()+8 // "Process completed with exit code"
 		if !t.has(isExit) || s.wordsBefore(i) > 1 && !s.has(isTests) && !process || s.supposed(i) {
 			continue
 		}

@@ -50,6 +50,11 @@ func (a *Assessment) readRows(e envelope, lines []line) rows {
 			out.lines = append(out.lines, against...)
 		}
 	}
+	for _, l := range lines {
+		if l.spoken() && !l.later && !taken[l.number] {
+			total.item(l.text)
+		}
+	}
 	a.Criteria = mergeCriteria(nil, criteria)
 	out.untested = total.untestedRows
 	if !listed {

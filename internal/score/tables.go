@@ -15,6 +15,8 @@ type mdTable struct {
 	is     []meaning
 	rows   [][]string
 	lines  []line // of the rows
+	// verdictsFirst is true where the first column holds verdicts and no names.
+	verdictsFirst bool
 }
 
 var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
@@ -125,10 +127,38 @@ func (t mdTable) cell(row []string, col int) string {
 // the results of tests is one of what was asked for.
 func (t mdTable) severityColumn() int {
 	sev := t.column(colSeverity)
+	if sev < 0 {
+		return t.severityCells()
+	}
 	if sev >= 0 && t.is[sev]&colPriority != 0 && t.holdsTests(sev) {
 		return -1
 	}
 	return sev
+}
+
+// severityCells returns the column that holds severities, one of them critical, under whatever
+// head, or -1.
+func (t mdTable) severityCells() int {
+	for col, is := range t.is {
+		if is&(colResult|colOther|colEvidence|colFix|colCount|colFailures) != 0 {
+			continue
+		}
+		critical, all := false, len(t.rows) > 0
+		for _, row := range t.rows {
+			us := units(t.cell(row, col))
+			if len(us) == 0 || len(us) > 3 {
+				all = false
+				break
+			}
+			m, n := words.match(us, isCritical|isMajor|isMinor)
+			all = all && m != 0 && n == len(us)
+			critical = critical || m&isCritical != 0
+		}
+		if all && critical {
+			return col
+		}
+	}
+	return -1
 }
 
 // holdsTests reports whether a column beside the severity holds the results of tests, and not
@@ -257,6 +287,10 @@ func (t mdTable) against(total *tally) []line {
 			return resultOf(t.cell(row, res), false, false) == resultPassed
 		})
 	}
+	t.verdictsFirst = len(t.header) > 1 && !slices.ContainsFunc(t.rows, func(row []string) bool {
+		kind, second := resultOf(row[0], false, false), units(t.cell(row, 1))
+		return kind == resultNeutral || kind == resultPartial || len(units(row[0])) > 2 || len(second) > 0 && second[0].isNumber
+	})
 	severityCounts := t.column(colSeverity) == 0 && t.column(colCount) > 0
 	var out []line
 	for i, row := range t.rows {
@@ -295,7 +329,7 @@ func earlierRow(row []string) bool {
 // of failure, as in a table of browsers.
 func (t mdTable) marked(row []string, res int) bool {
 	for col := range t.header {
-		if col == 0 || col == res || t.is[col]&(colOther|colSeverity|colStatus|colProblem|colFix|colFile|colEvidence) != 0 {
+		if col == 0 && !t.verdictsFirst || col == res || t.is[col]&(colOther|colSeverity|colStatus|colProblem|colFix|colFile|colEvidence) != 0 {
 			continue
 		}
 		if speaksOfRound(t.header[col]) {
@@ -383,6 +417,26 @@ func pairAgainst(row []string) bool {
 		}
 	}
 	return false
+}
+
+// listedResult matches an item of a list of results: its id, a mark, and the result.
+var listedResult = regexp.MustCompile(`^[\s>*+-]*(?:\d+[.)]\s*)?[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[^:：–—]{0,80}(?:[:：]| [–—-] )(.+)$`)
+
+// item counts a result of a list, where a line is one.
+func (t *tally) item(text string) {
+	if len(text) > 400 {
+		return
+	}
+	m := listedResult.FindStringSubmatch(text)
+	if m == nil {
+		return
+	}
+	switch resultOf(m[1], false, false) {
+	case resultUntested:
+		t.untested++
+	case resultPassed, resultFailed:
+		t.tested++
+	}
 }
 
 // untestedRows says so where most of a report's rows were not tested, and all of them where the

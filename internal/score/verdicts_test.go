@@ -65,7 +65,10 @@ func TestReports(t *testing.T) {
 }
 
 // knownMisses are reports that are read wrongly, each with the reason for leaving it so.
-var knownMisses = map[string]bool{}
+var knownMisses = map[string]bool{
+	// What is wrong is told without a word of failure: "two requests can still book the same seat".
+	"bad/4-prose-b.md": true,
+}
 
 // TestHonestWork reads the reports of whole runs and of the audit's documents that pass.
 func TestHonestWork(t *testing.T) {
