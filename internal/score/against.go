@@ -10,22 +10,31 @@ import "strings"
 // what follows a bare word says that there is none.
 func (l line) against(alone func() bool) bool {
 	for _, piece := range pieces(l.text) {
-		all := sentences(piece, inSentence)
-		for i, s := range all {
-			if s.head() == len(s.tokens) {
-				continue
-			}
-			var after *sentence
-			if i+1 < len(all) {
-				after = &all[i+1]
-			}
-			if l.sentenceAgainst(s, after, alone) {
-				return true
-			}
+		if l.sentencesAgainst(sentences(piece, inSentence), alone) {
+			return true
 		}
 	}
 	return false
 }
+
+func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
+	for i, s := range all {
+		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf) && !s.has(isNegation) && !s.has(isWorks|isPass) {
+			continue
+		}
+		var after *sentence
+		if i+1 < len(all) {
+			after = &all[i+1]
+		}
+		if l.sentenceAgainst(s, after, alone) {
+			return true
+		}
+	}
+	return false
+}
+
+// speaking are the meanings without one of which no sentence speaks against a pass.
+const speaking = isFail | isFailures | isTool | isExit | isAgainst | isNothingTested | isLog | isCritical | isMajor | isUntested
 
 func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bool {
 	if s.summaryAgainst() {
@@ -89,7 +98,7 @@ func (s sentence) bracketed() bool {
 // implemented", "no longer finds".
 func (s sentence) deniedAgainst() bool {
 	for i, t := range s.tokens {
-		if !t.has(isWorks) || t.glued || s.supposed(i) || s.isQuoted(i) {
+		if !t.has(isWorks) || t.glued || s.supposed(i) || t.quoted {
 			continue
 		}
 		for j := i - 1; j >= 0 && j >= i-3; j-- {
@@ -123,29 +132,6 @@ func (s sentence) subjectBefore(j int) bool {
 		}
 	}
 	return false
-}
-
-// inCode reports whether a token is a part of inline code, and not all of it.
-func (s sentence) inCode(i int) bool {
-	t := s.tokens[i]
-	from := strings.LastIndexByte(s.text[:t.start], '`')
-	return from >= 0 && strings.Count(s.text[:t.start], "`")%2 == 1 && strings.TrimSpace(s.text[from+1:t.start]) != ""
-}
-
-// isQuoted reports whether a token stands between quotation marks.
-func (s sentence) isQuoted(i int) bool {
-	open := false
-	for _, t := range s.tokens[:i] {
-		switch t.text {
-		case "\"":
-			open = !open
-		case "“", "「", "『", "«":
-			open = true
-		case "”", "」", "』", "»":
-			open = false
-		}
-	}
-	return open
 }
 
 // undone reports whether the sentence, or the one after it, says that it is so no longer.
@@ -290,19 +276,12 @@ func (s sentence) negated(i int) bool {
 	return false
 }
 
-// supposed reports whether a condition or a possibility stands before i.
+// supposed reports whether a condition or a possibility stands before i, or a rule behind it.
 func (s sentence) supposed(i int) bool {
-	if s.supposedBefore(i) {
-		return true
+	if i >= len(s.tokens) {
+		return s.has(isCondition | isRule)
 	}
-	clause := true
-	for _, t := range s.tokens[min(i+1, len(s.tokens)):] {
-		clause = clause && t.text != "，" && t.text != ","
-		if t.has(isRule) && (clause || !wordless([]rune(t.text)[0])) {
-			return true
-		}
-	}
-	return false
+	return s.tokens[i].conditioned || s.tokens[i].ruled
 }
 
 // verdict reports whether a token is a word of failure that stands for itself.
@@ -409,7 +388,7 @@ func (s sentence) noneLast() bool {
 // toolAgainst: the words of a tool stand as tools print them.
 func (s sentence) toolAgainst(i int) bool {
 	t := s.tokens[i]
-	if strings.Contains(strings.TrimSpace(s.text[t.start:t.end]), " ") || wordless([]rune(t.text)[0]) {
+	if strings.Contains(strings.TrimSpace(s.text[t.start:t.end]), " ") || wordless(firstRune(t.text)) {
 		return true
 	}
 	if i+1 >= len(s.tokens) {
@@ -441,7 +420,7 @@ func (s sentence) labelAgainst(fenced bool) bool {
 		default:
 			continue
 		}
-		if s.supposed(i) || s.comesToPass(i) || s.offered(i) || s.negated(i) || s.inCode(i) {
+		if s.supposed(i) || s.comesToPass(i) || s.offered(i) || s.negated(i) || t.inCode {
 			continue
 		}
 		return true
@@ -528,7 +507,7 @@ func (s sentence) proseAgainst() bool {
 			continue
 		}
 		if n, marks := s.next(i); n < len(s.tokens) && !marks && !s.tokens[n].has(isLink|isCopula|isNumber|isOf|isNegation|isCondition|isEarlier|isFail|isUnresolved|isTests) &&
-			t.text != "fails" && t.text != "fail" && !wordless([]rune(t.text)[0]) {
+			t.text != "fails" && t.text != "fail" && !wordless(firstRune(t.text)) {
 			continue
 		}
 		for j := i - 1; j >= 0 && j >= i-9; j-- {
@@ -550,30 +529,16 @@ func (s sentence) proseAgainst() bool {
 // phraseAgainst: words that speak against a pass wherever they stand, or say that nothing was tested.
 func (s sentence) phraseAgainst() bool {
 	for i, t := range s.tokens {
-		if s.isQuoted(i) || s.inCode(i) {
+		if t.quoted || t.inCode {
 			continue
 		}
 		if t.text == "no" && s.noTestsRun(i) {
 			return true
 		}
-		if t.has(isNothingTested) && !s.supposedBefore(i) {
+		if t.has(isNothingTested) && !t.conditioned {
 			return true
 		}
 		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// supposedBefore reports whether a condition stands before i. In Chinese that of a time stands
-// behind what it is about.
-func (s sentence) supposedBefore(i int) bool {
-	for j, t := range s.tokens[:i] {
-		if j+1 < len(s.tokens) && s.tokens[j+1].denial() { // "could not": it was so
-			continue
-		}
-		if t.has(isCondition) || t.has(isRule) && !wordless([]rune(t.text)[0]) {
 			return true
 		}
 	}

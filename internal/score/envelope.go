@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kaptinlin/jsonrepair"
 
@@ -39,9 +40,8 @@ const (
 	tinyDocument, largeAround = 1000, 2000
 )
 
-// objectStart matches a line that can begin a JSON object, and an object inside
-// a line whose first field is one of ours.
-var objectStart = regexp.MustCompile(`(?m)^[ \t]*\{\s*["'“}/\w]|\{\s*"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
+// ourField matches the first field of an object that may stand inside a line.
+var ourField = regexp.MustCompile(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
 // finder looks for the envelope in a text. What it needs to know of the whole text it finds out
 // once, and what it reads more than once it takes from the budget of its meter.
@@ -134,16 +134,60 @@ func findEnvelope(stage workflow.StageID, text string, m *meter) envelope {
 // candidates returns where an object can begin. The envelope begins the text or is the last object
 // of it, so of very many the first and the last are looked at.
 func (f *finder) candidates() []int {
-	starts := objectStart.FindAllStringIndex(f.text, -1)
+	var out []int
+	for at := 0; len(out) == 0; {
+		i := strings.IndexByte(f.text[at:], '{')
+		if i < 0 {
+			return nil
+		}
+		if at += i; f.begins(at) {
+			out = append(out, at)
+		}
+		at++
+	}
 	f.m.charge(len(f.text))
-	if len(starts) > maxCandidates {
-		starts = slices.Concat(starts[:1], starts[len(starts)-maxCandidates+1:])
+	var last []int
+	for end := len(f.text); len(last) < maxCandidates; {
+		i := strings.LastIndexByte(f.text[:end], '{')
+		if i <= out[0] {
+			break
+		}
+		if end = i; f.begins(i) {
+			last = append(last, i)
+		}
 	}
-	out := make([]int, len(starts))
-	for i, loc := range starts {
-		out[i] = loc[0] + strings.IndexByte(f.text[loc[0]:], '{')
+	slices.Reverse(last)
+	return append(out, last...)
+}
+
+// begins reports whether the brace at i can begin an object: on a line of its own, or with one of
+// our fields as its first.
+func (f *finder) begins(i int) bool {
+	rest := strings.TrimLeft(f.text[i+1:min(len(f.text), i+200)], " \t\r\n")
+	if rest == "" {
+		return false
 	}
-	return out
+	r, _ := utf8.DecodeRuneInString(rest)
+	if strings.ContainsRune("\"'“}/_", r) || r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+		if f.aloneBefore(i) {
+			return true
+		}
+	}
+	return rest[0] == '"' && ourField.MatchString(rest)
+}
+
+// aloneBefore reports whether nothing but spaces stands before i on its line.
+func (f *finder) aloneBefore(i int) bool {
+	for j := i - 1; j >= 0 && i-j < 200; j-- {
+		switch f.text[j] {
+		case ' ', '\t':
+		case '\n':
+			return true
+		default:
+			return false
+		}
+	}
+	return i < 200
 }
 
 // parseAt reads the object that begins at start: strictly where it can, else

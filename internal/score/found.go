@@ -10,30 +10,26 @@ import (
 // Findings that a report names in its headings, lists and sentences, and not in a table.
 
 // findingAgainst reports whether a line names a critical finding that is open.
-func (a *Assessment) findingAgainst(lines []line, i int) bool {
-	l := lines[i]
-	if l.fenced || l.data {
+func (a *Assessment) findingAgainst(lines []line, i int, all []sentence) bool {
+	if lines[i].fenced {
 		return false
 	}
-	for _, piece := range pieces(l.text) {
-		all := sentences(piece, inSentence)
-		for k, s := range all {
-			if s.head() >= len(s.tokens) || !s.has(isCritical) || s.has(isExpected|isEarlier|isWithdrawn) {
-				continue
-			}
-			var after *sentence
-			if k+1 < len(all) {
-				after = &all[k+1]
-			}
-			if s.undone(after) || s.supposed(len(s.tokens)) {
-				continue
-			}
-			if s.criticalCounted() {
-				return true
-			}
-			if s.criticalHead() && !a.settled(s) && !noneBelow(lines, i) && !settledBelow(lines, i) {
-				return true
-			}
+	for k, s := range all {
+		if !s.has(isCritical) || s.head() >= len(s.tokens) || s.has(isExpected|isEarlier|isWithdrawn) {
+			continue
+		}
+		var after *sentence
+		if k+1 < len(all) {
+			after = &all[k+1]
+		}
+		if s.undone(after) || s.supposed(len(s.tokens)) {
+			continue
+		}
+		if s.criticalCounted() {
+			return true
+		}
+		if s.criticalHead() && !a.settled(s) && !noneBelow(lines, i) && !settledBelow(lines, i) {
+			return true
 		}
 	}
 	return false

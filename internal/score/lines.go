@@ -65,6 +65,9 @@ type reader struct {
 
 // readLines cuts a report into lines.
 func readLines(document string, m *meter) []line {
+	if m.lines != nil && m.text == document {
+		return m.lines
+	}
 	r := reader{}
 	n := 0
 	for text := range strings.Lines(document) {
@@ -89,22 +92,26 @@ func readLines(document string, m *meter) []line {
 			}
 		}
 	}
+	m.text, m.lines = document, r.out
 	return r.out
 }
 
 func (r *reader) add(n int, text string) {
-	if m := anyFence.FindStringSubmatch(text); m != nil && !r.inComment && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
+	if m := fenceOf(text); m != nil && !r.inComment && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
 		if r.fence != "" {
 			r.fence, r.data, r.earlierLog = "", false, false
 			return
 		}
 		r.fence, r.fenceLine = m[1], n
 		r.data = dataLanguages[strings.ToLower(m[2])]
-		r.earlierLog = len(r.last) < 200 && r.speaksOfEarlier(r.last)
+		_, r.earlierLog = r.about(r.last)
+		r.earlierLog = r.earlierLog && len(r.last) < 200
 		return
 	}
 	l := line{number: n, fenced: r.fence != "", data: r.data, earlier: r.earlier > 0 || r.earlierLog, later: r.later > 0}
-	text = narrow.Replace(text)
+	if strings.Contains(text, "\uff10"[:1]) { // the first byte of all full-width characters
+		text = narrow.Replace(text)
+	}
 	if strings.ContainsRune(text, '\x1b') {
 		text = ansi.ReplaceAllString(text, "")
 	}
@@ -124,7 +131,7 @@ func (r *reader) add(n int, text string) {
 			r.last = trimmed
 		}
 	}
-	if strings.ContainsAny(text, "│┃║┼┿╪") || drawnRule.MatchString(text) {
+	if strings.ContainsAny(text, "│┃║┼┿╪") || len(text) > 2 && drawnRule.MatchString(text) {
 		text = drawn.Replace(text)
 		if drawnRule.MatchString(text) {
 			text = "|---|"
@@ -136,51 +143,56 @@ func (r *reader) add(n int, text string) {
 	}
 }
 
+// fenceOf matches a line that opens or closes a fence.
+func fenceOf(text string) []string {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return nil
+	}
+	return anyFence.FindStringSubmatch(text)
+}
+
 func tableRow(text string) bool { return strings.Contains(text, " | ") }
 
 // head takes in a heading, or a line in bold that stands for one.
 func (r *reader) head(l *line, text string) {
-	m := headingLine.FindStringSubmatch(text)
+	var m []string
+	if at := strings.IndexByte(text, '#'); at >= 0 && at < 4 {
+		m = headingLine.FindStringSubmatch(text)
+	}
 	switch {
 	case m != nil:
 		l.heading = len(m[1])
-	case boldLine.MatchString(text):
+	case strings.Contains(text, "**") && boldLine.MatchString(text):
 		l.heading = 7
 	default:
 		return
 	}
-	whole := text
+	later, earlier := r.about(text)
 	if r.later == 0 || l.heading <= r.later {
 		r.later = 0
-		if l.heading == 1 {
-			text = "" // the title
-		}
-		for _, s := range sentences(text[:min(len(text), 300)], isLaterHead) {
-			if s.has(isLaterHead) {
-				r.later = l.heading
-			}
+		if later && l.heading > 1 { // not the title
+			r.later = l.heading
 		}
 	}
 	if r.earlier == 0 || l.heading <= r.earlier {
 		r.earlier, l.earlier = 0, false
-		if r.speaksOfEarlier(whole) {
+		if earlier {
 			r.earlier, l.earlier = l.heading, true
 		}
 	}
 }
 
-// speaksOfEarlier reports whether a heading is about an earlier round alone.
-func (*reader) speaksOfEarlier(text string) bool {
-	is := meaning(0)
-	for _, s := range sentences(text[:min(len(text), 300)], isEarlierHead|isPresent) {
+// about reports whether a heading is about what is for later, and about an earlier round alone.
+func (*reader) about(text string) (later, earlier bool) {
+	now := false
+	for _, s := range sentences(text[:min(len(text), 300)], isEarlierHead|isLaterHead|isPresent) {
+		later = later || s.has(isLaterHead)
+		earlier = earlier || s.has(isEarlierHead)
 		for _, t := range s.tokens {
-			is |= t.is
-			if t.has(isPresent) || t.text == "2" || t.text == "two" || t.text == "二" || t.text == "rerun" {
-				return false
-			}
+			now = now || t.has(isPresent) || t.text == "2" || t.text == "two" || t.text == "二" || t.text == "rerun"
 		}
 	}
-	return is&isEarlierHead != 0
+	return later, earlier && !now
 }
 
 // uncomment takes HTML comments out of a line; hidden reports whether nothing but one is left.

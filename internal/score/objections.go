@@ -128,7 +128,15 @@ func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, 
 		if l.comment || l.earlier || found.taken[l.number] || said[l.number] || more > 20 || m.stopped() {
 			continue
 		}
-		if l.against(func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i) || l.unchecked() {
+		speaks := l.unchecked()
+		for _, piece := range pieces(l.text) {
+			if speaks {
+				break
+			}
+			all := sentences(piece, inSentence)
+			speaks = l.sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all)
+		}
+		if speaks {
 			quote(l.number, l.text)
 		}
 	}

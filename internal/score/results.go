@@ -126,7 +126,7 @@ func unknownResult(cell string, s sentence, strict bool) resultKind {
 		}
 		digits = digits || t.isNumber
 	}
-	if strict && !digits && words > 0 && (words == 1 || wordless([]rune(s.tokens[0].text)[0]) && words <= 3) && !s.tokens[s.head()].glued {
+	if strict && !digits && words > 0 && (words == 1 || wordless(firstRune(s.tokens[0].text)) && words <= 3) && !s.tokens[s.head()].glued {
 		return resultFailed
 	}
 	if words == 0 && !digits { // a mark that is not known

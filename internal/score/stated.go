@@ -58,6 +58,9 @@ var (
 // labelled returns what a line is a label of, and the value behind it. A heading may be the
 // label alone.
 func (l line) labelled() (label meaning, value string) {
+	if len(l.text) > 4*maxPiece {
+		l.text = pieces(l.text)[0]
+	}
 	text := strings.TrimLeftFunc(l.text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("\"“「『'‘", r)
 	})
@@ -93,7 +96,7 @@ func labelOf(name string) meaning {
 		switch {
 		case i == 0:
 			return is
-		case wordless([]rune(us[i].text)[0]):
+		case wordless(firstRune(us[i].text)):
 			if i <= 6 && is&(isWholeLabel|isStatusLabel) != 0 {
 				return is & (isWholeLabel | isStatusLabel)
 			}
@@ -216,7 +219,7 @@ func withRisk(rest []unit) bool {
 
 // directly reports whether the words right behind a pass belong to it as words that explain do.
 func directly(rest []unit) bool {
-	if len(rest) == 0 || !rest[0].isWord || wordless([]rune(rest[0].text)[0]) {
+	if len(rest) == 0 || !rest[0].isWord || wordless(firstRune(rest[0].text)) {
 		return len(rest) == 0 || rest[0].text != "?" && rest[0].text != "？"
 	}
 	is, _ := words.match(rest, isLink|isTests|isNumber|isResolved|isExpected|isEarlier|isNone|isNobody)
@@ -228,6 +231,7 @@ func directly(rest []unit) bool {
 
 // plainRest reports whether the words behind a pass leave it one.
 func plainRest(rest string, risk bool) bool {
+	rest = pieces(rest)[0]
 	if strings.HasPrefix(strings.TrimSpace(rest), "?") || strings.HasPrefix(strings.TrimSpace(rest), "？") {
 		return false
 	}

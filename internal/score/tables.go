@@ -32,7 +32,7 @@ func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
 		switch {
 		case !strings.Contains(text, "|") || l.data || l.comment:
 			open = false
-		case follows && !open && tableRule.MatchString(text):
+		case follows && !open && ruleLine(text):
 			t := mdTable{header: Cells(strings.TrimLeft(lines[i-1].text, "> \t"), "*_`")}
 			for i := range t.header {
 				t.header[i] = strings.ToLower(t.header[i])
@@ -40,7 +40,7 @@ func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
 			}
 			out, open = append(out, t), true
 			taken[l.number], taken[lines[i-1].number] = true, true
-		case open && follows && tableRule.MatchString(text):
+		case open && follows && ruleLine(text):
 			taken[l.number] = true
 		case open && follows:
 			// A row may lack cells at its end, or have an unescaped bar in its last.
@@ -58,6 +58,11 @@ func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
 		}
 	}
 	return out, taken
+}
+
+// ruleLine reports whether a line is the rule below the head of a table.
+func ruleLine(text string) bool {
+	return strings.Trim(text, "|:- \t") == "" && tableRule.MatchString(text)
 }
 
 // Cells splits a row of a Markdown table at its bars, but for escaped ones, and takes the

@@ -78,6 +78,8 @@ func joins(text string, i int) bool {
 	return false
 }
 
+var apostrophes = strings.NewReplacer("'", "", "’", "")
+
 func wordAt(text string, i int) unit {
 	r, _ := utf8.DecodeRuneInString(text[i:])
 	digits := unicode.IsDigit(r)
@@ -102,7 +104,10 @@ func wordAt(text string, i int) unit {
 		break
 	}
 	u := unit{start: i, end: end, isNumber: digits, isWord: !digits, caps: letters >= 3 && upper == letters}
-	u.text = strings.ToLower(strings.NewReplacer("'", "", "’", "").Replace(text[i:end]))
+	u.text = strings.ToLower(text[i:end])
+	if strings.ContainsAny(u.text, "'’") {
+		u.text = apostrophes.Replace(u.text)
+	}
 	if digits {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(u.text, ",", ""), 64)
 		u.number, u.isNumber = n, err == nil
@@ -114,6 +119,9 @@ func wordAt(text string, i int) unit {
 type token struct {
 	unit
 	is meaning
+	// Of its sentence: a condition stands before it; a rule behind it; it stands between quotation
+	// marks; it is a part of inline code and not all of it.
+	conditioned, ruled, quoted, inCode bool
 }
 
 func (t token) has(m meaning) bool { return t.is&m != 0 }
@@ -128,13 +136,16 @@ type sentence struct {
 func (s sentence) has(m meaning) bool { return s.all&m != 0 }
 
 // maxPiece bounds how much of a line is looked at in one piece.
-const maxPiece = 4096
+const maxPiece = 2000
 
 // pieces cuts a line that is too long to be a sentence, at spaces.
 func pieces(line string) []string {
 	var out []string
 	for len(line) > maxPiece {
-		cut := strings.LastIndexByte(line[:maxPiece], ' ')
+		cut := strings.LastIndex(line[:maxPiece], ". ") + 1
+		if cut < maxPiece/2 {
+			cut = strings.LastIndexByte(line[:maxPiece], ' ')
+		}
 		if cut <= 0 {
 			for cut = maxPiece; cut > 1 && !utf8.RuneStart(line[cut]); {
 				cut--
@@ -169,13 +180,64 @@ func sentences(line string, counts meaning) []sentence {
 		current.all |= t.is
 		i += n
 		if ends(line, t, n) {
+			current.finish()
 			out, current = append(out, current), sentence{text: line}
 		}
 	}
 	if len(current.tokens) > 0 {
+		current.finish()
 		out = append(out, current)
 	}
 	return out
+}
+
+// finish notes at each token what the tokens before and behind it mean for it.
+func (s *sentence) finish() {
+	conditioned, quoted := false, false
+	code, from := false, s.tokens[0].start
+	if strings.Contains(s.text, "`") {
+		code = strings.Count(s.text[:from], "`")%2 == 1
+	}
+	words := false // in the code before the token
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		for ; from < t.start; from++ {
+			if s.text[from] == '`' {
+				code, words = !code, false
+			}
+		}
+		t.conditioned, t.quoted, t.inCode = conditioned, quoted, code && words
+		words = words || code
+		switch t.text {
+		case "\"":
+			quoted = !quoted
+		case "“", "「", "『", "«":
+			quoted = true
+		case "”", "」", "』", "»":
+			quoted = false
+		}
+		denied := i+1 < len(s.tokens) && s.tokens[i+1].denial() // "could not": it was so
+		// In Chinese the condition of a time stands behind what it is about.
+		conditioned = conditioned || !denied && (t.has(isCondition) || t.has(isRule) && !wordless(firstRune(t.text)))
+	}
+	rule, inClause := false, false
+	for i := len(s.tokens) - 1; i >= 0; i-- {
+		t := &s.tokens[i]
+		t.ruled = rule || inClause
+		switch {
+		case t.has(isRule) && !wordless(firstRune(t.text)):
+			rule = true
+		case t.has(isRule):
+			inClause = true
+		case t.text == "," || t.text == "，":
+			inClause = false
+		}
+	}
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 // begun reports whether a sentence has more than marks.
