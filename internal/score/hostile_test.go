@@ -56,6 +56,13 @@ var hostile = map[string]string{
 	"arrows":              "Status: a → ",
 }
 
+// opened are pieces that are repeated as often as an envelope is looked for, before a long text.
+var opened = map[string]string{
+	"score fields first":   `{"quality_score":`,
+	"documents first":      "{\"qa_report\": \"x\n",
+	"closed objects first": "{\"verdict\": {}, \"a\": \n",
+}
+
 func repeat(unit string, size int) string {
 	if !strings.Contains(unit, "%d") {
 		return strings.Repeat(unit, size/len(unit))
@@ -72,13 +79,19 @@ func repeat(unit string, size int) string {
 // looked at a bounded number of times, whatever they are.
 func TestWorkGrowsWithTheSubmission(t *testing.T) {
 	const size = 64 << 10
+	texts := map[string]string{}
 	for name, unit := range hostile {
-		text := repeat(unit, size)
+		texts[name] = repeat(unit, size)
+	}
+	for name, unit := range opened {
+		texts[name] = strings.Repeat(unit, maxCandidates-1) + strings.Repeat("one two three\n", size/14)
+	}
+	for name, text := range texts {
 		for _, stage := range []workflow.StageID{workflow.PO, workflow.SM, workflow.Dev, workflow.QA} {
 			m := newMeter(context.Background(), len(text))
 			m.left = budgetFactor * len(text) // without the allowance for small documents
 			read(stage, text, m)
-			if most := 40 * len(text); m.used > most {
+			if most := 20 * len(text); m.used > most {
 				t.Errorf("%s, %s: %d bytes looked at for %d", name, stage, m.used, len(text))
 			}
 		}
