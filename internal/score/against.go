@@ -532,7 +532,10 @@ func (s sentence) phraseAgainst() bool {
 		if t.quoted || t.inCode {
 			continue
 		}
-		if t.text == "no" && s.noTestsRun(i) {
+		if (t.text == "no" || t.text == "none") && s.noTestsRun(i) {
+			return true
+		}
+		if t.has(isUntested) && s.ofAll(i) {
 			return true
 		}
 		if t.has(isNothingTested) && !t.conditioned {
@@ -540,6 +543,24 @@ func (s sentence) phraseAgainst() bool {
 		}
 		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) {
 			return true
+		}
+	}
+	return false
+}
+
+// ofAll reports whether what was not tested is all that was to be: "all acceptance tests:
+// SKIPPED", "十二条标准均无法测试".
+func (s sentence) ofAll(i int) bool {
+	tests := false
+	for j := i - 1; j >= 0 && j >= i-8; j-- {
+		t := s.tokens[j]
+		tests = tests || t.has(isTests)
+		switch t.text {
+		case "all", "every", "全", "均", "都", "所":
+			return tests || s.has(isTests)
+		}
+		if t.isNumber || t.has(isPass|isFail) {
+			return false
 		}
 	}
 	return false
@@ -555,7 +576,7 @@ func (s sentence) noTestsRun(i int) bool {
 			tests = true
 		case tests && t.has(isWorks):
 			return true
-		case tests && !t.has(isCopula|isCondition), !tests && j > i+2, t.has(isFail):
+		case tests && !t.has(isCopula|isCondition|isUntested), !tests && j > i+4, t.has(isFail):
 			return false
 		}
 	}

@@ -24,6 +24,8 @@ type envelope struct {
 	verdicts []string
 	// scores are the values of all fields that state a score.
 	scores []any
+	// beside is the text around an envelope that has the document.
+	beside string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect string
 }
@@ -123,6 +125,7 @@ func findEnvelope(stage workflow.StageID, text string, m *meter) envelope {
 			withDocument.scores = append(withDocument.scores, factsOnly.scores...)
 		}
 		withDocument.verdicts = verdicts
+		withDocument.beside = without(text, withDocument.start, withDocument.end)
 		return *withDocument
 	case factsOnly != nil:
 		factsOnly.verdicts = verdicts

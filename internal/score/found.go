@@ -3,6 +3,7 @@ package score
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -47,6 +48,88 @@ func (l line) unchecked() bool {
 
 // namesOne are the words before a critical finding that say that it is there.
 var namesOne = map[string]bool{"a": true, "the": true, "another": true, "of": false, "是": true, "为": true, "于": true, "有": true, "在": true, "个": true, "项": true, "了": true, "到": true}
+
+// criticalSection returns the first item below a heading of critical findings that is not fixed:
+// "## Critical issues", "**Blockers**", "严重问题：".
+func (a *Assessment) criticalSection(lines []line, i int) (line, bool) {
+	l := lines[i]
+	label := strings.TrimRight(l.text, " *_")
+	if l.fenced || l.heading == 0 && !strings.HasSuffix(label, ":") && !strings.HasSuffix(label, "：") || len(label) > 120 {
+		return line{}, false
+	}
+	for _, s := range sentences(label, inSentence) {
+		if !s.headsCritical() {
+			return line{}, false
+		}
+	}
+	for j := i + 1; j < len(lines) && j <= i+50; j++ {
+		item := lines[j]
+		if item.heading > 0 && (l.heading == 0 || item.heading <= l.heading) || l.heading == 0 && !listMark.MatchString(item.text) {
+			break
+		}
+		if item.fenced || !listMark.MatchString(item.text) && item.heading == 0 && j > i+1 {
+			continue // more words about the item before
+		}
+		if noneSaid(item.text) {
+			break
+		}
+		if !a.itemSettled(lines, j) {
+			return item, true
+		}
+	}
+	return line{}, false
+}
+
+var listMark = regexp.MustCompile(`^[ \t>]*(?:[-*+•][ \t]|\d+[.)、]|\||\[)`)
+
+// headsCritical reports whether a heading names critical findings and nothing else.
+func (s sentence) headsCritical() bool {
+	critical := false
+	for _, t := range s.tokens {
+		switch {
+		case t.has(isCritical):
+			critical = true
+		case !t.isWord, t.has(isFindings | isCopula | isStillOpen | isNumber):
+		default:
+			return false
+		}
+	}
+	return critical && !s.has(isNegation|isNone)
+}
+
+// noneSaid reports whether a line says that there is nothing of the kind: "None.", "No blockers were
+// found", and not "No authorization".
+func noneSaid(text string) bool {
+	for _, s := range sentences(pieces(text)[0], inSentence) {
+		h := 0
+		for h < len(s.tokens) && s.tokens[h].symbol() {
+			h++
+		}
+		if h >= len(s.tokens) || !s.tokens[h].has(isNone|isNegation) {
+			return false
+		}
+		if n, marks := s.next(h); n >= len(s.tokens) || marks {
+			return true
+		}
+		for _, t := range s.tokens[h+1 : min(len(s.tokens), h+4)] {
+			if t.has(isFindings | isCritical) {
+				return true
+			}
+		}
+		return s.tokens[h].text != "no" && s.tokens[h].text != "没"
+	}
+	return false
+}
+
+// itemSettled reports whether an item of a list of findings is fixed or withdrawn.
+func (a *Assessment) itemSettled(lines []line, j int) bool {
+	for _, s := range sentences(pieces(lines[j].text)[0], inSentence) {
+		if s.undone(nil) || s.has(isWithdrawn) || a.settled(s) {
+			return true
+		}
+	}
+	return settledBelow(lines, j) && lines[j].heading > 0
+}
 
 // criticalCounted: "2 critical findings are open", "Critical: 1", "严重问题：2".
 func (s sentence) criticalCounted() bool {

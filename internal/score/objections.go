@@ -139,6 +139,16 @@ func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, 
 		if speaks {
 			quote(l.number, l.text)
 		}
+		if item, found := a.criticalSection(lines, i); found && !said[item.number] {
+			said[item.number] = true
+			quote(item.number, item.text)
+		}
+	}
+	beside := readLines(e.beside, m)
+	for _, l := range beside {
+		if !l.comment && !l.fenced && !l.earlier && l.against(func() bool { return noneBelow(beside, 0) }) {
+			quote(0, l.text)
+		}
 	}
 	for _, text := range fieldsAgainst(e.object) {
 		quote(0, text)

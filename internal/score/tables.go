@@ -131,11 +131,14 @@ func (t mdTable) cell(row []string, col int) string {
 // severityColumn returns the column by which a table is one of findings, or -1. A priority beside
 // the results of tests is one of what was asked for.
 func (t mdTable) severityColumn() int {
-	sev := t.column(colSeverity)
+	sev := slices.IndexFunc(t.is, func(m meaning) bool { return m&colSeverity != 0 && m&colPriority == 0 })
+	if sev < 0 {
+		sev = t.column(colSeverity)
+	}
 	if sev < 0 {
 		return t.severityCells()
 	}
-	if sev >= 0 && t.is[sev]&colPriority != 0 && t.holdsTests(sev) {
+	if sev >= 0 && t.is[sev]&colPriority != 0 && (t.holdsTests(sev) || !t.holdsSeverities(sev)) {
 		return -1
 	}
 	return sev
@@ -164,6 +167,22 @@ func (t mdTable) severityCells() int {
 		}
 	}
 	return -1
+}
+
+// holdsSeverities reports whether most cells of a column are levels of severity.
+func (t mdTable) holdsSeverities(col int) bool {
+	known := 0
+	for _, row := range t.rows {
+		if us := units(t.cell(row, col)); len(us) > 0 && len(us) <= 4 {
+			for i := range us {
+				if m, _ := words.match(us[i:], isCritical|isMajor|isMinor); m != 0 {
+					known++
+					break
+				}
+			}
+		}
+	}
+	return known*2 >= len(t.rows)
 }
 
 // holdsTests reports whether a column beside the severity holds the results of tests, and not

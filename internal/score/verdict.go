@@ -62,8 +62,13 @@ func verdictsIn(object map[string]any) []string {
 			}
 		}
 	}
-	for _, k := range []string{"verdict", "status", "overall_status", "final_verdict", "overall_verdict"} {
-		if v := field(object, k); v != "" {
+	if list, ok := object["verdict"].([]any); ok {
+		for _, v := range list[:min(len(list), maxItems)] {
+			out = append(out, scalar(v))
+		}
+	}
+	for _, k := range []string{"verdict", "status", "result", "outcome", "conclusion", "decision", "overall", "overall_status", "overall_result", "final_verdict", "overall_verdict", "qa_status", "review_status"} {
+		if v := field(object, k); v != "" && len(v) < 200 {
 			out = append(out, v)
 		}
 	}
