@@ -161,12 +161,8 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 			if e := s.Record(id).Evidence; e.Failed() {
 				out.Findings = append(out.Findings, workflow.Finding{ID: "verify", Severity: "critical", Problem: evidenceText(e) + "; its output ends: " + lastBytes(e.Tail, shownTail)})
 			}
-			if s.Record(id).Doubted() {
-				for i, words := range s.Record(id).Objections {
-					out.Findings = append(out.Findings, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", id, i+1), Severity: "major", Problem: "the report states a pass, but: " + words})
-				}
-			}
-			if ref := s.Record(id).FinalResultRef; ref != nil && (s.Record(id).Verdict == workflow.Fail || s.Record(id).Doubted()) {
+			out.Findings = append(out.Findings, doubts(id, s.Record(id))...)
+			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Held() {
 				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
@@ -181,6 +177,18 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 	}
 	out.Context = c
 	return nil
+}
+
+// doubts are the objections to a stated pass, as findings for the developer.
+func doubts(id workflow.StageID, rec *workflow.Record) []workflow.Finding {
+	if !rec.Doubted() {
+		return nil
+	}
+	var out []workflow.Finding
+	for i, words := range rec.Objections {
+		out = append(out, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", id, i+1), Severity: "major", Problem: "the report states a pass, but: " + words})
+	}
+	return out
 }
 
 // refinement is the short prompt of a later round: what changes, and the form.

@@ -37,97 +37,27 @@ func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
 const speaking = isFail | isFailures | isTool | isExit | isAgainst | isNothingTested | isLog | isCritical | isMajor | isUntested
 
 func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bool {
-	if s.summaryAgainst() {
+	switch {
+	case s.summaryAgainst():
 		return !s.undone(after)
-	}
-	if s.has(isExpected) || !l.fenced && s.has(isEarlier) && !s.has(isUnresolved) || s.undone(after) {
+	case s.has(isExpected), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
 		return false
-	}
-	if l.data {
-		return false
-	}
-	if s.headAgainst(alone) || s.countAgainst() || s.ratioAgainst() || s.exitAgainst() || s.tailAgainst() {
+	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.exitAgainst(), s.tailAgainst():
 		return true
-	}
-	if l.fenced {
+	case l.fenced:
 		return s.labelAgainst(true) || s.logAgainst()
-	}
-	if s.labelAgainst(false) || s.passDenied() || s.severityOpen() {
+	case s.labelAgainst(false), s.passDenied(), s.severityOpen():
 		return true
+	case l.later, s.has(isHarmless):
+		return false
 	}
-	return !l.later && !s.has(isHarmless) && (s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst())
+	return s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
 }
 
 // logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
 func (s sentence) logAgainst() bool {
 	for i, t := range s.tokens {
 		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && !(s.negated(i) && !t.has(isLog)) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// severityOpen: a severity and that it is open, in one sentence: "DEF-102 (Critical, open): …".
-func (s sentence) severityOpen() bool {
-	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isMinor|isHarmless) {
-		return false
-	}
-	for i, t := range s.tokens {
-		if t.has(isStillOpen) && (s.negated(i) || s.zeroAfter(i)) {
-			return false
-		}
-		if t.has(isCritical|isMajor) && (s.negated(i) || s.supposed(i) || s.zeroAfter(i)) {
-			return false
-		}
-	}
-	return s.has(isFindings) || s.bracketed()
-}
-
-// bracketed reports whether a severity stands in brackets or before a mark.
-func (s sentence) bracketed() bool {
-	for i, t := range s.tokens {
-		if t.has(isCritical|isMajor) && i > 0 && i+1 < len(s.tokens) && separators[s.tokens[i-1].text] && separators[s.tokens[i+1].text] {
-			return true
-		}
-	}
-	return false
-}
-
-// deniedAgainst: what a good product does is denied: "could not be satisfied", "is not
-// implemented", "no longer finds".
-func (s sentence) deniedAgainst() bool {
-	for i, t := range s.tokens {
-		if !t.has(isWorks) || t.glued || s.supposed(i) || t.quoted {
-			continue
-		}
-		for j := i - 1; j >= 0 && j >= i-3; j-- {
-			u := s.tokens[j]
-			if u.denial() {
-				return s.subjectBefore(j)
-			}
-			if !u.has(isCopula|isCondition) || u.symbol() {
-				break
-			}
-		}
-	}
-	return false
-}
-
-// denial reports whether a word denies the verb that follows.
-func (t token) denial() bool {
-	switch t.text {
-	case "not", "cannot", "cant", "couldnt", "doesnt", "dont", "didnt", "isnt", "arent", "wasnt", "werent", "wont", "never", "no", "未", "没有", "没", "不能", "无法", "尚未":
-		return t.text != "no" || t.end-t.start > 2 // "no longer"
-	}
-	return false
-}
-
-// subjectBefore reports whether something that is meant stands before a denial: "not tested" alone
-// heads a list of what was left out.
-func (s sentence) subjectBefore(j int) bool {
-	for _, t := range s.tokens[:j] {
-		if t.isWord && !t.has(isCopula|isNegation) || t.has(isTests) {
 			return true
 		}
 	}
@@ -182,111 +112,6 @@ func (s sentence) endsWell() bool {
 	return false
 }
 
-// head returns the index of the first token that is not a mark: of a list, a heading, a quotation.
-func (s sentence) head() int {
-	for i, t := range s.tokens {
-		if t.isWord || t.isNumber || t.is != 0 && t.is != isOf && t.is != isNone && t.is != isNone|isNeutralResult {
-			if t.isNumber && i+1 < len(s.tokens) && (s.tokens[i+1].text == "." || s.tokens[i+1].text == ")" || s.tokens[i+1].text == "、") && i+2 < len(s.tokens) {
-				continue // the number of an item
-			}
-			return i
-		}
-	}
-	return len(s.tokens)
-}
-
-func (s sentence) lastWord() int {
-	for i := len(s.tokens) - 1; i >= 0; i-- {
-		if t := s.tokens[i]; t.isWord || t.isNumber || t.has(isPass|isFail) {
-			return i
-		}
-	}
-	return -1
-}
-
-// symbol reports whether a token is a mark such as ❌ and no word.
-func (t token) symbol() bool { return !t.isWord && !t.isNumber }
-
-var separators = map[string]bool{":": true, "：": true, "|": true, "｜": true, "→": true, "⇒": true, "➜": true, "=": true, "—": true, "–": true, "-": true, ">": true, "…": true, "⟶": true, "]": true, ")": true, "）": true, ",": true, "，": true, ".": true, "\"": true, "(": true, "（": true, "\\": true, "!": true, "！": true, "<": true, "/": true, "[": true, "、": true, "?": true, "？": true, "“": true, "”": true, "~": true, "】": true, "【": true, "{": true, "}": true, "」": true, "「": true}
-
-// strong separators stand between a label and its value.
-var labelSeparators = map[string]bool{":": true, "：": true, "|": true, "｜": true, "→": true, "⇒": true, "➜": true, "=": true, "—": true, "–": true, "-": true, ">": true, "…": true, "⟶": true, ".": true, "]": true}
-
-func (s sentence) separatorBefore(i int) bool {
-	for i--; i >= 0; i-- {
-		t := s.tokens[i]
-		if labelSeparators[t.text] {
-			return true
-		}
-		if t.isWord || t.isNumber || t.has(isFail) {
-			return false
-		}
-	}
-	return false
-}
-
-// next returns the index of the next token that is no mark, and whether marks stood before it.
-func (s sentence) next(i int) (at int, marks bool) {
-	for i++; i < len(s.tokens); i++ {
-		t := s.tokens[i]
-		if t.isWord || t.isNumber || t.has(isPass|isFail) && t.symbol() {
-			return i, marks
-		}
-		marks = marks || separators[t.text]
-	}
-	return i, marks
-}
-
-// zeroAfter reports whether what follows says that there is none of it.
-func (s sentence) zeroAfter(i int) bool {
-	for steps := 0; steps < 4; steps++ {
-		i++
-		for i < len(s.tokens) && s.tokens[i].symbol() && !s.tokens[i].has(isNone|isFail|isPass) {
-			i++
-		}
-		if i >= len(s.tokens) {
-			return false
-		}
-		t := s.tokens[i]
-		switch {
-		case t.isNumber:
-			return t.number == 0
-		case t.has(isNone | isNo):
-			n, marks := s.next(i)
-			return t.text != "no" || n >= len(s.tokens) || marks || s.tokens[n].has(isFindings|isFailures|isTests)
-		case t.has(isTests | isCopula | isFindings | isFailures):
-		default:
-			return false
-		}
-	}
-	return false
-}
-
-// negated reports whether one of the few words before says that it is not so.
-func (s sentence) negated(i int) bool {
-	for j := i - 1; j >= 0 && j >= i-6; j-- {
-		t := s.tokens[j]
-		if t.has(isNegation|isNone) || t.isNumber && t.number == 0 {
-			return true
-		}
-		if t.has(isFail|isPass) || t.text == "," || t.text == "，" {
-			return false
-		}
-	}
-	return false
-}
-
-// supposed reports whether a condition or a possibility stands before i, or a rule behind it.
-func (s sentence) supposed(i int) bool {
-	if i >= len(s.tokens) {
-		return s.has(isCondition | isRule)
-	}
-	return s.tokens[i].conditioned || s.tokens[i].ruled
-}
-
-// verdict reports whether a token is a word of failure that stands for itself.
-func (t token) verdict() bool { return t.has(isFail) && !t.has(isNeutral) && !(t.glued && t.isWord) }
-
 // headAgainst: the first word is a verdict of failure, alone, before a mark, or before the name
 // of a test; or what a tool prints where something failed.
 func (s sentence) headAgainst(alone func() bool) bool {
@@ -299,70 +124,30 @@ func (s sentence) headAgainst(alone func() bool) bool {
 		return false
 	}
 	n, marks := s.next(i)
-	if n >= len(s.tokens) {
-		if t.has(isWeak) && !t.caps {
-			return false
-		}
-		return !alone()
-	}
-	if t.symbol() {
-		return s.symbolAgainst(i)
-	}
-	following := s.tokens[n]
-	if following.isWord && !following.spaced && !marks && s.tokens[n].start == t.end { // a longer word of a script without spaces
-		return following.has(isTests|isCopula) && !s.supposed(i) && !t.has(isWeak) && s.separatorAfter(n)
-	}
-	name := s.nameAt(n)
 	switch {
+	case n >= len(s.tokens):
+		return (!t.has(isWeak) || t.caps) && !alone()
+	case t.symbol():
+		return s.symbolAgainst(i)
 	case t.has(isWeak) && !(t.caps && t.text != "error"):
-		return t.caps && name
+		return t.caps && s.nameAt(n)
 	case marks && s.markAfter(i):
 		return !s.supposed(i) || t.caps
-	case name, t.caps:
-		return !s.supposed(i)
-	case following.has(isLink), following.has(isNumber):
-		return !s.supposed(i) && !following.has(isRule)
-	case following.has(isTests):
-		return s.separatorAfter(n) && !s.supposed(i)
 	}
-	return false
+	return !s.supposed(i) && s.wordAgainst(i, n)
 }
 
-// markAfter reports whether a mark that ends a word's clause stands right behind it.
-func (s sentence) markAfter(i int) bool {
-	return i+1 < len(s.tokens) && separators[s.tokens[i+1].text] && !(s.tokens[i+1].text == "-" && !s.tokens[i+1].spaced)
-}
-
-func (s sentence) separatorAfter(i int) bool {
-	return i+1 >= len(s.tokens) || labelSeparators[s.tokens[i+1].text] || s.tokens[i+1].text == "(" || s.tokens[i+1].text == "（"
-}
-
-// nameAt reports whether the word at a token is written as tools write the names of tests and files.
-func (s sentence) nameAt(i int) bool {
-	if i >= len(s.tokens) {
-		return false
+// wordAgainst reports whether the word behind a verdict leaves it one: the name of a test, or a word
+// that explains it, and not what is said to have failed as a kind ("failed logins are counted").
+func (s sentence) wordAgainst(i, n int) bool {
+	t, following := s.tokens[i], s.tokens[n]
+	if following.isWord && !following.spaced && following.start == t.end { // a longer word of a script without spaces
+		return following.has(isTests|isCopula) && s.separatorAfter(n)
 	}
-	from := s.tokens[i].start
-	field := s.text[from:]
-	if end := strings.IndexAny(field, " \t"); end >= 0 {
-		field = field[:end]
-	}
-	if strings.ContainsAny(field, "/_#") || strings.Contains(field, "::") {
+	if t.caps || s.nameAt(n) {
 		return true
 	}
-	if from > 0 && s.text[from-1] == '`' {
-		return true
-	}
-	inner := strings.Trim(field, ".,:;()[]*\"'`")
-	if strings.Contains(inner, ".") || strings.ContainsAny(inner, "0123456789") && strings.IndexFunc(inner, func(r rune) bool { return r >= 'A' && r <= 'Z' }) >= 0 {
-		return true
-	}
-	for j, r := range inner {
-		if j > 0 && r >= 'A' && r <= 'Z' && inner[j-1] >= 'a' && inner[j-1] <= 'z' {
-			return true
-		}
-	}
-	return false
+	return following.has(isLink|isNumber) && !following.has(isRule) || following.has(isTests) && s.separatorAfter(n)
 }
 
 // symbolAgainst: a mark of failure before what failed, unless the line explains the marks.
@@ -377,12 +162,6 @@ func (s sentence) symbolAgainst(i int) bool {
 		return false
 	}
 	return !s.tokens[n].has(isPass) && !s.zeroAfter(n-1) && !s.noneLast()
-}
-
-// noneLast reports whether the sentence comes to "none" or 0.
-func (s sentence) noneLast() bool {
-	last := s.lastWord()
-	return last > 0 && s.separatorBefore(last) && (s.tokens[last].has(isNone) || s.tokens[last].isNumber && s.tokens[last].number == 0)
 }
 
 // toolAgainst: the words of a tool stand as tools print them.
@@ -428,172 +207,75 @@ func (s sentence) labelAgainst(fenced bool) bool {
 	return false
 }
 
-// comesToPass reports whether a pass follows the failure as what it came to.
-func (s sentence) comesToPass(i int) bool {
-	for j := i + 1; j < len(s.tokens); j++ {
-		if s.tokens[j].has(isPass) && !s.negated(j) && s.separatorBefore(j) {
-			for _, t := range s.tokens[j+1:] {
-				if t.verdict() {
-					return false
-				}
-			}
-			return true
-		}
-	}
-	return false
-}
-
-// offered reports whether the failure is one of several choices: "pass / fail".
-func (s sentence) offered(i int) bool {
-	choice := func(j int) bool {
-		return j >= 0 && j < len(s.tokens) && (s.tokens[j].text == "/" || s.tokens[j].text == "|" || s.tokens[j].text == "／")
-	}
-	if choice(i-1) && i >= 2 && s.tokens[i-2].has(isPass) {
-		return true
-	}
-	return choice(i+1) && i+2 < len(s.tokens) && s.tokens[i+2].has(isPass)
-}
-
 // tailAgainst: a line ends with a verdict as lists of tools and people do: "test_login FAILED",
 // "AC-3 ❌", "AC-3 fail".
 func (s sentence) tailAgainst() bool {
-	last := len(s.tokens) - 1
-	if t := s.tokens[last].text; t == ")" || t == "）" { // what is added in brackets
-		for j := last; j > 0; j-- {
-			if t := s.tokens[j].text; t == "(" || t == "（" {
-				last = j - 1
-				break
-			}
-		}
+	last := s.beforeBrackets()
+	if i := s.beforeDuration(last); i > 0 && i <= 4 && s.tokens[i].verdict() && !s.tokens[i].has(isWeak) {
+		return !s.negated(i) && !s.supposed(i)
 	}
-	if s.tokens[last].text == "s" || s.tokens[last].text == "ms" { // "failed after 12s"
-		for last > 0 && (s.tokens[last].isNumber || s.tokens[last].text == "s" || s.tokens[last].text == "ms" || s.tokens[last].has(isLink)) {
-			last--
-		}
-		if t := s.tokens[last]; t.verdict() && !t.has(isWeak) && last > 0 && last <= 4 {
-			return !s.negated(last) && !s.supposed(last)
-		}
-	}
-	for last > 0 && !s.tokens[last].has(isFail) && (!s.tokens[last].isWord || s.tokens[last].has(isLink) || s.tokens[last].text == "s" || s.tokens[last].text == "ms") {
+	for last > 0 && s.trails(last) {
 		last--
 	}
 	t := s.tokens[last]
 	if last == 0 || !t.verdict() || s.negated(last) || s.supposed(last) || s.offered(last) {
 		return false
 	}
-	words, names := 0, false
+	words, names := s.named(last)
+	switch {
+	case t.symbol():
+		return words > 0
+	case t.has(isWeak):
+		return false
+	}
+	return words > 0 && (t.caps && words <= 7 || names && words <= 2)
+}
+
+// trails reports whether a token may stand behind the verdict that ends a line.
+func (s sentence) trails(i int) bool {
+	t := s.tokens[i]
+	return !t.has(isFail) && (!t.isWord || t.has(isLink) || s.timed(i))
+}
+
+// beforeDuration returns the token before a duration that ends at last ("failed after 12s"), 0
+// where none does.
+func (s sentence) beforeDuration(last int) int {
+	if !s.timed(last) {
+		return 0
+	}
+	for last > 0 && (s.tokens[last].isNumber || s.timed(last) || s.tokens[last].has(isLink)) {
+		last--
+	}
+	return last
+}
+
+// beforeBrackets returns the last token before what is added in brackets at the end.
+func (s sentence) beforeBrackets() int {
+	last := len(s.tokens) - 1
+	if t := s.tokens[last].text; t == ")" || t == "）" {
+		for j := last; j > 0; j-- {
+			if t := s.tokens[j].text; t == "(" || t == "（" {
+				return j - 1
+			}
+		}
+	}
+	return last
+}
+
+// timed reports whether a token is the unit of a duration: "failed after 12s".
+func (s sentence) timed(i int) bool { return s.tokens[i].text == "s" || s.tokens[i].text == "ms" }
+
+// named counts the words before a verdict, none where one of them is a verdict itself, and reports
+// whether they name a test or a criterion.
+func (s sentence) named(last int) (words int, names bool) {
 	for j, u := range s.tokens[:last] {
-		if u.has(isPass) || u.has(isFail) {
-			return false
+		if u.has(isPass | isFail) {
+			return 0, false
 		}
 		if u.isWord {
 			words++
 		}
 		names = names || u.isNumber || s.nameAt(j)
 	}
-	switch {
-	case t.symbol():
-		return words > 0
-	case t.caps && !t.has(isWeak):
-		return words > 0 && words <= 7
-	}
-	return names && words <= 2 && !t.has(isWeak) && words > 0
-}
-
-// proseAgainst: a sentence says of a test, a build or a criterion that it fails.
-func (s sentence) proseAgainst() bool {
-	for i, t := range s.tokens {
-		if !t.verdict() || t.symbol() || t.has(isThing) || s.negated(i) || s.supposed(i) {
-			continue
-		}
-		if n, marks := s.next(i); n < len(s.tokens) && !marks && !s.tokens[n].has(isLink|isCopula|isNumber|isOf|isNegation|isCondition|isEarlier|isFail|isUnresolved|isTests) &&
-			t.text != "fails" && t.text != "fail" && !wordless(firstRune(t.text)) {
-			continue
-		}
-		for j := i - 1; j >= 0 && j >= i-9; j-- {
-			u := s.tokens[j]
-			if u.has(isTests) && !u.has(isNeutral) {
-				return !u.has(isFail)
-			}
-			if u.text == "they" || u.text == "which" && s.has(isTests) {
-				return s.has(isTests)
-			}
-			if u.has(isPass) || u.text == "," || u.text == "，" || u.text == ":" || u.text == "：" {
-				break
-			}
-		}
-	}
-	return false
-}
-
-// phraseAgainst: words that speak against a pass wherever they stand, or say that nothing was tested.
-func (s sentence) phraseAgainst() bool {
-	for i, t := range s.tokens {
-		if t.quoted || t.inCode {
-			continue
-		}
-		if (t.text == "no" || t.text == "none") && s.noTestsRun(i) {
-			return true
-		}
-		if t.has(isUntested) && s.ofAll(i) {
-			return true
-		}
-		if t.has(isNothingTested) && !t.conditioned {
-			return true
-		}
-		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// ofAll reports whether what was not tested is all that was to be: "all acceptance tests:
-// SKIPPED", "十二条标准均无法测试".
-func (s sentence) ofAll(i int) bool {
-	tests := false
-	for j := i - 1; j >= 0 && j >= i-8; j-- {
-		t := s.tokens[j]
-		tests = tests || t.has(isTests)
-		switch t.text {
-		case "all", "every", "全", "均", "都", "所":
-			return tests || s.has(isTests)
-		}
-		if t.isNumber || t.has(isPass|isFail) {
-			return false
-		}
-	}
-	return false
-}
-
-// noTestsRun: "no functional tests could be carried out".
-func (s sentence) noTestsRun(i int) bool {
-	tests := false
-	for j := i + 1; j < len(s.tokens) && j <= i+7; j++ {
-		t := s.tokens[j]
-		switch {
-		case t.has(isTests):
-			tests = true
-		case tests && t.has(isWorks):
-			return true
-		case tests && !t.has(isCopula|isCondition|isUntested), !tests && j > i+4, t.has(isFail):
-			return false
-		}
-	}
-	return false
-}
-
-// passDenied: the label asks whether it passed, and the value says no: "Passed: 0", "Approved? No".
-func (s sentence) passDenied() bool {
-	i := s.head()
-	if !s.tokens[i].has(isPass) || s.tokens[i].symbol() {
-		return false
-	}
-	n, marks := s.next(i)
-	if n >= len(s.tokens) || !marks {
-		return false
-	}
-	t := s.tokens[n]
-	last := n == s.lastWord()
-	return last && (t.has(isNo) || t.isNumber && t.number == 0)
+	return words, names
 }

@@ -27,30 +27,28 @@ func (s sentence) countBefore(i int) bool {
 		t := s.tokens[j]
 		switch {
 		case t.isNumber || t.has(isNumber) && !t.has(isNeutral):
-			if j >= 2 && s.tokens[j-1].has(isOf) && s.tokens[j-2].isNumber { // a of b: a failed
-				t = s.tokens[j-2]
-			}
-			if t.isNumber && t.number == 0 || s.noneOf(j) {
-				return false
-			}
-			if t.isNumber && t.glued { // a part of a name, such as AC-3
-				return false
-			}
-			return (tests || others == 0 && (t.isNumber || s.has(isTests))) && !(s.tokens[i].has(isWeak) && !tests && !s.summary())
+			return s.counts(j) && (tests || others == 0 && (t.isNumber || s.has(isTests))) && (!s.tokens[i].has(isWeak) || tests || s.summary())
 		case t.has(isTests):
 			tests = true
 		case t.has(isCopula | isOf | isLink):
-		case t.has(isNegation | isNone | isPass | isFailures):
+		case t.has(isNegation | isNone | isPass | isFailures), t.symbol():
 			return false
-		case t.isWord:
+		default:
 			if others++; others > 2 {
 				return false
 			}
-		default:
-			return false
 		}
 	}
 	return false
+}
+
+// counts reports whether the number at j counts more than none of something, and is no part of a name.
+func (s sentence) counts(j int) bool {
+	t := s.tokens[j]
+	if j >= 2 && s.tokens[j-1].has(isOf) && s.tokens[j-2].isNumber { // a of b: a failed
+		t = s.tokens[j-2]
+	}
+	return !(t.isNumber && (t.number == 0 || t.glued)) && !s.noneOf(j)
 }
 
 func (s sentence) noneOf(j int) bool {

@@ -46,21 +46,12 @@ func (l line) unchecked() bool {
 	return !l.fenced && !l.later && emptyBox.MatchString(l.text) && !verdictBox.MatchString(l.text)
 }
 
-// namesOne are the words before a critical finding that say that it is there.
-var namesOne = map[string]bool{"a": true, "the": true, "another": true, "of": false, "是": true, "为": true, "于": true, "有": true, "在": true, "个": true, "项": true, "了": true, "到": true}
-
 // criticalSection returns the first item below a heading of critical findings that is not fixed:
 // "## Critical issues", "**Blockers**", "严重问题：".
 func (a *Assessment) criticalSection(lines []line, i int) (line, bool) {
 	l := lines[i]
-	label := strings.TrimRight(l.text, " *_")
-	if l.fenced || l.heading == 0 && !strings.HasSuffix(label, ":") && !strings.HasSuffix(label, "：") || len(label) > 120 {
+	if !l.labelsCritical() {
 		return line{}, false
-	}
-	for _, s := range sentences(label, inSentence) {
-		if !s.headsCritical() {
-			return line{}, false
-		}
 	}
 	for j := i + 1; j < len(lines) && j <= i+50; j++ {
 		item := lines[j]
@@ -78,6 +69,20 @@ func (a *Assessment) criticalSection(lines []line, i int) (line, bool) {
 		}
 	}
 	return line{}, false
+}
+
+// labelsCritical reports whether a line heads a list of critical findings.
+func (l line) labelsCritical() bool {
+	label := strings.TrimRight(l.text, " *_")
+	if l.fenced || l.heading == 0 && !strings.HasSuffix(label, ":") && !strings.HasSuffix(label, "：") || len(label) > 120 {
+		return false
+	}
+	for _, s := range sentences(label, inSentence) {
+		if !s.headsCritical() {
+			return false
+		}
+	}
+	return true
 }
 
 var listMark = regexp.MustCompile(`^[ \t>]*(?:[-*+•][ \t]|\d+[.)、]|\||\[)`)
@@ -100,25 +105,26 @@ func (s sentence) headsCritical() bool {
 // noneSaid reports whether a line says that there is nothing of the kind: "None.", "No blockers were
 // found", and not "No authorization".
 func noneSaid(text string) bool {
-	for _, s := range sentences(pieces(text)[0], inSentence) {
-		h := 0
-		for h < len(s.tokens) && s.tokens[h].symbol() {
-			h++
-		}
-		if h >= len(s.tokens) || !s.tokens[h].has(isNone|isNegation) {
-			return false
-		}
-		if n, marks := s.next(h); n >= len(s.tokens) || marks {
+	all := sentences(pieces(text)[0], inSentence)
+	if len(all) == 0 {
+		return false
+	}
+	s, h := all[0], 0
+	for h < len(s.tokens) && s.tokens[h].symbol() {
+		h++
+	}
+	if h >= len(s.tokens) || !s.tokens[h].has(isNone|isNegation) {
+		return false
+	}
+	if n, marks := s.next(h); n >= len(s.tokens) || marks {
+		return true
+	}
+	for _, t := range s.tokens[h+1 : min(len(s.tokens), h+4)] {
+		if t.has(isFindings | isCritical) {
 			return true
 		}
-		for _, t := range s.tokens[h+1 : min(len(s.tokens), h+4)] {
-			if t.has(isFindings | isCritical) {
-				return true
-			}
-		}
-		return s.tokens[h].text != "no" && s.tokens[h].text != "没"
 	}
-	return false
+	return s.tokens[h].text != "no" && s.tokens[h].text != "没"
 }
 
 // itemSettled reports whether an item of a list of findings is fixed or withdrawn.
@@ -131,32 +137,45 @@ func (a *Assessment) itemSettled(lines []line, j int) bool {
 	return settledBelow(lines, j) && lines[j].heading > 0
 }
 
-// criticalCounted: "2 critical findings are open", "Critical: 1", "严重问题：2".
+// namesOne are the words before a critical finding that say that it is there.
+var namesOne = marksOf("a the another 是 为 于 有 在 个 项 了 到")
+
+// criticalCounted: "2 critical findings are open", "Critical: 1", "严重问题：2", "a critical defect".
 func (s sentence) criticalCounted() bool {
 	for i, t := range s.tokens {
 		if !t.has(isCritical) || t.symbol() || s.negated(i) {
 			continue
 		}
-		if i > 0 && (s.tokens[i-1].isNumber && !s.tokens[i-1].glued && s.tokens[i-1].number > 0 || s.tokens[i-1].has(isNumber)) {
-			n, _ := s.next(i)
-			if n >= len(s.tokens) || s.tokens[n].has(isFindings|isStillOpen) {
-				return true
-			}
-		}
-		if i > 0 && i+1 < len(s.tokens) && s.tokens[i+1].has(isFindings) && namesOne[s.tokens[i-1].text] && !s.zeroAfter(i) {
+		if s.criticalBehind(i) || s.criticalBefore(i) {
 			return true
 		}
-		for j := i + 1; j < len(s.tokens) && j <= i+5; j++ {
-			u := s.tokens[j]
-			if u.isNumber {
-				if n, marks := s.next(j); u.number > 0 && !u.glued && (n >= len(s.tokens) || marks || s.tokens[n].has(isFindings|isStillOpen|isCopula)) && s.separatorBefore(j) {
-					return true
-				}
-				break
-			}
-			if !u.has(isFindings) && !labelSeparators[u.text] {
-				break
-			}
+	}
+	return false
+}
+
+// criticalBehind: what stands before a critical severity says that there are some of it.
+func (s sentence) criticalBehind(i int) bool {
+	if i == 0 {
+		return false
+	}
+	before := s.tokens[i-1]
+	n, _ := s.next(i)
+	if before.isNumber && !before.glued && before.number > 0 || before.has(isNumber) {
+		return n >= len(s.tokens) || s.tokens[n].has(isFindings|isStillOpen)
+	}
+	return n < len(s.tokens) && n == i+1 && s.tokens[n].has(isFindings) && namesOne[before.text] && !s.zeroAfter(i)
+}
+
+// criticalBefore: a mark and a number above zero follow a critical severity.
+func (s sentence) criticalBefore(i int) bool {
+	for j := i + 1; j < len(s.tokens) && j <= i+5; j++ {
+		u := s.tokens[j]
+		if u.isNumber {
+			n, marks := s.next(j)
+			return u.number > 0 && !u.glued && s.separatorBefore(j) && (n >= len(s.tokens) || marks || s.tokens[n].has(isFindings|isStillOpen|isCopula))
+		}
+		if !u.has(isFindings) && !labelSeparators[u.text] {
+			return false
 		}
 	}
 	return false

@@ -98,14 +98,7 @@ func readLines(document string, m *meter) []line {
 
 func (r *reader) add(n int, text string) {
 	if m := fenceOf(text); m != nil && !r.inComment && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
-		if r.fence != "" {
-			r.fence, r.data, r.earlierLog = "", false, false
-			return
-		}
-		r.fence, r.fenceLine = m[1], n
-		r.data = dataLanguages[strings.ToLower(m[2])]
-		_, r.earlierLog = r.about(r.last)
-		r.earlierLog = r.earlierLog && len(r.last) < 200
+		r.turn(n, m[1], m[2])
 		return
 	}
 	l := line{number: n, fenced: r.fence != "", data: r.data, earlier: r.earlier > 0 || r.earlierLog, later: r.later > 0}
@@ -131,16 +124,33 @@ func (r *reader) add(n int, text string) {
 			r.last = trimmed
 		}
 	}
-	if strings.ContainsAny(text, "│┃║┼┿╪") || len(text) > 2 && drawnRule.MatchString(text) {
-		text = drawn.Replace(text)
-		if drawnRule.MatchString(text) {
-			text = "|---|"
-		}
-	}
-	l.text = text
+	l.text = undrawn(text)
 	if strings.TrimSpace(text) != "" {
 		r.out = append(r.out, l)
 	}
+}
+
+// turn opens a fence, or closes the one that is open.
+func (r *reader) turn(n int, mark, language string) {
+	if r.fence != "" {
+		r.fence, r.data, r.earlierLog = "", false, false
+		return
+	}
+	r.fence, r.fenceLine = mark, n
+	r.data = dataLanguages[strings.ToLower(language)]
+	_, r.earlierLog = r.about(r.last)
+	r.earlierLog = r.earlierLog && len(r.last) < 200
+}
+
+// undrawn writes a line of a drawn table as Markdown has it.
+func undrawn(text string) string {
+	if strings.ContainsAny(text, "│┃║┼┿╪") || len(text) > 2 && drawnRule.MatchString(text) {
+		text = drawn.Replace(text)
+		if drawnRule.MatchString(text) {
+			return "|---|"
+		}
+	}
+	return text
 }
 
 // fenceOf matches a line that opens or closes a fence.

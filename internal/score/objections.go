@@ -99,62 +99,84 @@ func (a *Assessment) rowsAgainst(found rows) []string {
 	return out
 }
 
+// quotes are the lines that speak against a pass, as the objections have them.
+type quotes struct {
+	out  []string
+	more int
+	said map[int]bool // by their number
+}
+
+// add quotes a line once; one without a number does not stand in the document.
+func (q *quotes) add(n int, text string) {
+	if n > 0 && q.said[n] {
+		return
+	}
+	q.said[n] = true
+	text = clipRunes(strings.Join(strings.Fields(text), " "), 160)
+	switch {
+	case len(q.out) >= maxSpeaking:
+		q.more++
+	case n > 0:
+		q.out = append(q.out, fmt.Sprintf("line %d says “%s”", n, text))
+	default:
+		q.out = append(q.out, fmt.Sprintf("it says “%s”", text))
+	}
+}
+
 // linesAgainst quotes the lines that speak against a pass.
 func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, e envelope, m *meter) []string {
-	var out []string
-	more := 0
-	quote := func(n int, text string) {
-		text = clipRunes(strings.Join(strings.Fields(text), " "), 160)
-		switch {
-		case len(out) >= maxSpeaking:
-			more++
-		case n > 0:
-			out = append(out, fmt.Sprintf("line %d says “%s”", n, text))
-		default:
-			out = append(out, fmt.Sprintf("it says “%s”", text))
-		}
-	}
-	said := map[int]bool{}
+	q := quotes{said: map[int]bool{}}
 	for _, s := range doubts {
-		said[s.line.number] = true
-		quote(s.line.number, s.line.text)
+		q.add(s.line.number, s.line.text)
 	}
 	for _, t := range found.lines {
-		said[t.number] = true
-		quote(t.number, t.text)
+		q.add(t.number, t.text)
 	}
 	for i, l := range lines {
 		m.charge(len(l.text))
-		if l.comment || l.earlier || found.taken[l.number] || said[l.number] || more > 20 || m.stopped() {
+		if q.more > maxSpeaking || m.stopped() {
+			break
+		}
+		if l.comment || l.earlier || found.taken[l.number] {
 			continue
 		}
-		speaks := l.unchecked()
-		for _, piece := range pieces(l.text) {
-			if speaks {
-				break
-			}
-			all := sentences(piece, inSentence)
-			speaks = l.sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all)
+		if a.lineAgainst(lines, i) {
+			q.add(l.number, l.text)
 		}
-		if speaks {
-			quote(l.number, l.text)
-		}
-		if item, found := a.criticalSection(lines, i); found && !said[item.number] {
-			said[item.number] = true
-			quote(item.number, item.text)
+		if item, found := a.criticalSection(lines, i); found {
+			q.add(item.number, item.text)
 		}
 	}
-	beside := readLines(e.beside, m)
-	for _, l := range beside {
-		if !l.comment && !l.fenced && !l.earlier && l.against(func() bool { return noneBelow(beside, 0) }) {
-			quote(0, l.text)
+	for _, text := range append(besideAgainst(e, m), fieldsAgainst(e.object)...) {
+		q.add(0, text)
+	}
+	if q.more > 0 {
+		q.out = append(q.out, "and more lines of the kind")
+	}
+	return q.out
+}
+
+func (a *Assessment) lineAgainst(lines []line, i int) bool {
+	if lines[i].unchecked() {
+		return true
+	}
+	for _, piece := range pieces(lines[i].text) {
+		all := sentences(piece, inSentence)
+		if lines[i].sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all) {
+			return true
 		}
 	}
-	for _, text := range fieldsAgainst(e.object) {
-		quote(0, text)
-	}
-	if more > 0 {
-		out = append(out, "and more lines of the kind")
+	return false
+}
+
+// besideAgainst returns the lines around the envelope that speak against a pass.
+func besideAgainst(e envelope, m *meter) []string {
+	var out []string
+	lines := readLines(e.beside, m)
+	for i, l := range lines {
+		if len(out) <= maxSpeaking && l.spoken() && l.against(func() bool { return noneBelow(lines, i) }) {
+			out = append(out, l.text)
+		}
 	}
 	return out
 }
@@ -168,19 +190,15 @@ func noneBelow(lines []line, i int) bool {
 		us := units(lines[i].text) // a verdict in capitals stands for itself
 		return !slices.ContainsFunc(us, func(u unit) bool { return u.caps }) && i+1 < len(lines)
 	}
-	for _, s := range sentences(lines[i+1].text[:min(len(lines[i+1].text), 200)], inSentence) {
-		h := s.head()
-		if h >= len(s.tokens) {
-			h = 0
-		}
-		for _, t := range s.tokens[:min(h+1, len(s.tokens))] {
-			if t.has(isNone) || t.isNumber && t.number == 0 {
-				return true
-			}
-		}
-		return false
+	all := sentences(lines[i+1].text[:min(len(lines[i+1].text), 200)], inSentence)
+	if len(all) == 0 {
+		return true
 	}
-	return true
+	h := all[0].head()
+	if h >= len(all[0].tokens) {
+		h = 0
+	}
+	return slices.ContainsFunc(all[0].tokens[:h+1], func(t token) bool { return t.has(isNone) || t.isNumber && t.number == 0 })
 }
 
 // fieldsAgainst reads the other fields of an envelope as lines: {"status": "fail", "failed": 37}.

@@ -22,37 +22,27 @@ const (
 // strict for one that is known to hold verdicts: a word there that is not known is a failure.
 func resultOf(cell string, question, strict bool) resultKind {
 	cell = strings.Trim(lastPart(cell), " \t*_`")
-	us := units(cell)
-	if len(us) == 0 || strings.Trim(cell, "-–—? ") == "" {
+	if strings.Trim(cell, "-–—? ") == "" || len(units(cell)) == 0 {
 		return resultUntested
 	}
-	all := sentences(cell[:min(len(cell), maxPiece)], inResult|isExpected|isResolved|isUnresolved|isNegation)
-	s := all[0]
+	cell = pieces(cell)[0]
+	s := sentences(cell, inResult|isExpected|isResolved|isUnresolved|isNegation)[0]
 	first := leading(s)
 	t := s.tokens[first]
-	wording := s.has(isExpected) || s.has(isResolved) && !s.has(isUnresolved)
 	switch {
 	case t.has(isNeutral):
 		return resultNeutral
 	case t.has(isFail) && !t.has(isPass):
-		if s.zeroAfter(first) {
-			return resultNeutral
-		}
-		if wording {
-			return resultPassed
-		}
-		if t.has(isWeak) && !strict && !t.caps && len(s.tokens) > 1 {
-			return resultNeutral
-		}
-		return resultFailed
+		return failedCell(s, first, strict)
 	case t.has(isPass):
 		return passedCell(s, first)
 	case t.has(isUntested):
 		return resultUntested
 	case t.has(isPartial):
 		return resultPartial
-	case question && t.has(isNoResult) && !t.isNumber && (s.next1(first) || t.text != "none"):
-		if n, _ := s.next(first); n < len(s.tokens) && (t.text == "no" || t.text == "无" || t.text == "没有" || t.text == "none") && !labelledNo(s, first) {
+	case question && t.has(isNoResult) && !t.isNumber:
+		n, marks := s.next(first)
+		if n < len(s.tokens) && !marks && (t.text == "no" || t.text == "没有") { // "no data lost"
 			return resultNeutral
 		}
 		return resultFailed
@@ -62,16 +52,24 @@ func resultOf(cell string, question, strict bool) resultKind {
 	return unknownResult(cell, s, strict)
 }
 
+// failedCell reads a cell that begins with a word of failure.
+func failedCell(s sentence, first int, strict bool) resultKind {
+	t := s.tokens[first]
+	switch {
+	case s.zeroAfter(first):
+		return resultNeutral
+	case s.has(isExpected), s.has(isResolved) && !s.has(isUnresolved):
+		return resultPassed
+	case t.has(isWeak) && !strict && !t.caps && len(s.tokens) > 1:
+		return resultNeutral
+	}
+	return resultFailed
+}
+
 // next1 reports whether nothing but marks follows.
 func (s sentence) next1(i int) bool {
 	n, _ := s.next(i)
 	return n >= len(s.tokens)
-}
-
-// labelledNo reports whether a mark stands behind a no: "no, R2".
-func labelledNo(s sentence, i int) bool {
-	_, marks := s.next(i)
-	return marks
 }
 
 // leading returns the first token that says something: a mark such as ❌ does where no word of a
@@ -111,28 +109,30 @@ func passedCell(s sentence, i int) resultKind {
 
 // unknownResult reads a cell whose first words say nothing.
 func unknownResult(cell string, s sentence, strict bool) resultKind {
-	for _, f := range sentences(cell[:min(len(cell), maxPiece)], inSentence) {
-		if f.has(isExpected|isEarlier) || f.undone(nil) || f.head() >= len(f.tokens) {
-			continue
-		}
-		if f.countAgainst() || f.ratioAgainst() || f.proseAgainst() || f.phraseAgainst() || f.tailAgainst() {
+	for _, f := range sentences(cell, inSentence) {
+		if f.head() < len(f.tokens) && !f.has(isExpected|isEarlier) && !f.undone(nil) && f.cellAgainst() {
 			return resultFailed
 		}
 	}
-	words, digits := 0, false
+	words, digits := 0, s.numbers() > 0
 	for _, t := range s.tokens {
 		if t.isWord {
 			words++
 		}
-		digits = digits || t.isNumber
 	}
-	if strict && !digits && words > 0 && (words == 1 || wordless(firstRune(s.tokens[0].text)) && words <= 3) && !s.tokens[s.head()].glued {
+	few := words == 1 || words <= 3 && wordless(firstRune(s.tokens[0].text))
+	switch {
+	case strict && !digits && words > 0 && few && !s.tokens[s.head()].glued:
 		return resultFailed
-	}
-	if words == 0 && !digits { // a mark that is not known
+	case words == 0 && !digits: // a mark that is not known
 		return resultUntested
 	}
 	return resultNeutral
+}
+
+// cellAgainst reports whether a cell says in words that something failed.
+func (s sentence) cellAgainst() bool {
+	return s.countAgainst() || s.ratioAgainst() || s.proseAgainst() || s.phraseAgainst() || s.tailAgainst()
 }
 
 // result reads the outcome of one criterion; what is neither pass nor fail was not tested.

@@ -32,11 +32,7 @@ func (a *Assessment) readRows(e envelope, lines []line) rows {
 	plain := false // a table without more than severities and words may define them
 	var total tally
 	for _, c := range criteria {
-		if c.Result == workflow.ResultNotTested {
-			total.untested++
-		} else {
-			total.tested++
-		}
+		total.count(map[string]resultKind{workflow.ResultNotTested: resultUntested}[c.Result])
 	}
 	tables, taken := markdownTables(lines)
 	out := rows{taken: taken}
@@ -61,16 +57,23 @@ func (a *Assessment) readRows(e envelope, lines []line) rows {
 		a.Findings = numbered(inText)
 		return out
 	}
+	if plain {
+		a.addCritical(inText)
+	}
+	a.Findings = numbered(a.Findings)
+	return out
+}
+
+// addCritical adds the open critical findings that the list beside the report lacks.
+func (a *Assessment) addCritical(inText []workflow.Finding) {
 	for _, f := range inText {
 		known := slices.ContainsFunc(a.Findings, func(g workflow.Finding) bool {
 			return g.ID == f.ID && f.ID != "" || folded(g.Problem) == folded(f.Problem) || g.File != "" && g.File == f.File
 		})
-		if plain && f.Open() && f.Severity == "critical" && !known && len(a.Findings) < maxItems {
+		if f.Open() && f.Severity == "critical" && !known && len(a.Findings) < maxItems {
 			a.Findings = append(a.Findings, f)
 		}
 	}
-	a.Findings = numbered(a.Findings)
-	return out
 }
 
 // objects returns the items of a list as objects. A list may also be grouped in

@@ -147,13 +147,7 @@ func classify(value string) (v workflow.Verdict, sure bool) {
 	if came := lastPart(value); came != value {
 		return classify(came)
 	}
-	us := units(value[:min(len(value), maxPiece)])
-	marks := meaning(0)
-	for len(us) > 0 && !us[0].isWord && !us[0].isNumber {
-		is, _ := words.match(us, isPass|isFail|isPartial)
-		marks |= is
-		us = us[1:]
-	}
+	us, marks := unmarked(units(pieces(value)[0]))
 	if len(us) == 0 {
 		return "", false
 	}
@@ -181,6 +175,16 @@ func classify(value string) (v workflow.Verdict, sure bool) {
 		return workflow.PassWithRisk, plainRest(rest, true) && marks&isFail == 0
 	}
 	return workflow.Pass, directly(us[n:]) && plainRest(rest, false) && marks&isFail == 0
+}
+
+// unmarked takes the marks off the beginning of a value, and returns what they mean.
+func unmarked(us []unit) (rest []unit, marks meaning) {
+	for len(us) > 0 && !us[0].isWord && !us[0].isNumber {
+		is, _ := words.match(us, isPass|isFail|isPartial)
+		marks |= is
+		us = us[1:]
+	}
+	return us, marks
 }
 
 // explains reports whether what follows a word leaves it a verdict: nothing, a mark, a number, or
@@ -232,31 +236,33 @@ func directly(rest []unit) bool {
 // plainRest reports whether the words behind a pass leave it one.
 func plainRest(rest string, risk bool) bool {
 	rest = pieces(rest)[0]
-	if strings.HasPrefix(strings.TrimSpace(rest), "?") || strings.HasPrefix(strings.TrimSpace(rest), "？") {
+	if asked := strings.TrimSpace(rest); strings.HasPrefix(asked, "?") || strings.HasPrefix(asked, "？") {
 		return false
 	}
 	for i, s := range sentences(rest, inSentence|isProviso|isHarmless) {
-		if i == 0 && denies(s) {
-			return false
-		}
-		if s.has(isProviso) && !risk && !s.has(isHarmless) && !s.provisoOfFindings() {
+		if i == 0 && denies(s) || s.has(isProviso) && !risk && !s.has(isHarmless) && !s.provisoOfFindings() {
 			return false
 		}
 	}
 	for _, s := range sentences(rest, inSentence) {
-		if s.has(isNobody) || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() {
+		if s.has(isNobody) || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed() {
 			return false
-		}
-		if s.has(isResolved|isExpected) && !s.has(isUnresolved) {
-			continue
-		}
-		for j, t := range s.tokens {
-			if t.has(isFail|isFailures) && !t.glued && !s.negated(j) && !s.zeroAfter(j) && (t.has(isFail) || !t.has(isWeak)) {
-				return false
-			}
 		}
 	}
 	return true
+}
+
+// failureNamed reports whether a sentence behind a pass names a failure that is not over.
+func (s sentence) failureNamed() bool {
+	if s.has(isResolved|isExpected) && !s.has(isUnresolved) {
+		return false
+	}
+	for j, t := range s.tokens {
+		if (t.has(isFail) || t.has(isFailures) && !t.has(isWeak)) && !t.glued && !s.negated(j) && !s.zeroAfter(j) {
+			return true
+		}
+	}
+	return false
 }
 
 // denies reports whether what follows a pass is a no: "Pass: no", "approved? No.", "not granted".
@@ -305,13 +311,11 @@ func (s sentence) ratioBelow() bool {
 // speaks against it.
 func verdictOf(all []statement) (workflow.Verdict, []statement) {
 	for _, kind := range []meaning{isWholeLabel, isStatusLabel, isSoftLabel} {
-		var of []statement
 		verdict := workflow.Verdict("")
 		for _, s := range all {
 			if s.label&kind == 0 || s.label&(kind-1)&inLabel != 0 {
 				continue
 			}
-			of = append(of, s)
 			switch {
 			case s.verdict == "":
 			case verdict == "":

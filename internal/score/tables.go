@@ -299,6 +299,14 @@ func (t mdTable) criteria() []workflow.Criterion {
 // tally counts the rows of a report's tables of results.
 type tally struct{ tested, untested int }
 
+func (t *tally) count(kind resultKind) {
+	if kind == resultUntested {
+		t.untested++
+	} else {
+		t.tested++
+	}
+}
+
 // against returns the lines of the rows that speak against a pass: a failed result, in a column
 // of results or in one of marks, and a count of failures above zero.
 func (t mdTable) against(total *tally) []line {
@@ -311,32 +319,31 @@ func (t mdTable) against(total *tally) []line {
 			return resultOf(t.cell(row, res), false, false) == resultPassed
 		})
 	}
-	t.verdictsFirst = len(t.header) > 1 && !slices.ContainsFunc(t.rows, func(row []string) bool {
-		kind, second := resultOf(row[0], false, false), units(t.cell(row, 1))
-		return kind == resultNeutral || kind == resultPartial || len(units(row[0])) > 2 || len(second) > 0 && second[0].isNumber
-	})
-	severityCounts := t.column(colSeverity) == 0 && t.column(colCount) > 0
+	t.verdictsFirst = t.beginsWithVerdicts()
 	var out []line
 	for i, row := range t.rows {
 		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
 			continue
 		}
-		kind := resultNeutral
+		failed := false
 		if res >= 0 {
-			question := t.is[res]&colQuestion != 0
-			kind = resultOf(t.cell(row, res), question, vocabulary)
-			switch kind {
-			case resultUntested:
-				total.untested++
-			default:
-				total.tested++
-			}
+			kind := resultOf(t.cell(row, res), t.is[res]&colQuestion != 0, vocabulary)
+			total.count(kind)
+			failed = kind == resultFailed
 		}
-		if kind == resultFailed || t.marked(row, res) || t.counted(row) || severityCounts && t.criticalCount(row) || len(row) == 2 && t.is[1]&colOther == 0 && pairAgainst(row) {
+		if failed || t.marked(row, res) || t.counted(row) || t.criticalCount(row) || t.pairAgainst(row) {
 			out = append(out, t.lines[i])
 		}
 	}
 	return out
+}
+
+// beginsWithVerdicts reports whether the first column holds verdicts and no names or labels.
+func (t mdTable) beginsWithVerdicts() bool {
+	return len(t.header) > 1 && !slices.ContainsFunc(t.rows, func(row []string) bool {
+		kind, second := resultOf(row[0], false, false), units(t.cell(row, 1))
+		return kind == resultNeutral || kind == resultPartial || len(units(row[0])) > 2 || len(second) > 0 && second[0].isNumber
+	})
 }
 
 // earlierRow reports whether the first cell of a row is about an earlier round.
@@ -403,7 +410,7 @@ func (t mdTable) counted(row []string) bool {
 
 // criticalCount reports whether a row of a table that counts findings has critical ones open.
 func (t mdTable) criticalCount(row []string) bool {
-	if severity(row[0]) != "critical" || noFinding.MatchString(row[0]) && len(units(row[0])) == 0 {
+	if t.column(colSeverity) != 0 || t.column(colCount) <= 0 || severity(row[0]) != "critical" || noFinding.MatchString(row[0]) && len(units(row[0])) == 0 {
 		return false
 	}
 	if is, _ := words.match(append(units(row[0]), unit{}), isCritical); is == 0 {
@@ -433,7 +440,10 @@ func (t mdTable) criticalCount(row []string) bool {
 }
 
 // pairAgainst reads a row of two cells as a label with its value.
-func pairAgainst(row []string) bool {
+func (t mdTable) pairAgainst(row []string) bool {
+	if len(row) != 2 || t.is[1]&colOther != 0 {
+		return false
+	}
 	l := line{text: row[0] + ": " + row[1]}
 	for _, s := range sentences(l.text, inSentence) {
 		if s.head() < len(s.tokens) && !s.has(isExpected|isEarlier) && (s.countAgainst() || s.ratioAgainst() || s.labelAgainst(false) && len(units(row[1])) <= 4) {

@@ -78,6 +78,17 @@ func joins(text string, i int) bool {
 	return false
 }
 
+// goesOn reports whether the character r at i belongs to the word or the number before it.
+func goesOn(text string, i int, r rune, digits bool) bool {
+	switch {
+	case wordless(r):
+		return false
+	case digits:
+		return unicode.IsDigit(r) || (r == '.' || r == ',') && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\'' || r == '’' || unicode.Is(unicode.Mn, r)
+}
+
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
 func wordAt(text string, i int) unit {
@@ -86,22 +97,16 @@ func wordAt(text string, i int) unit {
 	end, upper, letters := i, 0, 0
 	for end < len(text) {
 		r, size := utf8.DecodeRuneInString(text[end:])
-		switch {
-		case wordless(r):
-		case digits && unicode.IsDigit(r), digits && (r == '.' || r == ',') && end+1 < len(text) && text[end+1] >= '0' && text[end+1] <= '9':
-			end += size
-			continue
-		case !digits && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\'' || r == '’' || unicode.Is(unicode.Mn, r)):
-			if unicode.IsLetter(r) {
-				letters++
-			}
-			if unicode.IsUpper(r) {
-				upper++
-			}
-			end += size
-			continue
+		if !goesOn(text, end, r, digits) {
+			break
 		}
-		break
+		if unicode.IsLetter(r) {
+			letters++
+		}
+		if unicode.IsUpper(r) {
+			upper++
+		}
+		end += size
 	}
 	u := unit{start: i, end: end, isNumber: digits, isWord: !digits, caps: letters >= 3 && upper == letters}
 	u.text = strings.ToLower(text[i:end])
@@ -193,29 +198,15 @@ func sentences(line string, counts meaning) []sentence {
 
 // finish notes at each token what the tokens before and behind it mean for it.
 func (s *sentence) finish() {
-	conditioned, quoted := false, false
-	code, from := false, s.tokens[0].start
-	if strings.Contains(s.text, "`") {
-		code = strings.Count(s.text[:from], "`")%2 == 1
-	}
-	words := false // in the code before the token
+	s.noteConditions()
+	s.noteMarks()
+}
+
+func (s *sentence) noteConditions() {
+	conditioned := false
 	for i := range s.tokens {
 		t := &s.tokens[i]
-		for ; from < t.start; from++ {
-			if s.text[from] == '`' {
-				code, words = !code, false
-			}
-		}
-		t.conditioned, t.quoted, t.inCode = conditioned, quoted, code && words
-		words = words || code
-		switch t.text {
-		case "\"":
-			quoted = !quoted
-		case "“", "「", "『", "«":
-			quoted = true
-		case "”", "」", "』", "»":
-			quoted = false
-		}
+		t.conditioned = conditioned
 		denied := i+1 < len(s.tokens) && s.tokens[i+1].denial() // "could not": it was so
 		// In Chinese the condition of a time stands behind what it is about.
 		conditioned = conditioned || !denied && (t.has(isCondition) || t.has(isRule) && !wordless(firstRune(t.text)))
@@ -231,6 +222,32 @@ func (s *sentence) finish() {
 			inClause = true
 		case t.text == "," || t.text == "，":
 			inClause = false
+		}
+	}
+}
+
+func (s *sentence) noteMarks() {
+	if !strings.ContainsAny(s.text, "\"“「『«`") {
+		return
+	}
+	quoted, from := false, s.tokens[0].start
+	code, words := strings.Count(s.text[:from], "`")%2 == 1, false // words in the code before the token
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		for ; from < t.start; from++ {
+			if s.text[from] == '`' {
+				code, words = !code, false
+			}
+		}
+		t.quoted, t.inCode = quoted, code && words
+		words = words || code
+		switch t.text {
+		case "\"":
+			quoted = !quoted
+		case "“", "「", "『", "«":
+			quoted = true
+		case "”", "」", "』", "»":
+			quoted = false
 		}
 	}
 }

@@ -197,7 +197,7 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 // in doubt.
 func (w *Workflow) failed(s *Session) bool {
 	st, _ := w.Stage(s.CurrentStage)
-	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && (s.Current().Verdict == Fail || s.Current().Doubted())
+	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }
 
 // rewind sets the stages after target back to pending; their artifacts no longer

@@ -288,6 +288,9 @@ func (r *Record) Judged() string {
 // Doubted reports whether the latest submission states a pass that something speaks against.
 func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections) > 0 }
 
+// Held reports whether the latest submission failed the work, or states a pass in doubt.
+func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
+
 // KnowsQuestion reports whether id was ever asked in this stage.
 func (r *Record) KnowsQuestion(id string) bool {
 	same := func(q Question) bool { return q.ID == id }
