@@ -37,6 +37,8 @@ const (
 	// The repair library is quadratic on some texts (1.4 s at 100 kB of unescaped
 	// quotes) and recurses once a level.
 	maxRepairSize, maxRepairDepth = 128 << 10, 500
+	// manyQuotes is what no document has, and what the library takes longest over.
+	manyQuotes = `""""""""`
 	// An object with a document below tinyDocument bytes, inside a text of more
 	// than largeAround others, is taken for an example of the format.
 	tinyDocument, largeAround = 1000, 2000
@@ -48,10 +50,10 @@ var ourField = regexp.MustCompile(`^"(?:prd|architecture|sprint_plan|implementat
 // finder looks for the envelope in a text. What it needs to know of the whole text it finds out
 // once, and what it reads more than once it takes from the budget of its meter.
 type finder struct {
-	stage   workflow.StageID
-	text    string
-	m       *meter
-	repairs int
+	stage             workflow.StageID
+	text              string
+	m                 *meter
+	repairs, repaired int // how often the repair library was tried, and on how many bytes
 	// firstHeading and lastHeading are where the headings of a document begin, -1 without one.
 	firstHeading, lastHeading int
 	// outer is the index after the last brace that ends the text or stands before a closing
@@ -219,7 +221,7 @@ func (f *finder) parseAt(start int) (object map[string]any, end int) {
 		return nil, 0
 	}
 	for _, e := range ends {
-		if e-start > maxRepairSize || tooDeep(f.text[start:e]) {
+		if f.repaired += e - start; f.repaired > maxRepairSize || tooDeep(f.text[start:e]) || strings.Contains(f.text[start:e], manyQuotes) {
 			continue
 		}
 		if f.repairs++; f.repairs > maxRepairs || f.m.stopped() {

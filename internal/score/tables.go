@@ -441,7 +441,7 @@ func (t mdTable) criticalCount(row []string) bool {
 
 // pairAgainst reads a row of two cells as a label with its value.
 func (t mdTable) pairAgainst(row []string) bool {
-	if len(row) != 2 || t.is[1]&colOther != 0 {
+	if len(row) != 2 || len(t.is) != 2 || t.is[1]&colOther != 0 {
 		return false
 	}
 	l := line{text: row[0] + ": " + row[1]}
