@@ -61,7 +61,11 @@ func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
 	}
 	st, _ := workflow.Default().Stage(s.CurrentStage)
 	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
-		return fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", st.Role).
+		why := "failed this work"
+		if s.Current().Doubted() {
+			why = "states a pass that something in the report speaks against"
+		}
+		return fault.New(fault.InvalidArgument, "the %s %s; approve needs --approved or --approved=false", st.Role, why).
 			WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to dev")
 	}
 	return nil

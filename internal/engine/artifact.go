@@ -112,6 +112,8 @@ func overrideNote(st workflow.Stage, rec *workflow.Record, grant workflow.Grant)
 	switch {
 	case st.Gate == workflow.GateScore:
 		what = "it had not reached its gate in " + count(rec.Iteration, "round")
+	case rec.Doubted():
+		what = fmt.Sprintf("the %s stated a pass, but %s;", st.Role, strings.Join(rec.Objections, "; "))
 	case rec.Verdict == workflow.Blocked:
 		what = fmt.Sprintf("the %s was blocked", st.Role)
 	}

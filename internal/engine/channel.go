@@ -150,8 +150,11 @@ func (r run) choices(s *workflow.Session) []Choice {
 		no.Label = "More rounds (say what to change below)"
 	case r.overrides(s):
 		yes = Choice{Decision: workflow.DecisionOverride, Label: "Accept the risk and go on", Reason: r.reasonDue(s)}
-		if yes.Reason {
+		switch {
+		case yes.Reason:
 			yes.Label = "Accept the risk (say why below)"
+		case s.Current().Doubted():
+			yes.Label = "It passes: go on"
 		}
 		no.Label = "Send it back to the developer"
 	default:

@@ -16,6 +16,8 @@ const (
 	// formColumns is how wide each of the first lines of a form is at most. Claude Code
 	// 2.1 indents them by two columns and cuts them at the width of the terminal.
 	formColumns = 76
+	// goalColumns is how much of the objective reminds the person which work it is.
+	goalColumns = 56
 )
 
 // digest is what a person needs for a decision, before they read the document itself.
@@ -106,6 +108,16 @@ func said(text string, limit int) string {
 // plainMarks takes out what would let quoted words look like the server's own, and end the quotation.
 var plainMarks = strings.NewReplacer("**", "", "__", "", "“", "'", "”", "'", "`", "'", "<", "‹", ">", "›", "](", "] (")
 
+// plain are sentences of the server that quote the assistant's words: in one line each,
+// without emphasis.
+func plain(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = clip(strings.NewReplacer("**", "", "__", "", "<", "‹", ">", "›").Replace(visible.Line(text)), 300)
+	}
+	return out
+}
+
 // lead says in one line what is decided, and what speaks for it: verdict or scores.
 func (r run) lead(s *workflow.Session) string {
 	st, rec := r.stage(s), s.Current()
@@ -115,6 +127,8 @@ func (r run) lead(s *workflow.Session) string {
 		text = fmt.Sprintf("%s from the %s. %s", count(len(rec.Questions), "question"), st.Role, sentence(r.figures(s)))
 	case r.blocked(s):
 		text = fmt.Sprintf("The %s is blocked and needs something from you", st.Role)
+	case rec.Doubted():
+		text = fmt.Sprintf("The %s states a pass, but %s against it", st.Role, speaks(rec))
 	case st.Gate == workflow.GateVerdict:
 		text = fmt.Sprintf("The %s failed the work%s", st.Role, tally(s))
 	case st.Gate == workflow.GateApproval:
@@ -125,6 +139,14 @@ func (r run) lead(s *workflow.Session) string {
 		text = fmt.Sprintf("Confirm the %s? %s", st.DocumentName, sentence(r.figures(s)))
 	}
 	return visible.Cut(text, formColumns, "…")
+}
+
+// speaks says how many things speak against a stated pass.
+func speaks(rec *workflow.Record) string {
+	if len(rec.Objections) == 1 {
+		return "one thing speaks"
+	}
+	return count(len(rec.Objections), "thing") + " speak"
 }
 
 // figures are the scores of the current document beside its gate.
@@ -215,6 +237,9 @@ func (r run) worst(s *workflow.Session) string {
 
 func verdictWorst(s *workflow.Session, theirs, ours func(string) string) string {
 	rec := s.Current()
+	if rec.Doubted() {
+		return ours("Against it: " + rec.Objections[0])
+	}
 	open := workflow.OpenFindings(rec.Findings)
 	for _, severity := range severities {
 		for _, f := range open {
@@ -264,5 +289,5 @@ func optionList(options []string) string {
 
 // goal is the objective in one line.
 func goal(s *workflow.Session) string {
-	return "Goal: " + visible.Cut(plainMarks.Replace(visible.Line(s.Objective)), formColumns, "…")
+	return "Goal: " + visible.Cut(plainMarks.Replace(visible.Line(s.Objective)), goalColumns, "…")
 }

@@ -68,7 +68,7 @@ func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evid
 // its own command, at review the one that was run when the work was handed in. A command
 // that was not run shows nothing, so it opposes a pass as well.
 func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, verdict workflow.Verdict) []string {
-	if verdict != workflow.Pass && verdict != workflow.PassWithRisk {
+	if !verdict.Passes() {
 		return nil
 	}
 	if st.ID == workflow.Review && now == nil {
@@ -80,9 +80,9 @@ func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, ver
 	var out []string
 	switch {
 	case now.NotRun != "":
-		out = append(out, fmt.Sprintf("the verdict is %q, but nothing shows it: the verify command %s", verdict, resultText(now)))
+		out = append(out, "nothing shows it: the verify command "+resultText(now))
 	case now.Failed():
-		out = append(out, fmt.Sprintf("the verdict is %q, but the verify command says no: %s", verdict, resultText(now)))
+		out = append(out, "the verify command says no: "+resultText(now))
 	}
 	if now.Changed != "" {
 		out = append(out, fmt.Sprintf("the verify command was changed during the run: %s; `%s` was checked with", now.Changed, clip(now.Command, 120)))

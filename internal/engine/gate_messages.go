@@ -70,6 +70,9 @@ func (r run) gateOptions(s *workflow.Session, target string) string {
 			"or **cancel**")
 	}
 	back := "say **send it back**: the developer gets these findings"
+	if s.Current().Doubted() && !r.reworkSpent(s) {
+		return r.options(s, back, "or say **it passes**: it goes on, and `"+target+"` records that you let it")
+	}
 	if r.reworkSpent(s) {
 		risk := fmt.Sprintf("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
 		return r.options(s, back, risk, r.elsewhere(st))
@@ -120,7 +123,11 @@ func (r run) digest(s *workflow.Session, draft string) digest {
 		d.add(fmt.Sprintf("The %s is **blocked** and needs something from you: %s", st.Role, needs))
 		r.reported(s, &d, draft)
 	default:
-		d.add(fmt.Sprintf("The %s **failed** the work%s.", st.Role, tally(s)))
+		if rec.Doubted() {
+			d.add(fmt.Sprintf("The %s states a **pass**, but %s against it, so you decide.", st.Role, speaks(rec)))
+		} else {
+			d.add(fmt.Sprintf("The %s **failed** the work%s.", st.Role, tally(s)))
+		}
 		if r.reworkSpent(s) {
 			d.add(fmt.Sprintf("The work has come back %s already, and may go on coming back.", count(s.ReworkCount, "time")))
 		}
@@ -161,7 +168,7 @@ func (r run) reported(s *workflow.Session, d *digest, draft string) {
 		d.add(text)
 	}
 	d.spare(auditText(rec.Audit))
-	d.list("The report contradicts itself:", rec.Objections)
+	d.list("Against it:", plain(rec.Objections))
 	var open []string
 	for _, f := range workflow.OpenFindings(rec.Findings) {
 		open = append(open, findingLine(f))

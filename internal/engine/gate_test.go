@@ -180,12 +180,12 @@ func TestVerifyCommand(t *testing.T) {
 		t.Fatalf("%+v\n%s", e, r.UserMessage)
 	}
 	r = b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: pass"))
-	if r.Verdict != workflow.Fail || !strings.Contains(strings.Join(r.Objections, ""), "the verify command says no") {
+	if r.Verdict != workflow.Pass || !strings.Contains(strings.Join(r.Objections, ""), "the verify command says no") {
 		t.Errorf("%v %q", r.Verdict, r.Objections)
 	}
 	b.at("qa/generating", approve(true, "known"))
 	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: pass"))
-	if r.Verdict != workflow.Fail || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends: “checked”") {
+	if r.Verdict != workflow.Pass || r.Evidence == nil || *r.Evidence.ExitCode != 1 || !strings.Contains(r.Evidence.Tail, "checked") || !strings.Contains(r.UserMessage, "failed with exit code 1. Its output ends: “checked”") {
 		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
 	}
 	// Mended.
@@ -474,5 +474,55 @@ func TestHistoryIsSealed(t *testing.T) {
 	b.at("dev/refining", approve(false, "again"))
 	if v := b.stored().Verify(signer); v.Status != workflow.ChainChanged || v.Broken != broken.Broken {
 		t.Errorf("the next action made it sound: %+v", v)
+	}
+}
+
+// TestDoubtAsksThePerson: a stated pass that something in the report speaks against goes neither
+// through nor back by itself.
+func TestDoubtAsksThePerson(t *testing.T) {
+	report := "# QA\n\nStatus: Pass\n\n```\n--- FAIL: TestLogin (0.00s)\n```\n"
+	b := newBench(t)
+	b.to(workflow.QA, workflow.Generating)
+	reworks := b.stored().ReworkCount
+	r := b.at("qa/awaiting_approval", submit(workflow.QA, report))
+	if r.Verdict != workflow.Pass || len(r.Objections) != 1 || !strings.Contains(r.UserMessage, "Against it:\n- line 6 says “--- FAIL: TestLogin (0.00s)”") || strings.Contains(r.UserMessage, "failed") {
+		t.Errorf("%q %q\n%s", r.Verdict, r.Objections, r.UserMessage)
+	}
+	if last := b.stored().Last(); last.Event != workflow.EventDoubted || last.Verdict != workflow.Pass || last.Judged == "" {
+		t.Errorf("%+v", last)
+	}
+	back := b.at("dev/refining", approve(false, "look at the login"))
+	if back.Rework != reworks+1 || len(back.Findings) == 0 || !strings.Contains(back.Findings[len(back.Findings)-1].Problem, "TestLogin") {
+		t.Errorf("rework %d, findings %+v", back.Rework, back.Findings)
+	}
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+	b.at("qa/generating", submit(workflow.Review, "# R\n\nStatus: pass"))
+	b.at("qa/awaiting_approval", submit(workflow.QA, report))
+	b.at("qa/completed", approve(true, "that test is of the old login"))
+	last := b.stored().Last()
+	if last.Grant == nil || last.Grant.Decision != workflow.DecisionOverride {
+		t.Errorf("%+v", last.Grant)
+	}
+	saved := b.artifact(b.stored().TaskName, "05-qa-report.md")
+	if !strings.Contains(saved, "stated a pass, but line 6 says “--- FAIL: TestLogin (0.00s)”") || strings.Contains(saved, "failed this work") {
+		t.Errorf("%.400s", saved)
+	}
+}
+
+// TestWhichScoreIsSaid: where a document states several scores, or none from 0 to 100, the reply and
+// the gate say so.
+func TestWhichScoreIsSaid(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	r := b.at("po/refining", submit(workflow.PO, "# PRD\n\nQuality Score: 95/100\n\nQuality Score: 40/100"))
+	if r.Score == nil || *r.Score != 40 || r.ScoreNote != "several scores are stated (95, 40); the lowest, 40, counts" || !strings.Contains(r.UserMessage, "claims 40 of 100 (several scores are stated") {
+		t.Errorf("%v %q\n%s", r.Score, r.ScoreNote, r.UserMessage)
+	}
+	r = b.at("po/refining", submit(workflow.PO, "# PRD\n\nQuality Score: 150"))
+	if !strings.Contains(r.UserMessage, "150 is not a score from 0 to 100; our estimate is") || strings.Contains(r.UserMessage, "No score was stated") || !strings.Contains(strings.Join(r.Gaps, "\n"), "150 is not a score") {
+		t.Errorf("%q\n%s", r.Gaps, r.UserMessage)
+	}
+	if r = b.at("po/awaiting_confirmation", submit(workflow.PO, "# PRD\n\nQuality Score: 91")); r.ScoreNote != "" {
+		t.Errorf("%q", r.ScoreNote)
 	}
 }

@@ -65,11 +65,17 @@ func (r run) standing(s *workflow.Session) string {
 	switch {
 	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
 		claim = fmt.Sprintf("Score %s of 100", points(*rec.Score))
+	case rec.ClaimedScore == nil && rec.ScoreNote != "":
+		claim = fmt.Sprintf("%s; our estimate is %s of 100", clip(oneLine(rec.ScoreNote), 300), points(*rec.Score))
+		gate = "the gate asks for a stated " + points(*p.GateScore)
 	case rec.ClaimedScore == nil:
 		claim = fmt.Sprintf("No score was stated; our estimate is %s of 100", points(*rec.Score))
 		gate = "the gate asks for a stated " + points(*p.GateScore)
 	default:
 		claim = fmt.Sprintf("Score: claims %s of 100", points(*rec.Score))
+		if rec.ScoreNote != "" {
+			claim += " (" + clip(oneLine(rec.ScoreNote), 300) + ")"
+		}
 	}
 	if rec.Audit == nil {
 		return claim + "; " + gate + "."

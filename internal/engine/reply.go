@@ -44,6 +44,8 @@ type Reply struct {
 	Score           *float64 `json:"score,omitempty"`
 	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
 	GateScore       *float64 `json:"gate_score,omitempty"`
+	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	ScoreNote string `json:"score_note,omitempty"`
 
 	// Audit is the server's own count, where the stage has a submission.
 	Audit *AuditView `json:"audit,omitempty"`

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +31,7 @@ type submission struct {
 }
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.
-func (r run) readSubmission(s *workflow.Session, st workflow.Stage) (*submission, error) {
+func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflow.Stage) (*submission, error) {
 	results := r.results(s)
 	if len(r.req.Results) == 0 && !r.project.dir.Exists(r.workPath(s)) {
 		return nil, r.noWorkingCopy(s)
@@ -51,7 +52,10 @@ func (r run) readSubmission(s *workflow.Session, st workflow.Stage) (*submission
 					WithHint("pass the text or the path, not both")
 			}
 			sub.texts[engine] = text
-			a := score.Read(st.ID, text)
+			a, err := score.ReadContext(ctx, st.ID, text)
+			if err != nil {
+				return nil, err
+			}
 			if a.Defect != "" {
 				return nil, fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 					WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")

@@ -28,7 +28,7 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 		if err := r.notStale(s); err != nil {
 			return err
 		}
-		if sub, err = r.readSubmission(s, from); err != nil {
+		if sub, err = r.readSubmission(ctx, s, from); err != nil {
 			return err
 		}
 		return r.examine(ctx, s, from, sub)
@@ -124,9 +124,9 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	first := rec.Iteration == 0
 	rec.Iteration++
 	estimated, score := a.Estimated, a.Score()
-	rec.ClaimedScore, rec.EstimatedScore, rec.Score = a.Claimed, nil, nil
+	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
-		rec.EstimatedScore, rec.Score = &estimated, &score
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &score, a.ScoreNote
 	}
 	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
 	if rec.Verdict == workflow.Blocked {
@@ -142,7 +142,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	rec.Feedback = ""
 
 	reading := workflow.Reading{
-		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Exhausted: r.exhausted(s),
+		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: r.exhausted(s),
 	}
 	if st.Scoring == workflow.ScoringAudited {
 		reading.Audited = &sub.audit.Score
@@ -247,6 +247,9 @@ func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []stri
 	}
 	if a.Claimed != nil {
 		return gaps // the audit says what is missing
+	}
+	if a.ScoreNote != "" {
+		gaps = append(gaps, a.ScoreNote)
 	}
 	gaps = append(gaps, fmt.Sprintf(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
 	return append(gaps, a.Missing...)

@@ -94,7 +94,7 @@ func (r run) scores(s *workflow.Session, st workflow.Stage, out *Reply) {
 		return // what there is speaks of an earlier round
 	}
 	if st.Gate == workflow.GateScore {
-		out.Score = rec.Score
+		out.Score, out.ScoreNote = rec.Score, rec.ScoreNote
 		out.ScoreIsEstimate = rec.EstimatedScore != nil && rec.ClaimedScore == nil
 	}
 	if a := rec.Audit; a != nil {
@@ -165,7 +165,8 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 			if e := s.Record(id).Evidence; e.Failed() {
 				out.Findings = append(out.Findings, workflow.Finding{ID: "verify", Severity: "critical", Problem: evidenceText(e) + "; its output ends: " + lastBytes(e.Tail, shownTail)})
 			}
-			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Verdict == workflow.Fail {
+			out.Findings = append(out.Findings, doubts(id, s.Record(id))...)
+			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Held() {
 				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
@@ -182,13 +183,25 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 	return nil
 }
 
+// doubts are the objections to a stated pass, as findings for the developer.
+func doubts(id workflow.StageID, rec *workflow.Record) []workflow.Finding {
+	if !rec.Doubted() {
+		return nil
+	}
+	var out []workflow.Finding
+	for i, words := range rec.Objections {
+		out = append(out, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", id, i+1), Severity: "major", Problem: "the report states a pass, but: " + words})
+	}
+	return out
+}
+
 // refinement is the short prompt of a later round: what changes, and the form.
 func refinement(st workflow.Stage, rec *workflow.Record, later string) string {
 	if rec.Verdict == workflow.Blocked {
 		later = "You were blocked; what the human did or decided is in context.feedback. Go on with it, and report on the whole again.\n\n" + later
 	}
 	return "You are still the " + st.Role + ". This is round " + strconv.Itoa(rec.Iteration+1) + " of the " + st.DocumentName +
-		"; your last version is at draft.path, and people may have edited it. Edit it there. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
+		"; your last version is at draft.path; people may have edited it. Edit it there. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
 }
 
 // earlier lists the documents of the stages before st: the artifact where one is

@@ -1,125 +1,305 @@
 package score
 
 import (
-	"cmp"
 	"encoding/json"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// statedScore matches "Quality Score: 95/100", "**Quality Score**: 95 / 100",
-// "质量评分：95/100", "| Quality Score | 95 |" and `"quality_score": 92`. Groups:
-// the number, then the denominator if any.
-var statedScore = regexp.MustCompile(
-	`(?i)(?:quality[ \t_-]*score|质量评分|质量得分)[*_"'\x60 \t]*(?:[(（][^)）\n]*[)）][*_ \t]*)?(?:[:：=|—–-]+[*_"'\x60 \t]*|is[ \t]+|为[ \t]*)(-?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+))?`)
-
-// underHeading matches a score in the first line below its heading.
-var underHeading = regexp.MustCompile(`(?im)^#{1,6}[ \t]*(?:\d+[.)]?[ \t]*)?(?:quality[ \t_-]*score|质量评分|质量得分)[*_ \t]*$\s*^[*_ \t]*(\d+(?:\.\d+)?)[ \t]*(?:/|／)[ \t]*(100)\b`)
-
-// otherScore is what makes a score one of another time or kind.
-var otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|上次|之前|目标|门槛)[^.;。；|]{0,30}$`)
-
-var scoreValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?\s*(?:points?|分)?\s*(?:[(（].*)?$`)
-
-// claimedScore returns the last score the submission states of itself. What
-// stands around the document speaks about it and goes before what stands in it.
-func claimedScore(e envelope, text string) *float64 {
-	if e.object == nil || e.inText {
-		if s := lastStated(text); s != nil || e.object == nil {
-			return s
-		}
-		return objectScore(e.object)
-	}
-	if s := lastStated(text[e.end:]); s != nil {
-		return s
-	}
-	if s := objectScore(e.object); s != nil {
-		return s
-	}
-	if s := lastStated(text[:e.start]); s != nil {
-		return s
-	}
-	return lastStated(e.document)
+// claim is a score as a submission states it of itself.
+type claim struct {
+	text  string // as it stands
+	value float64
+	valid bool // a number from 0 to 100
 }
 
-func lastStated(text string) *float64 {
-	var last *float64
-	for line := range strings.Lines(text) {
-		// The pattern is dear, and most lines speak of other things.
-		if strings.Contains(line, "core") || strings.Contains(line, "CORE") || strings.Contains(line, "质量") {
-			last = cmp.Or(statedIn(narrow.Replace(line)), last)
-		}
-	}
-	if last == nil {
-		if m := underHeading.FindStringSubmatch(narrow.Replace(text)); m != nil {
-			last = toScore(m[1], m[2])
-		}
-	}
-	return last
+// claims are the scores that a text states, and those that it names without stating them: as a
+// target, a condition, an example.
+type claims struct {
+	made    []claim
+	ignored []string
 }
 
-// narrow writes full-width digits as ASCII ones.
-var narrow = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
+// maxClaims bounds the statements that are looked at; no honest text comes near it.
+const maxClaims = 1000
 
-func statedIn(line string) *float64 {
-	var last *float64
-	for _, m := range statedScore.FindAllStringSubmatchIndex(line, -1) {
-		if tail := line[m[1]:]; m[4] < 0 && notAScore.MatchString(tail[:min(len(tail), 16)]) {
-			continue
-		}
-		if before := line[max(0, m[0]-60):m[0]]; otherScore.MatchString(before) {
-			continue
-		}
-		if came := cameTo.FindStringSubmatch(line[m[1]:]); came != nil {
-			last = cmp.Or(toScore(came[1], ""), last)
-			continue
-		}
-		denominator := ""
-		if m[4] >= 0 {
-			denominator = line[m[4]:m[5]]
-		}
-		if s := toScore(line[m[2]:m[3]], denominator); s != nil {
-			last = s
+// claimedScore returns the score that a submission states of itself: the lowest where it states
+// several, whether in its fields, in the document or around it. note says so, or why what is
+// stated is not a score.
+func claimedScore(e envelope, text string, m *meter) (score *float64, note string) {
+	var c claims
+	for _, v := range e.scores {
+		c.field(v)
+	}
+	if e.object != nil && len(e.scores) == 0 {
+		for _, k := range []string{"quality_score", "score"} {
+			c.field(object(e.object[k]))
 		}
 	}
-	return last
+	if e.object != nil {
+		text = without(text, e.start, e.end)
+	}
+	c.read(readLines(text, m))
+	if e.object != nil && !e.inText {
+		c.read(readLines(e.document, m))
+	}
+	return c.lowest()
 }
 
-// cameTo matches what follows the first of two scores: "78 → 92", "| 78 | 92 |".
-var cameTo = regexp.MustCompile(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(?:→|->|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
+// object returns a value, or the total where it is an object.
+func object(v any) any {
+	if inner, ok := v.(map[string]any); ok {
+		return field(inner, "total", "score", "value", "overall")
+	}
+	return v
+}
 
-// notAScore matches what follows the first number of a version, a range, a sum or a minimum.
-var notAScore = regexp.MustCompile(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
-
-func objectScore(object map[string]any) *float64 {
-	for _, k := range []string{"quality_score", "qualityScore", "score"} {
-		value := object[k]
-		if inner, ok := value.(map[string]any); ok {
-			value = field(inner, "total", "score", "value", "overall")
+func (c *claims) field(v any) {
+	switch v := v.(type) {
+	case json.Number:
+		c.make(v.String(), v.String(), "")
+	case string:
+		if strings.TrimSpace(v) == "" {
+			return
 		}
-		switch v := value.(type) {
-		case json.Number:
-			if s := toScore(v.String(), ""); s != nil {
-				return s
-			}
-		case string:
-			if m := scoreValue.FindStringSubmatch(v); m != nil {
-				if s := toScore(m[1], m[2]); s != nil {
-					return s
-				}
-			}
+		m := fieldValue.FindStringSubmatch(narrow.Replace(v))
+		if m == nil {
+			c.made = append(c.made, claim{text: strconv.Quote(clipRunes(v, 40))})
+			return
+		}
+		before := len(c.ignored)
+		c.state(strings.TrimSpace(m[0]), m[1], m[2], narrow.Replace(v)[len(m[0]):])
+		if len(c.ignored) == before {
+			c.present(narrow.Replace(v)[len(m[0]):])
 		}
 	}
-	return nil
 }
 
-// toScore returns the number if it is a score out of 100.
-func toScore(number, denominator string) *float64 {
+var fieldValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
+
+// make adds a claim.
+func (c *claims) make(text, number, denominator string) {
 	n, err := strconv.ParseFloat(number, 64)
 	// Written so that NaN is refused too.
-	if err != nil || !(n >= 0 && n <= 100) || (denominator != "" && denominator != "100") {
-		return nil
+	valid := err == nil && n >= 0 && n <= 100 && (denominator == "" || denominator == "100")
+	c.made = append(c.made, claim{text: text, value: n, valid: valid})
+}
+
+// state adds a claim unless what follows makes it a target, a condition or an example.
+func (c *claims) state(text, number, denominator, rest string) {
+	if qualified(rest) {
+		c.ignored = append(c.ignored, text)
+		c.present(rest)
+		return
 	}
-	return &n
+	c.make(text, number, denominator)
+}
+
+var (
+	// keyword begins a statement.
+	keyword = regexp.MustCompile(`(?i)quality[ \t_-]*score|质量评分|质量得分`)
+	// value is what follows it: the number, then the denominator if any.
+	value = regexp.MustCompile(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:[:：=|—–-]+[*_"'\x60 \t]*|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*|是[ \t]*)[*_\x60]*(-?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
+	// otherScore is what before a statement makes it one of another time or kind.
+	otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|example|e\.g\.|template|format|if|would|should|could|expected?|aim|once|when|such as|上次|之前|目标|门槛|示例|例如|比如|如果|若|应|期望|要求|模板)[^.;。；|]{0,30}$`)
+	// conditional is what right behind a number makes it one for later.
+	conditional = regexp.MustCompile(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just |仅|只)?(?:if|once|when|provided|assuming|as soon as|after|unless|subject to|should|would|could|如果|若|前提|待|当|以后|之后)`)
+	// aimed is a word behind a number that makes it no claim, where no number of its own follows.
+	aimed = regexp.MustCompile(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为|是)*(?:target|goal|aim|gate|example|sample|template|placeholder|wanted|desired|planned|expected|estimate|tbd|to be|目标|门槛|示例|例子|模板|预期|期望|计划|待定)`)
+	// nowAt is a score of the present beside one that is not.
+	nowAt = regexp.MustCompile(`(?i)(?:\bnow|\bcurrent(?:ly)?|\bat present|\b(?:we|it)(?:'re|’re|'s|’s| are| is)(?: only| just)? at|\bit(?:'s|’s| is)|\bactual(?:ly)?|\breally|\btoday|\bstands|目前|当前|现在|现为|实际)[ \t]*(?:is|are|at|only|just|about|为|是|只有|仅|得分|:|：|=|[ \t])*(\d+(?:\.\d+)?)(?:[ \t]*(?:/[ \t]*100|points?|分|%))?[ \t]*(?:[.,;)）。；，]|$|now|today|currently|at )`)
+	// cameTo matches what follows the first of two scores: "78 → 92", "| 78 | 92 |".
+	cameTo = regexp.MustCompile(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(→|->|=>|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
+	// notAScore matches what follows the first number of a version, a range, a sum or a minimum.
+	notAScore = regexp.MustCompile(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
+	// below is a score in the line below its heading.
+	below = regexp.MustCompile(`^[*_ \t]*(-?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
+)
+
+func qualified(rest string) bool {
+	rest = rest[:min(len(rest), 200)]
+	if conditional.MatchString(rest) {
+		return true
+	}
+	at := aimed.FindStringIndex(rest)
+	if at == nil {
+		return false
+	}
+	own := rest[at[1]:]
+	if end := strings.IndexAny(own, ";,.)；，。）"); end >= 0 {
+		own = own[:end]
+	}
+	return !strings.ContainsAny(own, "0123456789")
+}
+
+// present adds the score of the present that stands beside one that does not count.
+func (c *claims) present(rest string) {
+	if m := nowAt.FindStringSubmatch(rest[:min(len(rest), 300)]); m != nil {
+		c.make(m[1], m[1], "")
+	}
+}
+
+// read takes the statements of a text. What stands in code, comments and quotations, and what is
+// about an earlier round, is not one.
+func (c *claims) read(lines []line) {
+	tables, taken := markdownTables(lines)
+	for _, t := range tables {
+		c.table(t)
+	}
+	for i, l := range lines {
+		if len(c.made)+len(c.ignored) > maxClaims {
+			return
+		}
+		// The pattern is dear, and most lines speak of other things.
+		if taken[l.number] || !strings.Contains(l.text, "core") && !strings.Contains(l.text, "CORE") && !strings.Contains(l.text, "质量") {
+			continue
+		}
+		c.line(lines, i)
+	}
+}
+
+func (c *claims) line(lines []line, i int) {
+	l := lines[i]
+	found := keyword.FindAllStringIndex(l.text, maxClaims-min(maxClaims, len(c.made)))
+	for k, at := range found {
+		tail := l.text[at[1]:]
+		m := value.FindStringSubmatchIndex(tail[:min(len(tail), 300)])
+		if m == nil {
+			if l.heading > 0 && strings.Trim(tail, "*_ :：#") == "" && i+1 < len(lines) && lines[i+1].spoken() && l.spoken() {
+				c.belowHeading(lines[i+1].text)
+			}
+			continue
+		}
+		text, rest := strings.TrimSpace(tail[m[2]:m[1]]), tail[m[1]:]
+		denominator := ""
+		if m[4] >= 0 {
+			denominator = tail[m[4]:m[5]]
+		}
+		if k+1 < len(found) {
+			rest = rest[:min(len(rest), found[k+1][0]-at[1]-m[1])]
+		}
+		switch {
+		case m[4] < 0 && !strings.HasSuffix(text, "%") && notAScore.MatchString(rest[:min(len(rest), 16)]):
+		case !l.spoken(), quotedAt(l.text, at[0], at[1]+m[2]):
+			c.ignored = append(c.ignored, text)
+		case otherScore.MatchString(l.text[max(0, at[0]-60):at[0]]):
+			c.ignored = append(c.ignored, text)
+			c.present(rest)
+		default:
+			c.statement(text, tail[m[2]:m[3]], denominator, rest)
+		}
+	}
+}
+
+func (c *claims) statement(text, number, denominator, rest string) {
+	if came := cameTo.FindStringSubmatch(rest); came != nil {
+		c.make(came[2], came[2], "")
+		return
+	}
+	c.state(text, number, denominator, rest)
+	if !qualified(rest) {
+		c.present(rest)
+	}
+}
+
+func (c *claims) belowHeading(text string) {
+	if m := below.FindStringSubmatch(text); m != nil {
+		c.state(strings.TrimSpace(strings.Trim(m[0], "*_ .(（,，—–-")), m[1], m[2], text[len(m[0]):])
+	}
+}
+
+// quotedAt reports whether a statement that begins at from, with its number at to, stands in
+// quotation marks or in inline code.
+func quotedAt(text string, from, to int) bool {
+	if skip := from - 300; skip > 0 {
+		text, from, to = text[skip:], from-skip, to-skip
+	}
+	text = text[:min(len(text), to+300)]
+	for _, mark := range []string{`"`, "`", "'"} {
+		if mark == "'" && !strings.Contains(text[:from], " '") && !strings.HasPrefix(text, "'") {
+			continue // an apostrophe
+		}
+		if strings.Count(text[:from], mark)%2 == 1 && !strings.Contains(text[from:to], mark) && strings.Contains(text[to:], mark) {
+			return true
+		}
+	}
+	for _, pair := range [][2]string{{"“", "”"}, {"「", "」"}, {"『", "』"}, {"«", "»"}} {
+		open := strings.LastIndex(text[:from], pair[0])
+		if open >= 0 && !strings.Contains(text[open:to], pair[1]) && strings.Contains(text[to:], pair[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherColumn matches the head of a column of scores of another time or kind.
+var otherColumn = regexp.MustCompile(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
+
+var cellScore = regexp.MustCompile(`^[*_ \t]*(-?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
+
+// table takes the scores of a row that is about the quality score, by what its columns are.
+func (c *claims) table(t mdTable) {
+	for i, row := range t.rows {
+		if l := t.lines[i]; !l.spoken() || !keyword.MatchString(row[0]) || otherScore.MatchString(row[0]) {
+			continue
+		}
+		for col := 1; col < len(row) && len(c.made) < maxClaims; col++ {
+			m := cellScore.FindStringSubmatch(row[col])
+			if m == nil {
+				continue
+			}
+			if col < len(t.header) && otherColumn.MatchString(t.header[col]) {
+				c.ignored = append(c.ignored, row[col])
+				continue
+			}
+			c.state(strings.TrimSpace(strings.Trim(m[0], "*_ (（,，—–;；")), m[1], m[2], row[col][len(m[0])-trailing(m[0]):])
+		}
+	}
+}
+
+// trailing is how many bytes at the end of a cell's score begin what is said of it.
+func trailing(s string) int {
+	for _, mark := range []string{"(", "（", ",", "，", "—", "–", ";", "；"} {
+		if strings.HasSuffix(s, mark) {
+			return len(mark)
+		}
+	}
+	return 0
+}
+
+// lowest returns the score that counts, and what there is to say about it.
+func (c claims) lowest() (score *float64, note string) {
+	var valid, wrong []string
+	for _, s := range c.made {
+		text := strconv.FormatFloat(s.value, 'f', -1, 64)
+		switch {
+		case !s.valid:
+			if !slices.Contains(wrong, s.text) && len(wrong) < 5 {
+				wrong = append(wrong, s.text)
+			}
+			continue
+		case !slices.Contains(valid, text):
+			valid = append(valid, text)
+		}
+		if score == nil || s.value < *score {
+			score = &s.value
+		}
+	}
+	var notes []string
+	if len(valid) > 1 {
+		notes = append(notes, fmt.Sprintf("several scores are stated (%s); the lowest, %s, counts", few(valid), strconv.FormatFloat(*score, 'f', -1, 64)))
+	}
+	switch {
+	case len(wrong) == 1:
+		notes = append(notes, wrong[0]+" is not a score from 0 to 100")
+	case len(wrong) > 1:
+		notes = append(notes, strings.Join(wrong, ", ")+" are not scores from 0 to 100")
+	}
+	if score == nil && len(wrong) == 0 && len(c.ignored) > 0 {
+		notes = append(notes, c.ignored[0]+" stands in a quotation or an example, or as a target or under a condition, and is not the score that is claimed")
+	}
+	return score, strings.Join(notes, "; ")
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kaptinlin/jsonrepair"
 
@@ -19,6 +20,12 @@ type envelope struct {
 	// inText is true when the document is the text around an object that holds only facts about it.
 	inText     bool
 	start, end int
+	// verdicts are all that the fields of this envelope, and of others in the text, state.
+	verdicts []string
+	// scores are the values of all fields that state a score.
+	scores []any
+	// beside is the text around an envelope that has the document.
+	beside string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect string
 }
@@ -30,38 +37,77 @@ const (
 	// The repair library is quadratic on some texts (1.4 s at 100 kB of unescaped
 	// quotes) and recurses once a level.
 	maxRepairSize, maxRepairDepth = 128 << 10, 500
+	// manyQuotes is what no document has, and what the library takes longest over.
+	manyQuotes = `""""""""`
 	// An object with a document below tinyDocument bytes, inside a text of more
 	// than largeAround others, is taken for an example of the format.
 	tinyDocument, largeAround = 1000, 2000
 )
 
-// objectStart matches a line that can begin a JSON object, and an object inside
-// a line whose first field is one of ours.
-var objectStart = regexp.MustCompile(`(?m)^[ \t]*\{\s*["'“}/\w]|\{\s*"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
+// ourField matches the first field of an object that may stand inside a line.
+var ourField = regexp.MustCompile(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
+
+// finder looks for the envelope in a text. What it needs to know of the whole text it finds out
+// once, and what it reads more than once it takes from the budget of its meter.
+type finder struct {
+	stage             workflow.StageID
+	text              string
+	m                 *meter
+	repairs, repaired int // how often the repair library was tried, and on how many bytes
+	// firstHeading and lastHeading are where the headings of a document begin, -1 without one.
+	firstHeading, lastHeading int
+	// outer is the index after the last brace that ends the text or stands before a closing
+	// fence, 0 without one.
+	outer int
+}
+
+func newFinder(stage workflow.StageID, text string, m *meter) *finder {
+	f := &finder{stage: stage, text: text, m: m, firstHeading: -1, lastHeading: -1, outer: outerEnd(text)}
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n') + 1
+		if end == 0 {
+			end = len(text) - at
+		}
+		if text[at] == '#' && heading.MatchString(text[at:at+min(end, 8)]) {
+			if f.firstHeading < 0 {
+				f.firstHeading = at
+			}
+			f.lastHeading = at
+		}
+		at += end
+	}
+	m.charge(2 * len(text))
+	return f
+}
+
+// headingBefore reports whether a heading begins before i; headingFrom, whether one does at i or later.
+func (f *finder) headingBefore(i int) bool { return f.firstHeading >= 0 && f.firstHeading < i }
+func (f *finder) headingFrom(i int) bool   { return f.lastHeading >= i }
 
 // findEnvelope returns the last envelope in the text; an object with a document
 // is preferred to one with only facts about it.
-func findEnvelope(stage workflow.StageID, text string) envelope {
+func findEnvelope(stage workflow.StageID, text string, m *meter) envelope {
 	var withDocument, factsOnly *envelope
-	defect := ""
-	repairs, past := 0, 0
-	starts := objectStart.FindAllStringIndex(text, -1)
-	if len(starts) > maxCandidates {
-		// The envelope begins the text or is the last object of it.
-		starts = slices.Concat(starts[:1], starts[len(starts)-maxCandidates+1:])
-	}
-	for _, loc := range starts {
-		start := loc[0] + strings.IndexByte(text[loc[0]:], '{')
+	var verdicts []string
+	f := newFinder(stage, text, m)
+	defect, past := "", 0
+	for _, start := range f.candidates() {
 		if start < past {
 			continue
 		}
-		object, end := parseAt(stage, text, start, &repairs)
+		object, end := f.parseAt(start)
 		if object == nil {
-			defect = cmp.Or(defect, envelopeDefect(stage, text, start))
+			defect = cmp.Or(defect, f.defect(start))
+			if m.left < 0 || m.stopped() {
+				break
+			}
 			continue
 		}
 		past = end
-		if e, ok := asEnvelope(stage, text, object, start, end); ok {
+		if e, ok := f.asEnvelope(object, start, end); ok {
+			verdicts = append(verdicts, verdictsIn(object)...)
+			verdicts = append(verdicts, repeated(text[start:end], "verdict")...)
+			e.scores = repeatedValues(text[start:end])
 			if e.inText {
 				factsOnly = &e
 			} else {
@@ -78,50 +124,124 @@ func findEnvelope(stage workflow.StageID, text string) envelope {
 					withDocument.object[k] = v
 				}
 			}
+			withDocument.scores = append(withDocument.scores, factsOnly.scores...)
 		}
+		withDocument.verdicts = verdicts
+		withDocument.beside = without(text, withDocument.start, withDocument.end)
 		return *withDocument
 	case factsOnly != nil:
+		factsOnly.verdicts = verdicts
 		return *factsOnly
 	}
 	return envelope{defect: defect}
 }
 
+// candidates returns where an object can begin. The envelope begins the text or is the last object
+// of it, so of very many the first and the last are looked at.
+func (f *finder) candidates() []int {
+	var out []int
+	for at := 0; len(out) == 0; {
+		i := strings.IndexByte(f.text[at:], '{')
+		if i < 0 {
+			return nil
+		}
+		if at += i; f.begins(at) {
+			out = append(out, at)
+		}
+		at++
+	}
+	f.m.charge(len(f.text))
+	var last []int
+	for end := len(f.text); len(last) < maxCandidates; {
+		i := strings.LastIndexByte(f.text[:end], '{')
+		if i <= out[0] {
+			break
+		}
+		if end = i; f.begins(i) {
+			last = append(last, i)
+		}
+	}
+	slices.Reverse(last)
+	return append(out, last...)
+}
+
+// begins reports whether the brace at i can begin an object: on a line of its own, or with one of
+// our fields as its first.
+func (f *finder) begins(i int) bool {
+	rest := strings.TrimLeft(f.text[i+1:min(len(f.text), i+200)], " \t\r\n")
+	if rest == "" {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	if strings.ContainsRune("\"'“}/_", r) || r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+		if f.aloneBefore(i) {
+			return true
+		}
+	}
+	return rest[0] == '"' && ourField.MatchString(rest)
+}
+
+// aloneBefore reports whether nothing but spaces stands before i on its line.
+func (f *finder) aloneBefore(i int) bool {
+	for j := i - 1; j >= 0 && i-j < 200; j-- {
+		switch f.text[j] {
+		case ' ', '\t':
+		case '\n':
+			return true
+		default:
+			return false
+		}
+	}
+	return i < 200
+}
+
 // parseAt reads the object that begins at start: strictly where it can, else
 // through the repair library.
-func parseAt(stage workflow.StageID, text string, start int, repairs *int) (object map[string]any, end int) {
+func (f *finder) parseAt(start int) (object map[string]any, end int) {
+	// What has no quoted key is no JSON, and is repaired only where it names what we look for.
+	named := namesDocument(f.stage, f.text[start:min(len(f.text), start+4096)])
+	if !named && !quotedKey.MatchString(f.text[start:min(len(f.text), start+64)]) {
+		return nil, 0
+	}
 	ends := make([]int, 0, 2)
-	if e := balancedEnd(text, start); e > 0 {
-		if object := decode(text[start:e]); object != nil {
+	if e := f.balancedEnd(start); e > 0 {
+		if !f.m.spend(e - start) {
+			return nil, 0
+		}
+		if object := decode(f.text[start:e]); object != nil {
 			return object, e
 		}
 		ends = append(ends, e)
 	}
 	// Unescaped quotes derail the scan for the balanced end: the outermost end is the other guess.
-	if e := outerEnd(text, start); e > 0 && !slices.Contains(ends, e) {
-		ends = append(ends, e)
+	if f.outer > start && !slices.Contains(ends, f.outer) {
+		ends = append(ends, f.outer)
 	}
-	if !namesDocument(stage, text[start:min(len(text), start+4096)]) {
+	if !named {
 		return nil, 0
 	}
 	for _, e := range ends {
-		if e-start > maxRepairSize || tooDeep(text[start:e]) {
+		if f.repaired += e - start; f.repaired > maxRepairSize || tooDeep(f.text[start:e]) || strings.Contains(f.text[start:e], manyQuotes) {
 			continue
 		}
-		if *repairs++; *repairs > maxRepairs {
+		if f.repairs++; f.repairs > maxRepairs || f.m.stopped() {
 			return nil, 0
 		}
-		fixed, err := jsonrepair.Repair(text[start:e])
+		fixed, err := jsonrepair.Repair(f.text[start:e])
 		if err != nil {
 			continue
 		}
 		if object := decode(fixed); object != nil {
-			if _, ok := documentOf(stage, object); ok || hasAny(object, strongMeta) {
+			if _, ok := documentOf(f.stage, object); ok || hasAny(object, strongMeta) {
 				return object, e
 			}
 		}
 	}
 	return nil, 0
 }
+
+// quotedKey matches what an object of JSON begins with.
+var quotedKey = regexp.MustCompile(`^\{\s*(?:["“'/}]|//)`)
 
 func decode(s string) map[string]any {
 	dec := json.NewDecoder(strings.NewReader(s))
@@ -149,9 +269,14 @@ func tooDeep(text string) bool {
 	return false
 }
 
-// balancedEnd returns the index after the brace that closes the one at start, or 0.
-func balancedEnd(text string, start int) int {
+// balancedEnd returns the index after the brace that closes the one at start, or 0; 0 too where
+// the budget does not reach that far.
+func (f *finder) balancedEnd(start int) int {
 	depth, inString := 0, false
+	text := f.text
+	if most := start + max(0, f.m.left); most < len(text) {
+		text = text[:most]
+	}
 	for i := start; i < len(text); i++ {
 		switch c := text[i]; {
 		case inString && c == '\\':
@@ -163,10 +288,12 @@ func balancedEnd(text string, start int) int {
 			depth++
 		case c == '}':
 			if depth--; depth == 0 {
+				f.m.spend(i + 1 - start)
 				return i + 1
 			}
 		}
 	}
+	f.m.spend(len(text) - start)
 	return 0
 }
 
@@ -183,15 +310,15 @@ var closingFence = regexp.MustCompile("(?m)\\}[ \\t]*\\r?\\n[ \\t]*(?:```|~~~)[ 
 
 // outerEnd returns the index after the last brace that ends the text or stands
 // before a closing fence, or 0.
-func outerEnd(text string, start int) int {
-	if trimmed := strings.TrimRight(text, " \t\r\n"); strings.HasSuffix(trimmed, "}") && len(trimmed) > start {
+func outerEnd(text string) int {
+	if trimmed := strings.TrimRight(text, " \t\r\n"); strings.HasSuffix(trimmed, "}") {
 		return len(trimmed)
 	}
-	locs := closingFence.FindAllStringIndex(text[start:], -1)
+	locs := closingFence.FindAllStringIndex(text, -1)
 	if len(locs) == 0 {
 		return 0
 	}
-	return start + locs[len(locs)-1][0] + 1
+	return locs[len(locs)-1][0] + 1
 }
 
 // namesDocument reports whether the text has the field name of a document or of a fact.
@@ -204,23 +331,23 @@ func namesDocument(stage workflow.StageID, head string) bool {
 	return false
 }
 
-// envelopeDefect says what is wrong with the object at start, if it stands where
+// defect says what is wrong with the object at start, if it stands where
 // an envelope stands and has an envelope's fields; "" if it does not.
-func envelopeDefect(stage workflow.StageID, text string, start int) string {
-	before := strings.TrimSpace(text[max(0, start-16):start])
-	if heading.MatchString(text[:start]) {
+func (f *finder) defect(start int) string {
+	before := strings.TrimSpace(f.text[max(0, start-16):start])
+	if f.headingBefore(start) {
 		return "" // an example in a document
 	}
 	if before != "" && !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(before), "json"), "```") {
 		return ""
 	}
-	head := text[start:min(len(text), start+200)]
-	if !slices.ContainsFunc(slices.Concat(documentKeys[stage], []string{"quality_score"}), func(k string) bool {
+	head := f.text[start:min(len(f.text), start+200)]
+	if !slices.ContainsFunc(slices.Concat(documentKeys[f.stage], []string{"quality_score"}), func(k string) bool {
 		return strings.Contains(head, `"`+k+`"`)
 	}) {
 		return ""
 	}
-	if balancedEnd(text, start) == 0 && outerEnd(text, start) == 0 {
+	if f.outer <= start && f.balancedEnd(start) == 0 {
 		return "breaks off before its closing brace"
 	}
 	return "is not valid JSON"
@@ -232,10 +359,10 @@ var heading = regexp.MustCompile(`(?m)^#{1,4} \S`)
 
 // asEnvelope decides whether an object found in the text is the submission's
 // envelope or an example inside the document.
-func asEnvelope(stage workflow.StageID, text string, object map[string]any, start, end int) (envelope, bool) {
-	e := envelope{object: object, start: start, end: end}
+func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bool) {
+	e, stage, text := envelope{object: object, start: start, end: end}, f.stage, f.text
 	around := len(text) - (end - start)
-	inDocument := heading.MatchString(text[:start]) || heading.MatchString(text[end:])
+	inDocument := f.headingBefore(start) || f.headingFrom(end)
 	document, ok := documentOf(stage, object)
 	if ok {
 		small := len(document) < tinyDocument && (around > largeAround || inDocument && len(document) < around)
@@ -248,7 +375,7 @@ func asEnvelope(stage workflow.StageID, text string, object map[string]any, star
 	}
 	// Facts about a document stand before or behind it; where it goes on with
 	// another heading they are an example in its midst.
-	if !hasAny(object, factKeys[stage]) || heading.MatchString(text[end:]) && !edge(text[:start]) {
+	if !hasAny(object, factKeys[stage]) || f.headingFrom(end) && !edge(text[:start]) {
 		return envelope{}, false
 	}
 	e.inText = true
@@ -258,7 +385,10 @@ func asEnvelope(stage workflow.StageID, text string, object map[string]any, star
 
 // edge reports whether nothing but a fence is left on one side of an object.
 func edge(side string) bool {
-	side = strings.ToLower(strings.TrimSpace(side))
+	if side = strings.TrimSpace(side); len(side) > 16 {
+		return false
+	}
+	side = strings.ToLower(side)
 	return side == "" || side == "```" || side == "```json" || side == "~~~" || side == "~~~json"
 }
 

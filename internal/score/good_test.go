@@ -51,7 +51,7 @@ func TestNoPassIsHeld(t *testing.T) {
 		`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"PASS with 0 failures"},{"id":"AC-2","result":"rejected with 401, as specified"}]}`,
 	} {
 		a := score.Read(workflow.QA, text)
-		if got := a.Effective(); got != workflow.Pass {
+		if got := outcome(a); got != workflow.Pass {
 			t.Errorf("%.160q: got %q, objections %q", text, got, a.Objections)
 		}
 	}
@@ -63,11 +63,11 @@ func TestFactsBesideADocument(t *testing.T) {
 	doc := "# Report\n\n## Results\n\nAll of it in words."
 	tail := "\n\nThe full log is in qa.log."
 	qa := score.Read(workflow.QA, doc+"\n\n"+fenced(`{"verdict":"pass","criteria":[{"id":"AC-1","result":"fail"}],"findings":[]}`)+tail)
-	if qa.Effective() != workflow.Fail || len(qa.Criteria) != 1 || strings.Contains(qa.Document, "verdict") {
+	if outcome(qa) != doubt || len(qa.Criteria) != 1 || strings.Contains(qa.Document, "verdict") {
 		t.Errorf("qa: %+v", qa)
 	}
 	qa = score.Read(workflow.QA, doc+"\n\nStatus: pass\n\n"+fenced(`{"criteria":[{"id":"AC-1","result":"fail"}]}`))
-	if qa.Effective() != workflow.Fail {
+	if outcome(qa) != doubt {
 		t.Errorf("qa without a verdict field: %+v", qa)
 	}
 	dev := score.Read(workflow.Dev, doc+"\n\n"+fenced(`{"sprints":[1],"files":["a"],"resolved":[{"id":"R1","how":"h"}]}`))

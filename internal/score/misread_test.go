@@ -12,7 +12,8 @@ import (
 
 func fenced(s string) string { return tick + "json\n" + s + "\n" + tick }
 
-// TestNoFailIsReadAsPass holds texts of failed work that are easily taken for a pass.
+// TestNoFailIsReadAsPass holds texts of failed work that are easily taken for a pass: they fail, state
+// no verdict, or state a pass that asks the person.
 func TestNoFailIsReadAsPass(t *testing.T) {
 	filler := strings.Repeat("The run was long and is described here in full. ", 60)
 	tests := []struct {
@@ -25,43 +26,43 @@ func TestNoFailIsReadAsPass(t *testing.T) {
 		{"审查结论：不通过\n\n状态：通过", workflow.Fail},
 		{"测试结论：不通过\n- 状态：通过", workflow.Fail},
 		{"最终结论：通过", workflow.Pass},
-		{"# QA\nStatus: FAIL\n\n" + filler + "\n\n" + fenced(`{"verdict": "pass"}`), workflow.Fail},
+		{"# QA\nStatus: FAIL\n\n" + filler + "\n\n" + fenced(`{"verdict": "pass"}`), doubt},
 		{"Verdict: FAIL\n\nVerdict: pass requires all criteria; two are red.", workflow.Fail},
 		{"Verdict: fail\n- Verdict: pass (round 1)", workflow.Fail},
 		{"Status: Pass rate 60%", ""},
 		{"状态：通过率 60%，不合格", ""},
-		{"Status: Approve after fixes", workflow.Fail},
-		{"Status: Passed with failures in AC-3", workflow.Fail},
-		{"Status: Passed with 3 failing tests", workflow.Fail},
-		{"Final Status: Not ready to ship\n\nStatus: pass", ""},
-		{"Final Status: to be decided\n\nStatus: pass", ""},
-		{`{"qa_report":"# R\n\nStatus: FAIL","verdict":"pass"}`, workflow.Fail},
-		{"Verdict: pass_with_risk or fail? I say fail.", workflow.Fail},
+		{"Status: Approve after fixes", doubt},
+		{"Status: Passed with failures in AC-3", doubt},
+		{"Status: Passed with 3 failing tests", doubt},
+		{"Final Status: Not ready to ship\n\nStatus: pass", doubt},
+		{"Final Status: to be decided\n\nStatus: pass", doubt},
+		{`{"qa_report":"# R\n\nStatus: FAIL","verdict":"pass"}`, doubt},
+		{"Verdict: pass_with_risk or fail? I say fail.", doubt},
 		{"**Status:** PASS (42/42 tests passed, 0 failed)", workflow.Pass},
 		{`{"qa_report":"r","verdict":"FAIL (40/42 passed)"}`, workflow.Fail},
 		{"Status: PASSED — 0 failed / 12 passed", workflow.Pass},
 		{"## 9. Verdict\n\nPass with risk: no load test", workflow.PassWithRisk},
 		{`{"qa_report":"r","verdict":{"status":"fail"}}`, workflow.Fail},
 		{`{"report":"r","Verdict":"FAIL"}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","findings":[{"severity":"🔴 Critical","problem":"p"}]}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","findings":[{"severity":"Critical (P0)","problem":"p"}]}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","findings":{"critical":[{"problem":"p"}],"minor":[]}}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","issues":[{"severity":"critical","title":"p"}]}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","criteria":{"AC-1":"pass","AC-2":"fail"}}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":false}]}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"Not met"}]}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"❌"}]}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"FAIL (2/5 pass)"}]}`, workflow.Fail},
-		{"Status: pass\n\n| AC | Result |\n|--|--|\n| AC-1 | pass |\n\nand\n\n| AC | Result |\n|--|--|\n| AC-2 | FAIL |", workflow.Fail},
-		{"Status: pass\n\n| AC | Note | Result |\n|--|--|--|\n| AC-1 | a \\| b | fail |", workflow.Fail},
-		{"Status: pass\n\n| Criterion | Result |\n|--|--|\n| AC-1.1 signs in | ❌ |", workflow.Fail},
-		{"Status: pass\n\n| Actual | AC | Result |\n|--|--|--|\n| 500 | AC-1 | fail |", workflow.Fail},
-		{"Status: pass\n\n| ID | Severity | Problem | Status |\n|--|--|--|--|\n| R1 | critical | p | Verified, still broken |", workflow.Fail},
+		{`{"qa_report":"r","verdict":"pass","findings":[{"severity":"🔴 Critical","problem":"p"}]}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","findings":[{"severity":"Critical (P0)","problem":"p"}]}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","findings":{"critical":[{"problem":"p"}],"minor":[]}}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","issues":[{"severity":"critical","title":"p"}]}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","criteria":{"AC-1":"pass","AC-2":"fail"}}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":false}]}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"Not met"}]}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"❌"}]}`, doubt},
+		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"FAIL (2/5 pass)"}]}`, doubt},
+		{"Status: pass\n\n| AC | Result |\n|--|--|\n| AC-1 | pass |\n\nand\n\n| AC | Result |\n|--|--|\n| AC-2 | FAIL |", doubt},
+		{"Status: pass\n\n| AC | Note | Result |\n|--|--|--|\n| AC-1 | a \\| b | fail |", doubt},
+		{"Status: pass\n\n| Criterion | Result |\n|--|--|\n| AC-1.1 signs in | ❌ |", doubt},
+		{"Status: pass\n\n| Actual | AC | Result |\n|--|--|--|\n| 500 | AC-1 | fail |", doubt},
+		{"Status: pass\n\n| ID | Severity | Problem | Status |\n|--|--|--|--|\n| R1 | critical | p | Verified, still broken |", doubt},
 		{"Status: pass\n\n| Severity | Count |\n|--|--|\n| critical | 0 |", workflow.Pass},
 	}
 	for _, tt := range tests {
 		a := score.Read(workflow.QA, tt.text)
-		if got := a.Effective(); got != tt.want {
+		if got := outcome(a); got != tt.want {
 			t.Errorf("%.120q: got %q, want %q; objections %q", tt.text, got, tt.want, a.Objections)
 		}
 	}

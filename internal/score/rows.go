@@ -6,10 +6,75 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"bmad-mcp/internal/workflow"
 )
+
+// rows is what the tables and lists of a report hold against a pass, beside its findings and
+// criteria.
+type rows struct {
+	lines    []line
+	taken    map[int]bool // the lines that tables take up
+	untested func(workflow.Verdict) string
+}
+
+// readRows fills findings and criteria from the fields of the envelope and the tables of the
+// report. A list of findings beside the report is the list; a critical one that only the report
+// has is added to it.
+func (a *Assessment) readRows(e envelope, lines []line) rows {
+	listed := false
+	for _, k := range []string{"findings", "issues", "defects"} {
+		listed = listed || e.object[k] != nil
+		a.Findings = mergeFindings(a.Findings, readFindings(e.object[k]))
+	}
+	criteria := readCriteria(e.object["criteria"])
+	var inText []workflow.Finding
+	plain := false // a table without more than severities and words may define them
+	var total tally
+	for _, c := range criteria {
+		total.count(map[string]resultKind{workflow.ResultNotTested: resultUntested}[c.Result])
+	}
+	tables, taken := markdownTables(lines)
+	out := rows{taken: taken}
+	for _, t := range tables {
+		inText = append(inText, t.findings()...)
+		plain = plain || t.column(colStatus|colFile|colID) >= 0
+		rows := t.criteria()
+		criteria = append(criteria, rows...)
+		against := t.against(&total)
+		if len(rows) < len(t.rows) || len(rows) == 0 { // else the criteria say it
+			out.lines = append(out.lines, against...)
+		}
+	}
+	for _, l := range lines {
+		if l.spoken() && !l.later && !taken[l.number] {
+			total.item(l.text)
+		}
+	}
+	a.Criteria = mergeCriteria(nil, criteria)
+	out.untested = total.untestedRows
+	if !listed {
+		a.Findings = numbered(inText)
+		return out
+	}
+	if plain {
+		a.addCritical(inText)
+	}
+	a.Findings = numbered(a.Findings)
+	return out
+}
+
+// addCritical adds the open critical findings that the list beside the report lacks.
+func (a *Assessment) addCritical(inText []workflow.Finding) {
+	for _, f := range inText {
+		known := slices.ContainsFunc(a.Findings, func(g workflow.Finding) bool {
+			return g.ID == f.ID && f.ID != "" || folded(g.Problem) == folded(f.Problem) || g.File != "" && g.File == f.File
+		})
+		if f.Open() && f.Severity == "critical" && !known && len(a.Findings) < maxItems {
+			a.Findings = append(a.Findings, f)
+		}
+	}
+}
 
 // objects returns the items of a list as objects. A list may also be grouped in
 // an object: {"critical": […]} or {"AC-1": "fail"}; groupKey is the field that
@@ -59,8 +124,8 @@ func readFindings(v any) []workflow.Finding {
 			File:     field(o, "file", "location", "path"),
 			Problem:  field(o, "problem", "description", "issue", "title", "message", "finding"),
 			Fix:      field(o, "fix", "suggestion", "recommendation"),
-			Status:   findingStatus(field(o, "status", "state")),
 		}
+		f.Status = findingStatus(field(o, "status", "state", "resolution"), f.Severity)
 		if line := field(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
 			f.File += ":" + line
 		}
@@ -99,9 +164,13 @@ func numbered(findings []workflow.Finding) []workflow.Finding {
 
 // mergeFindings appends the findings of b that a does not have word for word.
 func mergeFindings(a, b []workflow.Finding) []workflow.Finding {
-	out := slices.Clone(a)
+	type place struct{ problem, file string }
+	out, has := slices.Clone(a), map[place]bool{}
+	for _, f := range a {
+		has[place{f.Problem, f.File}] = true
+	}
 	for _, f := range b {
-		if !slices.ContainsFunc(a, func(g workflow.Finding) bool { return g.Problem == f.Problem && g.File == f.File }) {
+		if !has[place{f.Problem, f.File}] {
 			out = append(out, f)
 		}
 	}
@@ -111,11 +180,15 @@ func mergeFindings(a, b []workflow.Finding) []workflow.Finding {
 // mergeCriteria joins the rows of two lists; of one id the worse result counts.
 func mergeCriteria(a, b []workflow.Criterion) []workflow.Criterion {
 	badness := map[string]int{workflow.ResultPass: 0, workflow.ResultNotTested: 1, workflow.ResultFail: 2}
-	out := slices.Clone(a)
+	out, at := slices.Clone(a), map[string]int{}
+	for i, c := range a {
+		at[c.ID] = i
+	}
 	for _, c := range b {
-		i := slices.IndexFunc(out, func(o workflow.Criterion) bool { return o.ID == c.ID })
+		i, has := at[c.ID]
 		switch {
-		case i < 0:
+		case !has:
+			at[c.ID] = len(out)
 			out = append(out, c)
 		case badness[c.Result] > badness[out[i].Result]:
 			out[i].Result = c.Result
@@ -124,46 +197,90 @@ func mergeCriteria(a, b []workflow.Criterion) []workflow.Criterion {
 	return out
 }
 
-var (
-	severityCritical = regexp.MustCompile(`(?i)critical|blocker|\bp0\b|致命|严重`)
-	severityMinor    = regexp.MustCompile(`(?i)^[^\p{L}]*(?:minor|low|trivial|info|non-?\s?critical|not critical|轻微|低|不严重)`)
-	severityMajor    = regexp.MustCompile(`(?i)major|\bhigh\b|\bp1\b|主要|重要|^高`)
-)
-
+// severity reads a level of severity: what is given and not known counts as critical.
 func severity(s string) string {
-	switch {
-	case strings.TrimSpace(s) == "":
+	us := units(s)
+	if len(us) == 0 {
 		return ""
-	case severityMinor.MatchString(s):
-		return "minor"
-	case severityCritical.MatchString(s):
-		return "critical"
-	case severityMajor.MatchString(s):
-		return "major"
 	}
-	return "minor"
+	is := meaning(0)
+	for i := 0; i < len(us); {
+		m, n := words.match(us[i:], isCritical|isMajor|isMinor)
+		if is |= m; is != 0 && us[i].isWord {
+			break
+		}
+		i += n
+	}
+	switch {
+	case is&isMinor != 0:
+		return "minor"
+	case is&isCritical != 0:
+		return "critical"
+	case is&isMajor != 0:
+		return "major"
+	case strings.Trim(s, "-–— ") == "":
+		return ""
+	}
+	if score, ok := rating(us); ok {
+		return score
+	}
+	return "critical"
 }
 
-var (
-	statusFixed     = regexp.MustCompile(`^(?:(?:confirmed|now|fix)[ ,]+)?(?:fixed|resolved|closed|done|verified|mended|addressed|已修复|已解决|已关闭|已验证|已修正)`)
-	statusWithdrawn = regexp.MustCompile(`^(?:withdrawn|invalid|won'?t[ -]?fix|not a (?:bug|defect)|not reproducible|false positive|duplicate|撤回)`)
-	statusNot       = regexp.MustCompile(`\bstill\b|\breopened\b|not (?:fixed|resolved)|part(?:ly|ially) (?:fixed|resolved|done)|仍|未(?:修复|解决)`)
-	inBrackets      = regexp.MustCompile(`[(（][^)）]*[)）]`)
-)
+// rating reads a severity given as a number from 0 to 10, as CVSS has it; 1 to 4 may be the
+// levels of a scale that begins at either end.
+func rating(us []unit) (string, bool) {
+	for _, u := range us {
+		switch {
+		case !u.isNumber:
+		case u.number >= 9 || u.number == 1:
+			return "critical", true
+		case u.number >= 7 || u.number == 2:
+			return "major", true
+		default:
+			return "minor", true
+		}
+	}
+	return "", false
+}
 
-// findingStatus reads words such as "Fixed, verified"; anything else given is open.
-func findingStatus(s string) string {
+var inBrackets = regexp.MustCompile(`[(（][^)）]*[)）]`)
+
+// findingStatus reads words such as "Fixed, verified"; anything else given is open. What is left
+// as it is counts as withdrawn, but for a critical finding.
+func findingStatus(s, severity string) string {
 	s = inBrackets.ReplaceAllString(strings.TrimPrefix(strings.ToLower(s), "[x]"), "")
-	s = strings.TrimLeftFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
-	switch {
-	case s == "":
+	if len(units(s)) == 0 {
 		return ""
-	case statusNot.MatchString(s):
+	}
+	is := meaning(0)
+	first := meaning(0)
+	for _, sent := range sentences(s[:min(len(s), maxText)], isResolved|isUnresolved|isPass|isFail|isWithdrawn|isWaived|isStillOpen|isPartial|isNegation|isSettled) {
+		for i, t := range sent.tokens {
+			if sent.negated(i) && !t.has(isUnresolved|isStillOpen|isWaived) {
+				is |= isUnresolved
+				continue
+			}
+			is |= t.is
+			if first == 0 {
+				first = t.is
+			}
+		}
+	}
+	switch {
+	case is&(isUnresolved|isFail|isPartial) != 0:
 		return "open"
-	case statusFixed.MatchString(s):
-		return "fixed"
-	case statusWithdrawn.MatchString(s):
+	case first&(isStillOpen) != 0 && first&isWaived == 0:
+		return "open"
+	case first&isWithdrawn != 0 && first&isWaived == 0:
 		return "withdrawn"
+	case first&isWaived != 0:
+		if s := strings.TrimSpace(strings.Trim(s, "*_` ")); severity == "critical" || strings.HasPrefix(s, "accepted") || strings.HasPrefix(s, "接受") || strings.HasPrefix(s, "已接受") {
+			return "open"
+		}
+		return "withdrawn"
+	case is&isResolved != 0, first&(isPass|isSettled) != 0:
+		return "fixed"
 	}
 	return "open"
 }
@@ -177,8 +294,11 @@ func readCriteria(v any) []workflow.Criterion {
 			Result:    result(field(o, "result", "status", "verdict")),
 			Evidence:  field(o, "evidence", "notes"),
 		}
-		if passed, ok := o["result"].(bool); ok {
-			c.Result = map[bool]string{true: workflow.ResultPass, false: workflow.ResultFail}[passed]
+		for _, k := range []string{"result", "passed", "pass", "met"} {
+			if passed, ok := o[k].(bool); ok {
+				c.Result = map[bool]string{true: workflow.ResultPass, false: workflow.ResultFail}[passed]
+				break
+			}
 		}
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("row %d", len(out)+1)
@@ -186,29 +306,6 @@ func readCriteria(v any) []workflow.Criterion {
 		out = append(out, c)
 	}
 	return out
-}
-
-var (
-	resultFail = regexp.MustCompile(`(?i)^(?:❌|✗|✘|not[ -]met\b|unmet\b|false\b|no$|未满足)`)
-	resultPass = regexp.MustCompile(`(?i)^(?:✅|✔|☑|met\b|ok\b|yes\b|true\b|no defects\b|满足)`)
-)
-
-// result reads the outcome of one criterion; what is neither pass nor fail was not tested.
-func result(s string) string {
-	s = strings.Trim(lastPart(s), " \t*_`")
-	switch {
-	case resultFail.MatchString(s):
-		return workflow.ResultFail
-	case resultPass.MatchString(s):
-		return workflow.ResultPass
-	}
-	switch Classify(s) {
-	case workflow.Fail:
-		return workflow.ResultFail
-	case "":
-		return workflow.ResultNotTested
-	}
-	return workflow.ResultPass
 }
 
 func readResolved(v any) []workflow.Resolution {

@@ -9,6 +9,7 @@ package score
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type Assessment struct {
 	Document string
 	// Claimed is the score, 0 to 100, that the submission states of itself; nil when it states none.
 	Claimed *float64
+	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	ScoreNote string
 	// Estimated is 60 to 85, by which sections are present. It never opens a gate.
 	Estimated float64
 	// Gaps are what the submission says is missing; Missing is what we find so.
@@ -55,12 +58,9 @@ func (a Assessment) Score() float64 {
 	return a.Estimated
 }
 
-// Effective returns the verdict that counts: a stated pass that the submission's
-// own rows contradict is a fail.
+// Effective returns the verdict that counts. What contradicts a stated pass does not make it
+// another verdict: see [Assessment.Doubted].
 func (a Assessment) Effective() workflow.Verdict {
-	if len(a.Objections) > 0 && a.Verdict != "" {
-		return workflow.Fail
-	}
 	// "Blocked" beside what is known to be broken is the older word for a fail.
 	if a.Verdict == workflow.Blocked && (len(workflow.FailedCriteria(a.Criteria)) > 0 || a.criticalOpen()) {
 		return workflow.Fail
@@ -68,14 +68,28 @@ func (a Assessment) Effective() workflow.Verdict {
 	return a.Verdict
 }
 
+// Doubted reports whether a pass is stated that the submission contradicts: it does not go
+// through by itself, and is not a fail either.
+func (a Assessment) Doubted() bool { return passes(a.Verdict) && len(a.Objections) > 0 }
+
 func (a Assessment) criticalOpen() bool {
 	return slices.ContainsFunc(workflow.OpenFindings(a.Findings), func(f workflow.Finding) bool { return f.Severity == "critical" })
 }
 
 // Read reads a submission for a stage.
 func Read(stage workflow.StageID, text string) Assessment {
+	return read(stage, text, newMeter(context.Background(), len(text)))
+}
+
+// ReadContext is Read for a caller that may go away: it then stops and returns the context's error.
+func ReadContext(ctx context.Context, stage workflow.StageID, text string) (Assessment, error) {
+	a := read(stage, text, newMeter(ctx, len(text)))
+	return a, ctx.Err()
+}
+
+func read(stage workflow.StageID, text string, m *meter) Assessment {
 	text = plainText(text)
-	env := findEnvelope(stage, text)
+	env := findEnvelope(stage, text, m)
 
 	a := Assessment{Document: text, Defect: env.defect}
 	if env.object == nil && a.Defect == "" && onlyJSON(text) {
@@ -84,7 +98,7 @@ func Read(stage workflow.StageID, text string) Assessment {
 	if env.object != nil {
 		a.Document = env.document
 	}
-	a.Claimed = claimedScore(env, text)
+	a.Claimed, a.ScoreNote = claimedScore(env, text, m)
 	a.Estimated, a.Missing = Estimate(stage, a.Document)
 	a.Gaps = stringList(env.object["gaps"])
 	a.Questions = readQuestions(env.object)
@@ -105,7 +119,7 @@ func Read(stage workflow.StageID, text string) Assessment {
 		a.Resolved = readResolved(env.object["resolved"])
 	}
 	if stage == workflow.Review || stage == workflow.QA {
-		a.readVerdict(env)
+		a.readVerdict(env, m)
 	}
 	a.bound()
 	return a
@@ -174,8 +188,8 @@ func failedFirst(c workflow.Criterion) int {
 func Merge(a, b Assessment) Assessment {
 	winner, other := a, b
 	if judged := rank[a.Effective()] + rank[b.Effective()]; judged > 0 {
-		// The report with the worse verdict is the one to act on.
-		if rank[b.Effective()] > rank[a.Effective()] {
+		// The report with the worse verdict is the one to act on, of two passes the doubted one.
+		if rank[b.Effective()] > rank[a.Effective()] || b.Doubted() && !a.Doubted() && passes(a.Verdict) {
 			winner, other = b, a
 		}
 	} else if b.Score() > a.Score() {
@@ -186,7 +200,10 @@ func Merge(a, b Assessment) Assessment {
 	// Bad news from either engine counts.
 	winner.Verdict = worse(winner.Verdict, other.Verdict)
 	winner.Needs = cmp.Or(winner.Needs, other.Needs)
-	winner.Objections = mergeStrings(winner.Objections, other.Objections)
+	winner.Objections = nil
+	if passes(winner.Verdict) {
+		winner.Objections = mergeStrings(a.Objections, b.Objections)
+	}
 	winner.Findings = mergeFindings(winner.Findings, other.Findings)
 	winner.Criteria = mergeCriteria(winner.Criteria, other.Criteria)
 	return winner

@@ -36,12 +36,12 @@ func TestClaimedScore(t *testing.T) {
 		{"out of", "Quality Score: 90 out of 100", 90},
 		{"heading", "## Quality Score: 94/100", 94},
 		{"json in plain text", "the block says \"quality_score\": 92 today", 92},
-		{"last wins", "Quality Score: 70/100\n…\nQuality Score: 95/100", 95},
-		{"last wins downwards", "Quality Score: 95/100\n…\nQuality Score: 70/100", 70},
+		{"the lowest counts", "Quality Score: 70/100\n…\nQuality Score: 95/100", 70},
+		{"the lowest counts downwards", "Quality Score: 95/100\n…\nQuality Score: 70/100", 70},
 		{"last fence wins", tick + "json\n{\"prd_draft\":\"…\",\"quality_score\":75}\n" + tick + "\nnow mine\n" + tick + "json\n{\"prd_draft\":\"real\",\"quality_score\":91}\n" + tick, 91},
-		{"field before mention inside", `{"quality_score": 92, "prd_draft": "Quality Score: 12/100"}`, 92},
+		{"field and lower mention inside", `{"quality_score": 92, "prd_draft": "Quality Score: 12/100"}`, 12},
 		{"mention inside when no field", `{"prd_draft": "x\nQuality Score: 64/100"}`, 64},
-		{"after the envelope", tick + "json\n{\"prd_draft\":\"d\",\"quality_score\":80}\n" + tick + "\nQuality Score: 84/100", 84},
+		{"after the envelope", tick + "json\n{\"prd_draft\":\"d\",\"quality_score\":80}\n" + tick + "\nQuality Score: 84/100", 80},
 		{"before the envelope only", "Quality Score: 81/100\n" + tick + "json\n{\"prd_draft\":\"d\",\"gaps\":[]}\n" + tick, 81},
 		{"above", `{"prd_draft": "d", "quality_score": 101}`, -1},
 		{"below", `{"prd_draft": "d", "quality_score": -1}`, -1},
@@ -273,8 +273,8 @@ func TestVerdict(t *testing.T) {
 		{"blocked is a word", "Status: blocked users get 403", ""},
 		{"blocked, with what fails", `{"qa_report":"r","verdict":"blocked","criteria":[{"id":"AC-1","result":"fail"}]}`, workflow.Fail},
 		{"blocked, with what is broken", `{"review":"r","verdict":"blocked","findings":[{"severity":"critical","problem":"p"}]}`, workflow.Fail},
-		{"pass, yet blocked", "{\"review\":\"r\\n\\nStatus: blocked\",\"verdict\":\"pass\"}", workflow.Fail},
-		{"overall before rows", "Status: fail\nOverall Status: Pass", workflow.Pass},
+		{"pass, yet blocked", "{\"review\":\"r\\n\\nStatus: blocked\",\"verdict\":\"pass\"}", doubt},
+		{"overall beside a row", "Status: fail\nOverall Status: Pass", doubt},
 		{"rows: the worst", "Status: Fail\nStatus: Pass", workflow.Fail},
 		{"the choices are no verdict", "Status: Pass / Pass with Risk / Fail", ""},
 		{"the choices with bars", "Status: [Pass | Fail]", ""},
@@ -284,10 +284,10 @@ func TestVerdict(t *testing.T) {
 		{"passage", "Status: passage of time", ""},
 		{"none", "# R\nLooks good to me", ""},
 		{"all fail, no status", "ALL TESTS FAIL", ""},
-		{"all fail, yet pass", "Status: pass\n\nALL TESTS FAIL", workflow.Fail},
-		{"failing row, yet pass", `{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"pass"},{"id":"AC-2","result":"FAILED"}]}`, workflow.Fail},
-		{"failing table row, yet pass", "Status: pass\n\n| AC | Result |\n|---|---|\n| AC-1 | ✅ pass |\n| AC-2 | ❌ fail |", workflow.Fail},
-		{"open critical, yet pass", `{"review":"r","verdict":"pass","findings":[{"severity":"Critical","problem":"p"}]}`, workflow.Fail},
+		{"all fail, yet pass", "Status: pass\n\nALL TESTS FAIL", doubt},
+		{"failing row, yet pass", `{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"pass"},{"id":"AC-2","result":"FAILED"}]}`, doubt},
+		{"failing table row, yet pass", "Status: pass\n\n| AC | Result |\n|---|---|\n| AC-1 | ✅ pass |\n| AC-2 | ❌ fail |", doubt},
+		{"open critical, yet pass", `{"review":"r","verdict":"pass","findings":[{"severity":"Critical","problem":"p"}]}`, doubt},
 		{"fixed critical", `{"review":"r","verdict":"pass","findings":[{"severity":"critical","problem":"p","status":"fixed"}]}`, workflow.Pass},
 	}
 	for _, tt := range tests {
@@ -295,7 +295,7 @@ func TestVerdict(t *testing.T) {
 		if strings.Contains(tt.text, "review") {
 			a = score.Read(workflow.Review, tt.text)
 		}
-		if got := a.Effective(); got != tt.want {
+		if got := outcome(a); got != tt.want {
 			t.Errorf("%s: got %q, want %q (%q)", tt.name, got, tt.want, a.Objections)
 		}
 	}
@@ -334,7 +334,7 @@ func TestFindingsAndCriteria(t *testing.T) {
 		t.Errorf("got %+v", b.Findings)
 	}
 	d := score.Read(workflow.Review, "Status: Pass with risk\n\n| Id | Severity | Place | Problem | State |\n|--|--|--|--|--|\n| R1 | Critical | `a.go:1` | p | Fixed, verified |\n| R2 | Major | b | p | ✅ resolved |\n| R3 | Minor | c | p | Accepted for this release |\n| R4 | Minor | d | p | Won't fix |")
-	if got := []string{d.Findings[0].Status, d.Findings[1].Status, d.Findings[2].Status, d.Findings[3].Status}; !slices.Equal(got, []string{"fixed", "fixed", "open", "withdrawn"}) || d.Effective() != workflow.PassWithRisk || d.Findings[0].File != "a.go:1" {
+	if got := []string{d.Findings[0].Status, d.Findings[1].Status, d.Findings[2].Status, d.Findings[3].Status}; !slices.Equal(got, []string{"fixed", "fixed", "open", "withdrawn"}) || outcome(d) != workflow.PassWithRisk || d.Findings[0].File != "a.go:1" {
 		t.Errorf("got %+v, %q", d.Findings, d.Objections)
 	}
 	c := score.Read(workflow.QA, `{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","criterion":"c","result":"pass","evidence":"e"},{"result":"skipped"}]}`)

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,41 +9,60 @@ import (
 	"bmad-mcp/internal/workflow"
 )
 
-// mdTable is a Markdown table: lower-case header cells and rows of the same width.
+// mdTable is a Markdown table: what its columns mean, and rows of at least the same width.
 type mdTable struct {
-	header []string
+	header []string // in lower case
+	is     []meaning
 	rows   [][]string
+	lines  []line // of the rows
+	// verdictsFirst is true where the first column holds verdicts and no names.
+	verdictsFirst bool
 }
 
 var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 
-func markdownTables(document string) []mdTable {
-	var out []mdTable
-	var previous string
+// markdownTables reads the tables of a report but those about an earlier round. taken has the
+// numbers of the lines that they take up.
+func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
+	taken = map[int]bool{}
 	open := false
-	for line := range strings.Lines(document) {
-		line = strings.TrimSpace(line)
+	for i, l := range lines {
+		text := strings.TrimSpace(strings.TrimLeft(l.text, "> \t"))
+		follows := i > 0 && lines[i-1].number == l.number-1 && strings.Contains(lines[i-1].text, "|")
 		switch {
-		case !strings.Contains(line, "|"):
+		case !strings.Contains(text, "|") || l.data || l.comment:
 			open = false
-		case tableRule.MatchString(line) && strings.Contains(previous, "|"):
-			header := Cells(previous, "*_`")
-			for i := range header {
-				header[i] = strings.ToLower(header[i])
+		case follows && !open && ruleLine(text):
+			t := mdTable{header: Cells(strings.TrimLeft(lines[i-1].text, "> \t"), "*_`")}
+			for i := range t.header {
+				t.header[i] = strings.ToLower(t.header[i])
+				t.is = append(t.is, headerMeaning(t.header[i]))
 			}
-			out, open = append(out, mdTable{header: header}), true
-		case open:
+			out, open = append(out, t), true
+			taken[l.number], taken[lines[i-1].number] = true, true
+		case open && follows && ruleLine(text):
+			taken[l.number] = true
+		case open && follows:
 			// A row may lack cells at its end, or have an unescaped bar in its last.
 			t := &out[len(out)-1]
-			row := Cells(line, "*_`")
+			row := Cells(text, "*_`")
 			for len(row) < len(t.header) {
 				row = append(row, "")
 			}
-			t.rows = append(t.rows, row)
+			taken[l.number] = true
+			if !l.earlier {
+				t.rows, t.lines = append(t.rows, row), append(t.lines, l)
+			}
+		default:
+			open = false
 		}
-		previous = line
 	}
-	return out
+	return out, taken
+}
+
+// ruleLine reports whether a line is the rule below the head of a table.
+func ruleLine(text string) bool {
+	return strings.Trim(text, "|:- \t") == "" && tableRule.MatchString(text)
 }
 
 // Cells splits a row of a Markdown table at its bars, but for escaped ones, and takes the
@@ -58,14 +78,47 @@ func Cells(line, marks string) []string {
 	return parts
 }
 
-// column returns the index of the first header that is or begins with one of the words, or -1.
-func (t mdTable) column(words ...string) int {
-	return slices.IndexFunc(t.header, func(h string) bool {
-		return slices.ContainsFunc(words, func(w string) bool {
-			rest, ok := strings.CutPrefix(h, w)
-			return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
-		})
-	})
+// headerMeaning reads the head of a column: as a whole, else by its first words, else by its last.
+func headerMeaning(cell string) meaning {
+	us := units(inParens.ReplaceAllString(cell, ""))
+	us = slices.DeleteFunc(us, func(u unit) bool { return !u.isWord && !u.isNumber && u.text != "#" })
+	if len(us) == 0 {
+		us = units(cell)
+		if len(us) == 0 {
+			return 0
+		}
+	}
+	if us[0].text == "#" {
+		return colID
+	}
+	first, n := heads.match(us, inHeader)
+	if n == len(us) {
+		return first
+	}
+	all := first
+	for i := range us {
+		is, n := heads.match(us[i:], inHeader)
+		if is&colOther != 0 && is&(colSeverity|colEvidence|colFix) == 0 {
+			return colOther // the result that was expected, or of another round
+		}
+		if i > 0 && i+n == len(us) {
+			if first == 0 || is&colSeverity != 0 {
+				return is
+			}
+			all |= is & (colResult | colSeverity)
+		}
+	}
+	return all
+}
+
+// column returns the index of the first column that means one of the things, or -1.
+func (t mdTable) column(is meaning, but ...int) int {
+	for i, m := range t.is {
+		if m&is != 0 && !slices.Contains(but, i) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (t mdTable) cell(row []string, col int) string {
@@ -75,25 +128,100 @@ func (t mdTable) cell(row []string, col int) string {
 	return row[col]
 }
 
-// findings reads a table with a severity and a problem in each row; one that
-// counts findings by severity has no problem.
+// severityColumn returns the column by which a table is one of findings, or -1. A priority beside
+// the results of tests is one of what was asked for.
+func (t mdTable) severityColumn() int {
+	sev := slices.IndexFunc(t.is, func(m meaning) bool { return m&colSeverity != 0 && m&colPriority == 0 })
+	if sev < 0 {
+		sev = t.column(colSeverity)
+	}
+	if sev < 0 {
+		return t.severityCells()
+	}
+	if sev >= 0 && t.is[sev]&colPriority != 0 && (t.holdsTests(sev) || !t.holdsSeverities(sev)) {
+		return -1
+	}
+	return sev
+}
+
+// severityCells returns the column that holds severities, one of them critical, under whatever
+// head, or -1.
+func (t mdTable) severityCells() int {
+	for col, is := range t.is {
+		if is&(colResult|colOther|colEvidence|colFix|colCount|colFailures) != 0 {
+			continue
+		}
+		critical, all := false, len(t.rows) > 0
+		for _, row := range t.rows {
+			us := units(t.cell(row, col))
+			if len(us) == 0 || len(us) > 3 {
+				all = false
+				break
+			}
+			m, n := words.match(us, isCritical|isMajor|isMinor)
+			all = all && m != 0 && n == len(us)
+			critical = critical || m&isCritical != 0
+		}
+		if all && critical {
+			return col
+		}
+	}
+	return -1
+}
+
+// holdsSeverities reports whether most cells of a column are levels of severity.
+func (t mdTable) holdsSeverities(col int) bool {
+	known := 0
+	for _, row := range t.rows {
+		if us := units(t.cell(row, col)); len(us) > 0 && len(us) <= 4 {
+			for i := range us {
+				if m, _ := words.match(us[i:], isCritical|isMajor|isMinor); m != 0 {
+					known++
+					break
+				}
+			}
+		}
+	}
+	return known*2 >= len(t.rows)
+}
+
+// holdsTests reports whether a column beside the severity holds the results of tests, and not
+// what became of findings.
+func (t mdTable) holdsTests(sev int) bool {
+	col := t.resultColumn(sev)
+	if col < 0 || len(t.rows) == 0 {
+		return false
+	}
+	for _, row := range t.rows {
+		for _, s := range sentences(t.cell(row, col), isStillOpen|isResolved|isWaived|isWithdrawn) {
+			if s.all != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// findings reads a table with a severity and a problem in each row; one that counts findings by
+// severity has no problem.
 func (t mdTable) findings() []workflow.Finding {
-	sev := t.column("severity", "级别", "严重程度", "严重性", "严重")
-	problem := t.column("problem", "finding", "findings", "issue", "description", "defect", "summary", "title", "问题", "描述")
-	id, file := t.column("id", "finding id", "no", "#", "编号"), t.column("file", "location", "place", "where", "文件", "位置")
-	if sev < 0 || problem < 0 || id < 0 && file < 0 {
+	sev := t.severityColumn()
+	if sev < 0 {
 		return nil
 	}
+	status := t.column(colStatus, sev, t.column(colProblem&^colStatus, sev))
+	problem := t.problemColumn(sev, status)
+	if problem < 0 {
+		return nil
+	}
+	id, file := t.column(colID, sev, status, problem), t.column(colFile, sev, status, problem)
+	fix := t.column(colFix, sev, status, problem)
 	var out []workflow.Finding
 	for _, row := range t.rows {
 		f := workflow.Finding{
-			ID:       t.cell(row, id),
-			Severity: severity(row[sev]),
-			File:     t.cell(row, file),
-			Problem:  t.cell(row, problem),
-			Fix:      t.cell(row, t.column("fix", "recommendation", "suggestion", "修复", "建议")),
-			Status:   findingStatus(t.cell(row, t.column("status", "state", "resolution", "now", "verified", "状态"))),
+			ID: t.cell(row, id), Severity: severity(row[sev]), File: t.cell(row, file), Problem: t.cell(row, problem), Fix: t.cell(row, fix),
 		}
+		f.Status = findingStatus(t.cell(row, status), f.Severity)
 		if f.Problem != "" && !noFinding.MatchString(f.Problem) {
 			out = append(out, f)
 		}
@@ -101,36 +229,260 @@ func (t mdTable) findings() []workflow.Finding {
 	return out
 }
 
-var criterionID = regexp.MustCompile(`(?i)^AC[-_ .]?\d[\w.-]*`)
-
-// criteria reads a table in which a column begins with the ids of acceptance
-// criteria (AC-1.1) and another holds results.
-func (t mdTable) criteria() []workflow.Criterion {
-	// Of several rounds the last column counts.
-	res := -1
-	for i := range t.header {
-		if (mdTable{header: t.header[i : i+1]}).column("result", "status", "verdict", "outcome", "met", "pass/fail", "结果", "状态", "结论") == 0 {
-			res = i
+// problemColumn is the column that says what was found: of those with such a head, or of all where
+// none has, the one with most words.
+func (t mdTable) problemColumn(sev, status int) int {
+	named := t.column(colProblem, sev, status)
+	best, most := named, 0
+	for col, is := range t.is {
+		other := is&(colCount|colFix|colFile|colID|colEvidence|colFailures|colOther) != 0
+		if col == sev || col == status || is&colProblem == 0 && (named >= 0 || other) {
+			continue
+		}
+		n := 0
+		for _, row := range t.rows {
+			if cell := t.cell(row, col); len(units(cell)) >= 2 {
+				n += len(cell)
+			}
+		}
+		if n > most {
+			best, most = col, n
 		}
 	}
-	if res < 0 || t.column("severity", "严重") >= 0 {
+	if best < 0 { // whatever else has words
+		for col := range t.is {
+			if col != sev && col != status && len(t.rows) > 0 && len(units(t.cell(t.rows[0], col))) >= 3 {
+				return col
+			}
+		}
+	}
+	return best
+}
+
+// resultColumn is the last column of results: of several rounds the last counts.
+func (t mdTable) resultColumn(but int) int {
+	for col := len(t.is) - 1; col >= 0; col-- {
+		if col != but && t.is[col]&colResult != 0 && (t.is[col]&(colOther|colProblem) == 0 || t.is[col]&colQuestion != 0) {
+			return col
+		}
+	}
+	return -1
+}
+
+var criterionID = regexp.MustCompile(`(?i)^AC[-_ .]?\d[\w.-]*`)
+
+// criteria reads a table in which a column begins with the ids of acceptance criteria (AC-1.1)
+// and another holds results.
+func (t mdTable) criteria() []workflow.Criterion {
+	res := t.resultColumn(-1)
+	if res < 0 || t.severityColumn() >= 0 {
 		return nil
 	}
 	var out []workflow.Criterion
 	for _, row := range t.rows {
 		col := slices.IndexFunc(row, criterionID.MatchString)
-		if col < 0 || col == res {
+		if col < 0 || col >= res && t.is[min(col, len(t.is)-1)]&(colCriterion|colID) == 0 || col == res {
 			continue
 		}
 		id := criterionID.FindString(row[col])
 		text := strings.Trim(row[col][len(id):], " :：.-–—*_`")
 		if text == "" {
-			text = t.cell(row, t.column("criterion", "description", "acceptance", "标准", "描述"))
+			text = t.cell(row, t.column(colCriterion&^colID, col, res))
 		}
 		out = append(out, workflow.Criterion{
-			ID: id, Criterion: text, Result: result(row[res]),
-			Evidence: t.cell(row, t.column("evidence", "notes", "证据", "说明")),
+			ID: clipRunes(id, maxID), Criterion: text, Result: result(row[res]), Evidence: t.cell(row, t.column(colEvidence, col, res)),
 		})
 	}
-	return mergeCriteria(nil, out)
+	return out
+}
+
+// tally counts the rows of a report's tables of results.
+type tally struct{ tested, untested int }
+
+func (t *tally) count(kind resultKind) {
+	if kind == resultUntested {
+		t.untested++
+	} else {
+		t.tested++
+	}
+}
+
+// against returns the lines of the rows that speak against a pass: a failed result, in a column
+// of results or in one of marks, and a count of failures above zero.
+func (t mdTable) against(total *tally) []line {
+	if t.severityColumn() >= 0 && t.findings() != nil {
+		return nil
+	}
+	res, vocabulary := t.resultColumn(-1), false
+	if res >= 0 {
+		vocabulary = slices.ContainsFunc(t.rows, func(row []string) bool {
+			return resultOf(t.cell(row, res), false, false) == resultPassed
+		})
+	}
+	t.verdictsFirst = t.beginsWithVerdicts()
+	var out []line
+	for i, row := range t.rows {
+		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
+			continue
+		}
+		failed := false
+		if res >= 0 {
+			kind := resultOf(t.cell(row, res), t.is[res]&colQuestion != 0, vocabulary)
+			total.count(kind)
+			failed = kind == resultFailed
+		}
+		if failed || t.marked(row, res) || t.counted(row) || t.criticalCount(row) || t.pairAgainst(row) {
+			out = append(out, t.lines[i])
+		}
+	}
+	return out
+}
+
+// beginsWithVerdicts reports whether the first column holds verdicts and no names or labels.
+func (t mdTable) beginsWithVerdicts() bool {
+	return len(t.header) > 1 && !slices.ContainsFunc(t.rows, func(row []string) bool {
+		kind, second := resultOf(row[0], false, false), units(t.cell(row, 1))
+		return kind == resultNeutral || kind == resultPartial || len(units(row[0])) > 2 || len(second) > 0 && second[0].isNumber
+	})
+}
+
+// earlierRow reports whether the first cell of a row is about an earlier round.
+func earlierRow(row []string) bool {
+	for _, s := range sentences(row[0], isEarlierHead|isPresent) {
+		if s.has(isEarlierHead) && !s.has(isPresent) {
+			return true
+		}
+	}
+	return false
+}
+
+// marked reports whether a cell of a column that is not known otherwise is nothing but a verdict
+// of failure, as in a table of browsers.
+func (t mdTable) marked(row []string, res int) bool {
+	for col := range t.header {
+		if col == 0 && !t.verdictsFirst || col == res || t.is[col]&(colOther|colSeverity|colStatus|colProblem|colFix|colFile|colEvidence) != 0 {
+			continue
+		}
+		if speaksOfRound(t.header[col]) {
+			continue
+		}
+		ss := sentences(row[col], isPass|isFail|isWeak|isNeutral)
+		if len(ss) != 1 {
+			continue
+		}
+		n := 0
+		failed := false
+		for _, tok := range ss[0].tokens {
+			if tok.isWord || tok.isNumber || tok.is != 0 {
+				n++
+				failed = tok.has(isFail) && (!tok.has(isWeak) || tok.caps)
+			}
+		}
+		if n == 1 && failed {
+			return true
+		}
+	}
+	return false
+}
+
+// speaksOfRound reports whether a column is one of an earlier round.
+func speaksOfRound(header string) bool {
+	for _, s := range sentences(header, isEarlier|isEarlierHead) {
+		if s.has(isEarlier | isEarlierHead) {
+			return true
+		}
+	}
+	return false
+}
+
+// counted reports whether a column of failures has a number above zero.
+func (t mdTable) counted(row []string) bool {
+	for col, is := range t.is {
+		if is&colFailures == 0 || col == 0 {
+			continue
+		}
+		if us := units(row[col]); len(us) > 0 && us[0].isNumber && us[0].number > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// criticalCount reports whether a row of a table that counts findings has critical ones open.
+func (t mdTable) criticalCount(row []string) bool {
+	if t.column(colSeverity) != 0 || t.column(colCount) <= 0 || severity(row[0]) != "critical" || noFinding.MatchString(row[0]) && len(units(row[0])) == 0 {
+		return false
+	}
+	if is, _ := words.match(append(units(row[0]), unit{}), isCritical); is == 0 {
+		return false
+	}
+	counts := []int{}
+	for col, is := range t.is {
+		if col == 0 || is&(colFix|colEvidence) != 0 {
+			continue
+		}
+		if h, _ := words.match(append(units(t.header[col]), unit{}), isStillOpen|isResolved); h&isResolved != 0 {
+			return false // what was found, and what was fixed of it
+		} else if h&isStillOpen != 0 {
+			counts = []int{col}
+			break
+		}
+		if is&colCount != 0 {
+			counts = append(counts, col)
+		}
+	}
+	for _, col := range counts {
+		if us := units(row[col]); len(us) == 1 && us[0].isNumber && us[0].number > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// pairAgainst reads a row of two cells as a label with its value.
+func (t mdTable) pairAgainst(row []string) bool {
+	if len(row) != 2 || len(t.is) != 2 || t.is[1]&colOther != 0 {
+		return false
+	}
+	l := line{text: row[0] + ": " + row[1]}
+	for _, s := range sentences(l.text, inSentence) {
+		if s.head() < len(s.tokens) && !s.has(isExpected|isEarlier) && (s.countAgainst() || s.ratioAgainst() || s.labelAgainst(false) && len(units(row[1])) <= 4) {
+			return !s.undone(nil)
+		}
+	}
+	return false
+}
+
+// listedResult matches an item of a list of results: its id, a mark, and the result.
+var listedResult = regexp.MustCompile(`^[\s>*+-]*(?:\d+[.)]\s*)?[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[^:：–—]{0,80}(?:[:：]| [–—-] )(.+)$`)
+
+// item counts a result of a list, where a line is one.
+func (t *tally) item(text string) {
+	if len(text) > 400 {
+		return
+	}
+	m := listedResult.FindStringSubmatch(text)
+	if m == nil {
+		return
+	}
+	switch resultOf(m[1], false, false) {
+	case resultUntested:
+		t.untested++
+	case resultPassed, resultFailed:
+		t.tested++
+	}
+}
+
+// untestedRows says so where most of a report's rows were not tested, and all of them where the
+// risk was named.
+func (t tally) untestedRows(verdict workflow.Verdict) string {
+	switch {
+	case t.untested == 0:
+		return ""
+	case t.tested == 0:
+		return fmt.Sprintf("none of its %d rows of results was tested", t.untested)
+	case verdict == workflow.Pass && t.untested >= t.tested:
+		return fmt.Sprintf("%d of its %d rows of results were not tested", t.untested, t.untested+t.tested)
+	}
+	return ""
 }

@@ -63,6 +63,9 @@ const (
 	Blocked Verdict = "blocked"
 )
 
+// Passes reports whether a verdict lets the work go on.
+func (v Verdict) Passes() bool { return v == Pass || v == PassWithRisk }
+
 // Finding is one defect a review or QA run reports.
 type Finding struct {
 	ID string `json:"id"`

@@ -27,6 +27,7 @@ const (
 	EventPlanned          Event = "planned"
 	EventDelivered        Event = "delivered"
 	EventFailed           Event = "failed"
+	EventDoubted          Event = "doubted"
 	EventBlocked          Event = "blocked"
 	EventExhausted        Event = "exhausted"
 	EventAnswered         Event = "answered"
@@ -68,6 +69,7 @@ var table = []rule{
 	{EventPlanned, working, AwaitingApproval, stay},
 	{EventDelivered, working, Generating, next},
 	{EventFailed, working, AwaitingApproval, stay},
+	{EventDoubted, working, AwaitingApproval, stay},
 	{EventBlocked, working, AwaitingApproval, stay},
 	{EventExhausted, working, AwaitingApproval, stay},
 	{EventAnswered, []State{Clarifying}, Refining, stay},
@@ -192,10 +194,11 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 	return nil
 }
 
-// failed reports whether the session waits at a gate with work that was failed.
+// failed reports whether the session waits at a gate with work that was failed, or whose pass is
+// in doubt.
 func (w *Workflow) failed(s *Session) bool {
 	st, _ := w.Stage(s.CurrentStage)
-	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Verdict == Fail
+	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }
 
 // rewind sets the stages after target back to pending; their artifacts no longer

@@ -11,6 +11,8 @@ type Reading struct {
 	// Questions is true when the submission asks the human something.
 	Questions bool
 	Verdict   Verdict
+	// Doubted is true where something speaks against the pass that is stated.
+	Doubted bool
 }
 
 // Outcome returns the event that a submission leads to. first is true for the
@@ -36,9 +38,12 @@ func (w *Workflow) Outcome(st Stage, first bool, r Reading) Event {
 		if r.Verdict == Blocked {
 			return EventBlocked
 		}
-		// Only a stated pass goes on by itself.
-		if r.Verdict != Pass && r.Verdict != PassWithRisk {
+		// Only a stated pass goes on by itself, and only where nothing speaks against it.
+		if !r.Verdict.Passes() {
 			return EventFailed
+		}
+		if r.Doubted {
+			return EventDoubted
 		}
 	}
 	return w.onward(st, EventDelivered)

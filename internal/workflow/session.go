@@ -65,7 +65,10 @@ type Record struct {
 	// ClaimedScore is what the submission said of itself; only this one can reach a gate.
 	ClaimedScore   *float64 `json:"claimed_score,omitempty"`
 	EstimatedScore *float64 `json:"estimated_score,omitempty"`
-	// Verdict is the one that counts: fail where Objections contradict a stated pass.
+	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	ScoreNote string `json:"score_note,omitempty"`
+	// Verdict is the stated one. Objections are what speaks against a stated pass, for which the
+	// human is asked; sessions of older servers have the verdict fail beside them.
 	Verdict    Verdict      `json:"verdict,omitempty"`
 	Objections []string     `json:"objections,omitempty"`
 	Findings   []Finding    `json:"findings,omitempty"`
@@ -287,12 +290,19 @@ func (r *Record) Judged() string {
 		Audit      *Audit      `json:"audit,omitempty"`
 		Evidence   *Evidence   `json:"evidence,omitempty"`
 		Policy     *Policy     `json:"policy,omitempty"`
-	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Audit, r.Evidence, r.Policy})
+		ScoreNote  string      `json:"score_note,omitempty"`
+	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Audit, r.Evidence, r.Policy, r.ScoreNote})
 	if err != nil {
 		return ""
 	}
 	return Hash(data)
 }
+
+// Doubted reports whether the latest submission states a pass that something speaks against.
+func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections) > 0 }
+
+// Held reports whether the latest submission failed the work, or states a pass in doubt.
+func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
 
 // KnowsQuestion reports whether id was ever asked in this stage.
 func (r *Record) KnowsQuestion(id string) bool {

@@ -55,6 +55,7 @@ type bareRecord struct {
 	Score           *float64           `json:"score"`
 	ClaimedScore    *float64           `json:"claimed_score"`
 	EstimatedScore  *float64           `json:"estimated_score"`
+	ScoreNote       string             `json:"score_note"`
 	Verdict         Verdict            `json:"verdict"`
 	Objections      []string           `json:"objections"`
 	Findings        []plainFinding     `json:"findings"`

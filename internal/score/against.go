@@ -1,0 +1,281 @@
+package score
+
+import "strings"
+
+// What in a report speaks against a pass. The rules work on what words mean (words/*.txt), a
+// sentence at a time; each of them says no where it is not sure that something failed, and
+// asking the person is all that a yes leads to.
+
+// against reports whether one line of a report speaks against a pass. alone reports whether
+// what follows a bare word says that there is none.
+func (l line) against(alone func() bool) bool {
+	for _, piece := range pieces(l.text) {
+		if l.sentencesAgainst(sentences(piece, inSentence), alone) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
+	for i, s := range all {
+		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf) && !s.has(isNegation) && !s.has(isWorks|isPass) {
+			continue
+		}
+		var after *sentence
+		if i+1 < len(all) {
+			after = &all[i+1]
+		}
+		if l.sentenceAgainst(s, after, alone) {
+			return true
+		}
+	}
+	return false
+}
+
+// speaking are the meanings without one of which no sentence speaks against a pass.
+const speaking = isFail | isFailures | isTool | isExit | isAgainst | isNothingTested | isLog | isCritical | isMajor | isUntested
+
+func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bool {
+	switch {
+	case s.summaryAgainst():
+		return !s.undone(after)
+	case s.has(isExpected), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
+		return false
+	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.exitAgainst(), s.tailAgainst():
+		return true
+	case l.fenced:
+		return s.labelAgainst(true) || s.logAgainst()
+	case s.labelAgainst(false), s.passDenied(), s.severityOpen():
+		return true
+	case l.later, s.has(isHarmless):
+		return false
+	}
+	return s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
+}
+
+// logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
+func (s sentence) logAgainst() bool {
+	for i, t := range s.tokens {
+		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && !(s.negated(i) && !t.has(isLog)) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// undone reports whether the sentence, or the one after it, says that it is so no longer.
+func (s sentence) undone(after *sentence) bool {
+	if s.has(isUnresolved) {
+		return false
+	}
+	if s.settles() || s.endsWell() {
+		return true
+	}
+	return after != nil && after.settles() && !after.has(isUnresolved|isFail) && len(after.tokens) <= 20
+}
+
+// settles reports whether a sentence says that something was put right: "fixed", but not "a fixed
+// list", nor "no longer finds".
+func (s sentence) settles() bool {
+	for i, t := range s.tokens {
+		switch {
+		case !t.has(isResolved):
+		case t.text == "no" && i+1 < len(s.tokens) && s.tokens[i+1].has(isWorks):
+		case t.text == "fixed" && i > 0 && (s.tokens[i-1].text == "a" || s.tokens[i-1].text == "the"):
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// endsWell reports whether a sentence names a failure first and comes to a pass by an arrow, or
+// as the value of the whole: "FAILED → fixed → PASS", "Failed login is logged: pass".
+func (s sentence) endsWell() bool {
+	last := s.lastWord()
+	if last < 0 {
+		return false
+	}
+	for i := last; i > 0; i-- {
+		t := s.tokens[i]
+		if t.has(isFail) || t.has(isFailures) && t.isWord {
+			return false
+		}
+		if (t.has(isPass) || t.isWord && t.text == "verified") && s.separatorBefore(i) && !s.negated(i) {
+			return true
+		}
+		if last-i > 6 {
+			break
+		}
+	}
+	return false
+}
+
+// headAgainst: the first word is a verdict of failure, alone, before a mark, or before the name
+// of a test; or what a tool prints where something failed.
+func (s sentence) headAgainst(alone func() bool) bool {
+	i := s.head()
+	t := s.tokens[i]
+	if t.has(isTool) && !(s.zeroAfter(i) && len(s.tokens)-i <= 5) && !s.supposed(i) {
+		return s.toolAgainst(i)
+	}
+	if !t.verdict() || s.zeroAfter(i) {
+		return false
+	}
+	n, marks := s.next(i)
+	switch {
+	case n >= len(s.tokens):
+		return (!t.has(isWeak) || t.caps) && !alone()
+	case t.symbol():
+		return s.symbolAgainst(i)
+	case t.has(isWeak) && !(t.caps && t.text != "error"):
+		return t.caps && s.nameAt(n)
+	case marks && s.markAfter(i):
+		return !s.supposed(i) || t.caps
+	}
+	return !s.supposed(i) && s.wordAgainst(i, n)
+}
+
+// wordAgainst reports whether the word behind a verdict leaves it one: the name of a test, or a word
+// that explains it, and not what is said to have failed as a kind ("failed logins are counted").
+func (s sentence) wordAgainst(i, n int) bool {
+	t, following := s.tokens[i], s.tokens[n]
+	if following.isWord && !following.spaced && following.start == t.end { // a longer word of a script without spaces
+		return following.has(isTests|isCopula) && s.separatorAfter(n)
+	}
+	if t.caps || s.nameAt(n) {
+		return true
+	}
+	return following.has(isLink|isNumber) && !following.has(isRule) || following.has(isTests) && s.separatorAfter(n)
+}
+
+// symbolAgainst: a mark of failure before what failed, unless the line explains the marks.
+func (s sentence) symbolAgainst(i int) bool {
+	for _, t := range s.tokens {
+		if t.symbol() && t.has(isPass) {
+			return false
+		}
+	}
+	n, _ := s.next(i)
+	if i+1 < len(s.tokens) && s.tokens[i+1].text == "=" {
+		return false
+	}
+	return !s.tokens[n].has(isPass) && !s.zeroAfter(n-1) && !s.noneLast()
+}
+
+// toolAgainst: the words of a tool stand as tools print them.
+func (s sentence) toolAgainst(i int) bool {
+	t := s.tokens[i]
+	if strings.Contains(strings.TrimSpace(s.text[t.start:t.end]), " ") || wordless(firstRune(t.text)) {
+		return true
+	}
+	if i+1 >= len(s.tokens) {
+		return t.text != "panic" && t.text != "fatal"
+	}
+	switch s.tokens[i+1].text {
+	case ":", "!", "(", ".", "[":
+		return true
+	}
+	return s.tokens[i+1].glued && t.caps
+}
+
+// labelAgainst: a label, a mark, and a verdict of failure as its value.
+func (s sentence) labelAgainst(fenced bool) bool {
+	for i, t := range s.tokens {
+		if i == 0 || !t.verdict() || !s.separatorBefore(i) || s.zeroAfter(i) {
+			continue
+		}
+		n, marks := s.next(i)
+		last := n >= len(s.tokens)
+		switch {
+		case t.symbol():
+		case fenced && !t.caps:
+			continue
+		case t.has(isWeak) && !t.caps && !last:
+			continue
+		case last, marks, t.caps:
+		case s.tokens[n].isNumber, s.tokens[n].has(isLink | isFail):
+		default:
+			continue
+		}
+		if s.supposed(i) || s.comesToPass(i) || s.offered(i) || s.negated(i) || t.inCode {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// tailAgainst: a line ends with a verdict as lists of tools and people do: "test_login FAILED",
+// "AC-3 ❌", "AC-3 fail".
+func (s sentence) tailAgainst() bool {
+	last := s.beforeBrackets()
+	if i := s.beforeDuration(last); i > 0 && i <= 4 && s.tokens[i].verdict() && !s.tokens[i].has(isWeak) {
+		return !s.negated(i) && !s.supposed(i)
+	}
+	for last > 0 && s.trails(last) {
+		last--
+	}
+	t := s.tokens[last]
+	if last == 0 || !t.verdict() || s.negated(last) || s.supposed(last) || s.offered(last) {
+		return false
+	}
+	words, names := s.named(last)
+	switch {
+	case t.symbol():
+		return words > 0
+	case t.has(isWeak):
+		return false
+	}
+	return words > 0 && (t.caps && words <= 7 || names && words <= 2)
+}
+
+// trails reports whether a token may stand behind the verdict that ends a line.
+func (s sentence) trails(i int) bool {
+	t := s.tokens[i]
+	return !t.has(isFail) && (!t.isWord || t.has(isLink) || s.timed(i))
+}
+
+// beforeDuration returns the token before a duration that ends at last ("failed after 12s"), 0
+// where none does.
+func (s sentence) beforeDuration(last int) int {
+	if !s.timed(last) {
+		return 0
+	}
+	for last > 0 && (s.tokens[last].isNumber || s.timed(last) || s.tokens[last].has(isLink)) {
+		last--
+	}
+	return last
+}
+
+// beforeBrackets returns the last token before what is added in brackets at the end.
+func (s sentence) beforeBrackets() int {
+	last := len(s.tokens) - 1
+	if t := s.tokens[last].text; t == ")" || t == "）" {
+		for j := last; j > 0; j-- {
+			if t := s.tokens[j].text; t == "(" || t == "（" {
+				return j - 1
+			}
+		}
+	}
+	return last
+}
+
+// timed reports whether a token is the unit of a duration: "failed after 12s".
+func (s sentence) timed(i int) bool { return s.tokens[i].text == "s" || s.tokens[i].text == "ms" }
+
+// named counts the words before a verdict, none where one of them is a verdict itself, and reports
+// whether they name a test or a criterion.
+func (s sentence) named(last int) (words int, names bool) {
+	for j, u := range s.tokens[:last] {
+		if u.has(isPass | isFail) {
+			return 0, false
+		}
+		if u.isWord {
+			words++
+		}
+		names = names || u.isNumber || s.nameAt(j)
+	}
+	return words, names
+}

@@ -1,0 +1,39 @@
+package score
+
+import "context"
+
+// meter bounds the work on one submission: each reader charges the bytes that it looks at more
+// than once, and stops where the budget is spent or the caller has gone.
+type meter struct {
+	ctx  context.Context
+	used int
+	// left is what may still be looked at to find an envelope.
+	left int
+	// The lines that were read last, and of which text.
+	text  string
+	lines []line
+}
+
+// The budget for finding an envelope: generous for any honest document, and for hostile ones
+// a small multiple of their size.
+const (
+	leastBudget  = 8 << 20
+	budgetFactor = 4
+)
+
+func newMeter(ctx context.Context, size int) *meter {
+	return &meter{ctx: ctx, left: max(leastBudget, budgetFactor*size)}
+}
+
+// charge counts bytes that are looked at.
+func (m *meter) charge(n int) { m.used += n }
+
+// spend takes bytes from the budget and reports whether it had them.
+func (m *meter) spend(n int) bool {
+	m.used += n
+	m.left -= n
+	return m.left >= 0 && !m.stopped()
+}
+
+// stopped reports whether the caller has gone.
+func (m *meter) stopped() bool { return m.ctx.Err() != nil }
