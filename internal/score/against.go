@@ -1,6 +1,9 @@
 package score
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What in a report speaks against a pass. The rules work on what words mean (words/*.txt), a
 // sentence at a time; each of them says no where it is not sure that something failed, and
@@ -102,6 +105,9 @@ func (s sentence) endsWell() bool {
 		if t.has(isFail) || t.has(isFailures) && t.isWord {
 			return false
 		}
+		if t.has(isPass) && s.otherTest(i) {
+			return false
+		}
 		if (t.has(isPass) || t.isWord && t.text == "verified") && s.separatorBefore(i) && !s.negated(i) {
 			return true
 		}
@@ -148,6 +154,18 @@ func (s sentence) wordAgainst(i, n int) bool {
 		return true
 	}
 	return following.has(isLink|isNumber) && !following.has(isRule) || following.has(isTests) && s.separatorAfter(n)
+}
+
+// otherTest reports whether the pass at i is the result of another test than the one that failed
+// before it: "AC-2: FAIL, AC-1: PASS".
+func (s sentence) otherTest(i int) bool {
+	for j := i - 1; j >= 0; j-- {
+		switch t := s.tokens[j]; {
+		case t.has(isFail) && t.verdict():
+			return slices.ContainsFunc(s.tokens[j+1:i], func(t token) bool { return t.has(isTests) && t.isWord })
+		}
+	}
+	return false
 }
 
 // symbolAgainst: a mark of failure before what failed, unless the line explains the marks.

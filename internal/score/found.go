@@ -161,7 +161,7 @@ func (s sentence) criticalBehind(i int) bool {
 	before := s.tokens[i-1]
 	n, _ := s.next(i)
 	if before.isNumber && !before.glued && before.number > 0 || before.has(isNumber) {
-		return n >= len(s.tokens) || s.tokens[n].has(isFindings|isStillOpen)
+		return n >= len(s.tokens) || s.tokens[n].has(isFindings|isStillOpen) || s.has(isFindings|isStillOpen) && s.markAfter(i)
 	}
 	return n < len(s.tokens) && n == i+1 && s.tokens[n].has(isFindings) && namesOne[before.text] && !s.zeroAfter(i)
 }
@@ -172,7 +172,7 @@ func (s sentence) criticalBefore(i int) bool {
 		u := s.tokens[j]
 		if u.isNumber {
 			n, marks := s.next(j)
-			return u.number > 0 && !u.glued && s.separatorBefore(j) && (n >= len(s.tokens) || marks || s.tokens[n].has(isFindings|isStillOpen|isCopula))
+			return u.number > 0 && !u.glued && (s.separatorBefore(j) || s.has(isFindings|isStillOpen)) && (n >= len(s.tokens) || marks || s.tokens[n].has(isFindings|isStillOpen|isCopula))
 		}
 		if !u.has(isFindings) && !labelSeparators[u.text] {
 			return false

@@ -79,6 +79,9 @@ func markdownQuestions(document string) []workflow.Question {
 	inside := false
 	for line := range strings.Lines(document) {
 		line = strings.TrimRight(line, "\r\n")
+		if !inside && !strings.HasPrefix(line, "#") {
+			continue
+		}
 		m := questionItem.FindStringSubmatch(line)
 		if m == nil && strings.HasPrefix(line, "#") {
 			inside = questionHeading.MatchString(line)

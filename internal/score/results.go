@@ -107,12 +107,24 @@ func passedCell(s sentence, i int) resultKind {
 	return resultPassed
 }
 
+// ofAll reports whether a cell is nothing but a ratio, and whether it is one of less than all.
+func ofAll(cell string) (ratio, part bool) {
+	us := units(cell)
+	if len(us) != 3 || !us[0].isNumber || us[1].text != "/" || !us[2].isNumber {
+		return false, false
+	}
+	return true, us[0].number < us[2].number
+}
+
 // unknownResult reads a cell whose first words say nothing.
 func unknownResult(cell string, s sentence, strict bool) resultKind {
 	for _, f := range sentences(cell, inSentence) {
 		if f.head() < len(f.tokens) && !f.has(isExpected|isEarlier) && !f.undone(nil) && f.cellAgainst() {
 			return resultFailed
 		}
+	}
+	if all, part := ofAll(cell); all {
+		return map[bool]resultKind{true: resultFailed, false: resultPassed}[part]
 	}
 	words, digits := 0, s.numbers() > 0
 	for _, t := range s.tokens {

@@ -1,6 +1,9 @@
 package score
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // How the tokens of a sentence stand to each other.
 
@@ -164,13 +167,12 @@ func (s sentence) noneLast() bool {
 // comesToPass reports whether a pass follows the failure as what it came to.
 func (s sentence) comesToPass(i int) bool {
 	for j := i + 1; j < len(s.tokens); j++ {
-		if s.tokens[j].has(isPass) && !s.negated(j) && s.separatorBefore(j) {
-			for _, t := range s.tokens[j+1:] {
-				if t.verdict() {
-					return false
-				}
-			}
-			return true
+		t := s.tokens[j]
+		if t.verdict() || t.has(isTests) && t.isWord { // of another test
+			return false
+		}
+		if t.has(isPass) && !s.negated(j) && s.separatorBefore(j) {
+			return !slices.ContainsFunc(s.tokens[j+1:], token.verdict)
 		}
 	}
 	return false

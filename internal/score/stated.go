@@ -245,11 +245,24 @@ func plainRest(rest string, risk bool) bool {
 		}
 	}
 	for _, s := range sentences(rest, inSentence) {
-		if s.has(isNobody) || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed() {
+		if s.has(isNobody) || s.criticalNamed() || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed() {
 			return false
 		}
 	}
 	return true
+}
+
+// criticalNamed reports whether a sentence behind a pass names something critical that is there.
+func (s sentence) criticalNamed() bool {
+	if s.has(isResolved) && !s.has(isUnresolved) {
+		return false
+	}
+	for i, t := range s.tokens {
+		if t.has(isCritical) && !t.has(isPass) && i+1 < len(s.tokens) && s.tokens[i+1].has(isFindings) && !s.negated(i) && !s.zeroAfter(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // failureNamed reports whether a sentence behind a pass names a failure that is not over.

@@ -220,7 +220,7 @@ func (s *sentence) noteConditions() {
 			rule = true
 		case t.has(isRule):
 			inClause = true
-		case t.text == "," || t.text == "，":
+		case t.text == "," || t.text == "，" || t.text == ":" || t.text == "：":
 			inClause = false
 		}
 	}

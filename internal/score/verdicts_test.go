@@ -70,6 +70,8 @@ var knownMisses = map[string]bool{
 	"bad/4-prose-b.md": true,
 	// A tally of single letters: "P=30, F=4, B=0".
 	"bad/5-42.md": true,
+	// A history of rounds that ends with a failure, in one sentence.
+	"bad/6-31.md": true,
 }
 
 // TestHonestWork reads the reports of whole runs and of the audit's documents that pass.
