@@ -106,11 +106,13 @@ func TestRevisionsAreNeverGivenTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	draft := b.read(b.draft(workflow.PO))
 	b.do(confirm(false))
 	newest := b.do(submit(workflow.PO, "# D\nQuality Score: 96")).Revision
 	if err := os.WriteFile(name, old, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	b.write(b.draft(workflow.PO), draft)
 	b.restart()
 	if r := b.do(confirm(true)); r.Revision <= newest || r.Integrity != "changed" {
 		t.Errorf("revision %d after %d, %q", r.Revision, newest, r.Integrity)

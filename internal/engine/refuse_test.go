@@ -128,7 +128,7 @@ func TestVerdictIsDue(t *testing.T) {
 		}
 	}
 	r := b.at("review/awaiting_approval", submit(workflow.Review, "Status: pass\n\nALL TESTS FAIL"))
-	if len(r.Objections) != 1 || r.Verdict != workflow.Pass || !strings.Contains(r.UserMessage, "The report states a pass, but:\n- line 3 says “ALL TESTS FAIL”") {
+	if len(r.Objections) != 1 || r.Verdict != workflow.Pass || !strings.Contains(r.UserMessage, "Against it:\n- line 3 says “ALL TESTS FAIL”") {
 		t.Errorf("%+v", r)
 	}
 }
