@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
@@ -324,11 +323,6 @@ func joinInts(numbers []int) string {
 		parts[i] = strconv.Itoa(n)
 	}
 	return strings.Join(parts, ", ") + more
-}
-
-// oneLine puts what a model wrote into one line, so that it cannot look like one of ours.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // list renders a titled list of at most ten lines, or nothing.
