@@ -21,7 +21,8 @@ type standIn struct {
 	play func(standInTurn) standInMove
 
 	mu      sync.Mutex
-	done    int
+	said    int      // messages
+	done    int      // calls
 	offered []string // the tools it was offered last
 	results []string // what its calls brought
 }
@@ -40,6 +41,7 @@ type standInTurn struct {
 type standInMove struct {
 	say  string
 	call *standInCall
+	id   string // of the call
 }
 
 type standInCall struct {
@@ -79,14 +81,24 @@ type standInRequest struct {
 	}
 }
 
-// last reads the newest message: a text, or a list of blocks.
+// last reads what came since the model spoke last. Hosts put reminders of their own beside
+// what the person types, and messages of their own behind it.
 func (r standInRequest) last() (turn standInTurn) {
-	if len(r.Messages) == 0 {
-		return turn
+	for _, message := range r.Messages {
+		switch message.Role {
+		case "assistant":
+			turn = standInTurn{}
+		case "user":
+			turn.read(message.Content)
+		}
 	}
-	content := r.Messages[len(r.Messages)-1].Content
+	return turn
+}
+
+// read takes in one message: a text, or a list of blocks.
+func (turn *standInTurn) read(content json.RawMessage) {
 	if json.Unmarshal(content, &turn.person) == nil {
-		return turn
+		return
 	}
 	var blocks []struct {
 		Type, Text string
@@ -94,14 +106,13 @@ func (r standInRequest) last() (turn standInTurn) {
 	}
 	_ = json.Unmarshal(content, &blocks) // what is neither says nothing
 	for _, block := range blocks {
-		switch block.Type {
-		case "tool_result":
+		switch {
+		case block.Type == "tool_result":
 			turn.results = append(turn.results, string(block.Content))
-		case "text":
-			turn.person = block.Text // hosts put reminders of their own before it
+		case block.Type == "text" && !strings.HasPrefix(block.Text, "<system-reminder>"):
+			turn.person = block.Text
 		}
 	}
-	return turn
 }
 
 // ServeHTTP answers a request for a message, as a stream where it asks for one.
@@ -134,6 +145,7 @@ func (m *standIn) move(req standInRequest) standInMove {
 	move := m.play(turn)
 	if move.call != nil {
 		m.done++
+		move.id = fmt.Sprintf("toolu_%d", m.done)
 	}
 	return move
 }
@@ -146,11 +158,15 @@ func (m *standIn) answer(w http.ResponseWriter, stream bool, move standInMove) {
 		blocks = append(blocks, object{"type": "text", "text": move.say})
 	}
 	if c := move.call; c != nil {
-		blocks = append(blocks, object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", m.done), "name": c.tool, "input": c.args})
+		blocks = append(blocks, object{"type": "tool_use", "id": move.id, "name": c.tool, "input": c.args})
 		reason = "tool_use"
 	}
 	usage := object{"input_tokens": 1, "output_tokens": 1}
-	message := object{"id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in", "content": []any{}, "stop_reason": nil, "usage": usage}
+	m.mu.Lock()
+	m.said++
+	id := fmt.Sprintf("msg_%d", m.said) // hosts take two messages of one id for one
+	m.mu.Unlock()
+	message := object{"id": id, "type": "message", "role": "assistant", "model": "stand-in", "content": []any{}, "stop_reason": nil, "usage": usage}
 	if !stream {
 		message["content"], message["stop_reason"] = blocks, reason
 		w.Header().Set("Content-Type", "application/json")
