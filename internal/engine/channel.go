@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -45,12 +46,17 @@ type Question struct {
 	Limit time.Duration
 }
 
-// DraftLine names the document, for people.
+// DraftLine names the document, for people, with its size where a form has room for it.
 func (q Question) DraftLine() string {
-	if q.Size < 1000 {
-		return fmt.Sprintf("Draft: %s (%d bytes)", q.Draft, q.Size)
+	line := "Draft: " + q.Draft
+	size := fmt.Sprintf(" (%d bytes)", q.Size)
+	if q.Size >= 1000 {
+		size = fmt.Sprintf(" (%.0f kB)", float64(q.Size)/1000)
 	}
-	return fmt.Sprintf("Draft: %s (%.0f kB)", q.Draft, float64(q.Size)/1000)
+	if visible.Columns(line+size) > formColumns {
+		return line
+	}
+	return line + size
 }
 
 // Bound says which point of which session an answer is for.

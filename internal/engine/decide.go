@@ -7,7 +7,6 @@ import (
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -170,7 +169,7 @@ func (r run) leave(ctx context.Context, s *workflow.Session, d workflow.Decision
 		if r.req.Forms {
 			q.Lead, q.Worst = label+"? The assistant asks for it", "It gives no reason."
 			if words := r.req.Feedback; strings.TrimSpace(words) != "" {
-				q.Worst = visible.Cut("Assistant: "+said(words, 300), formColumns, "…”")
+				q.Worst = cut("Assistant: "+said(words, 300), formColumns, "…”")
 				q.Text = "Its words: " + said(words, 1000) + "\n" + q.Text
 			}
 		}

@@ -13,11 +13,16 @@ const (
 	// digestLines is how long the message at a gate is at most: a person gives a decision
 	// seconds, and reads no second screen for it.
 	digestLines = 15
-	// formColumns is how wide each of the first lines of a form is at most. Claude Code
-	// 2.1 indents them by two columns and cuts them at the width of the terminal.
-	formColumns = 76
+	// chatColumns is how wide a line of the chat is there, lineColumns an item of a list in one
+	// line, itemColumns one in two.
+	chatColumns = 76
+	lineColumns = chatColumns - 2
+	itemColumns = 2*chatColumns - 10
+	// formColumns is how wide each of the first lines of a form is at most: Claude Code 2.1
+	// cuts them there in a terminal of 80 columns.
+	formColumns = 74
 	// goalColumns is how much of the objective reminds the person which work it is.
-	goalColumns = 56
+	goalColumns = 60
 )
 
 // digest is what a person needs for a decision, before they read the document itself.
@@ -64,36 +69,94 @@ func (d *digest) quote(title string, items []string) {
 	d.list(title, quoted)
 }
 
-// render returns the digest in at most room lines, as far as its lists and spare lines give way.
-func (d digest) render(room int) string {
-	for most := 10; most > 2; most-- {
-		if text := d.with(most, true); strings.Count(text, "\n") < room {
-			return text
+// render returns the digest in at most room lines of the given size, as far as its lists and spare lines give
+// way: the ends of the lists first, then the spare lines, then the ends of the items, and
+// last that of the first item, which is the worst.
+func (d digest) render(room int, size func(string) int) string {
+	ways := []digestWay{
+		{most: 3, first: itemColumns, next: itemColumns, spare: true}, {most: 2, first: itemColumns, next: itemColumns},
+		{most: 1, first: itemColumns, next: lineColumns}, {most: 1, first: lineColumns, next: lineColumns},
+	}
+	for _, way := range ways {
+		least := way.most
+		for way.most = 10; way.most >= least; way.most-- {
+			if text := d.with(way); size(text) <= room {
+				return text
+			}
 		}
 	}
-	for most := 10; most > 1; most-- {
-		if text := d.with(most, false); strings.Count(text, "\n") < room {
-			return text
-		}
-	}
-	return d.with(1, false)
+	return d.with(ways[len(ways)-1])
 }
 
-func (d digest) with(most int, spare bool) string {
+// digestWay is how much of a digest is shown: so many items of a list at most, the first
+// and the next ones so wide at most, and the spare lines.
+type digestWay struct {
+	most, first, next int
+	spare             bool
+}
+
+// lines returns how many lines a text has.
+func lines(text string) int { return strings.Count(text, "\n") + 1 }
+
+// rows returns how many lines of the chat a text takes, broken between words where it is
+// wider than the chat.
+func rows(text string) int {
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n++
+		used := 0
+		for _, word := range strings.Fields(unmarked.Replace(line)) {
+			width := visible.Columns(word)
+			if used > 0 && used+1+width > chatColumns {
+				n, used = n+1, 0
+			} else if used > 0 {
+				used++
+			}
+			used += width
+			n, used = n+(used-1)/chatColumns, (used-1)%chatColumns+1 // a word without an end
+		}
+	}
+	return n
+}
+
+// unmarked takes out the marks of Markdown, which a chat does not show.
+var unmarked = strings.NewReplacer("**", "", "`", "")
+
+// cut cuts a text as visible.Cut does, between words where the script has any.
+func cut(text string, columns int, end string) string {
+	short := visible.Cut(text, columns, end)
+	if short == text {
+		return text
+	}
+	short = strings.TrimSuffix(short, end)
+	if at := strings.LastIndexByte(short, ' '); text[len(short)] != ' ' && at > len(short)*3/4 {
+		short = short[:at]
+	}
+	return strings.TrimRight(short, " ,;:") + end
+}
+
+func (d digest) with(way digestWay) string {
 	var b strings.Builder
 	for _, line := range d.lines {
-		if spare || !line.spare {
+		if way.spare || !line.spare {
 			b.WriteString("\n" + line.text)
 		}
 	}
 	for _, list := range d.lists {
 		b.WriteString("\n" + list.title)
 		for i, item := range list.items {
-			if i == most && len(list.items) > most+1 {
+			if i == way.most && len(list.items) > way.most+1 {
 				fmt.Fprintf(&b, "\n- … and %d more", len(list.items)-i)
 				break
 			}
-			b.WriteString("\n- " + item)
+			columns, end := way.next, "…"
+			if i == 0 {
+				columns = way.first
+			}
+			if strings.HasSuffix(item, "”") {
+				end = "…”"
+			}
+			b.WriteString("\n- " + cut(item, columns, end))
 		}
 	}
 	return strings.TrimPrefix(b.String(), "\n")
@@ -138,7 +201,7 @@ func (r run) lead(s *workflow.Session) string {
 	default:
 		text = fmt.Sprintf("Confirm the %s? %s", st.DocumentName, sentence(r.figures(s)))
 	}
-	return visible.Cut(text, formColumns, "…")
+	return cut(text, formColumns, "…")
 }
 
 // speaks says how many things speak against a stated pass.
@@ -216,8 +279,8 @@ func tally(s *workflow.Session) string {
 // worst says in one line what speaks most against going on, in its own words.
 func (r run) worst(s *workflow.Session) string {
 	st, rec := r.stage(s), s.Current()
-	theirs := func(text string) string { return visible.Cut("Assistant: "+said(text, 300), formColumns, "…”") }
-	ours := func(text string) string { return visible.Cut(visible.Line(text), formColumns, "…") }
+	theirs := func(text string) string { return cut("Assistant: "+said(text, 300), formColumns, "…”") }
+	ours := func(text string) string { return cut(visible.Line(text), formColumns, "…") }
 	switch {
 	case s.CurrentState == workflow.Clarifying:
 		return "Leave open what you do not know. No passwords or keys belong here."
@@ -237,20 +300,17 @@ func (r run) worst(s *workflow.Session) string {
 
 func verdictWorst(s *workflow.Session, theirs, ours func(string) string) string {
 	rec := s.Current()
-	if rec.Doubted() {
+	open := worstFirst(workflow.OpenFindings(rec.Findings))
+	if serious := len(open) > 0 && open[0].Severity == severities[0]; rec.Doubted() && !serious {
 		return ours("Against it: " + rec.Objections[0])
-	}
-	open := workflow.OpenFindings(rec.Findings)
-	for _, severity := range severities {
-		for _, f := range open {
-			if f.Severity == severity {
-				return theirs(findingLine(f))
-			}
-		}
 	}
 	switch failed := workflow.FailedCriteria(rec.Criteria); {
 	case len(open) > 0:
-		return theirs(findingLine(open[0]))
+		f := open[0]
+		if visible.Columns(findingLine(f)) > formColumns-len("Assistant: “”") {
+			f.File = "" // the report has the place, the line no room for it
+		}
+		return theirs(findingLine(f))
 	case len(failed) > 0:
 		return theirs(criterionLine(failed[0]))
 	case len(rec.Objections) > 0:
@@ -259,6 +319,22 @@ func verdictWorst(s *workflow.Session, theirs, ours func(string) string) string 
 		return ours(evidenceText(evidenceFor(s)))
 	}
 	return "The report lists no open finding."
+}
+
+// worstFirst sorts findings by severity. A word that is not known may stand for the worst.
+func worstFirst(findings []workflow.Finding) []workflow.Finding {
+	rank := func(f workflow.Finding) int {
+		switch at := slices.Index(severities, f.Severity); {
+		case f.Severity == "":
+			return len(severities)
+		case at < 0:
+			return 0
+		default:
+			return at
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b workflow.Finding) int { return rank(a) - rank(b) })
+	return findings
 }
 
 func criterionLine(c workflow.Criterion) string {
@@ -289,5 +365,5 @@ func optionList(options []string) string {
 
 // goal is the objective in one line.
 func goal(s *workflow.Session) string {
-	return "Goal: " + visible.Cut(plainMarks.Replace(visible.Line(s.Objective)), goalColumns, "…")
+	return cut("Goal: "+plainMarks.Replace(visible.Line(s.Objective)), goalColumns, "…")
 }

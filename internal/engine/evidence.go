@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bmad-mcp/internal/verify"
+	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -129,5 +130,5 @@ func historyText(e *workflow.Evidence) string {
 	if e == nil {
 		return ""
 	}
-	return strings.ReplaceAll(oneLine(evidenceText(e)), "`", "")
+	return strings.ReplaceAll(visible.Line(evidenceText(e)), "`", "")
 }

@@ -16,9 +16,9 @@ func (r run) options(s *workflow.Session, ways ...string) string {
 	}
 	switch r.way(s) {
 	case byForm:
-		return "**You can now** read it; a form asks for your decision."
+		return "**You can now** decide in the form that follows, or view the document first."
 	case byFormAgain:
-		return "It waits. **You can now** say **decide** when you are ready, and a form asks again; or say what to change; or type `bmad-mcp " + terminalCommand(s) + "` in a terminal."
+		return "It waits. **You can now** say **decide** when you are ready, and the form comes back; or say what to change; or type `bmad-mcp " + terminalCommand(s) + "` in a terminal."
 	case byHost:
 		if r.overrides(s) || r.blocked(s) {
 			return "**You can now** read it and\n- " + strings.Join(ways, "\n- ") + "\n\nYour host then asks you about the assistant's call of bmad-confirm."
@@ -43,8 +43,12 @@ func (r run) ownAct(s *workflow.Session) string {
 // of the document, and what they can do.
 func (r run) gateMessage(s *workflow.Session, draft, target string) string {
 	options := r.gateOptions(s, target)
-	room := digestLines - strings.Count(r.headline(s), "\n") - strings.Count(options, "\n") - 4 // the lines begun, and two empty ones
-	return r.digest(s, draft).render(room) + "\n\n" + options
+	size := lines
+	if way := r.way(s); way == byForm || way == byFormAgain {
+		size = rows // the form takes half of the screen
+	}
+	room := digestLines - size(r.headline(s)) - size(options) - 2 // empty lines
+	return r.digest(s, draft).render(room, size) + "\n\n" + options
 }
 
 // gateOptions says what the person can do at a gate.
@@ -170,7 +174,7 @@ func (r run) reported(s *workflow.Session, d *digest, draft string) {
 	d.spare(auditText(rec.Audit))
 	d.list("Against it:", plain(rec.Objections))
 	var open []string
-	for _, f := range workflow.OpenFindings(rec.Findings) {
+	for _, f := range worstFirst(workflow.OpenFindings(rec.Findings)) {
 		open = append(open, findingLine(f))
 	}
 	for _, c := range workflow.FailedCriteria(rec.Criteria) {
@@ -191,5 +195,5 @@ func (r run) facts(s *workflow.Session) string {
 	if s.CurrentState == workflow.Clarifying {
 		return ""
 	}
-	return strings.NewReplacer("**", "", "`", "").Replace(r.digest(s, "").with(10, true))
+	return unmarked.Replace(r.digest(s, "").with(digestWay{most: 10, first: 300, next: 300, spare: true}))
 }

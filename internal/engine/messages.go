@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"bmad-mcp/internal/artifact"
 	"bmad-mcp/internal/store"
+	"bmad-mcp/internal/visible"
 	"bmad-mcp/internal/workflow"
 )
 
@@ -66,7 +66,7 @@ func (r run) standing(s *workflow.Session) string {
 	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
 		claim = fmt.Sprintf("Score %s of 100", points(*rec.Score))
 	case rec.ClaimedScore == nil && rec.ScoreNote != "":
-		claim = fmt.Sprintf("%s; our estimate is %s of 100", clip(oneLine(rec.ScoreNote), 300), points(*rec.Score))
+		claim = fmt.Sprintf("%s; our estimate is %s of 100", clip(visible.Line(rec.ScoreNote), 300), points(*rec.Score))
 		gate = "the gate asks for a stated " + points(*p.GateScore)
 	case rec.ClaimedScore == nil:
 		claim = fmt.Sprintf("No score was stated; our estimate is %s of 100", points(*rec.Score))
@@ -74,7 +74,7 @@ func (r run) standing(s *workflow.Session) string {
 	default:
 		claim = fmt.Sprintf("Score: claims %s of 100", points(*rec.Score))
 		if rec.ScoreNote != "" {
-			claim += " (" + clip(oneLine(rec.ScoreNote), 300) + ")"
+			claim += " (" + clip(visible.Line(rec.ScoreNote), 300) + ")"
 		}
 	}
 	if rec.Audit == nil {
@@ -330,11 +330,6 @@ func joinInts(numbers []int) string {
 		parts[i] = strconv.Itoa(n)
 	}
 	return strings.Join(parts, ", ") + more
-}
-
-// oneLine puts what a model wrote into one line, so that it cannot look like one of ours.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // list renders a titled list of at most ten lines, or nothing.

@@ -36,11 +36,18 @@ const (
 	maxFormTitle = 300
 )
 
+// What Claude Code 2.1 shows in a terminal of 80 columns: of a line of the message, and of a
+// field's description, which is one line.
+const (
+	messageColumns     = 74
+	descriptionColumns = 68
+)
+
 // params is the form of a question. Claude Code 2.1 shows three lines of the message, 49
-// columns of a field's title and 88 of its description, each cut: what is decided, the
+// columns of a field's title and one line of its description, each cut: what is decided, the
 // worst of it and the draft stand first.
 func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
-	lines := []string{q.Lead, q.Worst}
+	lines := []string{q.Lead, cmp.Or(longEnds(q.Questions), q.Worst)}
 	if q.Draft != "" {
 		lines = append(lines, q.DraftLine())
 	}
@@ -95,8 +102,8 @@ func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
 	return map[string]any{
 		"type": "object",
 		"properties": map[string]any{
-			"decision": c.choose(map[string]any{"type": "string", "title": "Your decision"}, values, labels),
-			"feedback": map[string]any{"type": "string", "title": "Feedback", "description": "what to change, or why; in your own words", "maxLength": engine.MaxFeedback / 4},
+			"decision": c.choose(map[string]any{"type": "string", "title": "Your decision", "description": "Accept sends it. Decline and Esc decide nothing."}, values, labels),
+			"feedback": map[string]any{"type": "string", "title": "Feedback", "description": "what to change, or why, in your own words", "maxLength": engine.MaxFeedback / 4},
 		},
 		"required": []string{"decision"},
 	}
@@ -117,9 +124,34 @@ func (c *formChannel) answerSchema(q engine.Question) map[string]any {
 			values, labels = append(values, option(j)), append(labels, visible.Line(text))
 		}
 		c.choose(field, append(values, other), append(labels, "Something else: write it below"))
-		fields[otherField(i)] = map[string]any{"type": "string", "title": title + ", in your words", "description": "if none of the answers above fits, or to add to yours", "maxLength": engine.MaxAnswer / 4}
+		fields[otherField(i)] = map[string]any{"type": "string", "title": title + ", in your words", "description": "instead of an answer above, or in addition to it", "maxLength": engine.MaxAnswer / 4}
 	}
 	return map[string]any{"type": "object", "properties": fields}
+}
+
+// longEnds are the ends of the questions that a host may cut, as far as one line has room
+// for them; "" where there are none. A question is to be read to its end before it is answered.
+func longEnds(questions []workflow.Question) string {
+	line := "Long questions end:"
+	before := line
+	for i, question := range questions {
+		text := visible.Line(question.Question)
+		if visible.Columns(text) <= descriptionColumns {
+			continue
+		}
+		begin := visible.Cut(text, descriptionColumns-10, "") // a few words that both have
+		if at := strings.LastIndexByte(begin, ' '); at > len(begin)*3/4 {
+			begin = begin[:at+1]
+		}
+		end := fmt.Sprintf(" %d. “…%s”", i+1, strings.TrimPrefix(text, begin))
+		if visible.Columns(line+end) <= messageColumns {
+			line += end
+		}
+	}
+	if line == before {
+		return ""
+	}
+	return line
 }
 
 // answered returns the answer to the i-th question in what came back; "" if it was left open.
@@ -140,8 +172,6 @@ func answered(content map[string]any, i int, question workflow.Question) string 
 	}
 	return cmp.Or(chosen, own)
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func clipRunes(s string, n int) string {
 	if r := []rune(s); len(r) > n {

@@ -15,10 +15,10 @@ import (
 	"bmad-mcp/internal/visible"
 )
 
-// Claude Code 2.1.329 at 80 columns: three lines of the message, indented by two columns,
-// titles of fields of 49 columns, descriptions of 88, labels of 40; each cut at its width.
+// Claude Code 2.1.329 at 80 columns: three lines of the message, of 74 columns each, titles
+// of fields of 49 columns, descriptions of 68, labels of 48; each cut at its width.
 const (
-	formLines, formWidth, titleWidth, labelWidth = 3, 78, 49, 40
+	formLines, formWidth, titleWidth, descriptionWidth, labelWidth = 3, 74, 49, 68, 48
 )
 
 // forms collects the forms that a client is shown, and closes each.
@@ -100,6 +100,11 @@ func checkForm(t *testing.T, form mcpserver.Form) {
 		field := field.(object)
 		if title := field["title"].(string); visible.Columns(title) > titleWidth {
 			t.Errorf("%s has the title %q", name, title)
+		}
+		if !strings.HasPrefix(name, "answer_") || strings.HasSuffix(name, "_other") { // ours
+			if text, _ := field["description"].(string); text == "" || visible.Columns(text) > descriptionWidth {
+				t.Errorf("%s has the description %q", name, text)
+			}
 		}
 		if name != "decision" {
 			continue

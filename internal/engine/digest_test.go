@@ -1,0 +1,97 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"bmad-mcp/internal/engine"
+	"bmad-mcp/internal/visible"
+	"bmad-mcp/internal/workflow"
+)
+
+// shownRows is how many rows a terminal of 80 columns has at least for a message in the
+// chat: a row has room for 78 columns, and a line begins a new one.
+func shownRows(message string) int {
+	rows := 0
+	for line := range strings.SplitSeq(strings.NewReplacer("**", "", "`", "").Replace(message), "\n") {
+		rows += max(1, (visible.Columns(line)+77)/78)
+	}
+	return rows
+}
+
+// TestDigestFitsTheScreen: however much there is to say against what waits, the message at a
+// gate keeps to 15 rows, says the worst first, and the lines of the form are whole.
+func TestDigestFitsTheScreen(t *testing.T) {
+	for name, words := range map[string]struct{ objective, long, worst string }{
+		"english":      {strings.Repeat("Build a sign-in service for small teams ", 8), strings.Repeat("the audit log loses entries when the disk is full ", 9), "The token is compared in variable time"},
+		"chinese":      {strings.Repeat("为小团队做一个登录服务,支持单点登录", 9), strings.Repeat("磁盘写满的时候审计日志会丢失记录", 14), "令牌的比较时间不固定,可以逐字节猜测"},
+		"short":        {"Build a clock", "late", "stops"},
+		"one long run": {strings.Repeat("x", 500), strings.Repeat("y", 700), strings.Repeat("z", 30)},
+	} {
+		for _, many := range []int{1, 2, 7, 30} {
+			t.Run(fmt.Sprint(name, many), func(t *testing.T) {
+				b := newBench(t)
+				person := &answers{Response: engine.Response{Silence: engine.Silence{Why: "not now"}}}
+				forms := func(r engine.Request) engine.Request {
+					r.Ask, r.Forms = person, true
+					return r
+				}
+				check := func(r *engine.Reply, order ...string) {
+					t.Helper()
+					if rows := shownRows(r.UserMessage); rows > 15 {
+						t.Errorf("%d rows:\n%s", rows, r.UserMessage)
+					}
+					rest := r.UserMessage
+					for _, part := range order {
+						_, after, found := strings.Cut(rest, part)
+						if rest = after; !found {
+							t.Errorf("no %q in its place:\n%s", part, r.UserMessage)
+						}
+					}
+					b.do(forms(engine.Request{Action: workflow.Action(fmt.Sprint(r.NextCall["action"]))}))
+					q := person.asked[len(person.asked)-1]
+					for _, line := range []string{q.Lead, q.Worst, q.DraftLine()} {
+						if line == "" || visible.Columns(line) > 74 {
+							t.Errorf("%d columns: %q", visible.Columns(line), line)
+						}
+					}
+				}
+
+				gaps := make([]string, many)
+				for i := range gaps {
+					gaps[i] = fmt.Sprint(words.long, i)
+				}
+				b.do(forms(start(words.objective)))
+				check(b.at("po/awaiting_confirmation", forms(submit(workflow.PO, jsonOf(t, map[string]any{"prd_draft": "# P", "quality_score": 95, "gaps": gaps})))),
+					"Goal: ", "Score: claims 95", "Draft: ", "Known gaps:", "\n- “", "**You can now**")
+				b.do(confirm(true))
+				b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 95"))
+				b.do(confirm(true))
+				b.at("sm/awaiting_approval", submit(workflow.SM, "## Sprint 1: one"))
+				b.do(approve(true, ""))
+				b.do(submit(workflow.Dev, "# D"))
+				var findings []map[string]string
+				for i := range many {
+					findings = append(findings, map[string]string{"id": fmt.Sprint("R", i+1), "severity": []string{"minor", "major"}[i%2], "file": "internal/store/log.go:12", "problem": words.long})
+				}
+				findings = append(findings, map[string]string{"id": "R99", "severity": "critical", "file": "internal/token/compare.go:118", "problem": words.worst})
+				check(b.at("review/awaiting_approval", forms(submit(workflow.Review, jsonOf(t, map[string]any{"review": "# R", "status": "fail", "findings": findings})))),
+					"Goal: ", "**failed** the work: 1 critical", "Report: ", "Open findings:\n- “R99 critical", words.worst, "**You can now**")
+				if q := person.asked[len(person.asked)-1]; !strings.Contains(q.Worst, "R99 critical") || !strings.Contains(q.Worst, words.worst) {
+					t.Errorf("the worst is %q", q.Worst)
+				}
+			})
+		}
+	}
+}
+
+func jsonOf(t testing.TB, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,420 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"bmad-mcp/internal/mcpserver"
+)
+
+// screenColumns and screenRows are the size of the terminal that people are taken to have.
+const screenColumns, screenRows = 80, 40
+
+// screenPatience is how long a screen may take to show something. Nothing is measured by it.
+const screenPatience = 2 * time.Minute
+
+// screen is Claude Code in a terminal, with a person before it.
+type screen struct {
+	t      *testing.T
+	dir    string // the project
+	home   string // the person's, with the socket of tmux
+	latest string
+}
+
+// needTmux returns where tmux is, or skips the test.
+func needTmux(t *testing.T) string {
+	t.Helper()
+	name, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("SKIPPED: tmux is not installed, so the forms were not read off the screen of Claude Code; .ci/proof does it")
+	}
+	return name
+}
+
+// screenEntry is how bmad-mcp is set up in Claude Code.
+type screenEntry struct {
+	// tool is what Claude Code calls bmad-task then.
+	tool string
+	// set writes what it needs into the home, and returns arguments for the program.
+	set func(s *screen) []string
+}
+
+// plainEntry is an entry of the server on stdio, as "claude mcp add" makes it.
+var plainEntry = screenEntry{
+	tool: "mcp__bmad__" + mcpserver.TaskTool,
+	set: func(s *screen) []string {
+		name := filepath.Join(s.home, "mcp.json")
+		s.write(name, object{"mcpServers": object{"bmad": object{"type": "stdio", "command": "bmad-mcp", "args": []string{}}}})
+		return []string{"--mcp-config", name, "--strict-mcp-config"}
+	},
+}
+
+// pluginEntry is the plugin: the server, the commands, and the hooks that see what is typed.
+var pluginEntry = screenEntry{
+	tool: "mcp__plugin_bmad_bmad__" + mcpserver.TaskTool,
+	set: func(s *screen) []string {
+		folder, err := filepath.Abs(filepath.Join("..", "..", "packaging", "claude-plugin"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return []string{"--plugin-dir", folder}
+	},
+}
+
+// openScreen starts Claude Code in a project of its own, with bmad-mcp and a model.
+func openScreen(t *testing.T, model *standIn, entry screenEntry) *screen {
+	t.Helper()
+	claude, tmux := claudeBinary(t, "the forms were not read off its screen"), needTmux(t)
+	s := &screen{t: t, dir: filepath.Join(t.TempDir(), "project")}
+	var err error
+	if s.home, err = os.MkdirTemp("", "bmad-screen-"); err != nil { //nolint:usetesting // that of the test is too long for a socket
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.close(tmux) })
+	config := filepath.Join(s.home, "claude")
+	bin := filepath.Join(s.home, "bin")
+	for _, folder := range []string{s.dir, config, bin} {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(binary, filepath.Join(bin, "bmad-mcp")); err != nil {
+		t.Fatal(err)
+	}
+	s.write(filepath.Join(config, ".claude.json"), object{
+		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": object{"approved": []string{"stand-in"}},
+		"projects": object{s.dir: object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	})
+
+	args := []string{"new-session", "-d", "-x", fmt.Sprint(screenColumns), "-y", fmt.Sprint(screenRows), "-c", s.dir, "env", "-i"}
+	args = append(args, standInEnv(model, s.home)...)
+	args = append(args, s.state()...)
+	args = append(args, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", claude, "--permission-mode", "default", "--allowedTools", entry.tool)
+	args = append(args, entry.set(s)...)
+	if out, err := s.command(tmux, args...).CombinedOutput(); err != nil {
+		t.Fatalf("tmux: %v\n%s", err, out)
+	}
+	s.until("a prompt", func(text string) bool { return strings.Contains(text, "❯") && strings.Contains(text, "shortcuts") })
+	return s
+}
+
+// state is where the server keeps what is the person's, and no project's.
+func (s *screen) state() []string {
+	return []string{"XDG_STATE_HOME=" + s.home + "/state", "XDG_CONFIG_HOME=" + s.home + "/config"}
+}
+
+// close ends everything that was started, and removes the home when nobody writes there any more.
+func (s *screen) close(tmux string) {
+	s.t.Helper()
+	out, _ := s.command(tmux, "display-message", "-p", "#{pane_pid}").Output() // nothing where it never began
+	_ = s.command(tmux, "kill-server").Run()
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+	for end := time.Now().Add(screenPatience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if program, err := os.FindProcess(pid); pid > 0 && err == nil && program.Signal(syscall.Signal(0)) == nil && time.Now().Before(end.Add(-screenPatience/2)) {
+			continue
+		}
+		if os.RemoveAll(s.home) == nil {
+			return
+		}
+	}
+	s.t.Errorf("%s cannot be removed", s.home)
+}
+
+func (s *screen) write(name string, v any) {
+	s.t.Helper()
+	if err := os.WriteFile(name, []byte(jsonText(v)), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// command is a call of the tmux that only this test has.
+func (s *screen) command(tmux string, args ...string) *exec.Cmd {
+	return exec.Command(tmux, append([]string{"-S", filepath.Join(s.home, "tmux"), "-f", os.DevNull, "-u"}, args...)...)
+}
+
+func (s *screen) ask(args ...string) string {
+	s.t.Helper()
+	out, err := s.command("tmux", args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %v: %v\n%s\nThe screen was last\n%s", args, err, out, s.latest)
+	}
+	return string(out)
+}
+
+// text is what the screen shows now.
+func (s *screen) text() string {
+	s.t.Helper()
+	s.latest = strings.ReplaceAll(s.ask("capture-pane", "-p"), "\u00a0", " ")
+	return s.latest
+}
+
+// until waits for a screen, and returns it.
+func (s *screen) until(what string, shown func(string) bool) string {
+	s.t.Helper()
+	for end := time.Now().Add(screenPatience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if text := s.text(); shown(text) {
+			return text
+		}
+	}
+	s.t.Fatalf("the screen does not show %s:\n%s", what, s.latest)
+	return ""
+}
+
+// key presses a key in a form, and returns the screen on which the form has changed. What is
+// above the form changes by itself.
+func (s *screen) key(name string) string {
+	s.t.Helper()
+	form := func(text string) string {
+		_, below, _ := strings.Cut(text, formBegins)
+		return below
+	}
+	before := form(s.text())
+	s.ask("send-keys", name)
+	return s.until("the effect of "+name, func(text string) bool { return form(text) != before })
+}
+
+// says types what a person says, and sends it.
+func (s *screen) says(text string) {
+	s.t.Helper()
+	s.ask("send-keys", "-l", text)
+	s.until("what was typed", func(shown string) bool { return strings.Contains(shown, "❯ "+text) })
+	s.ask("send-keys", "Enter")
+}
+
+// begins has the assistant go to work. Claude Code takes a first line before its servers are there.
+func (s *screen) begins() {
+	s.t.Helper()
+	for tries := 1; ; tries++ {
+		s.says("bmad")
+		text := s.until("an answer", func(text string) bool {
+			return strings.Contains(text, formBegins) || strings.Count(text, noTaskTool) == tries && strings.Contains(text, " · done ")
+		})
+		if strings.Contains(text, formBegins) {
+			return
+		}
+		if tries == 5 {
+			s.t.Fatalf("the server does not come:\n%s", text)
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// noTaskTool is what the model says where it is not offered the tool.
+const noTaskTool = "bmad-task is not there."
+
+// screenForm is a form as the screen shows it.
+type screenForm struct {
+	message []string // the lines above the fields, each as it is shown
+	fields  []screenField
+}
+
+type screenField struct {
+	title, value, description string
+	choices                   []string
+}
+
+const (
+	formBegins = "requests your input"
+	formEnds   = "Accept    Decline"
+)
+
+// form waits for a form whose message begins with these words, and reads it.
+func (s *screen) form(lead string) screenForm {
+	s.t.Helper()
+	text := s.until("a form: "+lead, func(text string) bool {
+		_, below, found := strings.Cut(text, formBegins)
+		return found && strings.Contains(below, formEnds) && strings.HasPrefix(strings.TrimSpace(below), lead)
+	})
+	return readForm(text)
+}
+
+// readForm reads the form that a screen shows.
+func readForm(text string) (f screenForm) {
+	_, text, _ = strings.Cut(text, formBegins)
+	text, _, _ = strings.Cut(text, formEnds)
+	part := 0 // lines of the message stand between two empty ones
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \n")
+		bare := strings.TrimLeft(line, " ❯✔*")
+		indent := strings.Index(line, bare)
+		switch last := len(f.fields) - 1; {
+		case line == "":
+			part++
+		case strings.Contains(line, "◯") || strings.Contains(line, "◉"):
+			f.fields[last].choices = append(f.fields[last].choices, strings.TrimLeft(bare, "◯◉ "))
+		case part < 2 || last < 0 && indent < 4:
+			f.message = append(f.message, strings.TrimSpace(line))
+		case len([]rune(line))-len([]rune(bare)) >= 8:
+			f.fields[last].description = strings.TrimSpace(bare)
+		default:
+			title, value, _ := strings.Cut(bare, ": ")
+			f.fields = append(f.fields, screenField{title: title, value: value})
+		}
+	}
+	return f
+}
+
+// focus goes to the line of a form that begins with these words.
+func (s *screen) focus(words string) {
+	s.t.Helper()
+	at := func(text string) bool {
+		_, below, _ := strings.Cut(text, formBegins)
+		for line := range strings.Lines(below) {
+			if here := strings.TrimSpace(line); strings.HasPrefix(here, "❯") && strings.HasPrefix(strings.TrimLeft(here, "❯✔*◯◉ "), words) {
+				return true
+			}
+		}
+		return false
+	}
+	for range 30 {
+		if at(s.text()) {
+			return
+		}
+		s.key("Down")
+	}
+	s.t.Fatalf("no way to %q:\n%s", words, s.latest)
+}
+
+// unfold opens the choices of a field, and reads the form then.
+func (s *screen) unfold(field string) screenForm {
+	s.t.Helper()
+	s.focus(field)
+	return readForm(s.key("Right"))
+}
+
+// choose takes a choice of a field that was unfolded.
+func (s *screen) choose(choice string) {
+	s.t.Helper()
+	s.focus(choice)
+	s.key("Space")
+}
+
+// accept sends a form. Forms that are answered within a second count as answered by a program.
+func (s *screen) accept() {
+	s.t.Helper()
+	s.focus("Accept")
+	time.Sleep(person)
+	s.ask("send-keys", "Enter")
+	s.closed()
+}
+
+// decline declines a form.
+func (s *screen) decline() {
+	s.t.Helper()
+	s.focus("Accept")
+	s.key("Down")
+	time.Sleep(person)
+	s.ask("send-keys", "Enter")
+	s.closed()
+}
+
+// escape closes a form.
+func (s *screen) escape() {
+	s.t.Helper()
+	time.Sleep(person)
+	s.ask("send-keys", "Escape")
+	s.closed()
+}
+
+func (s *screen) closed() {
+	s.t.Helper()
+	s.until("that the form is gone", func(text string) bool { return !strings.Contains(text, formBegins) })
+}
+
+// idle waits until the assistant has ended its turn, and returns the screen: the last line of
+// the chat says so.
+func (s *screen) idle() string {
+	s.t.Helper()
+	return s.until("the end of the turn", func(text string) bool {
+		chat, below, _ := strings.Cut(text, "\n───")
+		chat = strings.TrimSpace(chat)
+		return strings.Contains(below, "shortcuts") && strings.Contains(chat[strings.LastIndexByte(chat, '\n')+1:], " · done ")
+	})
+}
+
+// obedient is a model that does what the texts of the tool tell it, and nothing else: it
+// prints user_message as it is, then waits for the person or makes next_call. What it
+// submits is written down beforehand.
+type obedient struct {
+	tool string   // what the host calls bmad-task
+	work []object // the calls that are its own work, in order
+
+	mu   sync.Mutex
+	next object // the latest next_call
+	said string // the latest user_message
+}
+
+// message is what the model has printed last.
+func (o *obedient) message() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.said
+}
+
+// play is the model's next move.
+func (o *obedient) play(turn standInTurn) standInMove {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !turn.offers(o.tool) {
+		return standInMove{say: noTaskTool}
+	}
+	if len(turn.results) == 0 {
+		if turn.person == "decide" {
+			return o.call("", o.next)
+		}
+		return o.goOn("", true)
+	}
+	reply := toolReply(turn.results[len(turn.results)-1])
+	if reply == nil {
+		return standInMove{say: "This cannot be read: " + turn.results[0]}
+	}
+	say, _ := reply["user_message"].(string)
+	if say == "" {
+		say = jsonText(reply)
+	}
+	o.said = say
+	o.next, _ = reply["next_call"].(object)
+	if gate, _ := reply["gate"].(object); gate["ask_by_form"] == true {
+		return o.call(say, o.next)
+	}
+	if reply["requires_user_confirmation"] == false {
+		return o.goOn(say, false)
+	}
+	return standInMove{say: say}
+}
+
+// goOn makes the next call of its own work, if the person asks for it or the stage is that of the work.
+func (o *obedient) goOn(say string, asked bool) standInMove {
+	if len(o.work) == 0 || !asked && o.next["stage"] != o.work[0]["stage"] {
+		return standInMove{say: say}
+	}
+	work := o.work[0]
+	o.work = o.work[1:]
+	return o.call(say, work)
+}
+
+func (o *obedient) call(say string, args object) standInMove {
+	return standInMove{say: say, call: &standInCall{o.tool, args}}
+}
+
+// toolReply reads the reply out of a tool's result: a text, or blocks of text.
+func toolReply(result string) (reply object) {
+	var blocks []struct{ Text string }
+	text := result
+	if json.Unmarshal([]byte(result), &blocks) == nil && len(blocks) > 0 {
+		text = blocks[0].Text
+	} else {
+		_ = json.Unmarshal([]byte(result), &text)
+	}
+	_ = json.Unmarshal([]byte(text), &reply) // nil where it is none
+	return reply
+}
