@@ -20,7 +20,7 @@ func TestPromisesAreHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tests []string
-	err = filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -87,6 +87,16 @@ type match struct {
 	chinese  bool    // Chinese terms were compared
 }
 
+// count adds terms that were wanted, and those of them that were found.
+func (m *match) count(wanted, found map[string]bool) {
+	m.of += len(wanted)
+	for term := range wanted {
+		if found[term] {
+			m.hits++
+		}
+	}
+}
+
 func (w *wanted) match(d *text) (m match, scored bool) {
 	stems, pairs := map[string]bool{}, map[string]bool{}
 	lines, with := 0, 0
@@ -119,21 +129,11 @@ func (w *wanted) match(d *text) (m match, scored bool) {
 	}
 	if words {
 		scored = true
-		m.of += len(w.stemsOf)
-		for s := range w.stemsOf {
-			if stems[s] {
-				m.hits++
-			}
-		}
+		m.count(w.stemsOf, stems)
 	}
 	if len(w.pairsOf) > 1 && p.han > 3*p.words {
 		scored, m.chinese = true, true
-		m.of += len(w.pairsOf)
-		for s := range w.pairsOf {
-			if pairs[s] {
-				m.hits++
-			}
-		}
+		m.count(w.pairsOf, pairs)
 	}
 	if lines > 0 {
 		m.lines = float64(with) / float64(lines)

@@ -238,7 +238,7 @@ func (a *app) project() (string, error) {
 // withSessions returns the nearest folder upwards that has sessions, else the folder itself.
 func withSessions(here string) string {
 	for dir := here; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, filestore.Folder)); err == nil && info.IsDir() {
+		if info, err := os.Stat(filepath.Join(dir, filestore.Folder)); err == nil && info.IsDir() { //nolint:gosec // the person names the folder at their terminal
 			return dir
 		}
 		if dir == filepath.Dir(dir) {

@@ -43,7 +43,7 @@ func (a *app) diff(cmd *cobra.Command, args []string) error {
 	if err := engine.CheckStage(args[1]); err != nil {
 		return err
 	}
-	s, _, err := a.session(cmd, args[:1])
+	s, err := a.session(cmd, args[:1])
 	if err != nil {
 		return err
 	}

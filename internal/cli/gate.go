@@ -121,7 +121,7 @@ are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 
 // askHere runs an action for which the person at this terminal is asked.
 func (a *app) askHere(cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
-	s, _, err := a.session(cmd, args)
+	s, err := a.session(cmd, args)
 	if err != nil {
 		return err
 	}

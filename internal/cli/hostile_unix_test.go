@@ -174,7 +174,7 @@ var kinds = map[string]struct {
 }{
 	"named pipe": {"named pipe", func(_ *testing.T, path string) error { return syscall.Mkfifo(path, 0o600) }},
 	"socket": {"socket", func(t *testing.T, path string) error {
-		short, err := os.MkdirTemp("", "s") // the name of a socket is short
+		short, err := os.MkdirTemp("", "s") //nolint:usetesting // the name of a socket is short
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ var kinds = map[string]struct {
 	"loop of links": {"", func(_ *testing.T, path string) error { return os.Symlink(filepath.Base(path), path) }},
 	"folder":        {"", func(_ *testing.T, path string) error { return os.Mkdir(path, 0o700) }},
 	"sparse": {"", func(_ *testing.T, path string) error {
-		f, err := os.Create(path) //nolint:gosec // in the test's folder
+		f, err := os.Create(path)
 		if err != nil {
 			return err
 		}

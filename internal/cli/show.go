@@ -36,13 +36,14 @@ func (a *app) showCommand() *cobra.Command {
 	}
 }
 
-// session returns the session that the arguments name, and its project.
-func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, string, error) {
+// session returns the session that the arguments name.
+func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
 	req, err := a.request(args)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return a.engine.Session(cmd.Context(), req)
+	s, _, err := a.engine.Session(cmd.Context(), req)
+	return s, err
 }
 
 // inspect returns the session that the arguments name, what is found of its history, and

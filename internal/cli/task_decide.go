@@ -55,7 +55,7 @@ func (a *app) approveCommand() *cobra.Command {
 
 // explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
 func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
-	s, _, err := a.session(cmd, args)
+	s, err := a.session(cmd, args)
 	if err != nil {
 		return err
 	}

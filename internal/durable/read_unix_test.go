@@ -37,14 +37,7 @@ func within(t *testing.T, what string, do func()) {
 
 func socket(t *testing.T, path string) {
 	t.Helper()
-	old, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.Chdir(old) }()
-	if err := os.Chdir(filepath.Dir(path)); err != nil { // the name of a socket is short
-		t.Fatal(err)
-	}
+	t.Chdir(filepath.Dir(path)) // the name of a socket is short
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Base(path), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

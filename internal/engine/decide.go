@@ -116,36 +116,15 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 	if g, typed, err := r.typed(ctx, s, policy, q.Bound); typed {
 		return g, err
 	}
-	var note string
-	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
-	// but where a no is the decision to go on, about that too.
-	due := !r.refuses() || r.reasonDue(s) || r.blocked(s)
-	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || policy == workflow.GateStrict || policy == workflow.GateAuto && due) {
-		a, err := ask.Ask(ctx, q)
-		switch {
-		case err != nil:
-			return workflow.Grant{}, err
-		case a.Decision != "":
-			if words := r.wordsDue(s, a.Decision, a.Feedback); words != "" {
-				return workflow.Grant{}, &silence{Silence{Why: words + ", and none was given"}}
-			}
-			return r.granted(s, policy, q.Bound, a)
-		case !a.Silence.Unasked || r.req.Via == "":
-			return workflow.Grant{}, &silence{a.Silence}
-		}
-		note = a.Silence.Why
-		if !r.statesDecision() { // the call left the decision to a form that nobody saw
-			return workflow.Grant{}, &silence{a.Silence}
-		}
+	asked, note, err := r.asked(ctx, s, policy, q)
+	if err != nil {
+		return workflow.Grant{}, err
 	}
-	if policy == workflow.GateStrict && !r.req.Via.Personal() {
-		return workflow.Grant{}, r.notPersonal(s, note)
+	if asked != nil {
+		return r.granted(s, policy, q.Bound, *asked)
 	}
-	if policy == workflow.GateAuto && r.req.HostConfirm && r.req.Via == workflow.ChannelRelayed && !r.refuses() {
-		return workflow.Grant{}, r.askedByHost(s, note)
-	}
-	if r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
-		return workflow.Grant{}, approveNeeds()
+	if err := r.ownWord(s, policy, note); err != nil {
+		return workflow.Grant{}, err
 	}
 	a := Response{Channel: r.req.Via, Decision: workflow.DecisionApprove, Feedback: r.req.Feedback}
 	if r.refuses() {
@@ -154,6 +133,45 @@ func (r run) grant(ctx context.Context, s *workflow.Session) (workflow.Grant, er
 	g, err := r.granted(s, policy, q.Bound, a)
 	g.Note = note
 	return g, err
+}
+
+// asked puts the question to the person where the call can and the policy wants it. It
+// returns their decision; or nil, and why no person has seen the question, where the call's
+// own word is next.
+func (r run) asked(ctx context.Context, s *workflow.Session, policy workflow.GateMode, q Question) (answer *Response, note string, err error) {
+	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
+	// but where a no is the decision to go on, about that too.
+	due := !r.refuses() || r.reasonDue(s) || r.blocked(s)
+	ask := r.req.Ask
+	if ask == nil || r.req.Via != "" && policy != workflow.GateStrict && (policy != workflow.GateAuto || !due) {
+		return nil, "", nil
+	}
+	a, err := ask.Ask(ctx, q)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case a.Decision != "":
+		if words := r.wordsDue(s, a.Decision, a.Feedback); words != "" {
+			return nil, "", &silence{Silence{Why: words + ", and none was given"}}
+		}
+		return &a, "", nil
+	case !a.Silence.Unasked, r.req.Via == "", !r.statesDecision(): // the last left the decision to a form that nobody saw
+		return nil, "", &silence{a.Silence}
+	}
+	return nil, a.Silence.Why, nil
+}
+
+// ownWord refuses a decision that the call itself states where its word does not count.
+func (r run) ownWord(s *workflow.Session, policy workflow.GateMode, note string) error {
+	switch {
+	case policy == workflow.GateStrict && !r.req.Via.Personal():
+		return r.notPersonal(s, note)
+	case policy == workflow.GateAuto && r.req.HostConfirm && r.req.Via == workflow.ChannelRelayed && !r.refuses():
+		return r.askedByHost(s, note)
+	case r.req.Action == workflow.ActionApprove && r.req.Approved == nil:
+		return approveNeeds()
+	}
+	return nil
 }
 
 // leave returns the decision to take a session away from where it stands: it undoes what

@@ -52,7 +52,7 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 			}
 		}
 	case gateAction(s.CurrentState) != "":
-		r.gate(s, st, out)
+		r.gate(s, out)
 	}
 }
 
@@ -68,7 +68,7 @@ func (r run) spoiled(s *workflow.Session) bool {
 
 // gate says who decides, and how, where that is more than the person's word to the
 // assistant, or was asked for.
-func (r run) gate(s *workflow.Session, st workflow.Stage, out *Reply) {
+func (r run) gate(s *workflow.Session, out *Reply) {
 	way := r.way(s)
 	if way == byWord && r.req.Action != workflow.ActionStatus && r.req.Action != workflow.ActionResume {
 		return

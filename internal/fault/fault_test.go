@@ -66,7 +66,7 @@ func TestFromTellsTheDiskFromBugs(t *testing.T) {
 		"of the runtime": {func() (err error) {
 			defer func() { err = recover().(error) }()
 			var m map[string]int
-			m["x"]++
+			m["x"]++ //nolint:staticcheck // it is to panic
 			return nil
 		}(), fault.Internal},
 	} {

@@ -200,7 +200,7 @@ func (s *shell) other(base string, args []word, redirs []*syntax.Redirect) {
 				s.ours(args[i+2:], redirs)
 				runs = false
 			}
-		case !s.names(w.text) && !(executors[base] && decisionWord.MatchString(w.text)):
+		case !s.names(w.text) && (!executors[base] || !decisionWord.MatchString(w.text)):
 		case s.inner(base, w):
 			runs = false // the text is all that it runs
 		default:
@@ -300,13 +300,14 @@ func readParts(out *word, parts []syntax.WordPart, quoted bool) {
 		switch part := part.(type) {
 		case *syntax.Lit:
 			text := unescape(part.Value, quoted)
-			if !quoted && strings.ContainsAny(part.Value, globs) && !(strings.HasPrefix(part.Value, "~/") && !strings.ContainsAny(part.Value[1:], globs)) {
+			home := strings.HasPrefix(part.Value, "~/") && !strings.ContainsAny(part.Value[1:], globs)
+			if !quoted && !home && strings.ContainsAny(part.Value, globs) {
 				out.known = false
 			}
 			out.text += text
 		case *syntax.SglQuoted:
 			out.text += part.Value
-			out.known = out.known && !(part.Dollar && strings.Contains(part.Value, `\`))
+			out.known = out.known && (!part.Dollar || !strings.Contains(part.Value, `\`))
 		case *syntax.DblQuoted:
 			readParts(out, part.Parts, true)
 		default:

@@ -66,7 +66,7 @@ var madeRun struct {
 func privateRun(t *testing.T) string {
 	t.Helper()
 	madeRun.once.Do(func() {
-		if madeRun.dir, madeRun.err = os.MkdirTemp(filepath.Dir(binary), "private"); madeRun.err != nil {
+		if madeRun.dir, madeRun.err = os.MkdirTemp(filepath.Dir(binary), "private"); madeRun.err != nil { //nolint:usetesting // it outlives the test that makes it
 			return
 		}
 		for _, args := range [][]string{
@@ -216,8 +216,8 @@ func (h *host) ask(method string, params object) string {
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			h.t.Fatal(err)
 		}
-		switch {
-		case m.Method == "roots/list":
+		switch m.Method {
+		case "roots/list":
 			roots := []object{}
 			for _, root := range h.roots {
 				uri := root
@@ -231,7 +231,7 @@ func (h *host) ask(method string, params object) string {
 				h.t.Fatal(err)
 			}
 			h.send(string(answer))
-		case m.Method == "": // not a notification
+		case "": // not a notification
 			return line
 		}
 	}
@@ -367,7 +367,7 @@ func TestReachKeepsOut(t *testing.T) {
 		a.at(".ssh"), a.at(".ssh") + "/", a.at(".ssh/."), a.at(".ssh/not-there"), a.at(".ssh/../.ssh"), "//" + strings.TrimLeft(a.at(".ssh"), "/"), strings.ReplaceAll(a.at(".ssh"), "/", "//"),
 		a.at(".ssh") + ".", a.at(".ssh") + " ", a.at(".SSH"), a.at(".Ssh"), strings.ToUpper(a.at(".ssh")), a.at(".ſsh"),
 		a.at(".aws"), a.at(".gnupg"), a.at(".config"), a.at(".config/gh"), a.at(".config/nvim"), a.at(".hidden"), a.at(".not-there"), a.at(".local/share/keyrings"), a.at("Library/Keychains"),
-		a.at("Private"), a.at("Private/deep"), a.at("Private/not-there"), a.at("src"), a.at("src/Other"), a.at("src/relay-2"), a.at("src/rela"),
+		a.at("Private"), a.at("Private/deep"), a.at("Private/not-there"), a.at("src"), a.at("src/Other"), a.at("src/relay-2"), a.at("src/rel"),
 		filepath.Join(a.top, "elsewhere"), filepath.Join(a.top, "state", "bmad-mcp"), filepath.Join(a.top, "config", "bmad-mcp"), os.TempDir(),
 		// Out of the project.
 		a.project + "/..", a.project + "/../Other", a.project + "/../../.ssh", a.project + "/sub/../../../Private",

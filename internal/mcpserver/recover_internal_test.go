@@ -27,7 +27,7 @@ type faulty struct {
 func (f faulty) bug(at string) {
 	if *f.at == at {
 		var none map[string]int
-		none[at]++
+		none[at]++ //nolint:staticcheck // it is to panic
 	}
 }
 

@@ -49,7 +49,7 @@ func resolve(path string) string {
 }
 
 func split(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' })
 }
 
 // parts are the names in a path, the volume's first.

@@ -196,7 +196,7 @@ func (lex lexicon) match(us []unit, counts meaning) (is meaning, n int) {
 		}
 		same := true
 		for i, text := range p.rest {
-			same = same && us[i+1].text == text
+			same = same && us[i+1].text == text //nolint:gosec // p.rest is shorter than us, see above
 		}
 		if same {
 			is, n = p.is&counts, len(p.rest)+1
