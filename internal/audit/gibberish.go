@@ -212,7 +212,7 @@ func hanRepeats(han []rune) float64 {
 				end += size
 			}
 			times := (end - i) / size
-			if times >= 3 || times == 2 && size >= 2 && !(size == 2 && han[i] == han[i+1]) {
+			if times >= 3 || times == 2 && size >= 2 && (size != 2 || han[i] != han[i+1]) {
 				run = end - i
 			}
 		}

@@ -245,7 +245,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	state := artifact.StateOf(r.project.dir, *a)
 	// What people have made of an artifact, and not the submission it came from, is
 	// what another round starts from, until that round has a submission of its own.
-	started := state == artifact.Modified && !submittedSince(s, st.ID) && !(working && doc.Modified)
+	started := state == artifact.Modified && !submittedSince(s, st.ID) && (!working || !doc.Modified)
 	if state == artifact.Missing || rec.Status != workflow.Done && !started && doc != nil {
 		return doc
 	}

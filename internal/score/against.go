@@ -60,7 +60,7 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 // logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
 func (s sentence) logAgainst() bool {
 	for i, t := range s.tokens {
-		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && !(s.negated(i) && !t.has(isLog)) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
+		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && (!s.negated(i) || t.has(isLog)) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
 			return true
 		}
 	}
