@@ -123,7 +123,7 @@ func (s sentence) endsWell() bool {
 func (s sentence) headAgainst(alone func() bool) bool {
 	i := s.head()
 	t := s.tokens[i]
-	if t.has(isTool) && !(s.zeroAfter(i) && len(s.tokens)-i <= 5) && !s.supposed(i) {
+	if t.has(isTool) && (!s.zeroAfter(i) || len(s.tokens)-i > 5) && !s.supposed(i) {
 		return s.toolAgainst(i)
 	}
 	if !t.verdict() || s.zeroAfter(i) {
@@ -135,7 +135,7 @@ func (s sentence) headAgainst(alone func() bool) bool {
 		return (!t.has(isWeak) || t.caps) && !alone()
 	case t.symbol():
 		return s.symbolAgainst(i)
-	case t.has(isWeak) && !(t.caps && t.text != "error"):
+	case t.has(isWeak) && (!t.caps || t.text == "error"):
 		return t.caps && s.nameAt(n)
 	case marks && s.markAfter(i):
 		return !s.supposed(i) || t.caps

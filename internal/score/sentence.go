@@ -119,11 +119,11 @@ func (s sentence) supposed(i int) bool {
 }
 
 // verdict reports whether a token is a word of failure that stands for itself.
-func (t token) verdict() bool { return t.has(isFail) && !t.has(isNeutral) && !(t.glued && t.isWord) }
+func (t token) verdict() bool { return t.has(isFail) && !t.has(isNeutral) && (!t.glued || !t.isWord) }
 
 // markAfter reports whether a mark that ends a word's clause stands right behind it.
 func (s sentence) markAfter(i int) bool {
-	return i+1 < len(s.tokens) && separators[s.tokens[i+1].text] && !(s.tokens[i+1].text == "-" && !s.tokens[i+1].spaced)
+	return i+1 < len(s.tokens) && separators[s.tokens[i+1].text] && (s.tokens[i+1].text != "-" || s.tokens[i+1].spaced)
 }
 
 func (s sentence) separatorAfter(i int) bool {
