@@ -22,7 +22,7 @@ func (l line) against(alone func() bool) bool {
 
 func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
 	for i, s := range all {
-		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf) && !s.has(isNegation) && !s.has(isWorks|isPass) {
+		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf|isNegation|isRate|isDone|isUnable) && !s.has(isWorks|isPass) {
 			continue
 		}
 		var after *sentence
@@ -43,9 +43,9 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 	switch {
 	case s.summaryAgainst():
 		return !s.undone(after)
-	case s.has(isExpected), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
+	case s.expected(), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
 		return false
-	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.exitAgainst(), s.tailAgainst():
+	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.rateAgainst(), s.exitAgainst(), s.tailAgainst():
 		return true
 	case l.fenced:
 		return s.labelAgainst(true) || s.logAgainst()
@@ -54,7 +54,7 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 	case l.later, s.has(isHarmless):
 		return false
 	}
-	return s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
+	return s.partAgainst() || s.anyUnrun() || s.functionAgainst() || s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
 }
 
 // logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.

@@ -60,6 +60,13 @@ const (
 	statesDoubt
 	isTarget
 	isPresent
+	isRefusal
+	isUnwanted
+	isOrnament
+	isRate
+	isDone
+	isFunction
+	isUnable
 )
 
 // What labels and the heads of columns mean, in a list of their own.
@@ -95,7 +102,7 @@ var sections = map[string]meaning{
 	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool, "log": isLog, "works": isWorks, "settled": isSettled,
 	"exit": isExit, "against": isAgainst, "nothing tested": isNothingTested, "stated pass": statesPass,
 	"stated risk": statesRisk, "stated fail": statesFail, "stated blocked": statesBlocked, "stated doubt": statesDoubt,
-	"target": isTarget, "present": isPresent,
+	"target": isTarget, "present": isPresent, "refusal": isRefusal, "unwanted": isUnwanted, "ornament": isOrnament, "rate": isRate, "done": isDone, "function": isFunction, "unable": isUnable,
 }
 
 // headSections are those of labels and heads of columns.
@@ -112,7 +119,7 @@ var headSections = map[string]meaning{
 const (
 	inSentence = isPass | isFail | isWeak | isThing | isFailures | isNeutral | isNone | isNegation | isNo | isNobody | isCondition | isRule |
 		isResolved | isUnresolved | isExpected | isEarlier | isTests | isCopula | isLink | isNumber | isOf | isUntested | isCritical |
-		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless
+		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless | isUnwanted | isRate | isDone | isFunction | isUnable
 	inValue  = statesPass | statesRisk | statesFail | statesBlocked | statesDoubt
 	inHeader = colResult | colQuestion | colCriterion | colOther | colSeverity | colPriority | colRound | colProblem | colStatus | colFile | colID | colFix |
 		colEvidence | colCount | colFailures

@@ -32,7 +32,7 @@ func (s sentence) bracketed() bool {
 // implemented", "no longer finds".
 func (s sentence) deniedAgainst() bool {
 	for i, t := range s.tokens {
-		if !t.has(isWorks) || t.glued || s.supposed(i) || t.quoted {
+		if !t.has(isWorks) || t.glued || s.supposed(i) || t.quoted || s.ofUnwanted(i) {
 			continue
 		}
 		for j := i - 1; j >= 0 && j >= i-3; j-- {

@@ -244,8 +244,13 @@ func plainRest(rest string, risk bool) bool {
 			return false
 		}
 	}
+	for _, s := range sentences(rest, inSentence|isRefusal|isOrnament|isHarmless) {
+		if !risk && !s.harmlessRest() {
+			return false
+		}
+	}
 	for _, s := range sentences(rest, inSentence) {
-		if s.has(isNobody) || s.criticalNamed() || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed() {
+		if s.has(isNobody) || s.rateAgainst() || s.criticalNamed() || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed() {
 			return false
 		}
 	}

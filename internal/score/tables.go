@@ -193,6 +193,7 @@ func (t mdTable) against(total *tally) []line {
 		})
 	}
 	t.verdictsFirst = t.beginsWithVerdicts()
+	inferred := t.inferred(res)
 	var out []line
 	for i, row := range t.rows {
 		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
@@ -207,6 +208,9 @@ func (t mdTable) against(total *tally) []line {
 		if ticks >= 0 {
 			total.count(resultPassed)
 			failed = strings.Trim(row[ticks], "-–— ") != ""
+		}
+		for _, col := range inferred {
+			failed = failed || outlies(t.cell(row, col))
 		}
 		if failed || t.marked(row, res) || t.counted(row) || t.criticalCount(row) || t.pairAgainst(row) {
 			out = append(out, t.lines[i])
