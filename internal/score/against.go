@@ -22,7 +22,7 @@ func (l line) against(alone func() bool) bool {
 
 func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
 	for i, s := range all {
-		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf|isNegation|isRate|isDone|isUnable) && !s.has(isWorks|isPass) {
+		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf|isNegation|isRate|isDone|isUnable|isLimit|isAnswer|isInstead) && !s.has(isWorks|isPass) {
 			continue
 		}
 		var after *sentence
@@ -45,13 +45,17 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 		return !s.undone(after)
 	case s.expected(), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
 		return false
-	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.rateAgainst(), s.exitAgainst(), s.tailAgainst():
+	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.rateAgainst(), s.noneRun(), s.exitAgainst(), s.tailAgainst():
 		return true
 	case l.fenced:
 		return s.labelAgainst(true) || s.logAgainst()
 	case s.labelAgainst(false), s.passDenied(), s.severityOpen():
 		return true
-	case l.later, s.has(isHarmless):
+	case s.has(isHarmless):
+		return false
+	case s.measureAgainst():
+		return true
+	case l.later:
 		return false
 	}
 	return s.partAgainst() || s.anyUnrun() || s.functionAgainst() || s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
@@ -210,7 +214,7 @@ func (s sentence) labelAgainst(fenced bool) bool {
 		case t.symbol():
 		case fenced && !t.caps:
 			continue
-		case t.has(isWeak) && !t.caps && !last:
+		case t.has(isWeak) && !t.caps && !last && !s.testBracketed(i):
 			continue
 		case last, marks, t.caps:
 		case s.tokens[n].isNumber, s.tokens[n].has(isLink | isFail):
@@ -296,4 +300,10 @@ func (s sentence) named(last int) (words int, names bool) {
 		names = names || u.isNumber || s.nameAt(j)
 	}
 	return words, names
+}
+
+// testBracketed reports whether the value of a test is followed by a note in brackets: "e2e: red (4 of 17)".
+func (s sentence) testBracketed(i int) bool {
+	mark := s.tokens[i+1].text
+	return (mark == "(" || mark == "（") && i > 1 && s.tokens[i-2].has(isTests)
 }

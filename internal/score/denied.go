@@ -28,7 +28,7 @@ func (s sentence) ofUnwanted(i int) bool {
 // relative reports whether a clause before i only says which of several is meant: "a job that fails".
 func (s sentence) relative(i int) bool {
 	from, _ := s.clause(i)
-	for _, t := range s.tokens[from:i] {
+	for _, t := range s.tokens[max(from, i-3):i] {
 		switch t.text {
 		case "that", "which", "who", "whose", "any", "each", "every", "的", "a", "an":
 			return true

@@ -36,7 +36,7 @@ func (a *Assessment) findingAgainst(lines []line, i int, all []sentence) bool {
 	return false
 }
 
-var emptyBox = regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S`)
+var emptyBox = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S|(?:[-*+]|\d+[.)])?[ \t]*[☐☒🔲▢][ \t]*\S)`)
 
 // verdictBox is one of the boxes of a form, of which the other is checked.
 var verdictBox = regexp.MustCompile(`(?i)\[[ \t]?\][ \t]*\*{0,2}(?:pass|fail|not? |n/a|blocked|通过|不通过|不适用)`)

@@ -67,6 +67,12 @@ const (
 	isDone
 	isFunction
 	isUnable
+	isLimit
+	isCoverage
+	isAnswer
+	isInstead
+	isExpectedHead
+	isActualHead
 )
 
 // What labels and the heads of columns mean, in a list of their own.
@@ -102,7 +108,8 @@ var sections = map[string]meaning{
 	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool, "log": isLog, "works": isWorks, "settled": isSettled,
 	"exit": isExit, "against": isAgainst, "nothing tested": isNothingTested, "stated pass": statesPass,
 	"stated risk": statesRisk, "stated fail": statesFail, "stated blocked": statesBlocked, "stated doubt": statesDoubt,
-	"target": isTarget, "present": isPresent, "refusal": isRefusal, "unwanted": isUnwanted, "ornament": isOrnament, "rate": isRate, "done": isDone, "function": isFunction, "unable": isUnable,
+	"target": isTarget, "present": isPresent, "refusal": isRefusal, "unwanted": isUnwanted, "ornament": isOrnament, "rate": isRate, "done": isDone, "function": isFunction, "unable": isUnable, "limit": isLimit,
+	"coverage": isCoverage, "answer": isAnswer, "instead": isInstead, "expected head": isExpectedHead, "actual head": isActualHead,
 }
 
 // headSections are those of labels and heads of columns.
@@ -119,7 +126,8 @@ var headSections = map[string]meaning{
 const (
 	inSentence = isPass | isFail | isWeak | isThing | isFailures | isNeutral | isNone | isNegation | isNo | isNobody | isCondition | isRule |
 		isResolved | isUnresolved | isExpected | isEarlier | isTests | isCopula | isLink | isNumber | isOf | isUntested | isCritical |
-		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless | isUnwanted | isRate | isDone | isFunction | isUnable
+		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless | isUnwanted | isRate | isDone | isFunction | isUnable |
+		isLimit | isCoverage | isAnswer | isInstead
 	inValue  = statesPass | statesRisk | statesFail | statesBlocked | statesDoubt
 	inHeader = colResult | colQuestion | colCriterion | colOther | colSeverity | colPriority | colRound | colProblem | colStatus | colFile | colID | colFix |
 		colEvidence | colCount | colFailures

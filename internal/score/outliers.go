@@ -40,7 +40,7 @@ func shortPass(cell string) bool {
 // which a good product does.
 func outlies(value string) bool {
 	switch resultOf(value, true, false) {
-	case resultFailed:
+	case resultFailed, resultPartial:
 		return true
 	case resultNeutral:
 		return !benign(value)
@@ -55,11 +55,14 @@ func benign(value string) bool {
 		return true
 	}
 	const good = isPass | isExpected | isResolved | isRefusal | isNeutralResult | isNone | isNumber | isNeutral | isUnwanted | isWorks | isNegation | isWaived | isWithdrawn | isMinor
-	return ss[0].has(good) || ss[0].numbers() > 0
+	return ss[0].has(good) || ss[0].measured()
 }
 
 // listedItem matches an item of a numbered list, or one that begins with an id.
-var listedItem = regexp.MustCompile(`^[\s>*+-]*(?:[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*|\d+[.)、])[^:：–—]{0,80}(?:[:：]| [–—-] |[–—]{2})\s*(.+)$`)
+var listedItem = regexp.MustCompile(`^[\s>*+-]*(?:[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*|\d+[.)、]|[（(]\d+[)）])[^:：–—]{0,80}(?:[:：]| [–—-] |[–—]{2})\s*(.+)$`)
+
+// markedItem matches an item whose id stands before a mark: "AC-3 ⚠️ works in Chrome".
+var markedItem = regexp.MustCompile(`^[\s>*+-]*[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[*_\x60]*\s+(\p{So}.*)$`)
 
 // listOutliers returns the items of lists of results that stand out from the passes around them.
 func listOutliers(lines []line, taken map[int]bool) []line {
@@ -76,6 +79,9 @@ func listOutliers(lines []line, taken map[int]bool) []line {
 			continue
 		}
 		m := listedItem.FindStringSubmatch(l.text)
+		if m == nil {
+			m = markedItem.FindStringSubmatch(l.text)
+		}
 		if m == nil {
 			flush()
 			continue
@@ -103,4 +109,15 @@ func outlying(items []line, values []string) []line {
 		}
 	}
 	return out
+}
+
+// measured reports whether a value is a figure with few words beside it.
+func (s sentence) measured() bool {
+	words := 0
+	for _, t := range s.tokens {
+		if t.isWord {
+			words++
+		}
+	}
+	return s.numbers() > 0 && (words <= 2 || s.tokens[s.head()].isNumber)
 }

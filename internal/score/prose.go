@@ -4,7 +4,7 @@ package score
 
 // severityOpen: a severity and that it is open, in one sentence: "DEF-102 (Critical, open): …".
 func (s sentence) severityOpen() bool {
-	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isMinor|isHarmless) {
+	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isHarmless) || s.has(isMinor) && !s.countsCritical() {
 		return false
 	}
 	for i, t := range s.tokens {
@@ -16,6 +16,16 @@ func (s sentence) severityOpen() bool {
 		}
 	}
 	return s.has(isFindings) || s.bracketed()
+}
+
+// countsCritical: "3 defects, of which 1 critical".
+func (s sentence) countsCritical() bool {
+	for i, t := range s.tokens {
+		if t.has(isCritical) && i > 0 && (s.tokens[i-1].isNumber && s.tokens[i-1].number > 0 || i > 1 && s.tokens[i-1].has(isCopula) && s.tokens[i-2].isNumber && s.tokens[i-2].number > 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // bracketed reports whether a severity stands in brackets or before a mark.
@@ -118,7 +128,7 @@ func (s sentence) phraseAgainst() bool {
 		if t.has(isNothingTested) && !t.conditioned {
 			return true
 		}
-		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) {
+		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) && (t.has(isLog) || !s.ofUnwanted(i)) {
 			return true
 		}
 	}

@@ -1,5 +1,7 @@
 package score
 
+import "slices"
+
 // What follows a stated pass leaves it one only where it is known to be harmless: a count, a date,
 // what was tested, that nothing was found. Whatever else stands there asks the person.
 
@@ -23,12 +25,12 @@ const ornaments = isPass | isNone | isNegation | isTests | isResolved | isExpect
 
 // brief reports whether a remainder may be a name: it begins with a capital, or stands in brackets.
 func (s sentence) brief() bool {
-	i := s.head()
-	if i >= len(s.tokens) {
-		return true
+	for _, t := range s.tokens {
+		if r := s.text[t.start]; t.isWord && (r < 'A' || r > 'Z' || t.caps || t.end-t.start < 2) {
+			return false
+		}
 	}
-	r := s.text[s.tokens[i].start]
-	return r >= 'A' && r <= 'Z' && !s.tokens[i].caps
+	return true
 }
 
 // rateAgainst: a share of what passed below the whole: "通过率：83%", "pass rate 97.5 %", "92 % of
@@ -145,4 +147,26 @@ func (s sentence) expected() bool {
 		}
 	}
 	return s.numbers() < 2
+}
+
+// noneRun: "0 of 14 scenarios executed", in a log too.
+func (s sentence) noneRun() bool {
+	for i, t := range s.tokens {
+		if t.isNumber && t.number == 0 && !t.glued && s.partOf(i) && s.has(isTests) && s.has(isDone|isPass) {
+			return true
+		}
+	}
+	return s.shareOfTests()
+}
+
+// shareOfTests: a label of tests and nothing but a ratio of less than all: "Contract tests: 38/41".
+func (s sentence) shareOfTests() bool {
+	h := s.head()
+	for i := h + 1; i < len(s.tokens) && i <= h+5; i++ {
+		if !s.tokens[i].isNumber {
+			continue
+		}
+		return s.separatorBefore(i) && slices.ContainsFunc(s.tokens[h:i], func(t token) bool { return t.has(isTests) }) && s.partOf(i) && !s.restSkipped(i) && i+3 >= len(s.tokens)
+	}
+	return false
 }

@@ -194,6 +194,7 @@ func (t mdTable) against(total *tally) []line {
 	}
 	t.verdictsFirst = t.beginsWithVerdicts()
 	inferred := t.inferred(res)
+	expected, actual := t.comparison()
 	var out []line
 	for i, row := range t.rows {
 		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
@@ -211,6 +212,9 @@ func (t mdTable) against(total *tally) []line {
 		}
 		for _, col := range inferred {
 			failed = failed || outlies(t.cell(row, col))
+		}
+		if expected >= 0 && actual >= 0 {
+			failed = failed || differs(t.cell(row, expected), t.cell(row, actual))
 		}
 		if failed || t.marked(row, res) || t.counted(row) || t.criticalCount(row) || t.pairAgainst(row) {
 			out = append(out, t.lines[i])
