@@ -162,7 +162,7 @@ func (a *Assessment) lineAgainst(lines []line, i int) bool {
 	}
 	for _, piece := range pieces(lines[i].text) {
 		all := sentences(piece, inSentence)
-		if lines[i].sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all) {
+		if lines[i].compilerError(piece) || lines[i].sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all) {
 			return true
 		}
 	}
