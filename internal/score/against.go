@@ -42,6 +42,8 @@ const speaking = isFail | isFailures | isTool | isExit | isAgainst | isNothingTe
 
 func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bool {
 	switch {
+	case s.leftCritical() && !s.has(isEarlier):
+		return true
 	case s.summaryAgainst():
 		return !s.undone(after)
 	case s.expected(), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):

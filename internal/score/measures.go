@@ -23,17 +23,20 @@ func (s sentence) limitAgainst() bool {
 			if s.tokens[j].text != unit || !s.tokens[j-1].isNumber {
 				continue
 			}
-			measured, limit := s.tokens[j-1].number, s.tokens[bound].number
-			switch {
-			case timeUnits[unit]:
-				return measured > limit
-			case unit == "%" && s.has(isCoverage):
-				return measured < limit
+			return s.beyond(s.tokens[j-1].number, s.tokens[bound].number, unit)
+		}
+		for j := bound + 2; j+1 < len(s.tokens); j++ {
+			if s.tokens[j].isNumber && s.tokens[j+1].text == unit && !s.has(isExpected) {
+				return s.beyond(s.tokens[j].number, s.tokens[bound].number, unit)
 			}
-			break
 		}
 	}
 	return false
+}
+
+// beyond reports whether a duration is above its limit, or a coverage below.
+func (s sentence) beyond(measured, limit float64, unit string) bool {
+	return timeUnits[unit] && measured > limit || unit == "%" && s.has(isCoverage) && measured < limit
 }
 
 var timeUnits = marksOf("ms s sec secs second seconds min minutes 秒 毫 分")

@@ -54,8 +54,15 @@ func benign(value string) bool {
 	if len(ss) == 0 {
 		return true
 	}
-	const good = isPass | isExpected | isResolved | isRefusal | isNeutralResult | isNone | isNumber | isNeutral | isUnwanted | isWorks | isNegation | isWaived | isWithdrawn | isMinor
-	return ss[0].has(good) || ss[0].measured()
+	const good = isPass | isExpected | isResolved | isRefusal | isNeutralResult | isNumber | isNeutral | isUnwanted | isWaived | isWithdrawn | isMinor
+	s := ss[0]
+	for i, t := range s.tokens {
+		if t.has(good) || t.has(isWorks) && !s.negated(i) {
+			return true
+		}
+	}
+	h := s.head()
+	return h >= len(s.tokens) || s.tokens[h].has(isNone|isNegation) || s.measured()
 }
 
 // listedItem matches an item of a numbered list, or one that begins with an id.

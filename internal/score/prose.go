@@ -184,3 +184,23 @@ func (s sentence) passDenied() bool {
 	last := n == s.lastWord()
 	return last && (t.has(isNo) || t.isNumber && t.number == 0)
 }
+
+// leftCritical: "2 open (1 critical)", "遗留 2（含致命 1）".
+func (s sentence) leftCritical() bool {
+	for i, t := range s.tokens {
+		if !t.has(isStillOpen) || s.zeroAfter(i) || s.negated(i) {
+			continue
+		}
+		for j := i + 1; j < len(s.tokens) && j <= i+7; j++ {
+			if !s.tokens[j].has(isCritical) {
+				continue
+			}
+			before, after := s.tokens[j-1], token{}
+			if j+1 < len(s.tokens) {
+				after = s.tokens[j+1]
+			}
+			return before.isNumber && before.number > 0 || after.isNumber && after.number > 0
+		}
+	}
+	return false
+}

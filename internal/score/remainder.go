@@ -111,16 +111,13 @@ func (s sentence) partOf(i int) bool {
 
 // anyUnrun: "did not run any of the interface tests", "未执行任何接口测试".
 func (s sentence) anyUnrun() bool {
-	if !s.has(isTests) {
-		return false
-	}
 	for i, t := range s.tokens {
-		if t.text != "any" && t.text != "任" {
+		if t.text != "anything" && (t.text != "any" && t.text != "任" || !s.has(isTests)) {
 			continue
 		}
 		for j := i - 1; j >= 0 && j >= i-3; j-- {
 			u := s.tokens[j]
-			if u.has(isUntested) || u.has(isWorks) && j > 0 && s.tokens[j-1].denial() {
+			if u.has(isUntested) || u.has(isWorks|isDone|isFunction) && j > 0 && s.tokens[j-1].denial() {
 				return true
 			}
 		}
