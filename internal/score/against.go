@@ -23,7 +23,7 @@ func (l line) against(alone func() bool) bool {
 
 func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
 	for i, s := range all {
-		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf|isNegation|isRate|isDone|isUnable|isLimit|isAnswer|isInstead) && !s.has(isWorks|isPass) {
+		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf|isNegation|isRate|isDone|isUnable|isLimit|isAnswer|isInstead|isFailureRate) && !s.has(isWorks|isPass) {
 			continue
 		}
 		var after *sentence

@@ -5,7 +5,7 @@ package score
 
 // measureAgainst reports whether a sentence has such a figure.
 func (s sentence) measureAgainst() bool {
-	return s.limitAgainst() || s.serverError() || s.insteadAgainst()
+	return s.limitAgainst() || s.failureRate() || s.serverError() || s.insteadAgainst()
 }
 
 // limitAgainst: "p95 480 ms (limit 250 ms)", "平均 4.8 秒（要求 1 秒以内）", "coverage 61 % (threshold 80 %)".
@@ -20,14 +20,14 @@ func (s sentence) limitAgainst() bool {
 		}
 		unit := s.tokens[bound+1].text
 		for j := i - 1; j > 0; j-- {
-			if s.tokens[j].text != unit || !s.tokens[j-1].isNumber {
+			if !s.tokens[j-1].isNumber || s.tokens[j].text != unit && (timeUnits[s.tokens[j].text] == 0 || timeUnits[unit] == 0) {
 				continue
 			}
-			return s.beyond(s.tokens[j-1].number, s.tokens[bound].number, unit)
+			return s.beyond(j-1, bound)
 		}
 		for j := bound + 2; j+1 < len(s.tokens); j++ {
 			if s.tokens[j].isNumber && s.tokens[j+1].text == unit && !s.has(isExpected) {
-				return s.beyond(s.tokens[j].number, s.tokens[bound].number, unit)
+				return s.beyond(j, bound)
 			}
 		}
 	}
@@ -35,11 +35,16 @@ func (s sentence) limitAgainst() bool {
 }
 
 // beyond reports whether a duration is above its limit, or a coverage below.
-func (s sentence) beyond(measured, limit float64, unit string) bool {
-	return timeUnits[unit] && measured > limit || unit == "%" && s.has(isCoverage) && measured < limit
+func (s sentence) beyond(measured, limit int) bool {
+	m, l, unit := s.tokens[measured].number, s.tokens[limit].number, s.tokens[limit+1].text
+	if scale := timeUnits[unit]; scale > 0 {
+		return m*timeUnits[s.tokens[measured+1].text] > l*scale
+	}
+	return unit == "%" && s.has(isCoverage) && m < l
 }
 
-var timeUnits = marksOf("ms s sec secs second seconds min minutes 秒 毫 分")
+// timeUnits are the units of durations, in milliseconds; of a Chinese one the first character.
+var timeUnits = map[string]float64{"ms": 1, "毫": 1, "s": 1000, "sec": 1000, "secs": 1000, "second": 1000, "seconds": 1000, "秒": 1000, "min": 60000, "minutes": 60000, "分": 60000}
 
 // numberNear returns the first number at or soon after i, or -1.
 func (s sentence) numberNear(i, within int) int {
@@ -116,4 +121,18 @@ func (t mdTable) comparison() (expected, actual int) {
 		}
 	}
 	return expected, actual
+}
+
+// failureRate: more than one in a hundred failed: "error rate 6.3 %".
+func (s sentence) failureRate() bool {
+	for i, t := range s.tokens {
+		if !t.has(isFailureRate) || s.supposed(i) {
+			continue
+		}
+		n := s.numberNear(i+1, 3)
+		if n > 0 && n+1 < len(s.tokens) && s.tokens[n+1].text == "%" && s.tokens[n].number > 1 && !s.has(isLimit) {
+			return true
+		}
+	}
+	return false
 }

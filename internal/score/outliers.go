@@ -57,6 +57,9 @@ func benign(value string) bool {
 	const good = isPass | isExpected | isResolved | isRefusal | isNeutralResult | isNumber | isNeutral | isUnwanted | isWaived | isWithdrawn | isMinor
 	s := ss[0]
 	for i, t := range s.tokens {
+		if t.has(isFail|isUntested) && !t.has(isWeak|isNeutral) && !s.negated(i) && !s.has(isExpected|isResolved|isEarlier) {
+			return false
+		}
 		if t.has(good) || t.has(isWorks) && !s.negated(i) {
 			return true
 		}

@@ -172,6 +172,9 @@ func (s sentence) noTestsRun(i int) bool {
 
 // passDenied: the label asks whether it passed, and the value says no: "Passed: 0", "Approved? No".
 func (s sentence) passDenied() bool {
+	if s.questionDenied() {
+		return true
+	}
 	i := s.head()
 	if !s.tokens[i].has(isPass) || s.tokens[i].symbol() {
 		return false
@@ -200,6 +203,20 @@ func (s sentence) leftCritical() bool {
 				after = s.tokens[j+1]
 			}
 			return before.isNumber && before.number > 0 || after.isNumber && after.number > 0
+		}
+	}
+	return false
+}
+
+// questionDenied: what a label says of a good product is answered with no: "Integration tests pass: no".
+func (s sentence) questionDenied() bool {
+	last := s.lastWord()
+	if last < 1 || !s.tokens[last].has(isNo) || !s.separatorBefore(last) || s.has(isFailures|isStillOpen|isFindings|isFail) {
+		return false
+	}
+	for _, t := range s.tokens[:last] {
+		if t.has(isPass|isDone) && t.isWord {
+			return true
 		}
 	}
 	return false

@@ -38,6 +38,7 @@ func statements(lines []line) []statement {
 		}
 		s := statement{label: label, value: strings.TrimSpace(value), line: l}
 		s.verdict, s.sure = classify(value)
+		s.sure = s.sure && !footnoted(l.text)
 		// Below a heading prose is as usual as a verdict.
 		if (below || l.table) && s.verdict == "" || ofEarlierRound(value) {
 			continue
@@ -367,4 +368,10 @@ func better(a, b workflow.Verdict) workflow.Verdict {
 		return b
 	}
 	return a
+}
+
+// footnoted reports whether a line ends with a star that closes no emphasis: "Status: Pass*".
+func footnoted(text string) bool {
+	trimmed := strings.TrimLeft(text, "*-+> \t")
+	return strings.HasSuffix(trimmed, "*") && strings.Count(text, "*")%2 == 1 && !strings.HasPrefix(strings.TrimSpace(text), "* ")
 }

@@ -204,7 +204,7 @@ func (t mdTable) against(total *tally) []line {
 		if res >= 0 {
 			kind := resultOf(t.cell(row, res), t.is[res]&colQuestion != 0, vocabulary)
 			total.count(kind)
-			failed = kind == resultFailed
+			failed = kind == resultFailed || kind == resultPartial
 		}
 		if ticks >= 0 {
 			total.count(resultPassed)
