@@ -4,6 +4,9 @@ package score
 
 // severityOpen: a severity and that it is open, in one sentence: "DEF-102 (Critical, open): …".
 func (s sentence) severityOpen() bool {
+	if s.scanCritical() {
+		return true
+	}
 	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isHarmless) || s.has(isMinor) && !s.countsCritical() {
 		return false
 	}
@@ -216,6 +219,19 @@ func (s sentence) questionDenied() bool {
 	}
 	for _, t := range s.tokens[:last] {
 		if t.has(isPass|isDone) && t.isWord {
+			return true
+		}
+	}
+	return false
+}
+
+// scanCritical: a tally of severities behind a label: "Security scan: 1 critical, 3 high".
+func (s sentence) scanCritical() bool {
+	if s.has(isResolved | isEarlier | isWithdrawn) {
+		return false
+	}
+	for i, t := range s.tokens {
+		if t.has(isCritical) && i > 1 && s.tokens[i-1].isNumber && s.tokens[i-1].number > 0 && s.separatorBefore(i-1) && (i+1 == len(s.tokens) || s.markAfter(i)) {
 			return true
 		}
 	}

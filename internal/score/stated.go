@@ -240,7 +240,7 @@ func plainRest(rest string, risk bool) bool {
 	if asked := strings.TrimSpace(rest); strings.HasPrefix(asked, "?") || strings.HasPrefix(asked, "？") {
 		return false
 	}
-	for i, s := range sentences(rest, inSentence|isProviso|isHarmless) {
+	for i, s := range sentences(rest, inSentence|isProviso|isHarmless|isOrnament) {
 		if i == 0 && denies(s) || s.has(isProviso) && !risk && !s.has(isHarmless) && !s.provisoOfFindings() {
 			return false
 		}
