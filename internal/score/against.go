@@ -1,6 +1,7 @@
 package score
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,7 @@ import (
 // what follows a bare word says that there is none.
 func (l line) against(alone func() bool) bool {
 	for _, piece := range pieces(l.text) {
-		if l.sentencesAgainst(sentences(piece, inSentence), alone) {
+		if l.compilerError(piece) || l.sentencesAgainst(sentences(piece, inSentence), alone) {
 			return true
 		}
 	}
@@ -22,7 +23,7 @@ func (l line) against(alone func() bool) bool {
 
 func (l line) sentencesAgainst(all []sentence, alone func() bool) bool {
 	for i, s := range all {
-		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf) && !s.has(isNegation) && !s.has(isWorks|isPass) {
+		if s.head() == len(s.tokens) || s.all&speaking == 0 && !s.has(isOf|isNegation|isRate|isDone|isUnable|isLimit|isAnswer|isInstead|isFailureRate) && !s.has(isWorks|isPass) {
 			continue
 		}
 		var after *sentence
@@ -41,26 +42,35 @@ const speaking = isFail | isFailures | isTool | isExit | isAgainst | isNothingTe
 
 func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bool {
 	switch {
+	case s.leftCritical() && !s.has(isEarlier):
+		return true
 	case s.summaryAgainst():
 		return !s.undone(after)
-	case s.has(isExpected), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
+	case s.expected(), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
 		return false
-	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.exitAgainst(), s.tailAgainst():
+	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.rateAgainst(), s.noneRun(), s.exitAgainst(), s.tailAgainst():
 		return true
 	case l.fenced:
 		return s.labelAgainst(true) || s.logAgainst()
 	case s.labelAgainst(false), s.passDenied(), s.severityOpen():
 		return true
-	case l.later, s.has(isHarmless):
+	case s.has(isHarmless):
+		return false
+	case s.measureAgainst():
+		return true
+	case l.later:
 		return false
 	}
-	return s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
+	return s.partAgainst() || s.anyUnrun() || s.functionAgainst() || s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
 }
+
+// compilerError is an error as compilers and analysers print it, behind its place or with its code.
+var compilerError = regexp.MustCompile(`(?:[\w./\\-]+\.(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|ts|tsx|js|jsx|mjs|py|java|kt|scala|swift|cs|fs|hs|dart|ex|vue|zig)(?:\(\d+,\d+\)|:\d+(?::\d+)?)|^collect2|^ld): (?:fatal )?error\b|^error\[E\d+\]|\berror (?:TS|CS|C)\d{3,}:|^\d\d:\d\d \+\d+.*\[E\]$`)
 
 // logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
 func (s sentence) logAgainst() bool {
 	for i, t := range s.tokens {
-		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && (!s.negated(i) || t.has(isLog)) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
+		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && (!s.negated(i) || t.has(isLog)) && !s.zeroBefore(i) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
 			return true
 		}
 	}
@@ -123,7 +133,7 @@ func (s sentence) endsWell() bool {
 func (s sentence) headAgainst(alone func() bool) bool {
 	i := s.head()
 	t := s.tokens[i]
-	if t.has(isTool) && (!s.zeroAfter(i) || len(s.tokens)-i > 5) && !s.supposed(i) {
+	if t.has(isTool) && !s.noneFailed(i) && (!s.zeroAfter(i) || len(s.tokens)-i > 5) && !s.supposed(i) {
 		return s.toolAgainst(i)
 	}
 	if !t.verdict() || s.zeroAfter(i) {
@@ -210,7 +220,7 @@ func (s sentence) labelAgainst(fenced bool) bool {
 		case t.symbol():
 		case fenced && !t.caps:
 			continue
-		case t.has(isWeak) && !t.caps && !last:
+		case t.has(isWeak) && !t.caps && !last && !s.testBracketed(i):
 			continue
 		case last, marks, t.caps:
 		case s.tokens[n].isNumber, s.tokens[n].has(isLink | isFail):
@@ -296,4 +306,25 @@ func (s sentence) named(last int) (words int, names bool) {
 		names = names || u.isNumber || s.nameAt(j)
 	}
 	return words, names
+}
+
+// testBracketed reports whether the value of a test is followed by a note in brackets: "e2e: red (4 of 17)".
+func (s sentence) testBracketed(i int) bool {
+	mark := s.tokens[i+1].text
+	return (mark == "(" || mark == "（") && i > 1 && s.tokens[i-2].has(isTests)
+}
+
+// zeroBefore: "0 tests failed".
+func (s sentence) zeroBefore(i int) bool {
+	return i > 0 && s.tokens[i-1].isNumber && s.tokens[i-1].number == 0
+}
+
+// compilerError reports whether a line is an error of a compiler.
+func (l line) compilerError(piece string) bool {
+	return !l.data && strings.Contains(piece, "rror") && compilerError.MatchString(strings.TrimSpace(piece)) || !l.data && strings.HasSuffix(piece, "[E]") && compilerError.MatchString(strings.TrimSpace(piece))
+}
+
+// noneFailed: "0 tests failed", which begins as a run without tests does.
+func (s sentence) noneFailed(i int) bool {
+	return s.tokens[i].text == "0" && i+1 < len(s.tokens) && s.tokens[i+1].has(isFailures)
 }

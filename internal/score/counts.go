@@ -118,7 +118,7 @@ func (s sentence) numbers() int {
 // summaryAgainst: a tally with passed and failed ones, of which some failed. It counts in every
 // fence, and whatever else the line says.
 func (s sentence) summaryAgainst() bool {
-	if !s.has(isPass) || s.numbers() < 2 || s.has(isExpected|isEarlier) {
+	if !s.has(isPass) || s.numbers() < 2 || s.expected() || s.has(isEarlier) {
 		return false
 	}
 	passed := false

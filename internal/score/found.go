@@ -36,7 +36,7 @@ func (a *Assessment) findingAgainst(lines []line, i int, all []sentence) bool {
 	return false
 }
 
-var emptyBox = regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S`)
+var emptyBox = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S|(?:[-*+]|\d+[.)])?[ \t]*[☐☒🔲▢][ \t]*\S)`)
 
 // verdictBox is one of the boxes of a form, of which the other is checked.
 var verdictBox = regexp.MustCompile(`(?i)\[[ \t]?\][ \t]*\*{0,2}(?:pass|fail|not? |n/a|blocked|通过|不通过|不适用)`)
@@ -100,6 +100,50 @@ func (s sentence) headsCritical() bool {
 		}
 	}
 	return critical && !s.has(isNegation|isNone)
+}
+
+// headsBugs reports whether a heading names bugs that were found, and nothing of what became of them.
+func (l line) headsBugs() bool {
+	if l.heading == 0 || l.heading > 6 || l.fenced || l.later || len(l.text) > 80 {
+		return false
+	}
+	us := slices.DeleteFunc(units(l.text), func(u unit) bool { return !u.isWord })
+	if len(us) == 0 {
+		return false
+	}
+	is, n := heads.match(us, isBugs)
+	return is != 0 && n == len(us)
+}
+
+// openBug returns the first item below a heading of bugs that is neither settled nor minor.
+func (a *Assessment) openBug(lines []line, i int) (line, bool) {
+	if !lines[i].headsBugs() {
+		return line{}, false
+	}
+	for j := i + 1; j < len(lines) && j <= i+50 && lines[j].heading == 0; j++ {
+		item := lines[j]
+		if item.fenced || item.table || !listMark.MatchString(item.text) {
+			continue
+		}
+		if noneSaid(item.text) {
+			break
+		}
+		below := j+1 < len(lines) && !listMark.MatchString(lines[j+1].text) && a.itemSettled(lines, j+1)
+		if !item.minor() && !below && !a.itemSettled(lines, j) {
+			return item, true
+		}
+	}
+	return line{}, false
+}
+
+// minor reports whether a line names a low severity, or that something is left as it is.
+func (l line) minor() bool {
+	for _, s := range sentences(pieces(l.text)[0], isMinor|isHarmless|isWaived|isNone) {
+		if s.all != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // noneSaid reports whether a line says that there is nothing of the kind: "None.", "No blockers were

@@ -60,6 +60,20 @@ const (
 	statesDoubt
 	isTarget
 	isPresent
+	isRefusal
+	isUnwanted
+	isOrnament
+	isRate
+	isDone
+	isFunction
+	isUnable
+	isLimit
+	isCoverage
+	isAnswer
+	isInstead
+	isExpectedHead
+	isActualHead
+	isFailureRate
 )
 
 // What labels and the heads of columns mean, in a list of their own.
@@ -82,6 +96,7 @@ const (
 	colEvidence
 	colCount
 	colFailures
+	isBugs
 )
 
 // sections are the names of the meanings of words.
@@ -95,7 +110,9 @@ var sections = map[string]meaning{
 	"findings": isFindings, "still open": isStillOpen, "withdrawn": isWithdrawn, "waived": isWaived, "tool": isTool, "log": isLog, "works": isWorks, "settled": isSettled,
 	"exit": isExit, "against": isAgainst, "nothing tested": isNothingTested, "stated pass": statesPass,
 	"stated risk": statesRisk, "stated fail": statesFail, "stated blocked": statesBlocked, "stated doubt": statesDoubt,
-	"target": isTarget, "present": isPresent,
+	"target": isTarget, "present": isPresent, "refusal": isRefusal, "unwanted": isUnwanted, "ornament": isOrnament, "rate": isRate, "done": isDone, "function": isFunction, "unable": isUnable, "limit": isLimit,
+	"coverage": isCoverage, "answer": isAnswer, "instead": isInstead, "expected head": isExpectedHead, "actual head": isActualHead,
+	"failure rate": isFailureRate,
 }
 
 // headSections are those of labels and heads of columns.
@@ -104,7 +121,7 @@ var headSections = map[string]meaning{
 	"column result": colResult, "column question": colQuestion, "column criterion": colCriterion, "column other": colOther,
 	"column severity": colSeverity, "column priority": colPriority, "column problem": colProblem, "column status": colStatus,
 	"column file": colFile, "column id": colID, "column fix": colFix, "column evidence": colEvidence, "column count": colCount,
-	"column failures": colFailures,
+	"column failures": colFailures, "bugs": isBugs,
 }
 
 // Which meanings count where: a longer phrase must not take words from a reader that it does not
@@ -112,7 +129,8 @@ var headSections = map[string]meaning{
 const (
 	inSentence = isPass | isFail | isWeak | isThing | isFailures | isNeutral | isNone | isNegation | isNo | isNobody | isCondition | isRule |
 		isResolved | isUnresolved | isExpected | isEarlier | isTests | isCopula | isLink | isNumber | isOf | isUntested | isCritical |
-		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless
+		isMajor | isMinor | isFindings | isStillOpen | isWithdrawn | isWaived | isExit | isAgainst | isNothingTested | isLog | isWorks | isHarmless | isUnwanted | isRate | isDone | isFunction | isUnable |
+		isLimit | isCoverage | isAnswer | isInstead | isFailureRate
 	inValue  = statesPass | statesRisk | statesFail | statesBlocked | statesDoubt
 	inHeader = colResult | colQuestion | colCriterion | colOther | colSeverity | colPriority | colRound | colProblem | colStatus | colFile | colID | colFix |
 		colEvidence | colCount | colFailures

@@ -146,6 +146,9 @@ func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, 
 		if item, found := a.criticalSection(lines, i); found {
 			q.add(item.number, item.text)
 		}
+		if item, found := a.openBug(lines, i); found && a.Verdict == workflow.Pass {
+			q.add(item.number, item.text)
+		}
 	}
 	for _, text := range append(besideAgainst(e, m), fieldsAgainst(e.object)...) {
 		q.add(0, text)
@@ -162,7 +165,7 @@ func (a *Assessment) lineAgainst(lines []line, i int) bool {
 	}
 	for _, piece := range pieces(lines[i].text) {
 		all := sentences(piece, inSentence)
-		if lines[i].sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all) {
+		if lines[i].compilerError(piece) || lines[i].sentencesAgainst(all, func() bool { return noneBelow(lines, i) }) || a.findingAgainst(lines, i, all) {
 			return true
 		}
 	}

@@ -4,7 +4,10 @@ package score
 
 // severityOpen: a severity and that it is open, in one sentence: "DEF-102 (Critical, open): …".
 func (s sentence) severityOpen() bool {
-	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isMinor|isHarmless) {
+	if s.scanCritical() {
+		return true
+	}
+	if !s.has(isCritical|isMajor) || !s.has(isStillOpen) || s.has(isWithdrawn|isHarmless) || s.has(isMinor) && !s.countsCritical() {
 		return false
 	}
 	for i, t := range s.tokens {
@@ -16,6 +19,16 @@ func (s sentence) severityOpen() bool {
 		}
 	}
 	return s.has(isFindings) || s.bracketed()
+}
+
+// countsCritical: "3 defects, of which 1 critical".
+func (s sentence) countsCritical() bool {
+	for i, t := range s.tokens {
+		if t.has(isCritical) && i > 0 && (s.tokens[i-1].isNumber && s.tokens[i-1].number > 0 || i > 1 && s.tokens[i-1].has(isCopula) && s.tokens[i-2].isNumber && s.tokens[i-2].number > 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // bracketed reports whether a severity stands in brackets or before a mark.
@@ -32,7 +45,7 @@ func (s sentence) bracketed() bool {
 // implemented", "no longer finds".
 func (s sentence) deniedAgainst() bool {
 	for i, t := range s.tokens {
-		if !t.has(isWorks) || t.glued || s.supposed(i) || t.quoted {
+		if !t.has(isWorks) || t.glued || s.supposed(i) || t.quoted || s.ofUnwanted(i) {
 			continue
 		}
 		for j := i - 1; j >= 0 && j >= i-3; j-- {
@@ -118,7 +131,7 @@ func (s sentence) phraseAgainst() bool {
 		if t.has(isNothingTested) && !t.conditioned {
 			return true
 		}
-		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) {
+		if t.has(isAgainst|isLog) && !s.negated(i) && !s.supposed(i) && !s.zeroAfter(i) && (t.has(isLog) || !s.ofUnwanted(i)) {
 			return true
 		}
 	}
@@ -162,6 +175,9 @@ func (s sentence) noTestsRun(i int) bool {
 
 // passDenied: the label asks whether it passed, and the value says no: "Passed: 0", "Approved? No".
 func (s sentence) passDenied() bool {
+	if s.questionDenied() {
+		return true
+	}
 	i := s.head()
 	if !s.tokens[i].has(isPass) || s.tokens[i].symbol() {
 		return false
@@ -173,4 +189,51 @@ func (s sentence) passDenied() bool {
 	t := s.tokens[n]
 	last := n == s.lastWord()
 	return last && (t.has(isNo) || t.isNumber && t.number == 0)
+}
+
+// leftCritical: "2 open (1 critical)", "遗留 2（含致命 1）".
+func (s sentence) leftCritical() bool {
+	for i, t := range s.tokens {
+		if !t.has(isStillOpen) || s.zeroAfter(i) || s.negated(i) {
+			continue
+		}
+		for j := i + 1; j < len(s.tokens) && j <= i+7; j++ {
+			if !s.tokens[j].has(isCritical) {
+				continue
+			}
+			before, after := s.tokens[j-1], token{}
+			if j+1 < len(s.tokens) {
+				after = s.tokens[j+1]
+			}
+			return before.isNumber && before.number > 0 || after.isNumber && after.number > 0
+		}
+	}
+	return false
+}
+
+// questionDenied: what a label says of a good product is answered with no: "Integration tests pass: no".
+func (s sentence) questionDenied() bool {
+	last := s.lastWord()
+	if last < 1 || !s.tokens[last].has(isNo) || !s.separatorBefore(last) || s.has(isFailures|isStillOpen|isFindings|isFail) {
+		return false
+	}
+	for _, t := range s.tokens[:last] {
+		if t.has(isPass|isDone) && t.isWord {
+			return true
+		}
+	}
+	return false
+}
+
+// scanCritical: a tally of severities behind a label: "Security scan: 1 critical, 3 high".
+func (s sentence) scanCritical() bool {
+	if s.has(isResolved | isEarlier | isWithdrawn) {
+		return false
+	}
+	for i, t := range s.tokens {
+		if t.has(isCritical) && i > 1 && s.tokens[i-1].isNumber && s.tokens[i-1].number > 0 && s.separatorBefore(i-1) && (i+1 == len(s.tokens) || s.markAfter(i)) {
+			return true
+		}
+	}
+	return false
 }

@@ -134,7 +134,7 @@ func unknownResult(cell string, s sentence, strict bool) resultKind {
 	}
 	few := words == 1 || words <= 3 && wordless(firstRune(s.tokens[0].text))
 	switch {
-	case strict && !digits && words > 0 && few && !s.tokens[s.head()].glued:
+	case strict && (!digits && few || !benign(cell)) && words > 0 && !s.tokens[s.head()].glued:
 		return resultFailed
 	case words == 0 && !digits: // a mark that is not known
 		return resultUntested

@@ -51,6 +51,7 @@ func (a *Assessment) readRows(e envelope, lines []line) rows {
 			total.item(l.text)
 		}
 	}
+	out.lines = append(out.lines, listOutliers(lines, taken)...)
 	a.Criteria = mergeCriteria(nil, criteria)
 	out.untested = total.untestedRows
 	if !listed {

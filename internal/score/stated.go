@@ -38,6 +38,7 @@ func statements(lines []line) []statement {
 		}
 		s := statement{label: label, value: strings.TrimSpace(value), line: l}
 		s.verdict, s.sure = classify(value)
+		s.sure = s.sure && !footnoted(l.text)
 		// Below a heading prose is as usual as a verdict.
 		if (below || l.table) && s.verdict == "" || ofEarlierRound(value) {
 			continue
@@ -239,17 +240,27 @@ func plainRest(rest string, risk bool) bool {
 	if asked := strings.TrimSpace(rest); strings.HasPrefix(asked, "?") || strings.HasPrefix(asked, "？") {
 		return false
 	}
-	for i, s := range sentences(rest, inSentence|isProviso|isHarmless) {
+	for i, s := range sentences(rest, inSentence|isProviso|isHarmless|isOrnament) {
 		if i == 0 && denies(s) || s.has(isProviso) && !risk && !s.has(isHarmless) && !s.provisoOfFindings() {
 			return false
 		}
 	}
+	for _, s := range sentences(rest, inSentence|isRefusal|isOrnament|isHarmless) {
+		if !risk && !s.harmlessRest() {
+			return false
+		}
+	}
 	for _, s := range sentences(rest, inSentence) {
-		if s.has(isNobody) || s.criticalNamed() || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed() {
+		if s.takesBack() {
 			return false
 		}
 	}
 	return true
+}
+
+// takesBack reports whether a sentence behind a pass says that something failed or is missing.
+func (s sentence) takesBack() bool {
+	return s.has(isNobody) || s.rateAgainst() || s.criticalNamed() || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed()
 }
 
 // criticalNamed reports whether a sentence behind a pass names something critical that is there.
@@ -362,4 +373,10 @@ func better(a, b workflow.Verdict) workflow.Verdict {
 		return b
 	}
 	return a
+}
+
+// footnoted reports whether a line ends with a star that closes no emphasis: "Status: Pass*".
+func footnoted(text string) bool {
+	trimmed := strings.TrimLeft(text, "*-+> \t")
+	return strings.HasSuffix(trimmed, "*") && strings.Count(text, "*")%2 == 1 && !strings.HasPrefix(strings.TrimSpace(text), "* ")
 }

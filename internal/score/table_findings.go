@@ -2,6 +2,8 @@ package score
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"bmad-mcp/internal/workflow"
 )
@@ -32,6 +34,9 @@ func (t mdTable) severityCells() int {
 			continue
 		}
 		critical, all := false, len(t.rows) > 0
+		if col == 0 && len(t.rows) > 1 && numberedCells(t.rows) {
+			continue
+		}
 		for _, row := range t.rows {
 			us := units(t.cell(row, col))
 			if len(us) == 0 || len(us) > 3 {
@@ -47,6 +52,17 @@ func (t mdTable) severityCells() int {
 		}
 	}
 	return -1
+}
+
+// numberedCells reports whether the first cells of the rows are ids that count: "S1", "S2", "S3".
+func numberedCells(rows [][]string) bool {
+	for i, row := range rows {
+		us := units(row[0])
+		if len(us) != 1 || !strings.HasSuffix(us[0].text, strconv.Itoa(i+1)) {
+			return false
+		}
+	}
+	return true
 }
 
 // holdsSeverities reports whether most cells of a column are levels of severity.

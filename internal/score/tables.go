@@ -182,17 +182,14 @@ func (t mdTable) against(total *tally) []line {
 	if t.severityColumn() >= 0 && t.findings() != nil {
 		return nil
 	}
-	res, vocabulary := t.resultColumn(-1), false
-	ticks := t.tickColumn()
+	res, ticks := t.resultColumn(-1), t.tickColumn()
 	if ticks >= 0 {
 		res = -1
 	}
-	if res >= 0 {
-		vocabulary = slices.ContainsFunc(t.rows, func(row []string) bool {
-			return resultOf(t.cell(row, res), false, false) == resultPassed
-		})
-	}
+	vocabulary := res >= 0 && t.passesIn(res)
 	t.verdictsFirst = t.beginsWithVerdicts()
+	inferred := t.inferred(res)
+	expected, actual := t.comparison()
 	var out []line
 	for i, row := range t.rows {
 		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
@@ -202,17 +199,26 @@ func (t mdTable) against(total *tally) []line {
 		if res >= 0 {
 			kind := resultOf(t.cell(row, res), t.is[res]&colQuestion != 0, vocabulary)
 			total.count(kind)
-			failed = kind == resultFailed
+			failed = kind == resultFailed || kind == resultPartial
 		}
 		if ticks >= 0 {
 			total.count(resultPassed)
 			failed = strings.Trim(row[ticks], "-–— ") != ""
 		}
-		if failed || t.marked(row, res) || t.counted(row) || t.criticalCount(row) || t.pairAgainst(row) {
+		failed = failed || slices.ContainsFunc(inferred, func(col int) bool { return outlies(t.cell(row, col)) })
+		differ := expected >= 0 && actual >= 0 && differs(t.cell(row, expected), t.cell(row, actual))
+		if failed || differ || t.marked(row, res) || t.counted(row) || t.criticalCount(row) || t.pairAgainst(row) {
 			out = append(out, t.lines[i])
 		}
 	}
 	return out
+}
+
+// passesIn reports whether a column has words of passing.
+func (t mdTable) passesIn(col int) bool {
+	return slices.ContainsFunc(t.rows, func(row []string) bool {
+		return resultOf(t.cell(row, col), false, false) == resultPassed
+	})
 }
 
 // tickColumn returns the column "Fail" of a table that ticks one of the columns "Pass" and "Fail" in
