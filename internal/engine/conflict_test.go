@@ -14,6 +14,7 @@ import (
 // TestLosersAreToldWhatTheyLostTo repeats steps that were just taken, and takes
 // steps that another call took while this one was under way.
 func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		stage workflow.StageID

@@ -24,6 +24,7 @@ func shownRows(message string) int {
 // TestDigestFitsTheScreen: however much there is to say against what waits, the message at a
 // gate keeps to 15 rows, says the worst first, and the lines of the form are whole.
 func TestDigestFitsTheScreen(t *testing.T) {
+	t.Parallel()
 	for name, words := range map[string]struct{ objective, long, worst string }{
 		"english":      {strings.Repeat("Build a sign-in service for small teams ", 8), strings.Repeat("the audit log loses entries when the disk is full ", 9), "The token is compared in variable time"},
 		"chinese":      {strings.Repeat("为小团队做一个登录服务,支持单点登录", 9), strings.Repeat("磁盘写满的时候审计日志会丢失记录", 14), "令牌的比较时间不固定,可以逐字节猜测"},

@@ -252,6 +252,7 @@ func (b *bench) artifact(task, name string) string {
 // TestStateActionMatrix tries every action in every state: it moves as the golden
 // file says, or is refused with the allowed actions and without a change on disk.
 func TestStateActionMatrix(t *testing.T) {
+	t.Parallel()
 	places := []struct {
 		stage workflow.StageID
 		state workflow.State

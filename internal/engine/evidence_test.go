@@ -142,6 +142,7 @@ func (b *bench) policyNews() string {
 // TestEvidenceCannotBeTakenAway: what somebody does who can edit the project, and more.
 // Each time the person has to decide, and is told why.
 func TestEvidenceCannotBeTakenAway(t *testing.T) {
+	t.Parallel()
 	const asks, fails, differs = "was not run", "the verify command says no", "changed during the run"
 	all := func(b *bench) { b.allow() }
 	for _, tt := range []struct {
@@ -317,6 +318,7 @@ func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
 
 // TestHonestEvidenceIsNoTrouble: none of these asks the person at a gate.
 func TestHonestEvidenceIsNoTrouble(t *testing.T) {
+	t.Parallel()
 	none := func(*bench) {}
 	for _, tt := range []struct {
 		name     string
@@ -418,6 +420,7 @@ func (b *bench) allowOld(text string) {
 
 // TestChangedScriptsAreTold: they run, and the person is told until they have allowed them.
 func TestChangedScriptsAreTold(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, command string
 		before        func(b *bench)
@@ -485,6 +488,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 
 // TestAcceptedChangeIsNotAskedAboutAgain: not for the same, and for another it is.
 func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
+	t.Parallel()
 	b := checked(t, false, "0")
 	b.allow()
 	b.to(workflow.Dev, workflow.Generating)
@@ -540,6 +544,7 @@ func TestAllowedBetweenDevAndReview(t *testing.T) {
 
 // TestEvidenceTakenOutOfTheSession: the review then runs the command itself.
 func TestEvidenceTakenOutOfTheSession(t *testing.T) {
+	t.Parallel()
 	b := checked(t, false, "1")
 	b.allow()
 	b.to(workflow.Dev, workflow.Generating)

@@ -157,6 +157,7 @@ func TestProjectsRubricIsTrustedOnceAllowed(t *testing.T) {
 }
 
 func TestVerifyCommand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.settings("verify: echo checked; exit $(cat code)\n")
 	b.write("code", "1")
@@ -323,6 +324,7 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 
 // TestRelayedNoIsNoWayOn: where a no means to go on, the person is asked about it as well.
 func TestRelayedNoIsNoWayOn(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		bring func(b *bench)

@@ -14,6 +14,7 @@ import (
 // script's, in every state of every stage, under a policy that is strict in all stages or
 // in one that the session has passed.
 func TestLeavingUnderStrict(t *testing.T) {
+	t.Parallel()
 	ways := map[string]func(engine.Request) engine.Request{
 		"relayed": func(q engine.Request) engine.Request { return q },
 		"script":  func(q engine.Request) engine.Request { q.Via = workflow.ChannelScript; return q },
@@ -62,6 +63,7 @@ func TestLeavingUnderStrict(t *testing.T) {
 
 // TestRelayedYesWhereTheHostAsks: it is refused and names the tool; a no stays.
 func TestRelayedYesWhereTheHostAsks(t *testing.T) {
+	t.Parallel()
 	yes := true
 	for _, tt := range []struct {
 		stage workflow.StageID

@@ -28,6 +28,7 @@ var (
 // TestPathsOfEverySystem makes every file there can be, for objectives that tempt to names
 // that some system does not take.
 func TestPathsOfEverySystem(t *testing.T) {
+	t.Parallel()
 	for _, objective := range []string{
 		"con", "NUL", "aux.txt", "COM1", "Build a thing: with <odd> \"names\" | and ? * \\ / ..", "...", "登录服务", "-1", " a . ",
 		strings.Repeat("a very long objective of many words ", 60), strings.Repeat("x", 300),

@@ -20,6 +20,7 @@ import (
 // must always hold: the stored session is readable and refers to nothing that is
 // missing, a refused action changed nothing, and no gate opened but by its decision.
 func TestRandomActions(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
@@ -138,6 +139,7 @@ func checkStored(t *testing.T, b *bench) {
 // TestRepliesStaySmall submits what is far too long everywhere and asks for every
 // reply there is.
 func TestRepliesStaySmall(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("很长的句子 and more of it. ", 150)
 	var questions, gaps, findings, criteria, answers []string
 	for i := range 60 {

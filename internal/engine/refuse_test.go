@@ -120,6 +120,7 @@ func TestAnswersToUnknownQuestions(t *testing.T) {
 }
 
 func TestVerdictIsDue(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
 	for _, text := range []string{"ALL TESTS FAIL", "# Looks good to me", `{"review":"fine"}`} {

@@ -59,6 +59,7 @@ func TestViews(t *testing.T) {
 
 // TestLongViewsFitAReply cuts a text at a line's end, and a history to its newest entries.
 func TestLongViewsFitAReply(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.do(start("Build a clock"))
 	long := "# P\n" + strings.Repeat("日本語の行です。 a line of it\n", 1500) + "\nQuality Score: 95/100\n"

@@ -79,6 +79,7 @@ func TestTypedCommandIsTheirAct(t *testing.T) {
 
 // TestTypedIsNotUsed: everywhere else the call goes its usual way.
 func TestTypedIsNotUsed(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(b *bench){
 		"for nothing": func(*bench) {},
 		"before it was submitted again": func(b *bench) {

@@ -30,6 +30,7 @@ func bySelf(stage workflow.StageID) engine.Request {
 // TestRunByWorkingCopies goes through all stages by files that are written where next_call
 // names them.
 func TestRunByWorkingCopies(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	reply := b.do(start("build a thing"))
 	for _, step := range []struct {
@@ -65,6 +66,7 @@ func TestRunByWorkingCopies(t *testing.T) {
 
 // TestEditsThatNoSubmissionTakes: what a person has in the working copy is never lost.
 func TestEditsThatNoSubmissionTakes(t *testing.T) {
+	t.Parallel()
 	const theirs = "# P with hours of work\n"
 	round := func(b *bench, req engine.Request, taken bool) {
 		t.Helper()
@@ -126,6 +128,7 @@ func TestEditsThatNoSubmissionTakes(t *testing.T) {
 // TestWorkingCopyAtTheGate does to the working copy what people and programs do while a
 // decision waits: what is saved is what was scored, or nothing.
 func TestWorkingCopyAtTheGate(t *testing.T) {
+	t.Parallel()
 	scored := "# P"
 	for name, tt := range map[string]struct {
 		harm  func(b *bench, draft, record string)

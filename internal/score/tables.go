@@ -179,7 +179,7 @@ func (t *tally) count(kind resultKind) {
 // against returns the lines of the rows that speak against a pass: a failed result, in a column
 // of results or in one of marks, and a count of failures above zero.
 func (t mdTable) against(total *tally) []line {
-	if t.severityColumn() >= 0 && t.findings() != nil {
+	if t.listsFindings() {
 		return nil
 	}
 	res, ticks := t.resultColumn(-1), t.tickColumn()
@@ -192,7 +192,7 @@ func (t mdTable) against(total *tally) []line {
 	expected, actual := t.comparison()
 	var out []line
 	for i, row := range t.rows {
-		if earlierRow(row) || t.is[0]&colRound != 0 && i < len(t.rows)-1 {
+		if t.earlier(i) {
 			continue
 		}
 		failed := false
@@ -212,6 +212,14 @@ func (t mdTable) against(total *tally) []line {
 		}
 	}
 	return out
+}
+
+// listsFindings reports whether the table is one of findings, which are read as such.
+func (t mdTable) listsFindings() bool { return t.severityColumn() >= 0 && t.findings() != nil }
+
+// earlier reports whether a row is of an earlier round than the last.
+func (t mdTable) earlier(i int) bool {
+	return earlierRow(t.rows[i]) || t.is[0]&colRound != 0 && i < len(t.rows)-1
 }
 
 // passesIn reports whether a column has words of passing.
