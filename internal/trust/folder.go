@@ -174,3 +174,16 @@ func (f Folder) trouble(err error) error {
 	return fault.New(fault.Storage, "the state folder %s cannot be read or written: %w", string(f), err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }
+
+// existing calls do with the open folder; where there is none yet, it does nothing.
+func (f Folder) existing(do func(dir) error) error {
+	d, err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	return f.trouble(do(d))
+}

@@ -2,8 +2,6 @@ package trust
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -33,17 +31,12 @@ type places struct {
 }
 
 // Places returns the folders that the person has allowed, the oldest first.
-func (f Folder) Places() ([]Place, error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	list, err := d.places()
-	return list, f.trouble(err)
+func (f Folder) Places() (list []Place, err error) {
+	err = f.existing(func(d dir) error {
+		list, err = d.places()
+		return err
+	})
+	return list, err
 }
 
 func (d dir) places() ([]Place, error) {
@@ -78,20 +71,14 @@ func (f Folder) AddPlace(ctx context.Context, p Place) (added bool, err error) {
 
 // RemovePlace takes a folder off the record, and reports whether it was on it.
 func (f Folder) RemovePlace(ctx context.Context, folder string) (removed bool, err error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	err = d.changePlaces(ctx, func(list []Place) []Place {
-		rest := slices.DeleteFunc(slices.Clone(list), func(p Place) bool { return p.Folder == folder || p.Folder == resolve(folder) })
-		removed = len(rest) < len(list)
-		return rest
+	err = f.existing(func(d dir) error {
+		return d.changePlaces(ctx, func(list []Place) []Place {
+			rest := slices.DeleteFunc(slices.Clone(list), func(p Place) bool { return p.Folder == folder || p.Folder == resolve(folder) })
+			removed = len(rest) < len(list)
+			return rest
+		})
 	})
-	return removed, f.trouble(err)
+	return removed, err
 }
 
 func (d dir) changePlaces(ctx context.Context, to func([]Place) []Place) error {

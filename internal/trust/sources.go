@@ -2,8 +2,6 @@ package trust
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -25,17 +23,12 @@ type sources struct {
 }
 
 // Sources returns the repositories that the person has added, in the order in which they were.
-func (f Folder) Sources() ([]Source, error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	list, err := d.sources()
-	return list, f.trouble(err)
+func (f Folder) Sources() (list []Source, err error) {
+	err = f.existing(func(d dir) error {
+		list, err = d.sources()
+		return err
+	})
+	return list, err
 }
 
 func (d dir) sources() ([]Source, error) {
@@ -68,20 +61,14 @@ func (f Folder) AddSource(ctx context.Context, s Source, same func(url string) b
 
 // RemoveSource removes the repositories that match, and returns how many there were.
 func (f Folder) RemoveSource(ctx context.Context, matches func(url string) bool) (removed int, err error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	err = d.changeSources(ctx, func(list []Source) []Source {
-		rest := slices.DeleteFunc(slices.Clone(list), func(s Source) bool { return matches(s.URL) })
-		removed = len(list) - len(rest)
-		return rest
+	err = f.existing(func(d dir) error {
+		return d.changeSources(ctx, func(list []Source) []Source {
+			rest := slices.DeleteFunc(slices.Clone(list), func(s Source) bool { return matches(s.URL) })
+			removed = len(list) - len(rest)
+			return rest
+		})
 	})
-	return removed, f.trouble(err)
+	return removed, err
 }
 
 func (d dir) changeSources(ctx context.Context, to func([]Source) []Source) error {
