@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,11 +54,11 @@ func TestFolderForm(t *testing.T) {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				t.Parallel()
 				a := newAccount(t)
-				asked := 0
+				var asked atomic.Int32
 				l := mcpserver.Launch{Command: binary, Dir: a.project, Env: a.env(tt.env...), Protocol: protocol}
 				if tt.form != nil {
 					l.Form = func(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
-						asked++
+						asked.Add(1)
 						a.checkFolderForm(f, protocol)
 						return tt.form(ctx, f)
 					}
@@ -81,8 +82,8 @@ func TestFolderForm(t *testing.T) {
 						t.Errorf("%v", reply)
 					}
 				}
-				if asked != tt.asked {
-					t.Errorf("asked %d times, want %d", asked, tt.asked)
+				if got := int(asked.Load()); got != tt.asked {
+					t.Errorf("asked %d times, want %d", got, tt.asked)
 				}
 				if !tt.started {
 					if after := a.snapshot(); after != before {
