@@ -1,4 +1,4 @@
-module bmad-mcp
+module github.com/bmad-mcp/bmad-mcp
 
 go 1.26.0
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const module = "bmad-mcp/"
+const module = "github.com/bmad-mcp/bmad-mcp/"
 
 // may lists, for each package, the packages of the project its code may import.
 // A package that is not listed may not exist.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
-	"bmad-mcp/prompts"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
 func load(t *testing.T, id workflow.StageID) prompts.Prompt {

@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
 func main() {

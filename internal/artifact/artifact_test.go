@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 )
 
 const id = "1234abcd-0000-4000-8000-000000000000"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // WorkFolder holds the working copies of all tasks of a project, relative to it.

@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Rubric is the rules for one stage, as data.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // findings returns the ids of the content checks that a document is charged by.

@@ -8,9 +8,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // fillerCorpus is what testdata/filler/index.yaml lists: documents that say nothing, and

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func own(text string) fstest.MapFS {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var stages = workflow.Default().IDs()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
 )
 
 // table is a Markdown table outside code.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // Scheme is that of the addresses of files.

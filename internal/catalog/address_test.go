@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 func TestParseRef(t *testing.T) {

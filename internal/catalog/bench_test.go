@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // BenchmarkCatalog measures what callers ask for, on installations on a disk: one of 6,000

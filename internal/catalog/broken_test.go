@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // TestBrokenLayers: settings that are there and cannot be read are an error that names the

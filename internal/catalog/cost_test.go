@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // meter is a file system that counts what is read of each file, and how often it is opened.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lithammer/fuzzysearch/fuzzy"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // match is an item under one of its names. A lower level is a better one; among the names

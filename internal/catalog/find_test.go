@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // TestFind: the names by which people and texts of the method call an item.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // layouts are the archives of testdata/layouts, and all that tests go through.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // TestFresh: the catalog knows that the disk is no longer what it was, and what it knows anew

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // spoilt are the files that a fuzzed text is put in the place of: one of each kind that says

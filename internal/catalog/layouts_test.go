@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // table is what testdata/layouts/README.md says of one archive.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // TestManifests: what people and installers do to manifests, and what is still read of them.

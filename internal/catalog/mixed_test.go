@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // TestProblems: what was left out is told, each thing once, in an order that stays.

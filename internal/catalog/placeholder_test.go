@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // probe is a skill of the fixture of 6.12 whose text is a test's.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // File is a file of an installation.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // TestReadSpecial: a pipe would keep its reader waiting for ever, and a file that may not be

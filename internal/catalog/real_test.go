@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // counted is what a plain walk over the files of an installation has found, by names of files.

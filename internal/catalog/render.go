@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // renderer is what the body of a skill has that is to be rendered before it is read.

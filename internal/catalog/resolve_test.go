@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 )
 
 // TestResolvedGolden compares all that is told of some items, of each layout, with files.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // TestConfig: the configuration of each installation is shown merged, with the files it is of.

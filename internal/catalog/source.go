@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 const (

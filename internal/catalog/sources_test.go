@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 )
 
 // checkout is a checkout of a repository.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 func (a *app) adoptCommand() *cobra.Command {

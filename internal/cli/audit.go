@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // auditCall is what the audit command was asked for.

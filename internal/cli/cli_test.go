@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
 func TestMain(m *testing.M) {

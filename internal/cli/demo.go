@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 //go:embed demo

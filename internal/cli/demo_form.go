@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // demoPerson fills in the forms of the demo: from the script, or the person at the terminal.

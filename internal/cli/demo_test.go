@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestDemoDocuments audits what the demo hands in: a newcomer sees good documents, but for

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/hosts"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
 
 // errReported ends the program with exitStorage: what there is to say was printed.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
 
 func (a *app) gcCommand() *cobra.Command {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func (a *app) graphCommand() *cobra.Command {

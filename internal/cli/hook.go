@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/hook"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 const (

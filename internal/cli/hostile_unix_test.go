@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
 // hang is how long a command may take before it counts as waiting for ever.

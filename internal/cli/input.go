@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // maxInput is the most that is read of standard input, in bytes: the largest submission

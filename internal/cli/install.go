@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
 // installFlags are the flags of install and uninstall.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
 // diffText shows a change as a diff, without the lines around it: they may hold keys.

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/gitsource"
-	"bmad-mcp/internal/method"
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // newLibrary makes what serves the BMAD method. open opens the folder of a project, now is

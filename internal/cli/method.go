@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/gitsource"
-	"bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // methodWays are how a document's reader reaches what it names, at a terminal.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
 // broken is an output of which the first use is a bug.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/mcpserver"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/reach"
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 func (a *app) projectsCommand() *cobra.Command {

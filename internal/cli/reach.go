@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/mcpserver"
-	"bmad-mcp/internal/reach"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // Where a folder is recorded in which assistants may work.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // serve is the server on stdio, for a project or for the folders that are named. Whoever

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/mcpserver"
-	"bmad-mcp/internal/method"
-	"bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
 // httpFlags are the flags of serve.

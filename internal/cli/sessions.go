@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // sessionRow is a session in the JSON of `sessions`.

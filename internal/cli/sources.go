@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/gitsource"
-	"bmad-mcp/internal/method"
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // sourceRow is a source in the JSON of `sources list`.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
 // desk is a project and a person's state folder that can be put back to any step of a run.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // taskFlags are the arguments of the tool, as flags.

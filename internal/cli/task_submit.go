@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func (a *app) submitCommand() *cobra.Command {

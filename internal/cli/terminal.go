@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // terminal is the person at the terminal, as a channel of the engine.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestTypedNeverOverHTTP: the engine that serves clients over HTTP takes nothing that was

@@ -21,9 +21,9 @@ import (
 	"syscall"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 	ProjectFile = ".claude/bmad-task.yaml"
 	// UserFile is the user's file, relative to the configuration folder
 	// ($XDG_CONFIG_HOME, else ~/.config).
-	UserFile = "bmad-mcp/config.yaml"
+	UserFile = "github.com/bmad-mcp/bmad-mcp/config.yaml"
 	// DefaultPrompts is where a project's own prompts are looked for, relative to it.
 	DefaultPrompts = ".claude/bmad-prompts"
 	// DefaultMaxSubmission is the largest submission accepted, in bytes.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func load(t *testing.T, project, user string, environ ...string) (config.Config, error) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // folder takes the path of a folder that has to be there.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // loadBoth reads the settings of a project with a file of its own and one of the person's.

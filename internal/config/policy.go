@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // source is where a setting comes from.

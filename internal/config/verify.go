@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // verified are the stages whose submission a verify command can check.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestWhoSetTheVerifyCommand: a variable is not the person's word, since a file of the

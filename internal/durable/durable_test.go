@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 func open(t *testing.T) (*durable.Dir, string) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // counted is a file that claims a size, holds bytes without an end, and counts those that

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // hang is how long something may take before it counts as waiting for ever.

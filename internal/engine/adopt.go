@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // adopt gives the current stage of a session that an older server wrote its

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Adopt lets the person accept a session that was changed by other hands, as it stands. It

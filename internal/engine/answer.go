@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // answer records the human's answers and begins another round. Questions may be

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // saveArtifact saves the current stage's document as its deliverable. It returns

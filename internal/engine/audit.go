@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"bmad-mcp/internal/audit"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // audit returns what the server finds in a document of the current stage, before any

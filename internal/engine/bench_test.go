@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // document is a submission of about 20 kB that keeps the session at po/refining.

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // hooks are a file system that lets a test do something between the steps of an action.

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // cancel ends a session for good. Nothing is deleted.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // changed says how the current document differs from that of the round before; "" in the

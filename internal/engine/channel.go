@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Channel brings a question to a person and their answer back: a form of their host, a

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // lost is the error of a call that another one came before: it says by whom the

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/durable/durabletest"
-	"bmad-mcp/internal/golden"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestCostOfAnAction counts the syncs and renames of every action of a whole run, and

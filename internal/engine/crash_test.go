@@ -14,16 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/upkeep"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // crashStep is an action of the run that TestEveryCut cuts, and where it leads.

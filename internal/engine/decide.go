@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // decide carries out the human's decision at a gate: confirm on a document that reached

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // shownRows is how many rows a terminal of 80 columns has at least for a message in the

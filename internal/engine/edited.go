@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // People edit the working copy while it waits at a gate. A draft that was changed is not

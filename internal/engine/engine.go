@@ -18,13 +18,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/reach"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Backend keeps the sessions and texts of one project.

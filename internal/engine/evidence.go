@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/verify"
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // evidence runs the verify command of the work that a stage hands in or judges, before any

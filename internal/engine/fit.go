@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Encode returns the compact JSON of a reply, as it goes to the host.

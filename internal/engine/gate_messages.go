@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // options says what the human can do at a gate: in their words where the assistant passes

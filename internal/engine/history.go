@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Step is one entry of a session's history.

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // interact says in the reply who is to act, and how the next call looks.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Pipeline draws the stages: ✓ done, ● current, ↻ in rework or refinement, ✗ cancelled here.

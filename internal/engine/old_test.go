@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // install puts a stored session of an older server into the bench's project, with

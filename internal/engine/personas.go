@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Personas knows who acts in a stage, where a project has people for its stages.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // policy returns what the current stage's gate asks for: what is configured now, but at

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // reopen takes the session back to an earlier stage. What follows from that

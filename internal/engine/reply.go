@@ -1,6 +1,6 @@
 package engine
 
-import "bmad-mcp/internal/workflow"
+import "github.com/bmad-mcp/bmad-mcp/internal/workflow"
 
 // MaxReply is the size, in bytes of JSON, that no reply exceeds.
 const MaxReply = 14000

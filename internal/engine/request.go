@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Limits of texts that people and models type, in bytes. They keep a reply that

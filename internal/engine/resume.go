@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // resume gives the current stage's whole briefing again and changes nothing.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Rounds end: after so many submissions below a gate, or so many reworks, the human

@@ -3,8 +3,8 @@ package engine
 import (
 	"slices"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // scope returns the sprints a dev submission covers: those of the call, else

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // start makes a session at the first stage.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // status describes a session and changes nothing.

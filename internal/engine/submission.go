@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // submission is what was handed in for a stage, read.

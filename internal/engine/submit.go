@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // submit scores a document and moves the session by what comes of it.

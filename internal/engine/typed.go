@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TypedDecisions are what the person has typed as commands of their host.

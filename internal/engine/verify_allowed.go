@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/verify"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // permits are the person's allowances for one project, read when they are first asked for.

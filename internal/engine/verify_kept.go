@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/verify"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // configured returns what the configuration says of a stage's verify command.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"bmad-mcp/internal/verify"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // configuredVerify is what the configuration says of one stage's verify command now.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestPlanVerify decides between the command that a session keeps and the configured one.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // depth says how much of a briefing a reply carries.

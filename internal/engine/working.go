@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/visible"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // The working copy of a stage is the draft that people read and edit. It has one path for

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxTree bounds how many files a fingerprint covers; a project with more has none.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 func TestFromKeepsCodeAndCause(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // TestBrokenRecord has the record damaged in every way; the copy is served, is due, and

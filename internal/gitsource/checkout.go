@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // attributes has the files of a copy come byte for byte as they are in the repository, and

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // TestFilesComeAsTheyAre has a repository and a person that both want files changed.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // TestCredentials looks for a password in everything that is written, said or started.

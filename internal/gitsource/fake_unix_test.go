@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // pidIn returns the process id that a file holds, or 0.

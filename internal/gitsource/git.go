@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // grace is how long the output of a git that has ended is waited for when something else

@@ -35,8 +35,8 @@ import (
 	"sync"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // What holds for a [Cache] that says nothing else.

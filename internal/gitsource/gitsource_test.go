@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // asProcess names the variable with which the test binary is another process: it updates

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // overwrite fills every file of a folder with rubbish.

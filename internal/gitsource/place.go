@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // recordName is the file with what is known of a remote, and maxRecord its greatest size.

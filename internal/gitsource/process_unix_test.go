@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // steps are the programs that an update with a new commit runs.

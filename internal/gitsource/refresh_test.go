@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 func TestDue(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // TestOtherProtocol has the person's settings send an address elsewhere, over a protocol

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 func TestParse(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // outcome is what came of an update.

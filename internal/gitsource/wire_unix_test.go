@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // TestSSH has a program in the place of ssh that runs what it is asked for here.

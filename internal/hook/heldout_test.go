@@ -3,7 +3,7 @@ package hook_test
 import (
 	"testing"
 
-	"bmad-mcp/internal/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/hook"
 )
 
 // These were written after the rules, and not looked at while they were.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/hook"
 )
 
 const task, other = "mcp__plugin_bmad_bmad__bmad-task", "mcp__bmad__bmad-task"

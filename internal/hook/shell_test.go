@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"bmad-mcp/internal/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/hook"
 )
 
 func bash(command string) hook.Event {

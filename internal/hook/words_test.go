@@ -3,7 +3,7 @@ package hook_test
 import (
 	"testing"
 
-	"bmad-mcp/internal/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/hook"
 )
 
 // ordering are prompts that tell the assistant to decide.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // Errors of Write and Delete that a caller may want to tell apart.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
 // TestPlaces finds each host's files on systems that this test does not run on.

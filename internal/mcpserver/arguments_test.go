@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func TestDecodeTask(t *testing.T) {

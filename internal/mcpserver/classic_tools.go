@@ -4,8 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // classicDefinitions has the descriptions and schemas of the toolset method-classic.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // TestConfirmToolIsListedForHostsThatAsk, and cannot be called by others.

@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 const (

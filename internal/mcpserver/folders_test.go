@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // TestFolderForm lets every kind of person and host answer the question about a folder, in

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // modernCall is a tools/call of protocol 2026-07-28 with forms, as a program can write it.

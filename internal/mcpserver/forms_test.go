@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // person is more than what no person needs less than.

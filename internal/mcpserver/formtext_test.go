@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"bmad-mcp/internal/mcpserver"
-	"bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // Claude Code 2.1.329 at 80 columns: three lines of the message, of 74 columns each, titles

@@ -19,7 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 // limited serves with limits of a test's choice.

@@ -22,7 +22,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // served is a server on HTTP, as a child process.

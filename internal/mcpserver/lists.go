@@ -6,7 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 // looking returns what looks at one list of a caller.

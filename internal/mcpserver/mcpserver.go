@@ -18,9 +18,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/method"
-	"bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
 var (

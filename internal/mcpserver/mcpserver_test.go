@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	_ "bmad-mcp/internal/cli" // the binary that is built: go test must not take its results for known when it changes
+	_ "github.com/bmad-mcp/bmad-mcp/internal/cli" // the binary that is built: go test must not take its results for known when it changes
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"bmad-mcp/internal/golden"
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // binary is the real program, built once for all tests of the package.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // Each agent of the method is a prompt, bmad-{agent}. As with the tools of the toolset agents,

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // methodScheme begins the addresses of the method's files.

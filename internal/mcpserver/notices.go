@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 // telling returns what passes an action's notices on to the client: as progress, if the

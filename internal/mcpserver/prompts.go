@@ -7,9 +7,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Prompts are what people choose in their host, as slash commands mostly. Each speaks for

@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // caught, deferred, turns a panic into an error that promises nothing: how far the action

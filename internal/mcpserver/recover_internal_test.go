@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/config"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // faulty is a store with a bug: it panics where it is told to, after having done its work.

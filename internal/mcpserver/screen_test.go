@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/mcpserver"
-	"bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // screenWords are those of one run, in one language.

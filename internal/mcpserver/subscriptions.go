@@ -14,9 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/watch"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/watch"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxSubscriptions bounds what one client can subscribe to.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // message is a line from the server.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // screenColumns and screenRows are the size of the terminal that people are taken to have.

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
-	"bmad-mcp/internal/engine"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // scheme is that of the resources' addresses.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 func TestParseAddress(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 // wireServer serves tools that try what the library gets wrong.

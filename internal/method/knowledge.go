@@ -3,8 +3,8 @@ package method
 import (
 	"strings"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // KnowledgePage is a page of knowledge: the domains there are, or the pieces of one.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // maxDescription is how much of a description a list shows, in bytes.

@@ -22,9 +22,9 @@ import (
 	"sync"
 	"time"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // MaxReply is the size in bytes that no list and no document exceeds, but for words of the

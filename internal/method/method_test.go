@@ -12,11 +12,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/method"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // install puts a fixture of the catalog into a folder.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/catalog"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // stageAgents are the agents of the method that act in a stage, the likeliest first. Later

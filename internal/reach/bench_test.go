@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
 // BenchmarkFind looks for the project that the host has open, and for one that is the last of

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
 // world is a home with projects and credentials, on the disk.

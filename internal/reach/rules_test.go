@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
 // TestJudge says of paths, none of which is there, by which ways they may be used.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kaptinlin/jsonrepair"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // envelope is the JSON object of a submission and where it stood in the text.

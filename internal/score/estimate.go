@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // The estimate for a document that states no score: estimateBase, plus

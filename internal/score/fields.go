@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // documentKeys are the fields that hold a stage's document, the best first.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Findings that a report names in its headings, lists and sentences, and not in a table.

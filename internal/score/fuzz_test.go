@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func FuzzRead(f *testing.F) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestNoPassIsHeld holds texts of work that passed and are easily taken for a fail.

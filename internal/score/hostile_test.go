@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // hostile are texts that make a reader look at the same bytes again and again, by the piece that

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func fenced(s string) string { return tick + "json\n" + s + "\n" + tick }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // MaxQuestions bounds what one submission can ask; a person stops reading long before.

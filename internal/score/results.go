@@ -3,7 +3,7 @@ package score
 import (
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // resultKind is what one cell of a column of results says.

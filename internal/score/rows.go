@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // rows is what the tables and lists of a report hold against a pass, beside its findings and

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Assessment is what was read out of one submission, or out of two merged ones.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestWhichScoreCounts holds documents that state several scores, or one that is not meant. want is

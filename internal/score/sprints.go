@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // statement is a verdict as a report states it of itself.

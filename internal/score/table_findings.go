@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Tables of findings, and those that count them.

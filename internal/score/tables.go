@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // mdTable is a Markdown table: what its columns mean, and rows of at least the same width.

@@ -3,8 +3,8 @@ package score_test
 import (
 	"testing"
 
-	"bmad-mcp/internal/score"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // toolFailures are the last lines that tools print where something failed.

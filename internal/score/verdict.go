@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // needsLine is where a report without a field says what it is blocked on.

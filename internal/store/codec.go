@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Encode returns the stored form of a session: indented JSON with a stable order of keys.

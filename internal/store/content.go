@@ -3,8 +3,8 @@ package store
 import (
 	"fmt"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Folder holds the state of all runs of a project, relative to it.

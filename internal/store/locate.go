@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxDepth is how deep a session file is looked into for a mistake; ours is 5 deep.

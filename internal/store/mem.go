@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Mem keeps everything in memory, in the stored form. It is safe for concurrent use.

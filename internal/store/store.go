@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Sessions keeps sessions. Errors carry a fault code: NotFound, Conflict, or Storage.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/storetest"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func TestMem(t *testing.T) {

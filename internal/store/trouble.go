@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // Trouble gives an error that came of reading or writing the project in dir its

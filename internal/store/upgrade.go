@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // upgrade fills in what a session of format 0, written by the Node server, says in

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

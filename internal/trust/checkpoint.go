@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Checkpoints are what this machine has recorded of sessions, a small file for each below

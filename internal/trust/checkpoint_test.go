@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 const sessionID = "11111111-2222-4333-8444-555555555555"

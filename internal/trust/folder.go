@@ -18,8 +18,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // Folder is the path of the state folder; "" means that there is none: nothing is

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // folder returns a state folder that does not exist yet.

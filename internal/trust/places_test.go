@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // TestPlaces: folders are recorded once, without links, for their owner alone.

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // What runs the files of a project is allowed for one project, and not for whatever stands

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 const sourcesFile = "sources.json"

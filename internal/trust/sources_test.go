@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 func urls(t *testing.T, f trust.Folder) string {

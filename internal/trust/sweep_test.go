@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // at returns a simulated disk as the state folder; it has no links.

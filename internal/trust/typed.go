@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TypedFor is how long a decision that was typed is good for: long enough for an assistant

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/trust"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func typedGate(project string) trust.TypedGate {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/upkeep"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // waiting is a file system on which something happens while a lock is waited for.

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // fixRemedy is the remedy of everything that Fix repairs.

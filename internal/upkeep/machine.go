@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
 // Machine is where a program like this one lives, for the checks of it.

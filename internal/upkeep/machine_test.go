@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/hosts"
-	"bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
 
 func TestMachine(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/artifact"
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // survey is what stands in a project, read once.

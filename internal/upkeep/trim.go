@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Trimmed is a file that Trim removes, or would.

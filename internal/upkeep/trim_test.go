@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
 
 func TestTrim(t *testing.T) {

@@ -8,9 +8,9 @@
 package upkeep
 
 import (
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
 // Status says how a check came out.

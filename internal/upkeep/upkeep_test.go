@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/upkeep"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var (

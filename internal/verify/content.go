@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"path"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 )
 
 // project makes a project with the named files, and returns it open.

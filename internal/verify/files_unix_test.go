@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 )
 
 func TestFingerprintOfAPipe(t *testing.T) {

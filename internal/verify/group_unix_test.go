@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/verify"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // gone waits until the process whose id a file holds has ended. The test's own time-out

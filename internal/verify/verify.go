@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Limits bound a command.

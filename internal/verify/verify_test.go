@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/verify"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

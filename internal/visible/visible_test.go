@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // escaped holds characters that steer a terminal or do not show, and how each is written.

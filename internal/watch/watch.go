@@ -17,8 +17,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // maxFolders bounds the folders that are watched at once; systems give some thousands.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/watch"
+	"github.com/bmad-mcp/bmad-mcp/internal/watch"
 )
 
 // waiting bounds how long a test waits for what has to come.

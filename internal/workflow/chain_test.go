@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // signer signs with a key in memory.

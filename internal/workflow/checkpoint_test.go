@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // recorded is a sealed session, and what its machine has recorded of it.

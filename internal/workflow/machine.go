@@ -9,7 +9,7 @@ import (
 
 	"github.com/looplab/fsm"
 
-	"bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // Event is the outcome of an action, fired on the state machine.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/fault"
-	"bmad-mcp/internal/golden"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -20,7 +20,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // Step is a change that a program asks of the disk.

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 )
 
 // TestDiskIsLikeARealOne does the same on a simulated disk and in a folder of the

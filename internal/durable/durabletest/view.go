@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // view is a disk as a durable.FS.

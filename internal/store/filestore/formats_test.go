@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestEveryFormatOpens opens a session of every format there ever was, writes it

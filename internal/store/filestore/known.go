@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
 // Known is the list of projects in which sessions were started, kept in the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
 // TestKnownWithoutLinks: the list of an older version is read as it is, and has no links once

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
-	"bmad-mcp/internal/store/filestore"
-	"bmad-mcp/internal/store/storetest"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func sessionFile(path, id string) string {

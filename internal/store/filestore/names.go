@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxNameFile is in bytes: a file of NamesFolder holds an id.

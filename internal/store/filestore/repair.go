@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Names returns which session has each name, by the files of NamesFolder.

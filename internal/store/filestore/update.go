@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Update changes a session under its lock.

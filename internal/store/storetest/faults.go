@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"bmad-mcp/internal/durable"
-	"bmad-mcp/internal/durable/durabletest"
-	"bmad-mcp/internal/store"
-	"bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // RunFaults breaks and cuts every operation of a backend on files at every step:
