@@ -354,7 +354,7 @@ func TestRecordsAreForgotten(t *testing.T) {
 	if _, err := os.Stat(record); err == nil {
 		t.Error("it is still there")
 	}
-	if files := d.files(); !strings.Contains(strings.Join(keys(files), " "), "github.com/bmad-mcp/bmad-mcp/key") {
+	if files := d.files(); !strings.Contains(strings.Join(keys(files), " "), "bmad-mcp/key") {
 		t.Error("the key is gone")
 	}
 }

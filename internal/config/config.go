@@ -31,7 +31,7 @@ const (
 	ProjectFile = ".claude/bmad-task.yaml"
 	// UserFile is the user's file, relative to the configuration folder
 	// ($XDG_CONFIG_HOME, else ~/.config).
-	UserFile = "github.com/bmad-mcp/bmad-mcp/config.yaml"
+	UserFile = "bmad-mcp/config.yaml"
 	// DefaultPrompts is where a project's own prompts are looked for, relative to it.
 	DefaultPrompts = ".claude/bmad-prompts"
 	// DefaultMaxSubmission is the largest submission accepted, in bytes.
