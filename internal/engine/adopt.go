@@ -23,11 +23,11 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
-	refs, err := r.project.backend.Put(ctx, s.SessionID, []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.UpdatedAt}})
+	refs, err := r.project.Backend.Put(ctx, s.SessionID, []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.UpdatedAt}})
 	if err != nil {
 		return err
 	}
-	r.onFailure(func() { r.project.backend.Drop(refs) })
+	r.onFailure(func() { r.project.Backend.Drop(refs) })
 	rec.FinalResultRef = &refs[0]
 	return nil
 }
@@ -35,7 +35,7 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 // handedIn returns the text of a stage that an older server kept, "" if there is none.
 func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
-		if body, err := r.project.backend.Read(ctx, *ref); err == nil {
+		if body, err := r.project.Backend.Read(ctx, *ref); err == nil {
 			return body
 		}
 	}
@@ -45,7 +45,7 @@ func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
 // adoptSprints reads the sprints out of the plan of a session without history: an
 // older server did not.
 func (r run) adoptSprints(ctx context.Context, s *workflow.Session) {
-	w := r.project.cfg.Workflow
+	w := r.project.Config.Workflow
 	if len(s.History) > 0 || len(s.Sprints) > 0 || w.Index(s.CurrentStage) < w.Index(workflow.SM) {
 		return
 	}

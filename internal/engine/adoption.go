@@ -18,7 +18,7 @@ func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	defer p.close()
+	defer p.Close()
 	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func()), found: new(finding)}
 	reply, err := r.adoptChanged(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	s, err := r.project.Backend.Update(ctx, r.id, func(s *workflow.Session) error {
 		c := r.recordOf(signer, r.project, r.id)
 		now := s.VerifyAgainst(signer, c)
 		if s.Revision != before.Revision || now.Problem != found.Problem || now.Broken != found.Broken {
@@ -87,7 +87,7 @@ func (r run) acceptance(ctx context.Context, s *workflow.Session, found workflow
 			WithHint("type it in a terminal of your own: bmad-mcp adopt %s", s.TaskName)
 	}
 	q := Question{
-		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(), Title: r.place(s),
+		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.Dir.Path(), Title: r.place(s),
 		Text: fmt.Sprintf("The session was changed by other hands.\nFound: %s.\nFrom entry %d of %d on it is not known to be what happened.\nIt stands at %s, revision %d.\n"+
 			"bmad-mcp log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
 			found.Problem, found.Broken, len(s.History), s.Place(), s.Revision, s.TaskName),

@@ -36,7 +36,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	if st.ID == workflow.Review {
 		// What was reviewed belongs to the review: the report itself is run state otherwise.
 		if ref := s.Record(workflow.Dev).FinalResultRef; ref != nil {
-			report, err := r.project.backend.Read(ctx, *ref)
+			report, err := r.project.Backend.Read(ctx, *ref)
 			if err != nil {
 				return "", err
 			}
@@ -46,14 +46,14 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	if grant.Decision == workflow.DecisionOverride {
 		body = overrideNote(st, rec, grant) + body
 	}
-	saved, err := artifact.Save(r.project.dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
+	saved, err := artifact.Save(r.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
 	if saved.Undo != nil {
 		r.onFailure(saved.Undo)
 	}
 	if err != nil {
 		return "", err
 	}
-	s.SetArtifact(r.project.cfg.Workflow, st.ID, saved.Artifact)
+	s.SetArtifact(r.project.Config.Workflow, st.ID, saved.Artifact)
 	return saved.Kept, nil
 }
 

@@ -20,12 +20,12 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 		return nil, err
 	}
 	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}}
-	for _, before := range r.project.cfg.Workflow.Stages {
+	for _, before := range r.project.Config.Workflow.Stages {
 		if before.ID == st.ID {
 			break
 		}
 		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
-			if data, err := r.project.dir.ReadFile(doc.Path, durable.TextLimit(doc.Size)); err == nil {
+			if data, err := r.project.Dir.ReadFile(doc.Path, durable.TextLimit(doc.Size)); err == nil {
 				known.Earlier[before.ID] = string(data)
 			}
 		}
@@ -82,7 +82,7 @@ func rubricName(id workflow.StageID) string { return string(id) + ".yaml" }
 // ownRubric reads the stage's rubric from the configured folder; nil if there is none.
 // brought is true where the project brings or names it, and not the person.
 func (p *Project) ownRubric(id workflow.StageID) (data []byte, brought bool, err error) {
-	folder, done, inside, err := p.ownFolder(p.cfg.Rubrics)
+	folder, done, inside, err := p.ownFolder(p.Config.Rubrics)
 	if err != nil || folder == nil {
 		return nil, false, err
 	}
@@ -90,12 +90,12 @@ func (p *Project) ownRubric(id workflow.StageID) (data []byte, brought bool, err
 	if data, err = audit.Read(folder, id); err != nil || data == nil {
 		return nil, false, err
 	}
-	return data, inside || p.cfg.OwnRubrics || p.contains(p.cfg.Rubrics), nil
+	return data, inside || p.Config.OwnRubrics || p.contains(p.Config.Rubrics), nil
 }
 
 // rubricAllowance is what the person allows by allowing a rubric.
 func (p *Project) rubricAllowance(id workflow.StageID, data []byte) trust.Allowance {
-	return trust.Allowance{Project: p.dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.cfg.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}
+	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.Config.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}
 }
 
 // contains reports whether a folder is one of the project by any of its names.
@@ -104,7 +104,7 @@ func (p *Project) contains(name string) bool {
 	if err != nil {
 		return true // it cannot be told
 	}
-	project, err := filepath.EvalSymlinks(p.dir.Path())
+	project, err := filepath.EvalSymlinks(p.Dir.Path())
 	if err != nil {
 		return true
 	}
@@ -116,9 +116,9 @@ func (p *Project) contains(name string) bool {
 // inside the project is read through it, so that a link in it leads nowhere else.
 func (p *Project) ownFolder(name string) (folder fs.FS, done func(), inside bool, err error) {
 	done = func() {}
-	rel, relErr := filepath.Rel(p.dir.Path(), name)
+	rel, relErr := filepath.Rel(p.Dir.Path(), name)
 	if relErr == nil && filepath.IsLocal(rel) {
-		folder, err = fs.Sub(p.dir.Tree(), filepath.ToSlash(rel))
+		folder, err = fs.Sub(p.Dir.Tree(), filepath.ToSlash(rel))
 		return folder, done, true, err
 	}
 	dir, err := p.openOwn(name)

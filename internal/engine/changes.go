@@ -19,11 +19,11 @@ func (r run) changed(s *workflow.Session) string {
 		return ""
 	}
 	last := rounds[len(rounds)-2]
-	before, err := r.project.dir.ReadFile(last.Path, durable.MaxText)
+	before, err := r.project.Dir.ReadFile(last.Path, durable.MaxText)
 	if err != nil {
 		return ""
 	}
-	after, err := r.project.dir.ReadFile(ref.FilePath, durable.MaxText)
+	after, err := r.project.Dir.ReadFile(ref.FilePath, durable.MaxText)
 	if err != nil {
 		return ""
 	}

@@ -112,8 +112,8 @@ type Silence struct {
 // question describes the gate that a session waits at.
 func (r run) question(s *workflow.Session) Question {
 	q := Question{
-		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.dir.Path(),
-		Title: r.place(s), Lead: r.lead(s), Worst: r.worst(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.cfg.FormTimeout,
+		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.Dir.Path(),
+		Title: r.place(s), Lead: r.lead(s), Worst: r.worst(s), Text: r.facts(s), Choices: r.choices(s), Limit: r.project.Config.FormTimeout,
 	}
 	if doc := r.waiting(s); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size

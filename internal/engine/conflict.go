@@ -15,7 +15,7 @@ import (
 func (r run) lost(s *workflow.Session) error {
 	// Whoever is told that a step was taken must not lose it again with the power: the
 	// process that took it may have died before it had confirmed it.
-	_ = r.project.dir.SyncDir(store.Folder)
+	_ = r.project.Dir.SyncDir(store.Folder)
 	last := s.Last()
 	if last.Action == "" { // an older server kept no history
 		return fault.New(fault.Conflict, "another call changed the session first: it now stands at %s, revision %d", s.Place(), s.Revision).
@@ -64,7 +64,7 @@ func (r run) showedOther(s *workflow.Session) bool {
 // key tells sessions apart in the memory, and callers: a copy of a project has the same
 // ids, and what one caller was shown another has not seen.
 func (r run) key(sessionID string) string {
-	return r.project.dir.Path() + "\x00" + sessionID + "\x00" + r.req.Client
+	return r.project.Dir.Path() + "\x00" + sessionID + "\x00" + r.req.Client
 }
 
 // late reports whether a call that does not fit where the session stands would

@@ -57,7 +57,7 @@ func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.St
 	if grant.Decision != workflow.DecisionChanges && !r.blocked(s) && r.draftEdited(s) {
 		return "", r.changedSince(s) // while the person was asked
 	}
-	event := r.project.cfg.Workflow.Decision(from, s.CurrentState, rec.Verdict, grant.Decision != workflow.DecisionChanges)
+	event := r.project.Config.Workflow.Decision(from, s.CurrentState, rec.Verdict, grant.Decision != workflow.DecisionChanges)
 	if event != workflow.EventChangesRequested && event != workflow.EventSentBack {
 		if kept, err = r.saveArtifact(ctx, s, from, grant); err != nil {
 			return kept, err
@@ -81,7 +81,7 @@ func (s *silence) Error() string { return "no decision was taken: " + s.Why }
 
 // stillPending describes a session whose gate stays as it is, and why.
 func (r run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
-	s, err := r.project.backend.Get(ctx, r.id)
+	s, err := r.project.Backend.Get(ctx, r.id)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (r run) leavingPolicy(s *workflow.Session) workflow.GateMode {
 	if r.policy(s).Gate == workflow.GateStrict {
 		return workflow.GateStrict
 	}
-	w := r.project.cfg.Workflow
+	w := r.project.Config.Workflow
 	for _, st := range w.Stages[:w.Index(s.CurrentStage)] {
 		if st.Policy().Gate == workflow.GateStrict && st.Gate != workflow.GateNone {
 			return workflow.GateStrict

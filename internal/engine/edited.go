@@ -23,7 +23,7 @@ func (r run) draftState(s *workflow.Session) artifact.State {
 	if ref == nil {
 		return artifact.Unchanged
 	}
-	return artifact.StateOf(r.project.dir, workflow.Artifact{Path: r.draftPath(s), SHA256: r.draftHash(s)})
+	return artifact.StateOf(r.project.Dir, workflow.Artifact{Path: r.draftPath(s), SHA256: r.draftHash(s)})
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in: what a
@@ -110,7 +110,7 @@ func (r run) notStale(s *workflow.Session) error {
 	}
 	for _, result := range r.results(s) {
 		given := r.given(result.Path)
-		stale := given == rec.Artifact.Path && artifact.StateOf(r.project.dir, *rec.Artifact) == artifact.Unchanged
+		stale := given == rec.Artifact.Path && artifact.StateOf(r.project.Dir, *rec.Artifact) == artifact.Unchanged
 		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == r.draftPath(s)) && !r.draftEdited(s) {
 			return fault.New(fault.InvalidArgument, "%s is the document from before an earlier stage was reopened", given).
 				WithHint("work the change in, then submit it; if it needs none, say in the document why it still holds")

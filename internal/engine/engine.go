@@ -181,7 +181,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	if id == "" { // only status goes without a session
 		return e.list(ctx, req, p)
 	}
@@ -253,7 +253,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	}
 	// A prompt that cannot be read would leave the next stage without its briefing. They
 	// are read here and kept: after the session is stored, nothing may fail.
-	if err := r.project.checkPrompts(); err != nil {
+	if err := r.project.CheckPrompts(); err != nil {
 		return nil, err
 	}
 	if prepare != nil {
@@ -261,7 +261,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 			return nil, err
 		}
 	}
-	s, err := r.project.backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	s, err := r.project.Backend.Update(ctx, r.id, func(s *workflow.Session) error {
 		if s.Revision != before.Revision {
 			return r.lost(s)
 		}
@@ -400,9 +400,9 @@ func (r run) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, ErrAsked) {
 		return err
 	}
-	f := fault.From(store.Trouble(r.project.dir, err))
+	f := fault.From(store.Trouble(r.project.Dir, err))
 	f.SessionID = r.id
-	if s, getErr := r.project.backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
+	if s, getErr := r.project.Backend.Get(context.WithoutCancel(ctx), r.id); getErr == nil && len(f.Allowed) == 0 {
 		f.Allowed = r.allowedActions(s)
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
 		r.memory.tell(r.key(r.id), s.Revision)
@@ -412,7 +412,7 @@ func (r run) explain(ctx context.Context, err error) error {
 
 // allowedActions lists what the session accepts where it stands, and with its draft as it is.
 func (r run) allowedActions(s *workflow.Session) []string {
-	names := actionNames(r.project.cfg.Workflow.Allowed(s))
+	names := actionNames(r.project.Config.Workflow.Allowed(s))
 	if r.stopped() {
 		return slices.DeleteFunc(names, func(name string) bool {
 			return name != string(workflow.ActionStatus) && name != string(workflow.ActionResume)
@@ -442,7 +442,7 @@ func actionNames(actions []workflow.Action) []string {
 
 // fire moves the session by one event of this action.
 func (r run) fire(ctx context.Context, s *workflow.Session, event workflow.Event, note workflow.Transition) error {
-	return r.project.cfg.Workflow.Fire(ctx, s, workflow.Firing{
+	return r.project.Config.Workflow.Fire(ctx, s, workflow.Firing{
 		Event: event, Action: r.req.Action, By: r.req.By, At: r.Now(),
 		Stage: workflow.StageID(r.req.Stage), Note: note,
 	})
@@ -450,7 +450,7 @@ func (r run) fire(ctx context.Context, s *workflow.Session, event workflow.Event
 
 // stage returns the definition of the session's current stage.
 func (r run) stage(s *workflow.Session) workflow.Stage {
-	st, _ := r.project.cfg.Workflow.Stage(s.CurrentStage)
+	st, _ := r.project.Config.Workflow.Stage(s.CurrentStage)
 	return st
 }
 

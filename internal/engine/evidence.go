@@ -44,9 +44,9 @@ func (r run) verify(ctx context.Context, kept workflow.VerifyCommand) *workflow.
 	}
 	notes := r.scriptNotes(kept, *allowed)
 	r.bindVerify(ctx, kept, *allowed)
-	timeout := r.project.cfg.VerifyTimeout
+	timeout := r.project.Config.VerifyTimeout
 	defer r.telling(ctx, "running `"+clip(kept.Command, 120)+"`", timeout)()
-	e := verify.Run(ctx, r.project.dir.Path(), kept.Command, r.now, verify.Limits{Timeout: timeout, Tail: r.project.cfg.VerifyOutput})
+	e := verify.Run(ctx, r.project.Dir.Path(), kept.Command, r.now, verify.Limits{Timeout: timeout, Tail: r.project.Config.VerifyOutput})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }

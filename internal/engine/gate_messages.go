@@ -65,7 +65,7 @@ func (r run) gateOptions(s *workflow.Session, target string) string {
 			"or say what to change")
 	case st.Gate == workflow.GateScore:
 		return r.options(s,
-			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", count(r.project.cfg.MaxIterations, "round")),
+			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", count(r.project.Config.MaxIterations, "round")),
 			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
 			r.elsewhere(st))
 	case r.blocked(s):
@@ -150,7 +150,7 @@ func sprintTitles(s *workflow.Session) []string {
 
 // elsewhere is what is left besides going on or back.
 func (r run) elsewhere(st workflow.Stage) string {
-	if st.ID == r.project.cfg.Workflow.First().ID {
+	if st.ID == r.project.Config.Workflow.First().ID {
 		return "or **cancel**"
 	}
 	return "or **reopen** an earlier stage, or **cancel**"

@@ -94,8 +94,8 @@ func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.St
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
-	s, err := p.backend.Get(ctx, id)
+	defer p.Close()
+	s, err := p.Backend.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (p *Project) round(ctx context.Context, s *workflow.Session, stage workflow
 		if r.Iteration != iteration {
 			continue
 		}
-		text, err := p.backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
+		text, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
 		if err != nil {
 			return r, err
 		}
@@ -143,10 +143,10 @@ func (p *Project) savedRound(s *workflow.Session, stage workflow.StageID) (Round
 		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).
 			WithHint("name two submissions by their numbers")
 	}
-	data, err := p.dir.ReadFile(a.Path, durable.TextLimit(a.Size))
+	data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
 	if err != nil {
 		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
 			WithHint("restore it from version control, or name two submissions by their numbers")
 	}
-	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: artifact.StateOf(p.dir, *a) == artifact.Modified}, nil
+	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: artifact.StateOf(p.Dir, *a) == artifact.Modified}, nil
 }

@@ -56,7 +56,7 @@ func (e *Engine) recordOf(signer workflow.Signer, p *Project, id string) *workfl
 	if e.trust == nil || signer == nil {
 		return nil
 	}
-	if c, ok := e.trust.Checkpoints(signer, p.dir.Path(), id)[id]; ok {
+	if c, ok := e.trust.Checkpoints(signer, p.Dir.Path(), id)[id]; ok {
 		return &c
 	}
 	return nil
@@ -66,7 +66,7 @@ func (e *Engine) recordOf(signer workflow.Signer, p *Project, id string) *workfl
 func (r run) get(ctx context.Context) (*workflow.Session, error) {
 	signer := r.readSigner()
 	c := r.recordOf(signer, r.project, r.id)
-	s, err := r.project.backend.Get(ctx, r.id)
+	s, err := r.project.Backend.Get(ctx, r.id)
 	if err == nil {
 		r.look(s, signer, c)
 	}
@@ -102,7 +102,7 @@ func (r run) look(s *workflow.Session, signer workflow.Signer, c *workflow.Check
 // configured, or as the session says. The present stage alone would not do: it is what
 // an edit of the session changes first.
 func (p *Project) strict(s *workflow.Session) bool {
-	for _, st := range p.cfg.Workflow.Stages {
+	for _, st := range p.Config.Workflow.Stages {
 		gates := []workflow.GateMode{st.Mode, s.Policy[st.ID].Gate}
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
 			gates = append(gates, rec.Policy.Gate)
@@ -166,7 +166,7 @@ func (r run) record(ctx context.Context, s *workflow.Session) {
 		c.File = workflow.Hash(data)
 	}
 	c.Strict = r.project.strict(s)
-	if err := r.trust.Record(context.WithoutCancel(ctx), signer, r.project.dir.Path(), s.SessionID, c); err != nil {
+	if err := r.trust.Record(context.WithoutCancel(ctx), signer, r.project.Dir.Path(), s.SessionID, c); err != nil {
 		r.unrecorded.Do(func() { r.log.Warn("what sessions are is not recorded", "error", err) })
 	}
 }
@@ -178,10 +178,10 @@ func (e *Engine) Inspect(ctx context.Context, req Request) (s *workflow.Session,
 	if err != nil {
 		return nil, v, "", err
 	}
-	defer p.close()
+	defer p.Close()
 	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
 	s, err = r.get(ctx)
-	return s, r.found.Verification, p.dir.Path(), err
+	return s, r.found.Verification, p.Dir.Path(), err
 }
 
 // maxUnrecorded is how many sessions of which this machine has recorded nothing a list
@@ -197,7 +197,7 @@ func (e *Engine) Changed(ctx context.Context, req Request, ids []string, all boo
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	return e.changed(ctx, p, ids, all), ctx.Err()
 }
 
@@ -219,7 +219,7 @@ func (e *Engine) changed(ctx context.Context, p *Project, ids []string, all bool
 					return
 				}
 				part := ids[from:min(from+inspected, len(ids))]
-				recorded := e.trust.Checkpoints(signer, p.dir.Path(), part...)
+				recorded := e.trust.Checkpoints(signer, p.Dir.Path(), part...)
 				for i, id := range part {
 					if c, ok := recorded[id]; ok {
 						found[from+i] = e.compared(ctx, p, id, signer, &c)
@@ -247,11 +247,11 @@ const inspected = 64
 // it, nil if nothing was; nothing where its file is as it was recorded.
 func (e *Engine) compared(ctx context.Context, p *Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
-		if data, err := p.dir.ReadFile(store.SessionPath(id), durable.MaxText); err == nil && workflow.Hash(data) == c.File {
+		if data, err := p.Dir.ReadFile(store.SessionPath(id), durable.MaxText); err == nil && workflow.Hash(data) == c.File {
 			return none
 		}
 	}
-	s, err := p.backend.Get(ctx, id)
+	s, err := p.Backend.Get(ctx, id)
 	if err != nil {
 		return none // gone since, or the list names what is wrong with it
 	}

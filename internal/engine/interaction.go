@@ -150,7 +150,7 @@ func (r run) approvals(s *workflow.Session, st workflow.Stage) []string {
 	case st.Gate == workflow.GateApproval:
 		return []string{"approve", "reject"}
 	case st.Gate == workflow.GateScore:
-		if st.ID == r.project.cfg.Workflow.First().ID {
+		if st.ID == r.project.Config.Workflow.First().ID {
 			return []string{"go_on", "accept_below_gate", "cancel"}
 		}
 		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}

@@ -33,12 +33,12 @@ func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
 
 // headline says which task this is and where it stands.
 func (r run) headline(s *workflow.Session) string {
-	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, r.place(s), Pipeline(r.project.cfg.Workflow, s))
+	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, r.place(s), Pipeline(r.project.Config.Workflow, s))
 }
 
 // place says at which stage of how many a session stands, or how it ended.
 func (r run) place(s *workflow.Session) string {
-	w := r.project.cfg.Workflow
+	w := r.project.Config.Workflow
 	place := fmt.Sprintf("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), r.stage(s).Role)
 	switch s.CurrentState {
 	case workflow.Completed:
@@ -218,7 +218,7 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	}
 	if st.ID == workflow.Dev && s.ReworkCount > 0 {
 		fmt.Fprintf(&b, "\nRework %d", s.ReworkCount)
-		if most := r.project.cfg.MaxRework; s.ReworkCount <= most {
+		if most := r.project.Config.MaxRework; s.ReworkCount <= most {
 			fmt.Fprintf(&b, " of %d", most)
 		}
 		b.WriteString(".")
@@ -279,9 +279,9 @@ func (r run) completedMessage(s *workflow.Session) string {
 
 // sinceSaved says what has become of an artifact, or nothing.
 func (r run) sinceSaved(s *workflow.Session, name string) string {
-	for _, st := range r.project.cfg.Workflow.Stages {
+	for _, st := range r.project.Config.Workflow.Stages {
 		if a := s.Record(st.ID).Artifact; a != nil && a.Path == name {
-			switch artifact.StateOf(r.project.dir, *a) {
+			switch artifact.StateOf(r.project.Dir, *a) {
 			case artifact.Missing:
 				return " — **missing on disk**"
 			case artifact.Modified:
@@ -290,7 +290,7 @@ func (r run) sinceSaved(s *workflow.Session, name string) string {
 			return ""
 		}
 	}
-	if !r.project.dir.Exists(name) {
+	if !r.project.Dir.Exists(name) {
 		return " — **missing on disk**"
 	}
 	return ""

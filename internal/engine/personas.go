@@ -20,10 +20,10 @@ const MaxPersona = 1800
 // ask for the agents of the installed method. That nobody does is no failure of the action:
 // the stage has a role of its own.
 func (r run) persona(st workflow.Stage) string {
-	if r.project.cfg.Personas != config.PersonasBMAD || r.personas == nil {
+	if r.project.Config.Personas != config.PersonasBMAD || r.personas == nil {
 		return ""
 	}
-	text, err := r.personas.Persona(r.project.dir.Path(), st.ID)
+	text, err := r.personas.Persona(r.project.Dir.Path(), st.ID)
 	if err != nil {
 		return "The settings ask for the BMAD agent of this stage, and there is none to act as (" + clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 	}

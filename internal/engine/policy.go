@@ -20,7 +20,7 @@ func (r run) policy(s *workflow.Session) workflow.Policy {
 // policies are those of all stages, as configured.
 func (p *Project) policies() map[workflow.StageID]workflow.Policy {
 	out := map[workflow.StageID]workflow.Policy{}
-	for _, st := range p.cfg.Workflow.Stages {
+	for _, st := range p.Config.Workflow.Stages {
 		out[st.ID] = st.Policy()
 	}
 	return out
@@ -35,7 +35,7 @@ func (r run) notePolicy(s *workflow.Session) {
 		return
 	}
 	var changes []string
-	for _, st := range r.project.cfg.Workflow.Stages {
+	for _, st := range r.project.Config.Workflow.Stages {
 		before, after := s.Policy[st.ID], now[st.ID]
 		if before.Same(after) || st.Gate == workflow.GateNone {
 			continue

@@ -20,15 +20,15 @@ import (
 
 // Project is one open project folder.
 type Project struct {
-	dir     *durable.Dir
-	backend Backend
-	cfg     config.Config
+	Dir     *durable.Dir
+	Backend Backend
+	Config  config.Config
 	prompts map[workflow.StageID]prompts.Prompt // those read so far
 	// openOwn opens a folder of prompts or rubrics that lies outside of the project.
 	openOwn func(name string) (*durable.Dir, error)
 }
 
-func (p *Project) close() { _ = p.dir.Close() }
+func (p *Project) Close() { _ = p.Dir.Close() }
 
 // folder opens an existing folder that may be served; it makes nothing.
 func (e *Engine) folder(cwd string) (*durable.Dir, error) {
@@ -73,7 +73,7 @@ func (e *Engine) open(cwd string) (*Project, error) {
 	}
 	dir.LockTimeout = cfg.LockTimeout
 	return &Project{
-		dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
+		Dir: dir, Backend: e.backend(dir), Config: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
 		openOwn: func(name string) (*durable.Dir, error) {
 			if e.confined() {
 				if own, err := e.personNames(name); err != nil || !own {
@@ -86,7 +86,7 @@ func (e *Engine) open(cwd string) (*Project, error) {
 }
 
 // prompt returns a stage's role prompt, the project's own if it has one. It reads it once.
-func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
+func (p *Project) Prompt(id workflow.StageID) (prompts.Prompt, error) {
 	if known, ok := p.prompts[id]; ok {
 		return known, nil
 	}
@@ -98,7 +98,7 @@ func (p *Project) prompt(id workflow.StageID) (prompts.Prompt, error) {
 }
 
 func (p *Project) readPrompt(id workflow.StageID) (prompts.Prompt, error) {
-	own, done, _, err := p.ownFolder(p.cfg.Prompts)
+	own, done, _, err := p.ownFolder(p.Config.Prompts)
 	if err != nil {
 		return prompts.Prompt{}, err
 	}
@@ -107,9 +107,9 @@ func (p *Project) readPrompt(id workflow.StageID) (prompts.Prompt, error) {
 }
 
 // checkPrompts reports the first prompt file of the project that cannot be used.
-func (p *Project) checkPrompts() error {
-	for _, st := range p.cfg.Workflow.Stages {
-		if _, err := p.prompt(st.ID); err != nil {
+func (p *Project) CheckPrompts() error {
+	for _, st := range p.Config.Workflow.Stages {
+		if _, err := p.Prompt(st.ID); err != nil {
 			return err
 		}
 	}
@@ -191,9 +191,9 @@ func (e *Engine) locate(ctx context.Context, req Request) (*Project, string, err
 		if err != nil {
 			return nil, "", err
 		}
-		id, err := p.backend.Find(ctx, req.SessionID)
+		id, err := p.Backend.Find(ctx, req.SessionID)
 		if err != nil {
-			p.close()
+			p.Close()
 			return nil, "", err
 		}
 		return p, id, nil
@@ -233,7 +233,7 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 			continue
 		case err != nil:
 			if found != nil {
-				found.close()
+				found.Close()
 			}
 			return nil, "", err
 		case p == nil:
@@ -241,11 +241,11 @@ func (e *Engine) search(ctx context.Context, places []string, ref string, only b
 		case found == nil:
 			found, foundID = p, id
 		case foundID == id: // the same folder under another path
-			p.close()
+			p.Close()
 		default:
-			first, second := found.dir.Path(), p.dir.Path()
-			p.close()
-			found.close()
+			first, second := found.Dir.Path(), p.Dir.Path()
+			p.Close()
+			found.Close()
 			return nil, "", fault.New(fault.Conflict, "the task %q exists in several projects: %s and %s", ref, first, second).
 				WithHint("pass cwd, or the session id")
 		}
@@ -285,9 +285,9 @@ func (e *Engine) locateOnly(ctx context.Context, req Request) (*Project, string,
 	if err != nil {
 		return nil, "", err
 	}
-	sessions, _, err := p.backend.List(ctx)
+	sessions, _, err := p.Backend.List(ctx)
 	if err != nil {
-		p.close()
+		p.Close()
 		return nil, "", err
 	}
 	var active []workflow.Summary
@@ -305,8 +305,8 @@ func (e *Engine) locateOnly(ctx context.Context, req Request) (*Project, string,
 		// The action will be refused or not by the state of the only session there is.
 		return p, sessions[0].SessionID, nil
 	}
-	path := p.dir.Path()
-	p.close()
+	path := p.Dir.Path()
+	p.Close()
 	if len(active) == 0 {
 		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
 			WithHint("start one, or pass session_id to reopen a completed one")

@@ -7,11 +7,11 @@ func (e *Engine) Ready(req Request) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	if err := p.checkPrompts(); err != nil {
+	defer p.Close()
+	if err := p.CheckPrompts(); err != nil {
 		return err
 	}
-	for _, st := range p.cfg.Workflow.Stages {
+	for _, st := range p.Config.Workflow.Stages {
 		if _, _, err := p.rubric(st.ID, e.trust); err != nil {
 			return err
 		}

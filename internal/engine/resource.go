@@ -70,14 +70,14 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	if err != nil {
 		return Resource{}, "", err
 	}
-	defer p.close()
+	defer p.Close()
 	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
 	s, err := r.get(ctx)
 	if err != nil {
 		return Resource{}, "", err
 	}
 	res, err := r.resourceOf(s, view)
-	return res, p.dir.Path(), err
+	return res, p.Dir.Path(), err
 }
 
 func newResource(name, mime, path, text string) Resource {
@@ -89,27 +89,27 @@ func (r run) resourceOf(s *workflow.Session, view string) (Resource, error) {
 	switch view {
 	case ViewSession:
 		file := store.SessionPath(s.SessionID)
-		data, err := p.dir.ReadFile(file, durable.MaxText)
+		data, err := p.Dir.ReadFile(file, durable.MaxText)
 		if err != nil {
-			return Resource{}, store.Trouble(p.dir, err)
+			return Resource{}, store.Trouble(p.Dir, err)
 		}
 		return newResource(view, mimeJSON, file, string(data)), nil
 	case ViewHistory:
 		text, err := r.historyJSON(s, 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
-	for _, st := range p.cfg.Workflow.Stages {
+	for _, st := range p.Config.Workflow.Stages {
 		a := s.Record(st.ID).Artifact
 		if a == nil || view != string(st.ID) && view != path.Base(a.Path) {
 			continue
 		}
-		data, err := p.dir.ReadFile(a.Path, durable.TextLimit(a.Size))
+		data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
 		if errors.Is(err, fs.ErrNotExist) {
 			return Resource{}, fault.New(fault.NotFound, "the artifact %s is not there any more", a.Path).
 				WithHint("restore it from version control, or reopen the stage %s", st.ID)
 		}
 		if err != nil {
-			return Resource{}, store.Trouble(p.dir, err)
+			return Resource{}, store.Trouble(p.Dir, err)
 		}
 		return newResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
 	}
@@ -252,29 +252,29 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 	if err != nil {
 		return nil, "", err
 	}
-	defer p.close()
-	sessions, err := p.backend.Latest(ctx, n)
+	defer p.Close()
+	sessions, err := p.Backend.Latest(ctx, n)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, summary := range sessions {
-		s, err := p.backend.Get(ctx, summary.SessionID)
+		s, err := p.Backend.Get(ctx, summary.SessionID)
 		if err != nil {
 			continue // removed since, or broken: there is nothing of it to read
 		}
 		add := func(view, file string) {
-			if info, err := p.dir.Stat(file); err == nil {
+			if info, err := p.Dir.Stat(file); err == nil {
 				entries = append(entries, IndexEntry{Session: summary, View: view, Path: file, Size: info.Size(), Changed: info.ModTime()})
 			}
 		}
 		add(ViewSession, store.SessionPath(s.SessionID))
-		for _, st := range p.cfg.Workflow.Stages {
+		for _, st := range p.Config.Workflow.Stages {
 			if a := s.Record(st.ID).Artifact; a != nil {
 				add(path.Base(a.Path), a.Path)
 			}
 		}
 	}
-	return entries, p.dir.Path(), nil
+	return entries, p.Dir.Path(), nil
 }
 
 // Projects lists the projects that are served: the folders that it is confined to, and in
@@ -301,7 +301,7 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 	case "":
 		return nil
 	case ViewSessions, ViewWorkflow:
-		res, _, err := r.resource(ctx, Request{Cwd: r.project.dir.Path()}, r.req.View)
+		res, _, err := r.resource(ctx, Request{Cwd: r.project.Dir.Path()}, r.req.View)
 		out.show(res)
 		return err
 	}

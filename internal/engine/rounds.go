@@ -16,7 +16,7 @@ import (
 // exhausted reports whether the submission that is being taken is the last one before
 // the human is asked whether the stage goes on.
 func (r run) exhausted(s *workflow.Session) bool {
-	return roundsBelow(s)+1 >= r.project.cfg.MaxIterations
+	return roundsBelow(s)+1 >= r.project.Config.MaxIterations
 }
 
 // roundsBelow counts the current stage's submissions since the human last decided on it.
@@ -37,7 +37,7 @@ func roundsBelow(s *workflow.Session) int {
 // reworkSpent reports whether the work has come back to dev as often as it may without
 // the human saying why once more.
 func (r run) reworkSpent(s *workflow.Session) bool {
-	return r.stage(s).Gate == workflow.GateVerdict && s.ReworkCount >= r.project.cfg.MaxRework
+	return r.stage(s).Gate == workflow.GateVerdict && s.ReworkCount >= r.project.Config.MaxRework
 }
 
 // followsUp refuses a report that leaves out what became of findings that were open in

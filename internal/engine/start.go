@@ -15,13 +15,13 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
-	if err := p.checkPrompts(); err != nil {
+	if err := p.CheckPrompts(); err != nil {
 		return nil, err
 	}
 	id := e.newID()
-	s := p.cfg.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.dir.Path(), req.By, e.Now())
+	s := p.Config.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = p.policies()
 	e.keepVerify(p, s)
 	s.SealNew(e.signer(ctx))
@@ -29,15 +29,15 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },
 		// Documents of an earlier run whose sessions are gone must not be written over.
 		Taken: func(name string) bool {
-			return p.dir.Exists(artifact.TaskFolder(name)) || p.dir.Exists(artifact.WorkTask(name))
+			return p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))
 		},
 	}
-	if err := p.backend.Create(ctx, s, names); err != nil {
+	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return nil, err
 	}
 	if e.known != nil {
 		// A help for finding the session from elsewhere; the session itself is stored.
-		if err := e.known.Add(ctx, p.dir.Path()); err != nil {
+		if err := e.known.Add(ctx, p.Dir.Path()); err != nil {
 			e.log.Warn("the list of known projects was not updated", "error", err)
 		}
 	}
@@ -46,7 +46,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	e.memory.show(r.key(id), s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
-		where = fmt.Sprintf(" in the project `%s`", p.dir.Path())
+		where = fmt.Sprintf(" in the project `%s`", p.Dir.Path())
 	}
 	message := fmt.Sprintf("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
 		where, store.SessionPath(id), taskFolder(s), r.message(s))

@@ -24,7 +24,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range r.project.cfg.Workflow.Stages {
+	for _, st := range r.project.Config.Workflow.Stages {
 		rec := s.Record(st.ID)
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
 		if rec.Audit != nil {
@@ -35,7 +35,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 		}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
-			state := artifact.StateOf(r.project.dir, *rec.Artifact)
+			state := artifact.StateOf(r.project.Dir, *rec.Artifact)
 			view.Missing, view.Modified = state == artifact.Missing, state == artifact.Modified
 		}
 		out.Stages = append(out.Stages, view)
@@ -60,11 +60,11 @@ const listed = 20
 
 // list describes the sessions of a project that has not exactly one active.
 func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, error) {
-	sessions, broken, err := p.backend.List(ctx)
+	sessions, broken, err := p.Backend.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &Reply{Cwd: p.dir.Path(), InteractionType: UserDecision, PendingUserActions: []string{"choose_session", "start"}}
+	out := &Reply{Cwd: p.Dir.Path(), InteractionType: UserDecision, PendingUserActions: []string{"choose_session", "start"}}
 	for _, b := range broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
@@ -111,7 +111,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, err
 		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
 			WithHint("pass session_id; status without view lists the sessions")
 	}
-	res, _, err := e.resource(ctx, Request{Cwd: p.dir.Path()}, req.View)
+	res, _, err := e.resource(ctx, Request{Cwd: p.Dir.Path()}, req.View)
 	out.show(res)
 	return out, err
 }
@@ -123,12 +123,12 @@ func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow
 	if err != nil {
 		return nil, nil, "", err
 	}
-	defer p.close()
-	sessions, broken, err := p.backend.List(ctx)
+	defer p.Close()
+	sessions, broken, err := p.Backend.List(ctx)
 	for _, b := range broken {
 		unreadable = append(unreadable, b.Err.Error())
 	}
-	return sessions, unreadable, p.dir.Path(), err
+	return sessions, unreadable, p.Dir.Path(), err
 }
 
 // Session returns one session in full, and its project folder.
@@ -138,7 +138,7 @@ func (e *Engine) Session(ctx context.Context, req Request) (s *workflow.Session,
 	if err != nil {
 		return nil, "", err
 	}
-	defer p.close()
-	s, err = p.backend.Get(ctx, id)
-	return s, p.dir.Path(), err
+	defer p.Close()
+	s, err = p.Backend.Get(ctx, id)
+	return s, p.Dir.Path(), err
 }

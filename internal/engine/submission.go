@@ -33,7 +33,7 @@ type submission struct {
 // readSubmission loads and assesses the results of a call, before any lock is taken.
 func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflow.Stage) (*submission, error) {
 	results := r.results(s)
-	if len(r.req.Results) == 0 && !r.project.dir.Exists(r.workPath(s)) {
+	if len(r.req.Results) == 0 && !r.project.Dir.Exists(r.workPath(s)) {
 		return nil, r.noWorkingCopy(s)
 	}
 	sub := &submission{texts: map[workflow.Engine]string{}}
@@ -97,7 +97,7 @@ func (r run) load(result Result) (string, error) {
 			return "", err
 		}
 	}
-	if limit := r.project.cfg.MaxSubmission; int64(len(text)) > limit {
+	if limit := r.project.Config.MaxSubmission; int64(len(text)) > limit {
 		return "", tooLarge(name, int64(len(text)), limit)
 	}
 	if err := checkText(name, text, len(text)); err != nil {
@@ -118,11 +118,11 @@ func tooLarge(name string, size, limit int64) error {
 // relative returns an absolute path as one from the project folder. The project
 // and the path may spell the same folder differently, as /tmp and /private/tmp do.
 func (r run) relative(path string) string {
-	rel, err := filepath.Rel(r.project.dir.Path(), path)
+	rel, err := filepath.Rel(r.project.Dir.Path(), path)
 	if err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
-	project, err := filepath.EvalSymlinks(r.project.dir.Path())
+	project, err := filepath.EvalSymlinks(r.project.Dir.Path())
 	if err != nil {
 		return path
 	}
@@ -139,7 +139,7 @@ func (r run) relative(path string) string {
 // loadFile reads a submission from a regular file of the project that no symbolic link leads to.
 func (r run) loadFile(name, given string) (string, error) {
 	outside := func() error {
-		return fault.New(fault.InvalidArgument, "%s %q is not inside the project %s", name, given, r.project.dir.Path()).
+		return fault.New(fault.InvalidArgument, "%s %q is not inside the project %s", name, given, r.project.Dir.Path()).
 			WithHint("write the document to a file inside the project and pass its path")
 	}
 	local := filepath.Clean(given)
@@ -156,11 +156,11 @@ func (r run) loadFile(name, given string) (string, error) {
 	}
 	slices.Reverse(parts)
 	for _, part := range parts {
-		info, err := r.project.dir.Lstat(part)
+		info, err := r.project.Dir.Lstat(part)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return "", fault.New(fault.NotFound, "%s %q does not exist", name, given).
-				WithHint("paths are relative to the project folder %s", r.project.dir.Path())
+				WithHint("paths are relative to the project folder %s", r.project.Dir.Path())
 		case err != nil:
 			return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
 		case info.Mode()&fs.ModeSymlink != 0:
@@ -168,8 +168,8 @@ func (r run) loadFile(name, given string) (string, error) {
 				WithHint("pass the path of the file itself")
 		}
 	}
-	limit := r.project.cfg.MaxSubmission
-	data, err := r.project.dir.ReadFile(local, limit)
+	limit := r.project.Config.MaxSubmission
+	data, err := r.project.Dir.ReadFile(local, limit)
 	var kind *durable.NotRegularError
 	var large *durable.TooLargeError
 	switch {

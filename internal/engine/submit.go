@@ -147,7 +147,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	if st.Scoring == workflow.ScoringAudited {
 		reading.Audited = &sub.audit.Score
 	}
-	event := r.project.cfg.Workflow.Outcome(st, first, reading)
+	event := r.project.Config.Workflow.Outcome(st, first, reading)
 	rec.Gaps = append(unchanged, gapsFor(st, a, event)...)
 	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
 		rec.Gaps = append(rec.Gaps, auditGaps(sub.audit)...)
@@ -202,11 +202,11 @@ func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record
 		return err
 	}
 	texts, index := r.texts(s, sub, edits)
-	refs, err := r.project.backend.Put(ctx, s.SessionID, texts)
+	refs, err := r.project.Backend.Put(ctx, s.SessionID, texts)
 	if err != nil {
 		return err
 	}
-	r.onFailure(func() { r.project.backend.Drop(refs) })
+	r.onFailure(func() { r.project.Backend.Drop(refs) })
 	if edits != "" {
 		sub.edits = refs[len(refs)-1].FilePath
 	}

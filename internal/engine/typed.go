@@ -29,7 +29,7 @@ func (r run) typed(ctx context.Context, s *workflow.Session, policy workflow.Gat
 		a.Decision = workflow.DecisionChanges
 	}
 	needsWords := r.wordsDue(s, a.Decision, "") != ""
-	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.dir.Path(), b, a.Decision), needsWords, r.Now())
+	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
 			r.log.Warn("what was typed cannot be taken", "error", err)
@@ -58,8 +58,8 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	if err != nil {
 		return gate, "", false
 	}
-	defer p.close()
-	sessions, _, err := p.backend.List(ctx)
+	defer p.Close()
+	sessions, _, err := p.Backend.List(ctx)
 	if err != nil {
 		return gate, "", false
 	}
@@ -76,11 +76,11 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	if len(sessions) != 1 {
 		return gate, "", false
 	}
-	s, err := p.backend.Get(ctx, sessions[0].SessionID)
+	s, err := p.Backend.Get(ctx, sessions[0].SessionID)
 	if err != nil || !s.CurrentState.Gated() {
 		return gate, "", false
 	}
 	r := run{Engine: e, project: p, id: s.SessionID}
 	b := r.bound(s)
-	return typedGate(p.dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
+	return typedGate(p.Dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
 }

@@ -23,7 +23,7 @@ func (e *Engine) permits(p *Project) permits {
 		if e.trust == nil {
 			return nil
 		}
-		return e.trust.InForce(p.dir.Path())
+		return e.trust.InForce(p.Dir.Path())
 	})}
 }
 
@@ -74,7 +74,7 @@ func (r run) notAllowed(kept workflow.VerifyCommand) string {
 	switch {
 	case known == nil:
 		return why
-	case known.Project == trust.PathOf(r.project.dir.Path()):
+	case known.Project == trust.PathOf(r.project.Dir.Path()):
 		return why + " (what you allowed at this path was for another project, or its run state was cleared since)"
 	}
 	// Not where: a client that asks may not be served that folder.
@@ -106,9 +106,9 @@ var gone = workflow.Hash([]byte("gone"))
 // hashes.
 func (p *Project) scripts(command string) []trust.Allowance {
 	var out []trust.Allowance
-	for _, name := range verify.Files(p.dir.Tree(), p.dir.Path(), command) {
-		hash := cmp.Or(verify.Fingerprint(p.dir.Tree(), name), gone)
-		out = append(out, trust.Allowance{Project: p.dir.Path(), Kind: trust.KindScript, Text: name, SHA256: hash})
+	for _, name := range verify.Files(p.Dir.Tree(), p.Dir.Path(), command) {
+		hash := cmp.Or(verify.Fingerprint(p.Dir.Tree(), name), gone)
+		out = append(out, trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindScript, Text: name, SHA256: hash})
 	}
 	return out
 }

@@ -12,8 +12,8 @@ import (
 
 // configured returns what the configuration says of a stage's verify command.
 func (p *Project) configured(have permits, stage workflow.StageID) configuredVerify {
-	now := configuredVerify{command: p.cfg.Verify[stage], by: p.cfg.VerifyBy[stage]}
-	if own, says := p.cfg.PersonVerify[stage]; says {
+	now := configuredVerify{command: p.Config.Verify[stage], by: p.Config.VerifyBy[stage]}
+	if own, says := p.Config.PersonVerify[stage]; says {
 		now.person = &own
 	}
 	if a := have.command(now.command, now.by); now.command != "" && a != nil {

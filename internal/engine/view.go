@@ -27,7 +27,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	}
 	st, rec := r.stage(s), s.Current()
 	out := &Reply{
-		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: r.project.dir.Path(),
+		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: r.project.Dir.Path(),
 		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
 		State: s.CurrentState, CurrentState: s.CurrentState,
 		Iteration:   rec.Iteration,
@@ -134,7 +134,7 @@ func lastBytes(s string, n int) string {
 
 // brief adds what the current stage works from.
 func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) error {
-	prompt, err := r.project.prompt(st.ID)
+	prompt, err := r.project.Prompt(st.ID)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func refinement(st workflow.Stage, rec *workflow.Record, later string) string {
 // saved, else the last submission.
 func (r run) earlier(s *workflow.Session, st workflow.Stage) []Document {
 	var out []Document
-	for _, before := range r.project.cfg.Workflow.Stages {
+	for _, before := range r.project.Config.Workflow.Stages {
 		if before.ID == st.ID {
 			break
 		}
@@ -231,7 +231,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	working := doc != nil && st.ID == s.CurrentStage && s.CurrentState.Active()
 	if working {
 		doc.Path, doc.Modified = r.draftPath(s), r.draftEdited(s)
-		if info, err := r.project.dir.Stat(doc.Path); err == nil {
+		if info, err := r.project.Dir.Stat(doc.Path); err == nil {
 			doc.Size = info.Size()
 		}
 	}
@@ -242,7 +242,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	if doc != nil { // until there is a new submission, it is of before the reopen
 		doc.Stale = a.Stale && s.CurrentState == workflow.Generating
 	}
-	state := artifact.StateOf(r.project.dir, *a)
+	state := artifact.StateOf(r.project.Dir, *a)
 	// What people have made of an artifact, and not the submission it came from, is
 	// what another round starts from, until that round has a submission of its own.
 	started := state == artifact.Modified && !submittedSince(s, st.ID) && (!working || !doc.Modified)
@@ -253,7 +253,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 		doc = &Document{Stage: st.ID}
 	}
 	doc.Path, doc.Size, doc.SHA256, doc.Stale, doc.Modified = a.Path, a.Size, a.SHA256, a.Stale, state == artifact.Modified
-	if info, err := r.project.dir.Stat(a.Path); err == nil {
+	if info, err := r.project.Dir.Stat(a.Path); err == nil {
 		doc.Size = info.Size()
 	}
 	return doc

@@ -35,12 +35,12 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	w := wanted{Engine: e, p: p, have: e.permits(p)}
 	w.commands()
 	w.runs()
 	w.scripts()
-	for _, st := range p.cfg.Workflow.Stages {
+	for _, st := range p.Config.Workflow.Stages {
 		data, brought, err := p.ownRubric(st.ID)
 		if err != nil {
 			return "", nil, err
@@ -49,10 +49,10 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 			w.add(p.rubricAllowance(st.ID, data), string(st.ID))
 		}
 	}
-	for _, source := range p.cfg.OwnSources {
-		w.add(trust.Allowance{Project: p.dir.Path(), Kind: trust.KindSource, Text: source}, "agents and workflows")
+	for _, source := range p.Config.OwnSources {
+		w.add(trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindSource, Text: source}, "agents and workflows")
 	}
-	return p.dir.Path(), w.list, nil
+	return p.Dir.Path(), w.list, nil
 }
 
 // Allow records that the person allows something, with the files that it names as they
@@ -97,7 +97,7 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 
 // command adds a verify command.
 func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
-	a := trust.Allowance{Project: w.p.dir.Path(), Kind: trust.KindVerify, Text: verify.Canonical(command)}
+	a := trust.Allowance{Project: w.p.Dir.Path(), Kind: trust.KindVerify, Text: verify.Canonical(command)}
 	if by == workflow.SetByPerson {
 		a.Kind = trust.KindOwnVerify
 	}
@@ -112,8 +112,8 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 
 func (w *wanted) commands() {
 	for _, stage := range config.Verified() {
-		if command := w.p.cfg.Verify[stage]; command != "" {
-			w.command(command, w.p.cfg.VerifyBy[stage], string(stage))
+		if command := w.p.Config.Verify[stage]; command != "" {
+			w.command(command, w.p.Config.VerifyBy[stage], string(stage))
 		}
 	}
 }
@@ -124,13 +124,13 @@ const maxRuns = 20
 // runs adds the commands that runs have kept and that are configured no more, and has
 // those asked about again that a run would follow if they were allowed now.
 func (w *wanted) runs() {
-	sessions, _, err := w.p.backend.List(context.Background())
+	sessions, _, err := w.p.Backend.List(context.Background())
 	if err != nil {
 		return // doctor says so
 	}
 	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !s.CurrentState.Active() })
 	for _, summary := range sessions[max(0, len(sessions)-maxRuns):] {
-		s, err := w.p.backend.Get(context.Background(), summary.SessionID)
+		s, err := w.p.Backend.Get(context.Background(), summary.SessionID)
 		if err != nil {
 			continue
 		}
@@ -146,7 +146,7 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 	if kept.Instead == nil || kept.Accepted {
 		return
 	}
-	by := w.p.cfg.VerifyBy[stage]
+	by := w.p.Config.VerifyBy[stage]
 	if next := *kept.Instead; next != "" && w.have.command(next, by) != nil {
 		want := w.command(next, by, "")
 		want.Allowed = false

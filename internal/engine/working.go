@@ -28,7 +28,7 @@ func (r run) workPath(s *workflow.Session) string {
 // or the record of the last round where an older version made none.
 func (r run) draftPath(s *workflow.Session) string {
 	ref := s.Current().FinalResultRef
-	if name := r.workPath(s); ref == nil || r.project.dir.Exists(name) {
+	if name := r.workPath(s); ref == nil || r.project.Dir.Exists(name) {
 		return name
 	}
 	return ref.FilePath
@@ -51,7 +51,7 @@ func (r run) noWorkingCopy(s *workflow.Session) error {
 // edits returns the text of the working copy where it holds edits that the submission does
 // not take: it is neither the document of the last round nor one of the submitted texts.
 func (r run) edits(s *workflow.Session, sub *submission) (string, error) {
-	data, err := r.project.dir.ReadFile(r.workPath(s), durable.MaxText)
+	data, err := r.project.Dir.ReadFile(r.workPath(s), durable.MaxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -76,10 +76,10 @@ func (r run) edits(s *workflow.Session, sub *submission) (string, error) {
 // that an older version wrote, and after someone has removed it.
 func (r run) layOut(ctx context.Context, s *workflow.Session) error {
 	ref := s.Current().FinalResultRef
-	if ref == nil || !s.CurrentState.Active() || r.project.dir.Exists(r.workPath(s)) {
+	if ref == nil || !s.CurrentState.Active() || r.project.Dir.Exists(r.workPath(s)) {
 		return nil
 	}
-	body, err := r.project.backend.Read(ctx, *ref)
+	body, err := r.project.Backend.Read(ctx, *ref)
 	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
 		return nil //nolint:nilerr // the draft stays where it is, and is named there
 	}
@@ -88,7 +88,7 @@ func (r run) layOut(ctx context.Context, s *workflow.Session) error {
 
 // saveWork writes the current stage's working copy, ahead of the session.
 func (r run) saveWork(s *workflow.Session, body string) error {
-	undo, err := artifact.SaveWork(r.project.dir, r.workPath(s), body)
+	undo, err := artifact.SaveWork(r.project.Dir, r.workPath(s), body)
 	r.onFailure(undo)
 	return err
 }
@@ -96,11 +96,11 @@ func (r run) saveWork(s *workflow.Session, body string) error {
 // scored returns the text of a stage's last round as it was scored. Where its record is
 // gone or was changed, the working copy stands in if it is the same text.
 func (r run) scored(ctx context.Context, s *workflow.Session, ref workflow.ContentRef) (string, error) {
-	body, err := r.project.backend.Read(ctx, ref)
+	body, err := r.project.Backend.Read(ctx, ref)
 	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
 		return body, nil
 	}
-	if data, workErr := r.project.dir.ReadFile(r.workPath(s), durable.MaxText); workErr == nil && ref.SHA256 != "" && workflow.Hash(data) == ref.SHA256 {
+	if data, workErr := r.project.Dir.ReadFile(r.workPath(s), durable.MaxText); workErr == nil && ref.SHA256 != "" && workflow.Hash(data) == ref.SHA256 {
 		return string(data), nil
 	}
 	return body, err
@@ -137,7 +137,7 @@ func (r run) texts(s *workflow.Session, sub *submission, edits string) (texts []
 func (r run) viewed(s *workflow.Session) string {
 	name := r.draftPath(s)
 	again := "Say **decide** when you are ready: the form asks again. Or say what to change."
-	data, err := r.project.dir.ReadFile(name, durable.MaxText)
+	data, err := r.project.Dir.ReadFile(name, durable.MaxText)
 	if err != nil {
 		return fmt.Sprintf("The document `%s` cannot be read: %v. Nothing was decided.", name, err)
 	}
@@ -155,10 +155,10 @@ func (r run) viewed(s *workflow.Session) string {
 // edits of its own stays.
 func (r run) workFromArtifact(s *workflow.Session) error {
 	rec := s.Current()
-	if rec.Artifact == nil || rec.FinalResultRef == nil || artifact.StateOf(r.project.dir, *rec.Artifact) != artifact.Modified || r.draftEdited(s) {
+	if rec.Artifact == nil || rec.FinalResultRef == nil || artifact.StateOf(r.project.Dir, *rec.Artifact) != artifact.Modified || r.draftEdited(s) {
 		return nil
 	}
-	data, err := r.project.dir.ReadFile(rec.Artifact.Path, durable.MaxText)
+	data, err := r.project.Dir.ReadFile(rec.Artifact.Path, durable.MaxText)
 	if err != nil {
 		return nil //nolint:nilerr // it is named in the briefing, and may be there again by then
 	}

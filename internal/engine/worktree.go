@@ -42,7 +42,7 @@ func (r run) workTree(s *workflow.Session) (now, same string) {
 		}
 	}
 	sum, before, n := sha256.New(), sha256.New(), 0
-	err := fs.WalkDir(r.project.dir.Tree(), ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(r.project.Dir.Tree(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
