@@ -24,16 +24,16 @@ var unbounded = map[string][]string{
 
 // mayRead lists the files that may, each with what for and why.
 var mayRead = map[string]map[string]string{
-	"internal/audit/words.go":     {".ReadFile": "of the word lists in the binary"},
-	"internal/audit/rubric.go":    {"fs.ReadFile": "of the rubrics in the binary"},
-	"internal/cli/demo.go":        {".ReadFile": "of the texts in the binary"},
-	"internal/cli/input.go":       {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
-	"internal/cli/hook.go":        {"os.ReadDir": "of the person's own state folder"},
-	"internal/engine/served.go":   {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
-	"internal/score/lexicon.go":   {".ReadFile": "of the word lists in the binary"},
-	"internal/gitsource/place.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
-	"internal/trust/folder.go":    {"os.OpenRoot": "of the person's state folder, to make files in"},
-	"internal/golden/golden.go":   {"os.ReadFile": "of tests"},
+	"internal/audit/words.go":          {".ReadFile": "of the word lists in the binary"},
+	"internal/audit/rubric.go":         {"fs.ReadFile": "of the rubrics in the binary"},
+	"internal/cli/demo.go":             {".ReadFile": "of the texts in the binary"},
+	"internal/cli/input.go":            {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
+	"internal/cli/hook.go":             {"os.ReadDir": "of the person's own state folder"},
+	"internal/engine/served.go":        {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
+	"internal/score/lexicon.go":        {".ReadFile": "of the word lists in the binary"},
+	"internal/bmad/gitsource/place.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
+	"internal/trust/folder.go":         {"os.OpenRoot": "of the person's state folder, to make files in"},
+	"internal/golden/golden.go":        {"os.ReadFile": "of tests"},
 }
 
 // unboundedReads returns the calls in a file that its package may not make.

@@ -18,11 +18,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -63,7 +63,7 @@ type app struct {
 	raw      io.Writer
 	log      *slog.Logger
 	engine   *engine.Engine
-	library  *method.Library
+	library  *library.Library
 	settings config.Source
 	// reach is what an assistant on stdio may use; nil where a person works at a terminal.
 	reach *reach.Reach

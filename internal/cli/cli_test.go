@@ -31,7 +31,7 @@ func layout(ts *testscript.TestScript, neg bool, args []string) {
 // layouts returns where an installation of the method is kept.
 func layouts(name string) string {
 	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "catalog", "testdata", "layouts", name+".txtar")
+	return filepath.Join(filepath.Dir(here), "..", "bmad", "catalog", "testdata", "layouts", name+".txtar")
 }
 
 // TestScripts runs testdata/script/*.txtar against the program. -update rewrites

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
 
 // errReported ends the program with exitStorage: what there is to say was printed.
@@ -55,8 +55,8 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := upkeep.Of(dir), dir.Path()
-	report := upkeep.Report{Cwd: cwd}
+	project, cwd := doctor.Of(dir), dir.Path()
+	report := doctor.Report{Cwd: cwd}
 	if fix {
 		fixed, err := project.Fix(ctx, a.engine.Now())
 		report.Fixed = &fixed
@@ -106,11 +106,11 @@ func (a *app) openFolder() (*durable.Dir, error) {
 }
 
 // checkSettings checks what every action needs: the settings and the prompts.
-func (a *app) checkSettings(cwd string) upkeep.Check {
-	c := upkeep.Check{Group: upkeep.OfProject, Name: "settings", Status: upkeep.OK, Detail: "settings and prompts can be used"}
+func (a *app) checkSettings(cwd string) doctor.Check {
+	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: "settings and prompts can be used"}
 	if err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
 		f := fault.From(err)
-		c.Status, c.Detail, c.Remedy = upkeep.Problem, f.Message, f.Hint
+		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
 	}
 	a.checkPolicy(cwd, &c)
@@ -119,12 +119,12 @@ func (a *app) checkSettings(cwd string) upkeep.Check {
 
 // checkFolders says in which folders assistants may work besides those that their hosts have
 // open, and names those on record that do not count.
-func (a *app) checkFolders() upkeep.Check {
-	c := upkeep.Check{Group: upkeep.OfMachine, Name: "folders", Status: upkeep.OK}
+func (a *app) checkFolders() doctor.Check {
+	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
 	rows, err := a.projectRows()
 	if err != nil {
 		f := fault.From(err)
-		c.Status, c.Detail, c.Remedy = upkeep.Warning, f.Message, f.Hint
+		c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint
 		return c
 	}
 	count := map[string]int{}
@@ -136,8 +136,8 @@ func (a *app) checkFolders() upkeep.Check {
 		if row.Missing && row.From == fromSessions {
 			continue // projects come and go
 		}
-		c.Status, c.Remedy = upkeep.Warning, "bmad-mcp projects remove DIR takes it off the list"
-		c.Items = append(c.Items, upkeep.Item{Path: row.Folder, What: "does not count: " + row.Why})
+		c.Status, c.Remedy = doctor.Warning, "bmad-mcp projects remove DIR takes it off the list"
+		c.Items = append(c.Items, doctor.Item{Path: row.Folder, What: "does not count: " + row.Why})
 	}
 	c.Detail = fmt.Sprintf("assistants may work in what their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
@@ -145,8 +145,8 @@ func (a *app) checkFolders() upkeep.Check {
 }
 
 // checkHistories names the sessions that were changed by other hands.
-func (a *app) checkHistories(ctx context.Context, cwd string) (upkeep.Check, error) {
-	c := upkeep.Check{Group: upkeep.OfProject, Name: "histories", Status: upkeep.OK}
+func (a *app) checkHistories(ctx context.Context, cwd string) (doctor.Check, error) {
+	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	req := engine.Request{Cwd: cwd}
 	sessions, _, _, err := a.engine.Sessions(ctx, req)
 	if err != nil {
@@ -163,8 +163,8 @@ func (a *app) checkHistories(ctx context.Context, cwd string) (upkeep.Check, err
 		if !found {
 			continue
 		}
-		c.Status = upkeep.Problem
-		c.Items = append(c.Items, upkeep.Item{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
+		c.Status = doctor.Problem
+		c.Items = append(c.Items, doctor.Item{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
 		c.Remedy = "put the file back as it was, or accept it at a terminal: bmad-mcp adopt " + shellWord(s.TaskName)
 	}
 	if len(c.Items) > 0 {
@@ -178,17 +178,17 @@ const maxLeftOut = 10
 
 // checkMethod tells what is installed of the BMAD method, where anything is, and what of it
 // could not be used.
-func (a *app) checkMethod(cwd string) []upkeep.Check {
+func (a *app) checkMethod(cwd string) []doctor.Check {
 	s := a.library.At(cwd)
-	c := upkeep.Check{Group: upkeep.OfProject, Name: "method", Status: upkeep.OK}
+	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Sources {
 		if src.State == "failed" {
-			c.Items = append(c.Items, upkeep.Item{Path: src.Place, What: src.Problem})
+			c.Items = append(c.Items, doctor.Item{Path: src.Place, What: src.Problem})
 		}
 	}
 	for _, p := range s.Check() {
 		if len(c.Items) < maxLeftOut {
-			c.Items = append(c.Items, upkeep.Item{Path: p.Path, What: p.Text})
+			c.Items = append(c.Items, doctor.Item{Path: p.Path, What: p.Text})
 		}
 	}
 	if s.Empty() && len(c.Items) == 0 {
@@ -196,13 +196,13 @@ func (a *app) checkMethod(cwd string) []upkeep.Check {
 	}
 	c.Detail = fmt.Sprintf("%d agents, %d workflows, %d tasks of the BMAD method", len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)), len(s.Catalog.Items(catalog.Task)))
 	if len(c.Items) > 0 {
-		c.Status, c.Remedy = upkeep.Warning, "bmad-mcp sources shows all of it; what is named here was left out"
+		c.Status, c.Remedy = doctor.Warning, "bmad-mcp sources shows all of it; what is named here was left out"
 	}
-	return []upkeep.Check{c}
+	return []doctor.Check{c}
 }
 
 // checkPolicy names the settings that do not count, and what waits to be allowed.
-func (a *app) checkPolicy(cwd string, c *upkeep.Check) {
+func (a *app) checkPolicy(cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {
 		return
@@ -213,7 +213,7 @@ func (a *app) checkPolicy(cwd string, c *upkeep.Check) {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, upkeep.Item{Path: config.ProjectFile, What: what})
+		c.Items = append(c.Items, doctor.Item{Path: config.ProjectFile, What: what})
 	}
 	_, wants, err := a.engine.Wants(engine.Request{Cwd: cwd})
 	if err != nil {
@@ -225,24 +225,24 @@ func (a *app) checkPolicy(cwd string, c *upkeep.Check) {
 			if w.Note != "" {
 				what = w.Note
 			}
-			c.Items = append(c.Items, upkeep.Item{Path: w.Kind, What: what})
+			c.Items = append(c.Items, doctor.Item{Path: w.Kind, What: what})
 			c.Remedy = "see and allow it with bmad-mcp allow"
 		}
 	}
 	if len(c.Items) > 0 {
-		c.Status, c.Detail = upkeep.Warning, "can be used, but not all of them count"
+		c.Status, c.Detail = doctor.Warning, "can be used, but not all of them count"
 	}
 }
 
-func (a *app) machine(cwd string) upkeep.Machine {
-	m := upkeep.Machine{Hosts: hosts.This(cwd)}
+func (a *app) machine(cwd string) doctor.Machine {
+	m := doctor.Machine{Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
 	return m
 }
 
-func (a *app) printFixed(f upkeep.Fixed) {
+func (a *app) printFixed(f doctor.Fixed) {
 	if a.asJSON {
 		return // an error is the one object that is printed
 	}
@@ -260,13 +260,13 @@ func (a *app) printFixed(f upkeep.Fixed) {
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
-func (a *app) printReport(r upkeep.Report) {
+func (a *app) printReport(r doctor.Report) {
 	if r.Fixed != nil {
 		a.printFixed(*r.Fixed)
 	}
-	marks := map[upkeep.Status]string{upkeep.OK: "✓", upkeep.Warning: "!", upkeep.Problem: "✗"}
-	titles := map[upkeep.Group]string{upkeep.OfProject: "Project " + r.Cwd, upkeep.OfMachine: "This machine"}
-	group := upkeep.Group("")
+	marks := map[doctor.Status]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
+	titles := map[doctor.Group]string{doctor.OfProject: "Project " + r.Cwd, doctor.OfMachine: "This machine"}
+	group := doctor.Group("")
 	for _, c := range r.Checks {
 		if c.Group != group {
 			if group != "" {
@@ -287,11 +287,11 @@ func (a *app) printReport(r upkeep.Report) {
 			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)
 		}
 	}
-	count := map[upkeep.Status]int{}
+	count := map[doctor.Status]int{}
 	for _, c := range r.Checks {
 		count[c.Status]++
 	}
-	switch problems, warnings := count[upkeep.Problem], count[upkeep.Warning]; {
+	switch problems, warnings := count[doctor.Problem], count[doctor.Warning]; {
 	case problems+warnings == 0:
 		fmt.Fprintln(a.out, "\nAll is well.")
 	case problems == 0:

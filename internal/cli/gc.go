@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
 
 func (a *app) gcCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	files, err := upkeep.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
+	files, err := doctor.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {
 		if apply && !a.asJSON && len(files) > 0 {
 			fmt.Fprintf(a.out, "Removed %d files before this went wrong.\n", len(files))
@@ -67,7 +67,7 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 	}
 	if a.asJSON {
 		if files == nil {
-			files = []upkeep.Trimmed{}
+			files = []doctor.Trimmed{}
 		}
 		return a.printJSON(map[string]any{"cwd": dir.Path(), "older_than": age, "applied": apply, "files": files, "bytes": bytes})
 	}
@@ -86,15 +86,15 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 }
 
 // forgetGone trims what this machine has recorded of sessions that are gone.
-func (a *app) forgetGone(ctx context.Context, old time.Duration, apply bool) ([]upkeep.Trimmed, error) {
+func (a *app) forgetGone(ctx context.Context, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	forgotten, err := a.trust().Forget(ctx, a.engine.Now().Add(-old), gone, apply)
-	var out []upkeep.Trimmed
+	var out []doctor.Trimmed
 	for _, f := range forgotten {
-		out = append(out, upkeep.Trimmed{Path: f.Path, Size: f.Size, Why: f.Why})
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: f.Why})
 	}
 	return out, err
 }

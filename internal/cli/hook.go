@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/claudehook"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/hook"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -60,7 +60,7 @@ func (a *app) hook(ctx context.Context) {
 			fmt.Fprintln(a.err, "bmad-mcp: the hook failed:", p)
 		}
 	}()
-	var e hook.Event
+	var e claudehook.Event
 	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
 		return
@@ -70,12 +70,12 @@ func (a *app) hook(ctx context.Context) {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot keep what you typed, so you will be asked:", err)
 	}
 	file := a.turnFile(e.SessionID)
-	var turn hook.Turn
+	var turn claudehook.Turn
 	if data, err := durable.ReadPath(file, maxTurn); err == nil {
 		_ = json.Unmarshal(data, &turn) // one that is broken is begun anew
 	}
 	if reason := turn.Refuse(e); reason != "" {
-		if answer, err := hook.Answer(reason); err == nil {
+		if answer, err := claudehook.Answer(reason); err == nil {
 			fmt.Fprintln(a.raw, string(answer))
 		}
 		return
@@ -92,7 +92,7 @@ func (a *app) hook(ctx context.Context) {
 // keepTyped keeps a decision that the person typed as a command, for the assistant's call
 // that the command makes. Where it could mean more than one gate, or none, nothing is kept,
 // and they are asked as ever.
-func (a *app) keepTyped(ctx context.Context, e hook.Event) error {
+func (a *app) keepTyped(ctx context.Context, e claudehook.Event) error {
 	var action workflow.Action
 	decision := workflow.DecisionApprove
 	switch e.Typed() {
@@ -129,7 +129,7 @@ func (a *app) turnFile(session string) string {
 	return filepath.Join(folder, "turns", hex.EncodeToString(sum[:8])+".json")
 }
 
-func (a *app) keepTurn(file string, turn hook.Turn) error {
+func (a *app) keepTurn(file string, turn claudehook.Turn) error {
 	data, err := json.Marshal(turn)
 	if err != nil {
 		return err

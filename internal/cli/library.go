@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // newLibrary makes what serves the BMAD method. open opens the folder of a project, now is
 // the clock. A shared one serves nothing of the person's home.
-func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func() time.Time, shared bool) *method.Library {
+func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func() time.Time, shared bool) *library.Library {
 	home, _ := os.UserHomeDir() // without a home nothing of the person's is served
 	if shared {
 		home = ""
@@ -23,9 +23,9 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 	if a.reach != nil {
 		above = a.openAbove
 	}
-	return method.New(method.Options{
+	return library.New(library.Options{
 		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open, Above: above,
-		Remotes:  func(project string) ([]method.Remote, []string) { return a.remotes(project, open) },
+		Remotes:  func(project string) ([]library.Remote, []string) { return a.remotes(project, open) },
 		Settings: a.sourceFolders,
 		Cache:    a.gitCache(now),
 		Now:      now,
@@ -75,7 +75,7 @@ func (a *app) gitCache(now func() time.Time) *gitsource.Cache {
 
 // remotes returns the repositories that count for a project: those the person has added or
 // set, then those of the project that they have allowed.
-func (a *app) remotes(project string, open func(name string) (*durable.Dir, error)) (out []method.Remote, problems []string) {
+func (a *app) remotes(project string, open func(name string) (*durable.Dir, error)) (out []library.Remote, problems []string) {
 	add := func(url, from string) {
 		spec, err := gitsource.Parse(url)
 		if err != nil {
@@ -87,7 +87,7 @@ func (a *app) remotes(project string, open func(name string) (*durable.Dir, erro
 				return
 			}
 		}
-		out = append(out, method.Remote{Spec: spec, From: from})
+		out = append(out, library.Remote{Spec: spec, From: from})
 	}
 	added, err := a.trust().Sources()
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // methodWays are how a document's reader reaches what it names, at a terminal.
-var methodWays = method.Ways{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}
+var methodWays = library.Ways{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}
 
 // methodCommands are those that show what is installed of the method.
 func (a *app) methodCommands() []*cobra.Command {
@@ -31,7 +31,7 @@ func (a *app) methodCommands() []*cobra.Command {
 
 // shelf returns what there is of the method for the folder that the command is for. A
 // repository that was never fetched is waited for: nobody else will tell that it has come.
-func (a *app) shelf(ctx context.Context) (*method.Shelf, error) {
+func (a *app) shelf(ctx context.Context) (*library.Shelf, error) {
 	project, err := a.project()
 	if err == nil && a.cwd != "" {
 		_, err = a.engine.Where(engine.Request{Cwd: project})
@@ -119,7 +119,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 	return cmd
 }
 
-func (a *app) showItem(s *method.Shelf, kind catalog.Kind, name string) error {
+func (a *app) showItem(s *library.Shelf, kind catalog.Kind, name string) error {
 	if a.asJSON {
 		details, err := s.Details(kind, name)
 		if err != nil {
@@ -127,7 +127,7 @@ func (a *app) showItem(s *method.Shelf, kind catalog.Kind, name string) error {
 		}
 		return a.printJSON(details)
 	}
-	show := map[catalog.Kind]func(string, string, method.Ways) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
+	show := map[catalog.Kind]func(string, string, library.Ways) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
 	text, err := show(name, "", methodWays)
 	if err != nil {
 		return err

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
@@ -244,7 +244,7 @@ func (a *app) roots(names []string) ([]string, error) {
 
 // newEngine makes the engine, and the library of the method whose agents its stages may act
 // as; with folders, both are confined to projects in them.
-func (a *app) newEngine(within []string) (*engine.Engine, *method.Library) {
+func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	var e *engine.Engine
 	library := a.newLibrary(func(name string) (*durable.Dir, error) { return e.OpenFolder(name) }, func() time.Time { return e.Clock() }, len(within) > 0)
 	var typed engine.TypedDecisions

@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // sourceRow is a source in the JSON of `sources list`.
 type sourceRow struct {
-	method.Source
+	library.Source
 	FetchedAt *time.Time `json:"fetched_at,omitempty"`
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	TriedAt   *time.Time `json:"tried_at,omitempty"`
@@ -170,13 +170,13 @@ func (a *app) repository(named string) (gitsource.Spec, error) {
 }
 
 // named returns the repositories that count here, and their names.
-func (a *app) named() ([]method.Remote, []string, error) {
+func (a *app) named() ([]library.Remote, []string, error) {
 	project, err := a.project()
 	if err != nil {
 		return nil, nil, err
 	}
 	remotes, _ := a.remotes(project, a.engine.OpenFolder)
-	return remotes, method.Names(remotes), nil
+	return remotes, library.Names(remotes), nil
 }
 
 // completeSources completes the names of repositories.
@@ -190,7 +190,7 @@ func (a *app) completeSources(_ *cobra.Command, given []string, _ string) ([]str
 
 // foundIn counts what a copy holds: agents, workflows, tasks.
 func (a *app) foundIn(c gitsource.Copy) ([3]int, error) {
-	return method.Count(c.Dir)
+	return library.Count(c.Dir)
 }
 
 func (a *app) updateSources(ctx context.Context, args []string) error {

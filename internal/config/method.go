@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/gitsource"
 )
 
 // Toolset is a group of tools that is offered together: each definition costs the model's

@@ -30,7 +30,7 @@
 // the name holds the old bytes or the new, never a part. This is shown by
 //
 //	go test ./internal/engine -run 'EveryCut|Cost|DiskTrouble' -v
-//	go test ./internal/store/... ./internal/upkeep ./internal/artifact -run 'Fault|Cut|Edits' -v
+//	go test ./internal/store/... ./internal/doctor ./internal/artifact -run 'Fault|Cut|Edits' -v
 //
 // # What is not
 //

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -22,7 +23,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
-	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -434,13 +434,13 @@ func (w world) kept(t *testing.T) string {
 // mended checks that what a fault leaves is nothing that doctor --fix cannot mend.
 func mended(t *testing.T, o durabletest.Outcome, w world) {
 	t.Helper()
-	p := upkeep.Of(w.disk.Copy().Dir(w.path + "-mended"))
+	p := doctor.Of(w.disk.Copy().Dir(w.path + "-mended"))
 	if _, err := p.Fix(ctx, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatalf("%v: doctor --fix: %v", o, err)
 	}
 	checks, err := p.Check(ctx)
 	for _, c := range checks {
-		if err != nil || c.Status != upkeep.OK {
+		if err != nil || c.Status != doctor.OK {
 			t.Fatalf("%v: after doctor --fix: %+v, %v", o, c, err)
 		}
 	}

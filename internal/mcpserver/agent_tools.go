@@ -9,8 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 )
 
 // In the toolset agents each agent is a tool of its own, named {module}-{agent}, beside
@@ -43,7 +43,7 @@ type ownTool struct {
 }
 
 // ownTools returns the tools that agents are, each under a name of its own.
-func (s *Server) ownTools(shelf *method.Shelf) []ownTool {
+func (s *Server) ownTools(shelf *library.Shelf) []ownTool {
 	if shelf == nil || !s.offers(ToolsetAgents) {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (s *Server) everyTool(ctx context.Context) []mcp.Tool {
 }
 
 // lists reports whether a tool is listed for a caller with this shelf.
-func (s *Server) lists(name string, shelf *method.Shelf) bool {
+func (s *Server) lists(name string, shelf *library.Shelf) bool {
 	for toolset, names := range toolsets {
 		for _, n := range names {
 			if n != name {
@@ -151,7 +151,7 @@ func (s *Server) lists(name string, shelf *method.Shelf) bool {
 
 // mayHave reports whether a caller has an installation, or may have one: of several projects
 // of one server, only a call says which is meant.
-func (s *Server) mayHave(shelf *method.Shelf) bool {
+func (s *Server) mayHave(shelf *library.Shelf) bool {
 	return shelf != nil && (!shelf.Empty() || shelf.Project == "" && s.places.Remote)
 }
 

@@ -4,8 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 )
 
 // classicDefinitions has the descriptions and schemas of the toolset method-classic.
@@ -35,7 +35,7 @@ func (s *Server) addClassic() {
 	}
 }
 
-func listWorkflows(shelf *method.Shelf, args arguments) (string, error) {
+func listWorkflows(shelf *library.Shelf, args arguments) (string, error) {
 	category, module, cursor := args.text("category"), args.text("module"), args.text("cursor")
 	if err := args.rest(); err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func listWorkflows(shelf *method.Shelf, args arguments) (string, error) {
 	return encoded(page, err)
 }
 
-func workflowDetails(shelf *method.Shelf, args arguments) (string, error) {
+func workflowDetails(shelf *library.Shelf, args arguments) (string, error) {
 	name, err := args.due("workflow_name", `{"workflow_name": "create-prd"}`)
 	if err == nil {
 		err = args.rest()
@@ -56,7 +56,7 @@ func workflowDetails(shelf *method.Shelf, args arguments) (string, error) {
 	return encoded(details, err)
 }
 
-func (s *Server) executeWorkflow(shelf *method.Shelf, args arguments) (string, error) {
+func (s *Server) executeWorkflow(shelf *library.Shelf, args arguments) (string, error) {
 	name, words, err := args.item("workflow_name", `{"workflow_name": "create-prd"}`, "params")
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (s *Server) executeWorkflow(shelf *method.Shelf, args arguments) (string, e
 	return shelf.Workflow(name, words, s.ways(args.text("cwd")))
 }
 
-func listTasks(shelf *method.Shelf, args arguments) (string, error) {
+func listTasks(shelf *library.Shelf, args arguments) (string, error) {
 	cursor := args.text("cursor")
 	if err := args.rest(); err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func listTasks(shelf *method.Shelf, args arguments) (string, error) {
 	return encoded(shelf.Items(catalog.Task, "", "", cursor))
 }
 
-func (s *Server) executeTask(shelf *method.Shelf, args arguments) (string, error) {
+func (s *Server) executeTask(shelf *library.Shelf, args arguments) (string, error) {
 	name, words, err := args.item("task_name", `{"task_name": "shard-doc"}`, "params")
 	if err != nil {
 		return "", err
@@ -80,7 +80,7 @@ func (s *Server) executeTask(shelf *method.Shelf, args arguments) (string, error
 	return shelf.Task(name, words, s.ways(args.text("cwd")))
 }
 
-func knowledge(shelf *method.Shelf, args arguments) (string, error) {
+func knowledge(shelf *library.Shelf, args arguments) (string, error) {
 	domain, cursor := args.text("domain"), args.text("cursor")
 	if err := args.rest(); err != nil {
 		return "", err

@@ -18,8 +18,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
@@ -58,7 +58,7 @@ type Options struct {
 	// HostConfirm says for which clients the tool bmad-confirm is listed.
 	HostConfirm HostConfirm
 	// Method serves the BMAD method; nil serves none.
-	Method *method.Library
+	Method *library.Library
 	// Toolsets are the groups of tools that are offered; none is ToolsetAuto.
 	Toolsets []string
 	Log      *slog.Logger
@@ -84,7 +84,7 @@ type Server struct {
 
 	hostConfirm HostConfirm
 
-	method   *method.Library
+	method   *library.Library
 	toolsets []string
 	// prompts and resources are those of every caller; fixedPrompts are the names of all that
 	// the library knows.

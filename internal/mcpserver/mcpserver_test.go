@@ -285,7 +285,7 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 // unpack puts an installation of the method into a folder.
 func unpack(t testing.TB, dir, layout string) {
 	t.Helper()
-	a, err := txtar.ParseFile(filepath.Join("..", "catalog", "testdata", "layouts", layout+".txtar"))
+	a, err := txtar.ParseFile(filepath.Join("..", "bmad", "catalog", "testdata", "layouts", layout+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // Each agent of the method is a prompt, bmad-{agent}. As with the tools of the toolset agents,
@@ -63,7 +63,7 @@ func (s *Server) promptWorkflow(_ context.Context, base engine.Request, argument
 }
 
 // promptWays are those of a document that is a prompt: what the person has typed is nowhere else.
-func (s *Server) promptWays(base engine.Request) method.Ways {
+func (s *Server) promptWays(base engine.Request) library.Ways {
 	w := s.ways(base.Cwd)
 	w.Whole = true
 	return w
@@ -86,7 +86,7 @@ type ownPrompt struct {
 
 // ownPrompts returns the prompts that agents are. A name that two of them have, or that is a
 // prompt of ours, gets its module.
-func (s *Server) ownPrompts(shelf *method.Shelf) []ownPrompt {
+func (s *Server) ownPrompts(shelf *library.Shelf) []ownPrompt {
 	if shelf == nil {
 		return nil
 	}

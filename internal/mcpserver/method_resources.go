@@ -7,9 +7,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
 // methodScheme begins the addresses of the method's files.
@@ -76,7 +76,7 @@ func (s *Server) readMethod(uri string, base engine.Request) (engine.Resource, s
 // methodResources lists what a caller may want to read first: what there is, the
 // configuration, and the file that begins each item. Of the others the addresses are in
 // those, and in the lists of the tool.
-func methodResources(shelf *method.Shelf) []mcp.Resource {
+func methodResources(shelf *library.Shelf) []mcp.Resource {
 	if shelf == nil || shelf.Empty() {
 		return nil
 	}

@@ -1,0 +1,406 @@
+// Package library serves the BMAD method: the agents, workflows and tasks of the installations
+// that a caller's project, the person's home and git repositories hold.
+//
+// A library knows where installations can be and keeps what it has read of them; a shelf is
+// what it has for one project. What a shelf gives is a document, Markdown for the assistant
+// that is to act by it, or a list, JSON in pages. Neither is larger than MaxReply, but for the
+// person's own words where they are wanted whole, and nothing here calls a model or changes a
+// file.
+package library
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+// MaxReply is the size in bytes that no list and no document exceeds, but for words of the
+// person that Ways wants whole: with what encoding adds to it, an answer stays below 20 kB.
+// Claude Code puts a result of more than about 25,000 tokens into a file of which the model sees
+// the beginning.
+const MaxReply = 18_500
+
+const (
+	// freshFor is how long what was read counts without a look at the disk.
+	freshFor = time.Second
+	// maxShelves bounds the projects that are kept in memory.
+	maxShelves = 16
+)
+
+// Remote is a git repository with installations.
+type Remote struct {
+	Spec gitsource.Spec
+	// From says whose setting names it, for people.
+	From string
+}
+
+// Options say where installations can be.
+type Options struct {
+	// Home is the person's home folder; "" looks at none.
+	Home string
+	// Root is the folder of an installation, or of a project with one, that goes in the place
+	// of the caller's project's (BMAD_ROOT).
+	Root string
+	// Open opens a project's folder; nil opens any.
+	Open func(name string) (*durable.Dir, error)
+	// Above opens a folder above a project, which may have its installation; nil is Open.
+	Above func(name string) (*durable.Dir, error)
+	// Remotes returns the git repositories that count for a project, in order, and what is
+	// wrong with others.
+	Remotes func(project string) ([]Remote, []string)
+	// Settings returns the folders in which it is said which repositories count for a project;
+	// nil where nothing says it.
+	Settings func(project string) []string
+	// Cache keeps the copies of the repositories.
+	Cache *gitsource.Cache
+	// Changed is called when a repository has brought something new.
+	Changed func()
+	// Now is the clock; it is required.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Library reads installations. Its methods may be called at the same time.
+type Library struct {
+	o Options
+
+	mu      sync.Mutex
+	shelves map[string]*Shelf // by project
+}
+
+// New returns a library.
+func New(o Options) *Library {
+	if o.Open == nil {
+		o.Open = durable.OpenDir
+	}
+	if o.Above == nil {
+		o.Above = o.Open
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Library{o: o, shelves: map[string]*Shelf{}}
+}
+
+// SetChanged says whom to call when a repository has brought something new.
+func (l *Library) SetChanged(changed func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.o.Changed = changed
+}
+
+// Shelf is what a library has for one project. Its open folders close when nobody has it any
+// more.
+type Shelf struct {
+	*catalog.Catalog
+	// Project is the absolute folder of the caller's project: the nearest one upwards that has
+	// an installation, else the one that was asked for; "" where there is none.
+	Project string
+	// Sources say where was looked, in their order.
+	Sources []Source
+
+	now      func() time.Time
+	settings func(project string) []string
+	asked    string
+	checked  time.Time
+	remotes  []string // what tells this state of the repositories from another
+}
+
+// Folders returns the folders whose changes change what there is.
+func (s *Shelf) Folders() []string {
+	out := s.Catalog.Folders()
+	if s.settings != nil {
+		out = append(out, s.settings(s.asked)...)
+	}
+	return out
+}
+
+// Source is a place where was looked for installations.
+type Source struct {
+	Name string `json:"name"`
+	// Place is a folder, or the address of a repository.
+	Place string `json:"place"`
+	// State is "found", "none" where it holds no installation, "fetching" or "failed".
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+	Commit  string `json:"commit,omitempty"`
+	From    string `json:"from,omitempty"`
+}
+
+// At returns what there is for a project; "" is for a caller without one. It reads the disk
+// when that has changed, and never waits for the network.
+func (l *Library) At(project string) *Shelf {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.o.Now()
+	s := l.shelves[project]
+	if s != nil && !s.checked.IsZero() && now.Sub(s.checked) >= 0 && now.Sub(s.checked) < freshFor {
+		return s
+	}
+	remotes, problems := l.remotes(project)
+	if s != nil && slices.Equal(s.remotes, commits(remotes, problems)) && s.Fresh() && !l.climbs(s) {
+		s.checked = now
+		return s
+	}
+	fresh := l.read(project, remotes, problems)
+	fresh.checked = now
+	l.shelves[project] = fresh
+	l.trim()
+	return fresh
+}
+
+// Recheck has the disk looked at when a shelf is asked for next: it is known to have changed.
+func (l *Library) Recheck() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.shelves {
+		s.checked = time.Time{}
+	}
+}
+
+// trim forgets the project that was asked for longest ago.
+func (l *Library) trim() {
+	if len(l.shelves) <= maxShelves {
+		return
+	}
+	oldest := ""
+	for project, s := range l.shelves {
+		if oldest == "" || s.checked.Before(l.shelves[oldest].checked) {
+			oldest = project
+		}
+	}
+	delete(l.shelves, oldest)
+}
+
+// copied is a repository with its copy.
+type copied struct {
+	Remote
+	// name tells it from the others of the list, fetched or not.
+	name    string
+	copy    gitsource.Copy
+	problem string
+}
+
+// Names returns the names of repositories in addresses and lists, in their order: each that of
+// its last folder, with a number where an earlier one has it.
+func Names(remotes []Remote) []string {
+	var out []string
+	for _, r := range remotes {
+		url, _, _ := strings.Cut(r.Spec.String(), "#")
+		base := "git-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
+		name := base
+		for n := 2; slices.Contains(out, name); n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// commits tells one state of the repositories from another.
+func commits(list []copied, problems []string) []string {
+	out := slices.Clone(problems)
+	for _, c := range list {
+		out = append(out, c.Spec.String()+" "+c.copy.Dir+" "+c.problem)
+	}
+	return out
+}
+
+// remotes returns the repositories of a project with the copies that there are, and has
+// those that are due asked in the background.
+func (l *Library) remotes(project string) ([]copied, []string) {
+	if l.o.Remotes == nil || l.o.Cache == nil {
+		return nil, nil
+	}
+	list, problems := l.o.Remotes(project)
+	var out []copied
+	names := Names(list)
+	for n, r := range list {
+		c := copied{Remote: r, name: names[n]}
+		var err error
+		if c.copy, err = l.o.Cache.Copy(r.Spec); err != nil {
+			c.problem = err.Error()
+		}
+		l.o.Cache.Refresh(r.Spec, func(changed bool) {
+			l.mu.Lock()
+			told := l.o.Changed
+			l.mu.Unlock()
+			if changed && told != nil {
+				told()
+			}
+		})
+		out = append(out, c)
+	}
+	return out, problems
+}
+
+// read looks into every source.
+func (l *Library) read(project string, remotes []copied, problems []string) *Shelf {
+	own := project
+	if own != "" && l.tooWide(own) {
+		own = "" // what is in it is not of one project
+	}
+	s := &Shelf{asked: project, Project: own, now: l.o.Now, settings: l.o.Settings, remotes: commits(remotes, problems)}
+	var sources []catalog.Source
+	add := func(src catalog.Source, place, from string) {
+		sources = append(sources, src)
+		s.Sources = append(s.Sources, Source{Name: src.Name, Place: place, State: "none", From: from})
+	}
+	if l.o.Root != "" {
+		src, err := rooted(l.o.Root)
+		if err != nil {
+			s.Sources = append(s.Sources, Source{Name: "root", Place: l.o.Root, State: "failed", Problem: err.Error(), From: "BMAD_ROOT"})
+		} else {
+			add(src, l.o.Root, "BMAD_ROOT")
+		}
+	} else if dir, err := l.project(project); err == nil && dir != nil {
+		s.Project = dir.Path()
+		add(catalog.Source{Name: catalog.Project, Dir: dir.Path(), FS: dir.Tree(), Main: true}, dir.Path(), "")
+	} else if err != nil {
+		s.Sources = append(s.Sources, Source{Name: catalog.Project, Place: project, State: "failed", Problem: err.Error()})
+	}
+	if l.o.Home != "" {
+		if dir, err := durable.OpenDir(l.o.Home); err == nil {
+			add(catalog.Source{Name: "user", Dir: l.o.Home, FS: dir.Tree(), Home: true}, l.o.Home, "")
+		}
+	}
+	for _, r := range remotes {
+		l.addRemote(s, &sources, r)
+	}
+	for _, p := range problems {
+		s.Sources = append(s.Sources, Source{Name: "git", State: "failed", Problem: p})
+	}
+	s.Catalog = catalog.Open(sources...)
+	for n := range s.Sources {
+		if s.Sources[n].State == "none" && s.Holds(s.Sources[n].Name) {
+			s.Sources[n].State = "found"
+		}
+	}
+	return s
+}
+
+func (l *Library) addRemote(s *Shelf, sources *[]catalog.Source, r copied) {
+	out := Source{Name: r.name, Place: r.Spec.String(), State: "none", Commit: r.copy.Commit, Problem: cmp.Or(r.problem, r.copy.Problem), From: r.From}
+	if r.copy.Dir == "" {
+		out.State = "fetching"
+		if r.problem != "" && !l.o.Cache.Due(r.Spec) {
+			out.State = "failed"
+		}
+	} else if dir, err := durable.OpenDir(r.copy.Dir); err != nil {
+		out.State, out.Problem = "failed", err.Error()
+	} else {
+		*sources = append(*sources, catalog.Source{Name: r.name, Dir: r.copy.Dir, FS: dir.Tree()})
+	}
+	s.Sources = append(s.Sources, out)
+}
+
+// rooted opens what BMAD_ROOT names: an installation, or a folder that holds one.
+func rooted(root string) (catalog.Source, error) {
+	if !filepath.IsAbs(root) {
+		return catalog.Source{}, errors.New("BMAD_ROOT has to be an absolute path")
+	}
+	root = filepath.Clean(root)
+	dir, err := durable.OpenDir(root)
+	if err != nil {
+		return catalog.Source{}, err
+	}
+	src := catalog.Source{Name: "root", Dir: root, FS: dir.Tree(), Main: true}
+	if !catalog.IsInstallation(dir.Tree(), root) || root == filepath.Dir(root) {
+		return src, nil
+	}
+	// Its skills, and the paths its files name, are those of the folder around it.
+	around, err := durable.OpenDir(filepath.Dir(root))
+	if err != nil {
+		return src, nil //nolint:nilerr // the installation itself can still be read
+	}
+	_ = dir.Close()
+	return catalog.Source{Name: "root", Dir: filepath.Dir(root), FS: around.Tree(), Only: filepath.Base(root), Main: true}, nil
+}
+
+// project opens the folder of a project that can have an installation: the one asked for,
+// else the nearest above it with an installation of the usual name. It is none where the
+// project is the root of the disk or the home folder: those hold everything else too.
+func (l *Library) project(name string) (*durable.Dir, error) {
+	if name == "" || l.tooWide(name) {
+		return nil, nil
+	}
+	dir, err := l.o.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if above := l.above(name, dir); above != nil {
+		_ = dir.Close()
+		return above, nil
+	}
+	return dir, nil
+}
+
+func (l *Library) tooWide(name string) bool {
+	name = filepath.Clean(name)
+	return name == filepath.Dir(name) || l.o.Home != "" && name == filepath.Clean(l.o.Home)
+}
+
+// above returns the nearest folder above a project that has an installation, where the
+// project has none. A folder that everybody may write to is not asked: what lies in /tmp is
+// not the person's.
+func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
+	if catalog.MayHold(dir.Tree()) || !catalog.IsInstallation(dir.Tree(), name) && !catalog.Open(catalog.Source{Name: catalog.Project, FS: dir.Tree()}).Empty() {
+		return nil
+	}
+	for at := filepath.Dir(filepath.Clean(name)); !l.tooWide(at); at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
+			return nil
+		}
+		up, err := l.o.Above(at)
+		if errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		if err != nil {
+			return nil // outside of what is served
+		}
+		if catalog.MayHold(up.Tree()) {
+			return up
+		}
+		_ = up.Close()
+	}
+	return nil
+}
+
+// climbs reports whether a project without an installation would now be served one from above.
+func (l *Library) climbs(s *Shelf) bool {
+	if s.asked == "" || s.Project != s.asked || l.o.Root != "" || l.tooWide(s.asked) || s.Holds(catalog.Project) {
+		return false
+	}
+	dir, err := l.project(s.asked)
+	if err != nil || dir == nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }()
+	return dir.Path() != s.asked
+}
+
+// Close ends what goes on in the background.
+func (l *Library) Close() {
+	if l.o.Cache != nil {
+		l.o.Cache.Close()
+	}
+}
+
+// context is what items are resolved for.
+func (s *Shelf) context() catalog.Context {
+	return catalog.Context{Project: s.Project, Now: s.now()}
+}

@@ -1,0 +1,358 @@
+package library
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// maxDescription is how much of a description a list shows, in bytes.
+const maxDescription = 400
+
+// page returns as many values of a list as fit into room bytes of JSON, beginning after the
+// one that a cursor names, and the cursor for those after them; "" at the end.
+func page[T any](all []T, cursor string, room int, key func(T) string) (values []T, next string, err error) {
+	from := 0
+	if cursor != "" {
+		last, err := base64.RawURLEncoding.DecodeString(cursor)
+		if err != nil {
+			return nil, "", badCursor()
+		}
+		if from = 1 + slices.IndexFunc(all, func(v T) bool { return key(v) == string(last) }); from == 0 {
+			return nil, "", badCursor()
+		}
+	}
+	values = []T{}
+	for n, v := range all[from:] {
+		data, err := Encode(v)
+		if err != nil {
+			return nil, "", err
+		}
+		if room -= sent(string(data)) + 1; room < 0 && n > 0 {
+			return values, cursorAt(key(all[from+n-1])), nil
+		}
+		values = append(values, v)
+	}
+	return values, "", nil
+}
+
+func cursorAt(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
+
+func badCursor() error {
+	return fault.New(fault.InvalidArgument, "the cursor is not one of this list, or the list has changed").WithHint("begin again without a cursor")
+}
+
+// Page is a page of a list.
+type Page struct {
+	// Total is how many there are on all pages.
+	Total      int    `json:"total"`
+	NextCursor string `json:"next_cursor,omitempty"`
+	Hint       string `json:"hint,omitempty"`
+}
+
+// ItemPage is a page of items. Which of the lists it has says what was asked for.
+type ItemPage struct {
+	Agents    []catalog.Item `json:"agents,omitzero"`
+	Workflows []catalog.Item `json:"workflows,omitzero"`
+	Tasks     []catalog.Item `json:"tasks,omitzero"`
+	Page
+}
+
+// room is what a list has for its values.
+const room = MaxReply - 800
+
+// Items lists the items of a kind. category and module, if they are not empty, leave out
+// those of other phases and modules.
+func (s *Shelf) Items(kind catalog.Kind, category, module, cursor string) (ItemPage, error) {
+	all, err := s.All(kind, category, module)
+	if err != nil {
+		return ItemPage{}, err
+	}
+	for n := range all {
+		all[n] = brief(all[n])
+	}
+	values, next, err := page(all, cursor, room, func(i catalog.Item) string { return i.Full() })
+	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
+	if len(all) == 0 {
+		out.Hint = fmt.Sprintf("there is no such %s; leave category and module out for all", kind)
+	}
+	switch kind {
+	case catalog.Agent:
+		out.Agents = values
+	case catalog.Workflow:
+		out.Workflows = values
+	case catalog.Task:
+		out.Tasks = values
+	}
+	return out, err
+}
+
+// maxNames bounds the other names of an item in a list.
+const maxNames = 20
+
+// brief shortens what a list shows of an item.
+func brief(i catalog.Item) catalog.Item {
+	i.Codes, i.Aliases = i.Codes[:min(len(i.Codes), maxNames)], i.Aliases[:min(len(i.Aliases), maxNames)]
+	i.Description = clip(i.Description, maxDescription)
+	return i
+}
+
+// HitPage is a page of what a search has found, the best first.
+type HitPage struct {
+	Query   string        `json:"query"`
+	Results []catalog.Hit `json:"results"`
+	Page
+}
+
+// Search finds items by words.
+func (s *Shelf) Search(query, cursor string, kinds ...catalog.Kind) (HitPage, error) {
+	if s.Empty() {
+		return HitPage{}, s.none()
+	}
+	if strings.TrimSpace(query) == "" {
+		return HitPage{}, fault.New(fault.InvalidArgument, "query is missing").WithHint(`pass the words to look for, such as {"operation": "search", "query": "product manager"}`)
+	}
+	all := s.Catalog.Search(query, kinds...)
+	for n := range all {
+		all[n].Item = brief(all[n].Item)
+	}
+	query = clip(query, maxDescription)
+	values, next, err := page(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
+	out := HitPage{Query: query, Results: values, Page: Page{Total: len(all), NextCursor: next}}
+	if len(all) == 0 {
+		out.Hint = "nothing has these words; try fewer or others, or list the agents and workflows"
+	}
+	return out, err
+}
+
+// FilePage is a page of files.
+type FilePage struct {
+	Files []catalog.Listed `json:"files"`
+	Page
+}
+
+// Files lists the files that match a pattern.
+func (s *Shelf) Files(pattern, cursor string) (FilePage, error) {
+	if s.Empty() {
+		return FilePage{}, s.none()
+	}
+	all, err := s.Catalog.Files(pattern)
+	if err != nil {
+		return FilePage{}, err
+	}
+	values, next, err := page(all, cursor, room, func(l catalog.Listed) string { return l.URI })
+	out := FilePage{Files: values, Page: Page{Total: len(all), NextCursor: next}}
+	if len(all) == 0 {
+		out.Hint = "no file matches; * stands for anything within a name, ** for any folders, such as **/workflows/**/*.yaml"
+	}
+	return out, err
+}
+
+// ModulePage is what is installed, and what of it could not be used.
+type ModulePage struct {
+	Modules []catalog.Module `json:"modules"`
+	Sources []Source         `json:"sources"`
+	// Problems are the first of those that were found; ProblemCount is how many there are.
+	Problems     []catalog.Problem `json:"problems,omitempty"`
+	ProblemCount int               `json:"problem_count,omitempty"`
+	Page
+}
+
+// Modules lists what is installed.
+func (s *Shelf) Modules(cursor string) (ModulePage, error) {
+	problems := s.Check()
+	if s.Empty() && len(problems) == 0 {
+		return ModulePage{}, s.none()
+	}
+	all := s.Catalog.Modules()
+	values, next, err := page(all, cursor, room/2, func(m catalog.Module) string { return m.Source + " " + m.Installation + " " + m.Name })
+	out := ModulePage{Modules: values, Sources: s.Sources, ProblemCount: len(problems), Page: Page{Total: len(all), NextCursor: next}}
+	if err == nil {
+		out.Problems, _, err = page(problems, "", room/4, func(p catalog.Problem) string { return p.Path })
+	}
+	return out, err
+}
+
+// none says that there is no installation, and where was looked.
+func (s *Shelf) none() error {
+	err := fault.From(catalog.NoInstallation())
+	var looked []string
+	for _, src := range s.Sources {
+		if src.Place == "" {
+			looked = append(looked, src.Problem)
+			continue
+		}
+		text := src.Place
+		if src.Problem != "" {
+			text += " (" + src.Problem + ")"
+		} else if src.State == "fetching" {
+			text += " (being fetched: ask again in a moment)"
+		}
+		looked = append(looked, text)
+	}
+	if len(looked) > 0 {
+		err.Message += " in " + strings.Join(looked, ", ")
+	}
+	if s.Project == "" {
+		err.Hint = "pass cwd, the absolute path of the project; or " + err.Hint
+	}
+	return err
+}
+
+// Reading is a file, or a part of one.
+type Reading struct {
+	catalog.File
+	// Next is the address of the rest; "" where there is none.
+	Next string
+	// Open are the placeholders that are left in a resolved text.
+	Open []string
+}
+
+// The names of what is made here, and is no file.
+const (
+	manifests = "manifests/"
+	current   = "config/current"
+)
+
+// Read returns the file at an address, or what the server says at one: bmad://manifests/… and
+// bmad://config/current. limit is how much of it is wanted, in bytes; 0 is all.
+func (s *Shelf) Read(uri string, limit int) (Reading, error) {
+	ref, known := s.RefTo(uri) // texts of the method, filled in, name files by their paths
+	if !known {
+		var err error
+		if ref, err = catalog.ParseRef(uri); err != nil {
+			return Reading{}, err
+		}
+	}
+	var err error
+	out := Reading{}
+	switch {
+	case ref.Source == "" && strings.HasPrefix(ref.Path, manifests):
+		out.File, err = s.manifest(strings.TrimPrefix(ref.Path, manifests), ref.Offset)
+		ref.Offset = 0
+	case ref.Source == "" && ref.Path == current:
+		out.File, err = s.config()
+	case ref.Resolved:
+		out.File, out.Open, err = s.Text(ref, s.context())
+	default:
+		out.File, err = s.Catalog.Read(ref)
+	}
+	if fault.Is(err, fault.NotFound) && s.Empty() {
+		return out, s.none()
+	}
+	if err != nil {
+		return out, err
+	}
+	if ref.Offset > len(out.Data) {
+		return out, fault.New(fault.InvalidArgument, "the file has %d bytes; the offset is %d", len(out.Data), ref.Offset).WithHint("read it from the beginning")
+	}
+	for ref.Offset < len(out.Data) && !utf8.RuneStart(out.Data[ref.Offset]) {
+		ref.Offset++ // into the middle of a character
+	}
+	text := string(out.Data[ref.Offset:])
+	if limit > 0 {
+		piece := cut(text, limit)
+		if len(piece) < len(text) {
+			ref.Offset += len(piece)
+			out.Next = ref.String()
+		}
+		text = piece
+	}
+	out.Data = []byte(text)
+	return out, nil
+}
+
+// ManifestPage is the list of a kind as a file. Where it is longer than a reply may be, it
+// goes on at Next.
+type ManifestPage struct {
+	ItemPage
+	Next string `json:"next,omitempty"`
+}
+
+// manifest is the list of a kind, from the item at offset on.
+func (s *Shelf) manifest(name string, offset int) (catalog.File, error) {
+	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
+	kind, ok := kinds[name]
+	if !ok {
+		return catalog.File{}, fault.New(fault.NotFound, "there is no manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks")
+	}
+	cursor := ""
+	if all := s.Catalog.Items(kind); offset > 0 && offset <= len(all) {
+		cursor = cursorAt(all[offset-1].Full())
+	}
+	items, err := s.Items(kind, "", "", cursor)
+	if err != nil {
+		return catalog.File{}, err
+	}
+	out := ManifestPage{ItemPage: items}
+	if out.NextCursor != "" {
+		out.NextCursor = ""
+		out.Next = catalog.Ref{Path: manifests + name, Offset: offset + len(items.Agents) + len(items.Workflows) + len(items.Tasks)}.String()
+	}
+	out.Hint = ""
+	return jsonFile(manifests+name, out)
+}
+
+// config is the configuration in force, without its secrets.
+func (s *Shelf) config() (catalog.File, error) {
+	views, err := s.Config()
+	if err != nil {
+		return catalog.File{}, err
+	}
+	return jsonFile(current, map[string]any{"project": s.Project, "installations": views})
+}
+
+func jsonFile(name string, v any) (catalog.File, error) {
+	data, err := Encode(v)
+	return catalog.File{URI: catalog.Address(catalog.Project, name), MIMEType: "application/json", Path: name, Data: data}, err
+}
+
+// Encode returns a value as compact JSON.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+// All returns every item of a kind, whole; category and module leave out those of others.
+func (s *Shelf) All(kind catalog.Kind, category, module string) ([]catalog.Item, error) {
+	if s.Empty() {
+		return nil, s.none()
+	}
+	out := []catalog.Item{}
+	for _, i := range s.Catalog.Items(kind) {
+		if belongs(i, category, module) {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// belongs reports whether an item is of a phase and a module; empty ones are all.
+func belongs(i catalog.Item, category, module string) bool {
+	return (category == "" || strings.Contains(i.Phase+" "+i.Path, strings.ToLower(category))) && (module == "" || strings.EqualFold(i.Module, module))
+}
+
+// Count counts the agents, workflows and tasks that a folder holds.
+func Count(folder string) (n [3]int, err error) {
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return n, err
+	}
+	defer func() { _ = dir.Close() }() // nothing was written
+	c := catalog.Open(catalog.Source{Name: "git", Dir: folder, FS: dir.Tree()})
+	for at, kind := range []catalog.Kind{catalog.Agent, catalog.Workflow, catalog.Task} {
+		n[at] = len(c.Items(kind))
+	}
+	return n, nil
+}

@@ -1,0 +1,223 @@
+// Package claudehook keeps an assistant in Claude Code from deciding at a gate in the very turn
+// in which it handed the draft in, unless the person has said so in that turn.
+//
+// A [Turn] is what happens from one prompt of the person to the next. It is kept between
+// the events that Claude Code reports, each to a process of its own. The rules are pure
+// functions over an [Event] and its turn. The server holds its gates by itself; this is
+// for assistants that would pass on a word that nobody has said.
+//
+// What Claude Code reports is described at https://code.claude.com/docs/en/hooks; the
+// fields used here are those that 2.1.329 sends.
+package claudehook
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Event is what Claude Code reports.
+type Event struct {
+	SessionID string          `json:"session_id"`
+	PromptID  string          `json:"prompt_id"`
+	Name      string          `json:"hook_event_name"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+	Response  json.RawMessage `json:"tool_response"`
+	Prompt    string          `json:"prompt"`
+	// Command is the name of the slash command that the person typed.
+	Command string `json:"command_name"`
+	// Arguments are what the person typed after it.
+	Arguments string `json:"command_args"`
+	// Cwd is the folder that the host works in.
+	Cwd string `json:"cwd"`
+	// Program is the path of this program, for whoever reads the event: it may have any name.
+	Program string `json:"-"`
+}
+
+// The names of the events that are looked at.
+const (
+	promptSubmitted = "UserPromptSubmit"
+	commandTyped    = "UserPromptExpansion"
+	beforeTool      = "PreToolUse"
+	afterTool       = "PostToolUse"
+)
+
+// Typed returns the decision that an event says the person typed as a command: confirm,
+// approve or reject; "" if it is another event. The assistant cannot bring it about, unlike
+// a prompt.
+func (e Event) Typed() string {
+	command, ours := strings.CutPrefix(e.Command, "bmad:")
+	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
+		return ""
+	}
+	return command
+}
+
+// Turn is what is known of the present turn.
+type Turn struct {
+	// Prompt is the turn's id.
+	Prompt string `json:"prompt"`
+	// Said is true where the person's prompt says to decide, Chosen where an answer that they
+	// gave within the turn does. Both are for one gate, and an answer for the draft that there
+	// was; Always is true where the prompt says to decide on everything.
+	Said   bool `json:"said,omitempty"`
+	Chosen bool `json:"chosen,omitempty"`
+	Always bool `json:"always,omitempty"`
+	// Submitted is true where a document was handed in within the turn; AsksThem where the
+	// server then asked for the call by which their host asks the person.
+	Submitted bool `json:"submitted,omitempty"`
+	AsksThem  bool `json:"asks_them,omitempty"`
+}
+
+// After returns the turn once an event has happened. Of a turn before, nothing is left.
+func (t Turn) After(e Event) Turn {
+	if e.PromptID != t.Prompt || e.Name == promptSubmitted { // each prompt begins a turn
+		t = Turn{Prompt: e.PromptID}
+	}
+	switch {
+	case e.Name == promptSubmitted:
+		t.Said, t.Always = saysTo(e.Prompt)
+	case e.Name == commandTyped:
+		t.Said = t.Said || e.Typed() == "confirm" || e.Typed() == "approve"
+	case e.Name == afterTool && e.Tool == "AskUserQuestion":
+		t.Chosen = t.Chosen || choosesTo(e.Response)
+	case e.Name == afterTool && e.Tool == "Bash":
+		command := readShell(e.Input)
+		if decidesInShell(command, e.Program) {
+			t.Said, t.Chosen = false, false
+		}
+		if submitsInShell.MatchString(quoting.Replace(command)) {
+			t.Submitted, t.Chosen, t.AsksThem = true, false, false
+		}
+	case e.Name == afterTool && isTask(e.Tool):
+		switch call := read(e.Input); {
+		case refused(e.Response):
+		case call.Action == "submit":
+			t.Submitted, t.Chosen, t.AsksThem = true, false, asksThem(e.Response)
+		case call.yes() != "":
+			t.Said, t.Chosen = false, false // a word opens one gate
+		}
+	}
+	return t
+}
+
+// Refuse returns why a call must not be made in this turn; "" if it may.
+func (t Turn) Refuse(e Event) string {
+	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
+		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
+			"Drafts are edited in " + stateFolder + "/" + workFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."
+	}
+	if e.Name != beforeTool || !t.Submitted || t.Said || t.Chosen || t.Always || e.PromptID != t.Prompt {
+		return ""
+	}
+	command := "confirm"
+	switch {
+	case e.Tool == "Bash":
+		if !decidesInShell(readShell(e.Input), e.Program) {
+			return ""
+		}
+	case isTask(e.Tool):
+		call := read(e.Input)
+		if call.yes() == "" || call.yes() == "unsaid" && t.AsksThem {
+			return "" // it decides nothing, or is the call by which the person is asked
+		}
+		command = call.command()
+	default:
+		return ""
+	}
+	how := "Show the person user_message and the draft, end your turn, and pass on what they say then. They can also type /bmad:" + command + "."
+	if t.AsksThem {
+		how = "Make next_call of the last reply as it is, without confirmed or approved: the person is asked by their host, and what they choose there counts."
+	}
+	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since. " + how
+}
+
+// submitsInShell is in a command that hands a draft in.
+var submitsInShell = regexp.MustCompile(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
+
+// call is what of a call to bmad-task matters here.
+type call struct {
+	Action    string `json:"action"`
+	Confirmed *bool  `json:"confirmed"`
+	Approved  *bool  `json:"approved"`
+}
+
+// read reads a call's arguments; what is none of them says nothing.
+func read(input json.RawMessage) call {
+	var c call
+	_ = json.Unmarshal(input, &c)
+	return c
+}
+
+// yes says whether a call opens a gate: "said", "unsaid" where leaving the decision out
+// may mean yes, or "".
+func (c call) yes() string {
+	decision := c.Confirmed
+	switch c.Action {
+	case "confirm", "confirm_save":
+	case "approve":
+		decision = c.Approved
+	default:
+		return ""
+	}
+	switch {
+	case decision == nil:
+		return "unsaid"
+	case *decision:
+		return "said"
+	}
+	return ""
+}
+
+func (c call) command() string {
+	if c.Action == "approve" {
+		return "approve"
+	}
+	return "confirm"
+}
+
+// isTask reports whether a tool is the workflow's, under whatever name the server has.
+func isTask(tool string) bool {
+	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
+}
+
+// refused reports whether a reply says that nothing was done.
+func refused(response json.RawMessage) bool {
+	var blocks []struct{ Text string }
+	if json.Unmarshal(response, &blocks) != nil {
+		return false
+	}
+	return slices.ContainsFunc(blocks, func(b struct{ Text string }) bool {
+		var reply struct{ Status string }
+		return json.Unmarshal([]byte(b.Text), &reply) == nil && reply.Status == "failed"
+	})
+}
+
+// asksThem reports whether a reply asks for a call by which the person's host asks them.
+func asksThem(response json.RawMessage) bool {
+	var blocks []struct{ Text string }
+	if json.Unmarshal(response, &blocks) != nil {
+		return false
+	}
+	for _, b := range blocks {
+		var reply struct {
+			Gate struct {
+				AskByForm bool `json:"ask_by_form"`
+				AskByHost bool `json:"ask_by_host"`
+			}
+		}
+		if json.Unmarshal([]byte(b.Text), &reply) == nil && (reply.Gate.AskByForm || reply.Gate.AskByHost) {
+			return true
+		}
+	}
+	return false
+}
+
+// Answer is what Claude Code reads of a hook that keeps a call from being made.
+func Answer(reason string) ([]byte, error) {
+	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": beforeTool, "permissionDecision": "deny", "permissionDecisionReason": reason,
+	}})
+}

@@ -1,0 +1,134 @@
+package claudehook
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// stateFolder holds the runs of a project; in workFolder of it are the drafts, which people
+// and assistants edit.
+const (
+	stateFolder = ".bmad-task"
+	workFolder  = "work"
+)
+
+// ownRecord is the name of a file that only this program writes, whatever folder a command
+// has gone to.
+var ownRecord = regexp.MustCompile(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
+
+// personsState is a path of what the person has told this program, outside of projects.
+var personsState = regexp.MustCompile(`(?i)(^|/)(\.local/state|\$\{?XDG_STATE_HOME\}?)/bmad-mcp(/|$)`)
+
+// isState reports whether a path is one of the records that this program keeps.
+func isState(name string) bool {
+	if name == "" {
+		return false
+	}
+	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	parts := strings.Split(strings.ToLower(name), "/")
+	for i, part := range parts {
+		if part == stateFolder {
+			return i+1 == len(parts) || parts[i+1] != workFolder
+		}
+	}
+	return ownRecord.MatchString(path.Base(name)) || personsState.MatchString(name)
+}
+
+// readers are programs that only read the files they are given.
+var readers = words(`[ ag base64 basename bat cat cd cksum cmp column comm cut diff dirname du echo egrep fgrep file find fold
+	gh git grep head hexdump jq less ls md5sum more od paste printf pushd pwd readlink realpath rg sha1sum sha256sum sort stat strings
+	tail tac test tr tree type uniq wc which xxd bmad-mcp bmad-mcp.exe`)
+
+// changers are ways in which a program that reads changes files after all.
+var changers = regexp.MustCompile(`^(-delete|-exec|-execdir|-ok|-okdir|-fprintf?|-fls|-o|--output(=.*)?|checkout|restore|clean|rm|mv|stash|reset|apply|-i.*)$`)
+
+// changesState reports whether a tool's call writes to the records that this program keeps.
+func changesState(tool string, input json.RawMessage) bool {
+	switch tool {
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		var file struct {
+			Path     string `json:"file_path"`
+			Notebook string `json:"notebook_path"`
+		}
+		_ = json.Unmarshal(input, &file)
+		return isState(file.Path) || isState(file.Notebook)
+	case "Bash":
+		return shellChangesState(readShell(input))
+	}
+	return false
+}
+
+// mentionsState is in a command that may change the records.
+var mentionsState = regexp.MustCompile(`(?i)bmad-task|session-[0-9a-f*?-]|task-mapping|bmad-mcp/`)
+
+func shellChangesState(command string) bool {
+	if !mentionsState.MatchString(quoting.Replace(command)) {
+		return false
+	}
+	file, err := parse(command)
+	if err != nil {
+		return strings.Contains(command, stateFolder+"/") && strings.ContainsAny(command, ">")
+	}
+	changes := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if stmt, ok := n.(*syntax.Stmt); ok {
+			changes = changes || writesState(stmt)
+		}
+		return !changes
+	})
+	return changes
+}
+
+// writesState reports whether one command writes to the records, by a redirection or as an
+// argument of something else than a reader.
+func writesState(stmt *syntax.Stmt) bool {
+	if slices.ContainsFunc(stmt.Redirs, overwrites) {
+		return true
+	}
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	args := readWords(call.Args)
+	base := strings.ToLower(baseName(args[0].text))
+	switch {
+	case ourProgram.MatchString(base), onlyReads(base, args[1:]):
+		return false
+	case base == "cp" && len(args) > 2: // a copy of the records changes nothing of them
+		return isState(args[len(args)-1].text)
+	}
+	return slices.ContainsFunc(args[1:], func(w word) bool {
+		return isState(strings.TrimPrefix(w.text, "of=")) || stateInText.MatchString(w.text) && strings.ContainsAny(w.text, " ('\"")
+	})
+}
+
+// overwrites reports whether a redirection writes to the records.
+func overwrites(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob, syntax.RdrInOut:
+		return r.Word != nil && isState(readWord(r.Word).text)
+	}
+	return false
+}
+
+// onlyReads reports whether a program with these arguments changes no file that they name.
+func onlyReads(base string, args []word) bool {
+	switch {
+	case !readers[base]:
+		return false
+	case slices.Contains([]string{"jq", "grep", "rg", "ls", "test", "["}, base):
+		return true
+	}
+	return !slices.ContainsFunc(args, func(w word) bool {
+		alternative := base == "find" && (w.text == "-o" || strings.HasPrefix(w.text, "-i"))
+		return !alternative && changers.MatchString(w.text)
+	})
+}
+
+// stateInText is a record that is named inside a program text, as after python -c.
+var stateInText = regexp.MustCompile(`(?i)\.bmad-task/(session-|task-mapping|names/|locks/|temp/)`)

@@ -1,0 +1,293 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// fixRemedy is the remedy of everything that Fix repairs.
+const fixRemedy = "bmad-mcp doctor --fix"
+
+// Check asks everything of the project. It changes nothing but for a file that it
+// makes and removes, to see whether that can be done.
+func (p *Project) Check(ctx context.Context) ([]Check, error) {
+	folder, usable := p.checkFolder()
+	if !usable {
+		return []Check{folder}, nil
+	}
+	v, err := p.survey(ctx)
+	if err != nil {
+		return nil, store.Trouble(p.dir, err)
+	}
+	for _, item := range v.unreadable {
+		folder.add(Problem, item.Path, item.What)
+		folder.Remedy = "make it readable for you"
+	}
+	return []Check{
+		folder, checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkContents(v), p.checkArtifacts(v), checkOrphans(v), p.checkLocks(),
+	}, nil
+}
+
+func ok(name, detail string) Check {
+	return Check{Group: OfProject, Name: name, Status: OK, Detail: detail}
+}
+
+// checkFolder checks that the state folder and those in it are folders, and can be
+// written. Without a folder there is nothing more to check.
+func (p *Project) checkFolder() (c Check, usable bool) {
+	c = ok("state folder", store.Folder+" is there and can be written")
+	if !p.dir.Exists(store.Folder) {
+		c.Detail = "no sessions yet"
+		return c, true
+	}
+	probe := store.Folder + "/" + durable.TempName("probe")
+	err := p.dir.CreateUnsynced(probe, []byte("may be removed\n"))
+	if err == nil {
+		err = p.dir.Remove(probe)
+	}
+	if err != nil {
+		e := fault.From(store.Trouble(p.dir, err))
+		c.add(Problem, store.Folder, e.Message)
+		c.Detail, c.Remedy = "it cannot be written", strings.ReplaceAll(e.Hint, "; nothing was changed", "")
+		info, statErr := p.dir.Stat(store.Folder)
+		return c, statErr == nil && info.IsDir()
+	}
+	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
+		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
+			c.add(Problem, name, "is a file or a link where a folder is due")
+			c.Detail, c.Remedy = "it holds what is in the way", "move it away; the folder is made again"
+		}
+	}
+	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) && c.Status == OK {
+		c.add(Problem, filestore.IgnoreFile, "missing: run state would show up in version control")
+		c.Detail, c.Remedy, c.Fixable = "not kept out of version control", fixRemedy, true
+	}
+	return c, true
+}
+
+func checkSessions(v *survey) Check {
+	c := ok("sessions", fmt.Sprintf("%d readable", len(v.sessions)))
+	for _, b := range v.broken {
+		c.add(Problem, b.Path, b.Err.Error())
+		c.Detail = fmt.Sprintf("%d readable, %d not", len(v.sessions), len(v.broken))
+		if hint := fault.From(b.Err).Hint; !strings.Contains(c.Remedy, hint) {
+			c.Remedy = strings.TrimPrefix(c.Remedy+"; or: "+hint, "; or: ")
+		}
+	}
+	return c
+}
+
+// checkNames checks that every session is found by its name, and no two share one.
+func (p *Project) checkNames(v *survey) Check {
+	c := ok("task names", fmt.Sprintf("%d, each of one session", len(v.sessions)))
+	c.Fixable = true
+	names, err := p.store.Names()
+	if err != nil {
+		c.add(Problem, filestore.NamesFolder, cause(err))
+	}
+	owners := map[string]string{}
+	for _, s := range v.sessions {
+		if names[s.TaskName] == s.SessionID {
+			owners[s.TaskName] = s.SessionID
+		}
+	}
+	for _, s := range v.sessions {
+		if first, taken := owners[s.TaskName]; taken && first != s.SessionID {
+			c.add(Problem, store.SessionPath(s.SessionID), fmt.Sprintf("has the task name %q, which session %s has too", s.TaskName, first))
+			c.Fixable = false
+			c.Remedy = "change task_name in one of the two files, and rename its folder in " + artifact.Folder
+			continue
+		}
+		owners[s.TaskName] = s.SessionID
+	}
+	for _, name := range slices.Sorted(maps.Keys(owners)) {
+		if names[name] != owners[name] && filestore.PlainName(name) {
+			c.add(Problem, filestore.NamesFolder+"/"+name, "does not lead to session "+owners[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if owners[name] == "" && len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(names[name])) {
+			c.add(Problem, filestore.NamesFolder+"/"+name, "belongs to no session: a start that died left it")
+		}
+	}
+	return c.fixed()
+}
+
+// fixed gives a check with problems that Fix repairs its detail and remedy.
+func (c Check) fixed() Check {
+	if len(c.Items) == 0 {
+		c.Fixable = false
+		return c
+	}
+	c.Detail = fmt.Sprintf("%d to mend", len(c.Items))
+	if c.Fixable {
+		c.Remedy = fixRemedy
+	}
+	return c
+}
+
+func (p *Project) checkMapping(v *survey) Check {
+	c := ok("mapping", fmt.Sprintf("%d entries", len(v.sessions)))
+	c.Fixable = true
+	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
+		return c.fixed()
+	}
+	sessions := make([]workflow.Summary, len(v.sessions))
+	for i, s := range v.sessions {
+		sessions[i] = s.Summary()
+	}
+	faults, err := p.store.MappingFaults(sessions, v.broken)
+	if err != nil {
+		faults = []string{"cannot be used: " + err.Error()}
+	}
+	for _, what := range faults {
+		c.add(Problem, filestore.MappingFile, what)
+	}
+	return c.fixed()
+}
+
+// checkContents checks every reference by size and hash. What is missing is a problem;
+// what was edited is worth knowing only while it waits at its gate.
+func (p *Project) checkContents(v *survey) Check {
+	seen := map[string]bool{}
+	c := Check{Group: OfProject, Name: "contents", Status: OK}
+	missing, edited := 0, 0
+	for _, s := range v.sessions {
+		for _, ref := range references(s) {
+			if seen[ref.path] {
+				continue
+			}
+			seen[ref.path] = true
+			data, err := p.dir.ReadFile(ref.path, durable.TextLimit(ref.size))
+			switch {
+			case err != nil:
+				missing++
+				c.add(Problem, ref.path, fmt.Sprintf("%s refers to it: %s", ref.from, cause(err)))
+			case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
+				edited++
+			}
+		}
+		if draft := editedDraft(p.dir, s); draft != "" {
+			c.add(Warning, draft, fmt.Sprintf("%s: edited while it waits at its gate", s.TaskName))
+			c.Remedy = "submit it again from its path, or send it back"
+		}
+	}
+	c.Detail = fmt.Sprintf("%d referred to, %d missing, %d edited since", len(seen), missing, edited)
+	if missing+edited == 0 {
+		c.Detail = fmt.Sprintf("%d referred to, all as they were submitted", len(seen))
+	}
+	if missing > 0 {
+		c.Remedy = "restore the file from a backup or from " + Trash + "; or send the document back (confirm or approve with false, or reopen its stage) and submit it again"
+	}
+	return c
+}
+
+// editedDraft returns the draft of a session that waits at its gate, if it was edited there:
+// its working copy, or the record of the round where an older version made none.
+func editedDraft(dir *durable.Dir, s *workflow.Session) string {
+	ref := s.Current().FinalResultRef
+	if !s.CurrentState.Gated() || ref == nil {
+		return ""
+	}
+	draft := workflow.Artifact{Path: artifact.WorkPath(s.TaskName, s.CurrentStage), SHA256: ref.SHA256}
+	if !dir.Exists(draft.Path) {
+		draft.Path = path.Clean(ref.FilePath)
+	}
+	if artifact.StateOf(dir, draft) != artifact.Modified {
+		return ""
+	}
+	return draft.Path
+}
+
+func (p *Project) checkArtifacts(v *survey) Check {
+	c := Check{Group: OfProject, Name: "artifacts", Status: OK}
+	saved, modified := 0, 0
+	for _, s := range v.sessions {
+		for _, st := range workflow.Default().Stages {
+			a := s.Record(st.ID).Artifact
+			if a == nil {
+				continue
+			}
+			saved++
+			switch artifact.StateOf(p.dir, *a) {
+			case artifact.Missing:
+				c.add(Problem, a.Path, fmt.Sprintf("%s saved it, and it is not there any more", s.TaskName))
+				c.Remedy = "restore it from version control, or reopen its stage"
+			case artifact.Modified:
+				modified++
+			}
+		}
+	}
+	c.Detail = fmt.Sprintf("%d saved, %d modified since", saved, modified)
+	if n := len(c.Items); n > 0 {
+		c.Detail += fmt.Sprintf(", %d missing", n)
+	}
+	return c
+}
+
+func checkOrphans(v *survey) Check {
+	c := ok("leftovers", "none")
+	if len(v.broken) > 0 {
+		c.Detail = "none looked for among contents: a session that cannot be read may refer to any"
+	}
+	c.Fixable = true
+	for _, name := range v.orphans() {
+		c.add(Problem, name, "no session refers to it")
+	}
+	for _, name := range v.leftovers() {
+		c.add(Problem, name, "a write that never came to its end, or is under way")
+	}
+	c = c.fixed()
+	if c.Status == Problem { // they take space, and mislead nobody but people
+		c.Status, c.Detail = Warning, fmt.Sprintf("%d files belong to nobody", len(c.Items))
+	}
+	return c
+}
+
+// checkLocks says who holds a lock now.
+func (p *Project) checkLocks() Check {
+	c := ok("locks", "none held")
+	entries, err := p.dir.ReadDir(filestore.LocksFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c // made with the first session
+	}
+	if err != nil {
+		c.add(Problem, filestore.LocksFolder, cause(err))
+		c.Detail, c.Remedy = "cannot be taken", "make it a folder that you can write"
+		return c
+	}
+	var held []string
+	for _, e := range entries {
+		name := filestore.LocksFolder + "/" + e.Name()
+		holder, err := p.dir.Holder(name)
+		switch {
+		case err != nil:
+			c.add(Problem, name, cause(err))
+			c.Detail, c.Remedy = "cannot be taken", "make the file writable for you, on a file system that has locks"
+		case holder != "":
+			held = append(held, name+" by "+holder)
+		}
+	}
+	if len(held) > 0 {
+		c.Detail = "held now: " + strings.Join(held, ", ")
+	}
+	return c
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,97 @@
+// Package doctor keeps the files of a project in order.
+//
+// A [Check] is one question asked of a project or of this machine, with what was
+// found; a [Report] is all of them. [Project.Fix] repairs what can be made again
+// from the sessions and moves what belongs to nobody into a dated [Trash] folder.
+// [Project.Trim] removes texts of finished sessions that nothing refers to. Neither
+// touches a session, a text that is referred to, or an artifact.
+package doctor
+
+import (
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+)
+
+// Status says how a check came out.
+type Status string
+
+// The statuses. A warning is worth knowing and breaks nothing.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning"
+	Problem Status = "problem"
+)
+
+// Group is what a check is about.
+type Group string
+
+// The groups.
+const (
+	OfProject Group = "project"
+	OfMachine Group = "machine"
+)
+
+// Check is one question and its answer.
+type Check struct {
+	Group  Group  `json:"group"`
+	Name   string `json:"check"`
+	Status Status `json:"status"`
+	// Detail says what was found, in a few words.
+	Detail string `json:"detail"`
+	// Items are the places where something is wrong.
+	Items []Item `json:"items,omitempty"`
+	// Remedy says what to do; "" where nothing is wrong.
+	Remedy string `json:"remedy,omitempty"`
+	// Fixable is true where Fix repairs all of it.
+	Fixable bool `json:"fixable,omitempty"`
+}
+
+// Item is one place where something is wrong.
+type Item struct {
+	// Path is relative to the project, or absolute outside of it.
+	Path string `json:"path"`
+	What string `json:"what"`
+}
+
+// add notes a place; the check is then a problem, or a warning if it was no worse.
+func (c *Check) add(status Status, path, what string) {
+	c.Items = append(c.Items, Item{path, what})
+	if c.Status != Problem {
+		c.Status = status
+	}
+}
+
+// Report is the outcome of all checks.
+type Report struct {
+	Cwd string `json:"cwd"`
+	// OK is true when no check found a problem; warnings leave it true.
+	OK     bool    `json:"ok"`
+	Checks []Check `json:"checks"`
+	// Fixed lists what was done, when it was asked for.
+	Fixed *Fixed `json:"fixed,omitempty"`
+}
+
+// Add appends checks.
+func (r *Report) Add(checks ...Check) {
+	r.Checks = append(r.Checks, checks...)
+	r.OK = true
+	for _, c := range r.Checks {
+		r.OK = r.OK && c.Status != Problem
+	}
+}
+
+// Project is a project folder to look after.
+type Project struct {
+	dir   *durable.Dir
+	store *filestore.Store
+}
+
+// Of returns the project in dir, which stays the caller's to close.
+func Of(dir *durable.Dir) *Project { return &Project{dir: dir, store: filestore.New(dir)} }
+
+// Trash is the folder for what belongs to nobody, relative to the project.
+const Trash = store.Folder + "/trash"
+
+// trashStamp is the form of the time by which the folders in it are named, in UTC.
+const trashStamp = "20060102T150405Z"

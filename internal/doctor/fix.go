@@ -1,0 +1,138 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+)
+
+// Fixed is what Fix did, and what it left alone because it was in use.
+type Fixed struct {
+	Done []string `json:"done"`
+	Left []string `json:"left,omitempty"`
+}
+
+// Fix repairs what can be made again from the sessions, and moves what belongs to
+// nobody into a folder of the trash that is named after at. It returns what it did, also
+// where an error ended it. Whatever it moves it looks at again under the lock of
+// whoever could be using it, so that it can run beside servers at work.
+func (p *Project) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
+	f.Done = []string{}
+	if !p.dir.Exists(store.Folder) {
+		return f, nil
+	}
+	v, err := p.survey(ctx)
+	if err != nil {
+		return f, store.Trouble(p.dir, err)
+	}
+	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
+	f.Done = append(f.Done, done...)
+	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
+		f.Left, err = append(f.Left, "names and mapping: "+busy.Error()), nil
+	}
+	if err != nil {
+		return f, store.Trouble(p.dir, err)
+	}
+	held := map[string]bool{} // locks not to be waited for again
+	for _, name := range append(v.orphans(), v.leftovers()...) {
+		lock := p.lockFor(v, name)
+		if held[lock] {
+			f.Left = append(f.Left, name)
+			continue
+		}
+		moved, err := p.sweep(ctx, lock, name, at)
+		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
+			held[lock] = true
+			f.Left = append(f.Left, fmt.Sprintf("%s: %v", name, busy))
+			continue
+		}
+		if err != nil {
+			return f, store.Trouble(p.dir, err)
+		}
+		if moved {
+			f.Done = append(f.Done, fmt.Sprintf("moved %s to the trash", name))
+		}
+	}
+	return f, nil
+}
+
+// sweep moves one leftover away, unless it has been put to use since the survey.
+func (p *Project) sweep(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
+	lock, err := p.dir.Lock(ctx, lockName)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if strings.HasPrefix(name, textFolder+"/") {
+		id := path.Base(path.Dir(name))
+		if s, err := p.store.Get(ctx, id); err == nil {
+			if refersTo(s, name) {
+				return false, nil
+			}
+		} else if !fault.Is(err, fault.NotFound) {
+			return false, nil // it cannot be read any more
+		}
+	}
+	if !p.dir.Exists(name) {
+		return false, nil
+	}
+	err = p.discard(name, at)
+	if folder := path.Dir(name); folder != store.Folder && strings.HasPrefix(folder, textFolder+"/") {
+		_ = p.dir.Remove(folder) // unless it holds more
+	}
+	return err == nil, err
+}
+
+// lockFor returns the lock under which a leftover would be in use: that of its
+// session, or else of the project.
+func (p *Project) lockFor(v *survey, name string) string {
+	folder := path.Dir(name)
+	switch {
+	case strings.HasPrefix(name, textFolder+"/"):
+		return lockOr(p.dir, path.Base(folder))
+	case strings.HasPrefix(folder, artifact.Folder+"/"):
+		for _, s := range v.sessions {
+			if s.TaskName == path.Base(folder) {
+				return filestore.SessionLock(s.SessionID)
+			}
+		}
+	case folder == store.Folder:
+		if of, _ := durable.IsTemp(path.Base(name)); strings.HasPrefix(of, "session-") {
+			return lockOr(p.dir, sessionID(of))
+		}
+	}
+	return filestore.ProjectLock
+}
+
+// lockOr returns the lock of a stored session, or that of the project.
+func lockOr(dir *durable.Dir, id string) string {
+	if dir.Exists(store.SessionPath(id)) {
+		return filestore.SessionLock(id)
+	}
+	return filestore.ProjectLock
+}
+
+// discard moves a file into the trash, under the path that it had.
+func (p *Project) discard(name string, at time.Time) error {
+	to := path.Join(Trash, at.UTC().Format(trashStamp), strings.TrimPrefix(name, store.Folder+"/"))
+	if _, err := p.dir.MkdirAll(path.Dir(to)); err != nil {
+		return err
+	}
+	for free, n := to, 1; p.dir.Exists(to); n++ {
+		to = fmt.Sprintf("%s-%d", free, n)
+	}
+	if err := p.dir.Move(name, to); err != nil && (p.dir.Exists(name) || !errors.Is(err, fs.ErrNotExist)) {
+		return err
+	}
+	return nil
+}

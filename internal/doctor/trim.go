@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Trimmed is a file that Trim removes, or would.
+type Trimmed struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	// Why says what made it superfluous.
+	Why string `json:"why"`
+}
+
+// Trim finds the texts of sessions that were finished before a time and that nothing
+// refers to any more (what an engine handed in, in rounds before the last), and
+// what was put into the trash before it. With apply it removes them, and returns what it
+// removed, also where an error ended it.
+func (p *Project) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
+	v, err := p.survey(ctx)
+	if err != nil {
+		return nil, store.Trouble(p.dir, err)
+	}
+	var out []Trimmed
+	orphans := v.unreferred()
+	for _, s := range v.sessions {
+		if !finished(s, before) {
+			continue
+		}
+		found, err := p.trimSession(ctx, s, before, orphans, v.texts, apply)
+		out = append(out, found...)
+		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
+			continue // in use; the next time will do
+		}
+		if err != nil {
+			return out, store.Trouble(p.dir, err)
+		}
+	}
+	old, err := p.trimTrash(ctx, before, apply)
+	return append(out, old...), store.Trouble(p.dir, err)
+}
+
+func finished(s *workflow.Session, before time.Time) bool {
+	return !s.CurrentState.Active() && s.UpdatedAt.Before(before)
+}
+
+func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before time.Time, orphans []string, sizes map[string]int64, apply bool) ([]Trimmed, error) {
+	var found []Trimmed
+	for _, name := range orphans {
+		if path.Dir(name) == store.ContentFolder(s.SessionID) {
+			found = append(found, Trimmed{name, sizes[name], s.TaskName + " is finished, and nothing refers to it"})
+		}
+	}
+	if !apply || len(found) == 0 {
+		return found, nil
+	}
+	lock, err := p.dir.Lock(ctx, filestore.SessionLock(s.SessionID))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Unlock() }()
+	// Reopened since it was looked at, it may refer to more.
+	now, err := p.store.Get(ctx, s.SessionID)
+	if err != nil || !finished(now, before) {
+		return nil, err
+	}
+	var removed []Trimmed
+	for _, t := range found {
+		if refersTo(now, t.Path) {
+			continue
+		}
+		if err := p.dir.Remove(t.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed = append(removed, t)
+	}
+	return removed, nil
+}
+
+// trimTrash removes the folders of the trash that are older, by their names.
+func (p *Project) trimTrash(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
+	var out []Trimmed
+	var folders []string
+	err := fs.WalkDir(p.dir.Tree(), Trash, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || name == Trash {
+			return err
+		}
+		stamp, _, _ := strings.Cut(strings.TrimPrefix(name, Trash+"/"), "/")
+		at, parseErr := time.Parse(trashStamp, stamp)
+		if parseErr != nil || !at.Before(before) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() {
+			folders = append(folders, name)
+			return ctx.Err()
+		}
+		size := int64(0)
+		if info, err := d.Info(); err == nil {
+			size = info.Size()
+		}
+		out = append(out, Trimmed{name, size, "in the trash since " + at.Format(time.DateOnly)})
+		return ctx.Err()
+	})
+	if err != nil || !apply {
+		return out, err
+	}
+	for i, t := range out {
+		if err := p.dir.Remove(t.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out[:i], err
+		}
+	}
+	for i := len(folders) - 1; i >= 0; i-- { // the inner ones first
+		_ = p.dir.Remove(folders[i]) // one that is not empty stays
+	}
+	return out, nil
+}
