@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ var only = map[string][]string{
 	"github.com/google/uuid":           {"internal/engine", "internal/store/filestore", "internal/store/storetest"},
 	"github.com/gofrs/flock":           {"internal/durable"},
 	"github.com/kaptinlin/jsonrepair":  {"internal/score"},
-	"go.yaml.in/yaml/v3":               {"internal/config", "internal/audit", "internal/bmad/catalog", "internal/bmad/library", "prompts"},
+	"go.yaml.in/yaml/v3":               {"internal/config", "internal/audit", "internal/bmad/catalog", "internal/bmad/library", "internal/workflow", "prompts"},
 	"github.com/spf13/cobra":           {"internal/cli"},
 	"github.com/rogpeppe/go-internal":  {"internal/cli"},
 	"github.com/tailscale/hujson":      {"internal/hosts"},
@@ -147,10 +148,29 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "packaging", "bmad-mcp", "bmad-mcp.exe", "dist"}
+	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "docs", "packaging", "bmad-mcp", "bmad-mcp.exe", "dist"}
 	for _, e := range entries {
 		if base := filepath.Base(e); base[0] != '.' && !slices.Contains(allowed, base) {
 			t.Errorf("%s does not belong at the top", filepath.Base(e))
 		}
+	}
+}
+
+// TestTheWorkflowIsAnArgument: code that asks for the default workflow would run every session by
+// it, whichever the session was started with.
+func TestTheWorkflowIsAnArgument(t *testing.T) {
+	may := []string{"workflow", "config", "store/storetest"}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if pkg := filepath.ToSlash(filepath.Dir(path)); err == nil && strings.Contains(string(text), "workflow.Default()") && !slices.Contains(may, pkg) {
+			t.Errorf("%s calls workflow.Default; take the session's definition, or that of the settings, as an argument", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,7 +1,9 @@
 // Package prompts holds the role prompts, one Markdown file a stage, and reads
 // the project's own in their place.
 //
-// A prompt file has front matter (stage, title) and a body. The section "Later
+// A prompt file has front matter (stage, title) and a body. A stage without a prompt of its own
+// gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand
+// for the words of the workflow's definition. The section "Later
 // rounds" of the body is what a refinement gets; the whole body is what a stage
 // begins with. {{gate_score}} stands for the score that the stage's gate asks for.
 package prompts
@@ -52,14 +54,14 @@ func fill(s string, gateScore float64) string {
 	return strings.ReplaceAll(s, "{{gate_score}}", strconv.FormatFloat(gateScore, 'f', -1, 64))
 }
 
-// Load returns the prompt of a stage: from override if that is not nil and has
-// a file of the name <stage>.md, else the built-in one.
-func Load(override fs.FS, stage workflow.StageID) (Prompt, error) {
-	base, err := embedded(stage)
+// Load returns the prompt of a stage: from override if that is not nil and has a file of the
+// prompt's name, else the built-in one, else the built-in one for every stage of its kind.
+func Load(override fs.FS, st workflow.Stage) (Prompt, error) {
+	base, err := embedded(st)
 	if err != nil || override == nil {
 		return base, err
 	}
-	own, err := read(override, string(stage)+".md", stage)
+	own, err := read(override, st.PromptName()+".md", st)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return base, nil
@@ -72,22 +74,41 @@ func Load(override fs.FS, stage workflow.StageID) (Prompt, error) {
 	return own, nil
 }
 
-// parsed keeps the built-in prompts by stage: they cannot change, and every
+// Builtin reports whether there is a built-in prompt of the stage's own, and not only of its kind.
+func Builtin(st workflow.Stage) bool {
+	_, err := fs.Stat(builtin, st.PromptName()+".md")
+	return err == nil
+}
+
+// parsed keeps the built-in prompts by their file: they cannot change, and every
 // action asks for all of them.
 var parsed sync.Map
 
-func embedded(stage workflow.StageID) (Prompt, error) {
-	if p, ok := parsed.Load(stage); ok {
-		return p.(Prompt), nil
+func embedded(st workflow.Stage) (Prompt, error) {
+	name := st.PromptName()
+	if !Builtin(st) {
+		name = "any-" + string(st.Kind)
 	}
-	p, err := read(builtin, string(stage)+".md", stage)
-	if err == nil {
-		parsed.Store(stage, p)
+	known, ok := parsed.Load(name)
+	if !ok {
+		p, err := read(builtin, name+".md", st)
+		if err != nil {
+			return p, err
+		}
+		parsed.Store(name, p)
+		known = p
 	}
-	return p, err
+	p := known.(Prompt)
+	p.Stage = st.ID
+	if !Builtin(st) {
+		p.Title = st.Role
+		names := strings.NewReplacer("{{role}}", st.Role, "{{document}}", st.DocumentName, "{{does}}", st.Description)
+		p.body, p.later = names.Replace(p.body), names.Replace(p.later)
+	}
+	return p, nil
 }
 
-func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
+func read(fsys fs.FS, name string, st workflow.Stage) (Prompt, error) {
 	data, err := durable.ReadFile(fsys, name, MaxSize)
 	var large *durable.TooLargeError
 	switch {
@@ -99,7 +120,7 @@ func read(fsys fs.FS, name string, stage workflow.StageID) (Prompt, error) {
 		return Prompt{}, fault.New(fault.Storage, "the prompt file %s cannot be read: %w", name, err).
 			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
 	}
-	p, err := parse(string(data), stage)
+	p, err := parse(string(data), st)
 	if err != nil {
 		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s cannot be used: %w", name, err).
 			WithHint("mend it, or take it away to use the built-in prompt; nothing was changed")
@@ -115,8 +136,8 @@ func tooLarge(name string, size int64) error {
 		WithHint("shorten it, or keep the details in a file that the prompt refers to")
 }
 
-func parse(text string, stage workflow.StageID) (Prompt, error) {
-	p := Prompt{Stage: stage}
+func parse(text string, st workflow.Stage) (Prompt, error) {
+	p := Prompt{Stage: st.ID}
 	if !utf8.ValidString(text) {
 		return p, errors.New("it is not valid UTF-8")
 	}
@@ -133,8 +154,8 @@ func parse(text string, stage workflow.StageID) (Prompt, error) {
 		if err := yaml.Unmarshal([]byte(head), &front); err != nil {
 			return p, err
 		}
-		if front.Stage != "" && front.Stage != string(stage) {
-			return p, fmt.Errorf("it is for stage %q, by its front matter, not %q", front.Stage, stage)
+		if front.Stage != "" && front.Stage != string(st.ID) && front.Stage != st.PromptName() {
+			return p, fmt.Errorf("it is for stage %q, by its front matter, not %q", front.Stage, st.ID)
 		}
 		p.Title, text = front.Title, body
 	}

@@ -14,7 +14,7 @@ import (
 
 func load(t *testing.T, id workflow.StageID) prompts.Prompt {
 	t.Helper()
-	p, err := prompts.Load(nil, id)
+	p, err := prompts.Load(nil, named(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestExamplesParse(t *testing.T) {
 			t.Fatalf("%s: %d examples, want one for the first and one for a later round", st.ID, len(examples))
 		}
 		for i, m := range examples {
-			a := score.Read(st.ID, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n")
+			a := score.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n")
 			if a.Document != "# The document\n\nIts text." || a.Defect != "" {
 				t.Errorf("%s, example %d: document %q, defect %q", st.ID, i, a.Document, a.Defect)
 			}
@@ -105,23 +105,29 @@ func TestOverride(t *testing.T) {
 		"review.md":    {Data: []byte("---\nstage: review\nnever closed")},
 		"qa.md":        {Data: []byte(strings.Repeat("x", prompts.MaxSize+1))},
 	}
-	po, err := prompts.Load(fsys, workflow.PO)
+	po, err := prompts.Load(fsys, named(workflow.PO))
 	if err != nil || po.Full(77.5) != "Ask for 77.5." || po.Title != "Ours" {
 		t.Errorf("%+v, %v", po, err)
 	}
 	if po.Later(90) != load(t, workflow.PO).Later(90) {
 		t.Error("a prompt without the section does not fall back to the built-in one")
 	}
-	arch, err := prompts.Load(fsys, workflow.Architect)
+	arch, err := prompts.Load(fsys, named(workflow.Architect))
 	if err != nil || arch.Later(90) != "Again." {
 		t.Errorf("%q, %v", arch.Later(90), err)
 	}
 	for _, id := range []workflow.StageID{workflow.SM, workflow.Dev, workflow.Review, workflow.QA} {
-		if _, err := prompts.Load(fsys, id); !fault.Is(err, fault.InvalidArgument) {
+		if _, err := prompts.Load(fsys, named(id)); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if p, err := prompts.Load(fstest.MapFS{}, workflow.PO); err != nil || p.Title != "Product Owner" {
+	if p, err := prompts.Load(fstest.MapFS{}, named(workflow.PO)); err != nil || p.Title != "Product Owner" {
 		t.Errorf("%+v, %v", p, err)
 	}
+}
+
+// named is a stage of the default workflow.
+func named(id workflow.StageID) workflow.Stage {
+	st, _ := workflow.Default().Stage(id)
+	return st
 }

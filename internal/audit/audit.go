@@ -69,13 +69,14 @@ type Background struct {
 	// Objective is what the person asked for, Answers what they answered to questions.
 	Objective string
 	Answers   []string
-	// Earlier are the documents of the stages before, by stage.
+	// Earlier are the documents of the stages before, by stage. Plan names the one with sprints.
 	Earlier map[workflow.StageID]string
+	Plan    workflow.StageID
 }
 
 // Audit finds what a document lacks by the rubric, against what is known around it.
 func (r Rubric) Audit(document string, b Background) workflow.Audit {
-	s := &subject{text: readText(readable(document), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words}
+	s := &subject{text: readText(readable(document), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words, plan: b.Plan}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
 			s.earlier[stage] = readText(readable(doc), nil)
@@ -126,6 +127,7 @@ func (r Rubric) Audit(document string, b Background) workflow.Audit {
 type subject struct {
 	*text
 	earlier map[workflow.StageID]*text
+	plan    workflow.StageID
 	wanted  *wanted         // nil where no objective is known
 	rules   map[uint64]bool // the passages of the rubric's own texts
 	stories []story         // read by the first check that asks

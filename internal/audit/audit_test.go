@@ -39,7 +39,7 @@ func readFile(t *testing.T, name string) string {
 
 func rubric(t testing.TB, stage workflow.StageID) audit.Rubric {
 	t.Helper()
-	r, err := audit.Load(nil, stage)
+	r, err := audit.Load(nil, workflow.Default(), named(stage))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestCorpus(t *testing.T) {
 				}
 			}
 			document := readFile(t, filepath.Join(corpus, filepath.FromSlash(name)+".md"))
-			got := rubric(t, stage).Audit(document, audit.Background{Earlier: earlier})
+			got := rubric(t, stage).Audit(document, audit.Background{Plan: workflow.SM, Earlier: earlier})
 			if w.Least > 0 && got.Score < w.Least {
 				t.Errorf("%g, a good document of this kind is worth %g", got.Score, w.Least)
 			}
@@ -79,7 +79,7 @@ func TestCorpus(t *testing.T) {
 				t.Error("no bound in the index")
 			}
 			// Line ends and a byte order mark change nothing.
-			again := rubric(t, stage).Audit("\ufeff"+strings.ReplaceAll(document, "\n", "\r\n"), audit.Background{Earlier: earlier})
+			again := rubric(t, stage).Audit("\ufeff"+strings.ReplaceAll(document, "\n", "\r\n"), audit.Background{Plan: workflow.SM, Earlier: earlier})
 			if show(again) != show(got) {
 				t.Errorf("with CRLF and BOM:\n%s", show(again))
 			}
@@ -127,9 +127,9 @@ func TestRealRuns(t *testing.T) {
 			if name == "" {
 				return ""
 			}
-			return score.Read(stage, readFile(t, name)).Document
+			return score.Read(named(stage), readFile(t, name)).Document
 		}
-		a := rubric(t, run.stage).Audit(document(run.stage, run.file), audit.Background{Earlier: map[workflow.StageID]string{
+		a := rubric(t, run.stage).Audit(document(run.stage, run.file), audit.Background{Plan: workflow.SM, Earlier: map[workflow.StageID]string{
 			workflow.PO: document(workflow.PO, run.prd), workflow.SM: document(workflow.SM, run.plan),
 		}})
 		if a.Score < run.least {
@@ -139,4 +139,10 @@ func TestRealRuns(t *testing.T) {
 			t.Errorf("%s: an empty finding\n%s", run.file, show(a))
 		}
 	}
+}
+
+// named is a stage of the default workflow.
+func named(id workflow.StageID) workflow.Stage {
+	st, _ := workflow.Default().Stage(id)
+	return st
 }

@@ -12,7 +12,7 @@ import (
 // findings returns the ids of the content checks that a document is charged by.
 func contentFindings(t *testing.T, document, objective string, answers ...string) []string {
 	t.Helper()
-	r, err := Load(nil, workflow.PO)
+	r, err := Load(nil, workflow.Default(), workflow.Default().First())
 	if err != nil {
 		t.Fatal(err)
 	}

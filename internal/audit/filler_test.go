@@ -54,7 +54,7 @@ func TestFiller(t *testing.T) {
 	audited := func(row fillerRow, objective string) workflow.Audit {
 		text := readFile(t, filepath.Join(fillerFolder, filepath.FromSlash(row.File)))
 		if strings.Contains(row.File, "submissions/") {
-			text = score.Read(row.Stage, text).Document
+			text = score.Read(named(row.Stage), text).Document
 		}
 		return rubric(t, row.Stage).Audit(text, audit.Background{Objective: objective})
 	}

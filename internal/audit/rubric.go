@@ -51,9 +51,12 @@ type check struct {
 	UnlessTitle []string
 }
 
+// FileName returns the name of a stage's rubric file.
+func FileName(st workflow.Stage) string { return st.RubricName() + ".yaml" }
+
 // Read returns the text of a stage's rubric in a folder; nil where there is none.
-func Read(own fs.FS, stage workflow.StageID) ([]byte, error) {
-	name := string(stage) + ".yaml"
+func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
+	name := FileName(st)
 	data, err := durable.ReadFile(own, name, maxRubric)
 	var large *durable.TooLargeError
 	switch {
@@ -70,38 +73,51 @@ func Read(own fs.FS, stage workflow.StageID) ([]byte, error) {
 	return data, nil
 }
 
-// Load returns the rubric of a stage: from own, if that is not nil and has
-// <stage>.yaml, else the built-in one.
-func Load(own fs.FS, stage workflow.StageID) (Rubric, error) {
-	name := string(stage) + ".yaml"
-	if _, ok := workflow.Default().Stage(stage); !ok {
-		return Rubric{}, fault.New(fault.InvalidArgument, "there is no stage %q", stage).
-			WithHint("the stages are: %s", strings.Join(workflow.Default().IDs(), ", "))
-	}
+// Load returns the rubric of a stage of a workflow: from own, if that is not nil and has one,
+// else the built-in one, else the built-in one of the stage's kind.
+func Load(own fs.FS, d *workflow.Definition, st workflow.Stage) (Rubric, error) {
 	if own != nil {
-		data, err := Read(own, stage)
+		data, err := Read(own, st)
 		switch {
 		case err != nil:
 			return Rubric{}, err
 		case data != nil:
-			return Parse(name, stage, data)
+			return Parse(FileName(st), d, st, data)
 		}
 	}
-	if r, ok := parsed.Load(stage); ok {
+	r, err := embedded(st)
+	r.Stage = st.ID
+	return r, err
+}
+
+// Builtin reports whether there is a built-in rubric of the stage's own, and not only of its kind.
+func Builtin(st workflow.Stage) bool {
+	_, err := fs.Stat(builtin, "rubrics/"+FileName(st))
+	return err == nil
+}
+
+// embedded returns the built-in rubric for a stage.
+func embedded(st workflow.Stage) (Rubric, error) {
+	if !Builtin(st) {
+		st.Rubric = map[workflow.Kind]string{
+			workflow.KindDocument: "document", workflow.KindPlan: string(workflow.SM), workflow.KindBuild: string(workflow.Dev), workflow.KindVerdict: string(workflow.Review),
+		}[st.Kind]
+	}
+	if r, ok := parsed.Load(st.RubricName()); ok {
 		return r.(Rubric), nil
 	}
-	data, err := fs.ReadFile(builtin, "rubrics/"+name)
+	data, err := fs.ReadFile(builtin, "rubrics/"+FileName(st))
 	if err != nil {
 		return Rubric{}, fault.From(err)
 	}
-	r, err := Parse(name, stage, data)
+	r, err := Parse(FileName(st), nil, st, data)
 	if err == nil {
-		parsed.Store(stage, r)
+		parsed.Store(st.RubricName(), r)
 	}
 	return r, err
 }
 
-// parsed keeps the built-in rubrics by stage: they cannot change.
+// parsed keeps the built-in rubrics by name: they cannot change.
 var parsed sync.Map
 
 // names are the section names of the rubric.
@@ -122,10 +138,10 @@ func (c check) applies(s *subject) bool {
 	return !matchesName(s.heads[0].name, c.UnlessTitle)
 }
 
-// Parse reads the text of a rubric file of the given name, for errors: whatever is wrong
-// is said with its line.
-func Parse(name string, stage workflow.StageID, data []byte) (Rubric, error) {
-	r := Rubric{Stage: stage}
+// Parse reads the text of the rubric file of a stage of a workflow. An error has the file's name and
+// the line. d may be nil: the rubric then names only stages of the built-in workflows.
+func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) (Rubric, error) {
+	r := Rubric{Stage: st.ID}
 	if len(data) > maxRubric {
 		return r, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)
 	}
@@ -144,12 +160,12 @@ func Parse(name string, stage workflow.StageID, data []byte) (Rubric, error) {
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		switch {
-		case key.Value == "stage" && value.Value != string(stage):
-			return r, mistake(name, value.Line, "it is for stage %q and is used for %q", value.Value, stage)
+		case key.Value == "stage" && value.Value != string(st.ID) && value.Value != st.RubricName():
+			return r, mistake(name, value.Line, "it is for stage %q and is used for %q", value.Value, st.ID)
 		case key.Value == "stage":
 		case key.Value == "checks" && value.Kind == yaml.SequenceNode:
 			for _, n := range value.Content {
-				c, err := parseCheck(name, n)
+				c, err := parseCheck(name, n, d)
 				if err != nil {
 					return r, err
 				}
@@ -171,6 +187,22 @@ func Parse(name string, stage workflow.StageID, data []byte) (Rubric, error) {
 	return r, nil
 }
 
+// stageNames are the stages of a workflow and of the built-in ones, each once.
+func stageNames(d *workflow.Definition) []string {
+	var out []string
+	for _, w := range append([]*workflow.Definition{d}, workflow.Builtins()...) {
+		if w == nil {
+			continue
+		}
+		for _, id := range w.IDs() {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
 var (
 	yamlPlace = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
 	yamlLine  = regexp.MustCompile(`line (\d+)`)
@@ -185,7 +217,7 @@ func mistake(name string, line int, format string, args ...any) error {
 // common are the keys that every check may have.
 var common = []string{"id", "kind", "severity", "points", "each", "cap", "problem", "fix", "unless_title"}
 
-func parseCheck(name string, n *yaml.Node) (check, error) {
+func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error) {
 	var c check
 	if n.Kind != yaml.MappingNode {
 		return c, mistake(name, n.Line, "a check is a block of key: value lines")
@@ -209,6 +241,9 @@ func parseCheck(name string, n *yaml.Node) (check, error) {
 		}
 		if err := c.set(key.Value, value); err != nil {
 			return c, mistake(name, key.Line, "%s: %s", key.Value, err)
+		}
+		if stages := stageNames(d); key.Value == "from" && !slices.Contains(stages, c.From) {
+			return c, mistake(name, key.Line, "from: %q is not a stage; valid are %s", c.From, strings.Join(stages, ", "))
 		}
 	}
 	return c, c.complete(name, n.Line)
@@ -279,8 +314,6 @@ func (c *check) allowed(key string) error {
 		return fmt.Errorf("%q is no severity; valid are critical, major, minor", c.Severity)
 	case key == "only" && c.Only != "must":
 		return fmt.Errorf("%q is not known; the only value is must", c.Only)
-	case key == "from" && workflow.Default().Index(workflow.StageID(c.From)) < 0:
-		return fmt.Errorf("%q is no stage; valid are %s", c.From, strings.Join(workflow.Default().IDs(), ", "))
 	}
 	return nil
 }

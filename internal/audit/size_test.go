@@ -33,7 +33,7 @@ func FuzzAudit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, document, prd string) {
 		for _, stage := range stages[int(n)%len(stages):][:1] {
-			a := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}})
+			a := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Plan: workflow.SM, Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}})
 			if a.Score < 0 || a.Score > 100 {
 				t.Errorf("score %g", a.Score)
 			}
@@ -49,7 +49,7 @@ func FuzzAudit(f *testing.F) {
 					t.Errorf("out of order: %+v before %+v", a.Findings[i-1], x)
 				}
 			}
-			if b := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}}); show(a) != show(b) {
+			if b := rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Plan: workflow.SM, Earlier: map[workflow.StageID]string{workflow.PO: prd, workflow.SM: document}}); show(a) != show(b) {
 				t.Error("two audits of one text differ")
 			}
 		}
@@ -104,7 +104,7 @@ func TestLargeDocuments(t *testing.T) {
 			t.Parallel()
 			document := strings.Repeat(piece, size/len(piece)/shrink())
 			for _, stage := range stages {
-				rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Earlier: map[workflow.StageID]string{workflow.PO: document, workflow.SM: document}})
+				rubric(t, workflow.StageID(stage)).Audit(document, audit.Background{Plan: workflow.SM, Earlier: map[workflow.StageID]string{workflow.PO: document, workflow.SM: document}})
 			}
 		})
 	}
@@ -142,7 +142,7 @@ func TestWorkGrowsWithTheSize(t *testing.T) {
 		count := func(bytes int) float64 {
 			document := strings.Repeat(piece, bytes/len(piece))
 			return allocations(func() {
-				r.Audit(document, audit.Background{Objective: "a relay for webhooks", Earlier: map[workflow.StageID]string{workflow.PO: document}})
+				r.Audit(document, audit.Background{Plan: workflow.SM, Objective: "a relay for webhooks", Earlier: map[workflow.StageID]string{workflow.PO: document}})
 			})
 		}
 		if once, twice := count(size), count(2*size); twice > 2.4*once+2000 {

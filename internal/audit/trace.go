@@ -35,7 +35,7 @@ func findUntraced(c check, s *subject) []lack {
 	if c.Only == "must" {
 		defs = musts(from, defs)
 	}
-	if c.From == string(workflow.PO) && s.earlier[workflow.SM] != nil {
+	if s.earlier[s.plan] != nil && c.From != string(s.plan) {
 		defs = s.inScope(defs)
 	}
 	var out lack
@@ -129,7 +129,7 @@ func musts(d *text, defs []definition) []definition {
 // inScope keeps the criteria of the sprints that this document is about, where
 // it names some of the plan's sprints and not all.
 func (s *subject) inScope(defs []definition) []definition {
-	plan := s.earlier[workflow.SM]
+	plan := s.earlier[s.plan]
 	sprints := plan.sprints()
 	about := map[int]bool{}
 	for _, l := range s.said {

@@ -141,6 +141,8 @@ func question(w engine.Want) string {
 	switch w.Kind {
 	case trust.KindRubric:
 		return "may the server audit by this rubric in place of the built-in one"
+	case trust.KindWorkflow:
+		return "may runs of this project follow this workflow, which says at which stages you are asked"
 	case trust.KindSource:
 		return "may the server take agents and workflows, which tell your assistant what to do, from this repository"
 	case trust.KindOwnVerify:

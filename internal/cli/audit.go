@@ -42,7 +42,7 @@ const maxAudited = 64 << 20
 
 func (a *app) auditCommand() *cobra.Command {
 	prd, architecture, plan := "", "", ""
-	call := auditCall{earlier: map[workflow.StageID]*string{workflow.PO: &prd, workflow.Architect: &architecture, workflow.SM: &plan}}
+	call := auditCall{earlier: map[workflow.StageID]*string{"po": &prd, "architect": &architecture, "sm": &plan}}
 	cmd := &cobra.Command{
 		Use:   "audit FILE",
 		Short: "Score a document by a rubric, finding by finding",
@@ -69,7 +69,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.stage, "stage", "", "stage of the document: "+strings.Join(workflow.Default().IDs(), ", "))
+	flags.StringVar(&call.stage, "stage", "", "stage of the document: "+strings.Join(a.stageIDs(), ", "))
 	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
@@ -91,11 +91,11 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	if !(call.min >= 0 && call.min <= 100) {
 		return fault.New(fault.InvalidArgument, "--min %g is no score", call.min).WithHint("pass a number from 0 to 100")
 	}
-	stage, err := call.stageOf()
+	w, stage, err := a.auditedStage(call)
 	if err != nil {
 		return err
 	}
-	rubric, err := a.loadRubric(ctx, call.rubric, stage)
+	rubric, err := a.loadRubric(ctx, call.rubric, w, stage)
 	if err != nil {
 		return err
 	}
@@ -103,13 +103,14 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	if err != nil {
 		return err
 	}
-	earlier, err := a.earlierOf(ctx, call, stage)
+	earlier, err := a.earlierOf(ctx, call, w, stage)
 	if err != nil {
 		return err
 	}
-	found := rubric.Audit(document, audit.Background{Objective: call.objective, Earlier: earlier})
+	planned, _ := w.OfKind(workflow.KindPlan)
+	found := rubric.Audit(document, audit.Background{Objective: call.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
-		File: filepath.ToSlash(call.file), Stage: stage, Score: found.Score, Min: call.min,
+		File: filepath.ToSlash(call.file), Stage: stage.ID, Score: found.Score, Min: call.min,
 		OK: found.Score >= call.min, Summary: found.Summary, Findings: found.Findings,
 	}
 	if report.Findings == nil {
@@ -129,29 +130,28 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	return err
 }
 
-// stageOf returns the stage that was named, or that the file's name tells.
-func (c auditCall) stageOf() (workflow.StageID, error) {
-	stages := workflow.Default()
-	if c.stage != "" {
-		if _, ok := stages.Stage(workflow.StageID(c.stage)); !ok {
-			return "", fault.New(fault.InvalidArgument, "there is no stage %q", c.stage).
-				WithHint("the stages are: %s", strings.Join(stages.IDs(), ", "))
-		}
-		return workflow.StageID(c.stage), nil
-	}
-	for _, s := range stages.Stages {
-		if s.Artifact != "" && filepath.Base(c.file) == s.Artifact {
-			return s.ID, nil
+// auditedStage returns the stage that was named, or whose artifact has the file's name, with its workflow.
+func (a *app) auditedStage(call auditCall) (*workflow.Definition, workflow.Stage, error) {
+	for _, w := range a.workflows() {
+		for _, st := range w.Definition.Stages {
+			if call.stage == string(st.ID) || call.stage == "" && st.Artifact != "" && filepath.Base(call.file) == st.Artifact {
+				return w.Definition, st, nil
+			}
 		}
 	}
-	return "", fault.New(fault.InvalidArgument, "the name %s does not tell the stage", filepath.Base(c.file)).
-		WithHint("pass --stage: %s", strings.Join(stages.IDs(), ", "))
+	ids := strings.Join(a.stageIDs(), ", ")
+	if call.stage != "" {
+		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", call.stage).
+			WithHint("the stages are: %s", ids)
+	}
+	return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "the name %s does not tell the stage", filepath.Base(call.file)).
+		WithHint("pass --stage: %s", ids)
 }
 
 // loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
-func (a *app) loadRubric(ctx context.Context, name string, stage workflow.StageID) (audit.Rubric, error) {
+func (a *app) loadRubric(ctx context.Context, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
 	if name == "" {
-		return audit.Load(nil, stage)
+		return audit.Load(nil, w, stage)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -159,22 +159,21 @@ func (a *app) loadRubric(ctx context.Context, name string, stage workflow.StageI
 	}
 	folder := info.IsDir()
 	if folder {
-		name = filepath.Join(name, string(stage)+".yaml")
+		name = filepath.Join(name, audit.FileName(stage))
 	}
 	data, err := a.readNamed(ctx, name, maxAudited)
 	switch {
 	case folder && errors.Is(err, fs.ErrNotExist):
-		return audit.Load(nil, stage)
+		return audit.Load(nil, w, stage)
 	case err != nil:
 		return audit.Rubric{}, noSuchFile("rubric", name, err)
 	}
-	return audit.Parse(name, stage, data)
+	return audit.Parse(name, w, stage, data)
 }
 
 // earlierOf reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func (a *app) earlierOf(ctx context.Context, call auditCall, stage workflow.StageID) (map[workflow.StageID]string, error) {
-	stages := workflow.Default()
+func (a *app) earlierOf(ctx context.Context, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
 	folder := call.from
 	if folder == "" && call.file != "-" {
 		folder = filepath.Dir(call.file)
@@ -184,7 +183,7 @@ func (a *app) earlierOf(ctx context.Context, call auditCall, stage workflow.Stag
 		}
 	}
 	out := map[workflow.StageID]string{}
-	for _, s := range stages.Stages[:stages.Index(stage)] {
+	for _, s := range w.Stages[:w.Index(stage.ID)] {
 		name, must := "", false
 		if named := call.earlier[s.ID]; named != nil && *named != "" {
 			name, must = *named, true

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // completeTasks completes the task names of the project in a shell.
@@ -27,7 +29,44 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func completeStages(cmd *cobra.Command) {
+func (a *app) completeStages(cmd *cobra.Command) {
 	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(workflow.Default().IDs(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("stage", a.completeStage)
+}
+
+// completeStage completes the name of a stage, of any workflow that the project can use.
+func (a *app) completeStage(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return a.stageIDs(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// stageIDs lists the stages of the workflows that the project can use.
+func (a *app) stageIDs() []string {
+	var out []string
+	for _, w := range a.workflows() {
+		for _, id := range w.Definition.IDs() {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+// workflows are those that can be used in the project, or the built-in ones where there is none.
+func (a *app) workflows() []config.Workflow {
+	req, err := a.request(nil)
+	if err != nil || a.engine == nil {
+		return config.Default("").Workflows
+	}
+	views, err := a.engine.Workflows(req)
+	if err != nil {
+		return config.Default("").Workflows
+	}
+	var out []config.Workflow
+	for _, w := range views {
+		if w.Definition != nil {
+			out = append(out, w.Workflow)
+		}
+	}
+	return out
 }

@@ -24,12 +24,12 @@ func TestDemoDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		stage := workflow.StageID(strings.Split(step.file, "-")[0])
-		document := score.Read(stage, string(data)).Document
-		rubric, err := audit.Load(nil, stage)
+		document := score.Read(named(stage), string(data)).Document
+		rubric, err := audit.Load(nil, workflow.Default(), named(stage))
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := rubric.Audit(document, audit.Background{Objective: demoObjective, Earlier: earlier})
+		a := rubric.Audit(document, audit.Background{Plan: workflow.SM, Objective: demoObjective, Earlier: earlier})
 		switch good := a.Score >= 95; {
 		case slices.Contains(low, step.file) && a.Score >= 90:
 			t.Errorf("%s shows no gap: %g", step.file, a.Score)
@@ -41,4 +41,10 @@ func TestDemoDocuments(t *testing.T) {
 		}
 		earlier[stage] = document
 	}
+}
+
+// named is a stage of the default workflow.
+func named(id workflow.StageID) workflow.Stage {
+	st, _ := workflow.Default().Stage(id)
+	return st
 }

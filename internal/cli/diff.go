@@ -30,7 +30,7 @@ one: that one and the latest.
 
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return workflow.Default().IDs(), cobra.ShellCompDirectiveNoFileComp
+				return a.stageIDs(), cobra.ShellCompDirectiveNoFileComp
 			}
 			return a.completeTasks(cmd, args, prefix)
 		},
@@ -40,11 +40,11 @@ one: that one and the latest.
 
 func (a *app) diff(cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
-	if err := engine.CheckStage(args[1]); err != nil {
-		return err
-	}
 	s, err := a.session(cmd, args[:1])
 	if err != nil {
+		return err
+	}
+	if err := engine.CheckStage(s.Definition(), args[1]); err != nil {
 		return err
 	}
 	from, to, err := whichRounds(engine.Rounds(s, stage), stage, args[2:])

@@ -149,7 +149,7 @@ func (a *app) leaveCommand(action workflow.Action, short string) *cobra.Command 
 	}
 	if action == workflow.ActionReopen {
 		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")
-		completeStages(cmd)
+		a.completeStages(cmd)
 	}
 	return cmd
 }

@@ -83,7 +83,7 @@ func (a *app) request(args []string) (engine.Request, error) {
 }
 
 func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, cwd string) error {
-	w := workflow.Default()
+	w := s.Definition()
 	fmt.Fprintf(out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.Pipeline(w, s))
 	fmt.Fprintf(out, "Objective  %s\nProject    %s\nSession    .bmad-task/session-%s.json\nStarted    %s\nChanged    %s\n", s.Objective, cwd, s.SessionID,
 		s.CreatedAt.Local().Format("2006-01-02 15:04:05"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05"))
@@ -138,7 +138,7 @@ func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, c
 }
 
 // printVerify prints the commands that the session checks submissions with.
-func printVerify(out io.Writer, w *workflow.Workflow, s *workflow.Session) {
+func printVerify(out io.Writer, w *workflow.Definition, s *workflow.Session) {
 	kept, headed := s.KeptVerify(), false
 	for _, st := range w.Stages {
 		c := kept[st.ID]

@@ -26,7 +26,7 @@ func (a *app) confirmCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&f.confirmed, "confirmed", true, "false asks for another round")
-	decisionFlags(cmd, &f)
+	a.decisionFlags(cmd, &f)
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (a *app) approveCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&f.approved, "approved", true, "false sends it back")
-	decisionFlags(cmd, &f)
+	a.decisionFlags(cmd, &f)
 	return cmd
 }
 
@@ -59,22 +59,22 @@ func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	st, _ := workflow.Default().Stage(s.CurrentStage)
+	st, _ := s.Definition().Stage(s.CurrentStage)
 	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
 		why := "failed this work"
 		if s.Current().Doubted() {
 			why = "states a pass that something in the report speaks against"
 		}
 		return fault.New(fault.InvalidArgument, "the %s %s; approve needs --approved or --approved=false", st.Role, why).
-			WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to dev")
+			WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to %s", st.SendsBackTo)
 	}
 	return nil
 }
 
-func decisionFlags(cmd *cobra.Command, f *taskFlags) {
+func (a *app) decisionFlags(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
 	cmd.Flags().StringVar(&f.stage, "stage", "", "refuse unless the session stands at this stage")
 	revisionFlag(cmd, f)
 	promptFlag(cmd, f)
-	completeStages(cmd)
+	a.completeStages(cmd)
 }

@@ -23,6 +23,6 @@ func (a *app) reopenCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.stage, "stage", "", "the stage to go back to")
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what is to change")
 	promptFlag(cmd, &f)
-	completeStages(cmd)
+	a.completeStages(cmd)
 	return cmd
 }

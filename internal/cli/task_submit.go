@@ -51,7 +51,7 @@ func (a *app) submitCommand() *cobra.Command {
 	flags.StringVar(&f.codexPath, "codex-result-path", "", "the same, written by Codex")
 	flags.IntSliceVar(&f.sprints, "sprints", nil, "numbers of the sprints built (dev; default: all open ones)")
 	promptFlag(cmd, &f)
-	completeStages(cmd)
+	a.completeStages(cmd)
 	return cmd
 }
 

@@ -59,8 +59,10 @@ const (
 
 // Config is the settings in force for a project.
 type Config struct {
-	// Workflow has the gate scores and engines applied.
-	Workflow *workflow.Workflow
+	// Workflow is the name of the workflow for runs that name none, Workflows are those that can
+	// be started.
+	Workflow  string
+	Workflows []Workflow
 	// Prompts is the absolute folder of prompt files that go before the built-in ones.
 	Prompts string
 	// MaxSubmission is the largest submission accepted, in bytes.
@@ -99,7 +101,8 @@ type Config struct {
 	// Ignored says which settings of the project do not count, and why.
 	Ignored []string
 
-	layers [layers]layer
+	layers  [layers]layer
+	engines map[workflow.StageID][]workflow.Engine
 	// byPerson has the settings that the person has made, by their key; those of verify by
 	// key and stage.
 	byPerson map[string]bool
@@ -134,7 +137,7 @@ type Source struct {
 // Default returns the settings of a project that sets nothing.
 func Default(project string) Config {
 	return Config{
-		Workflow:      workflow.Default(),
+		Workflow: workflow.DefaultName, Workflows: builtins(), engines: map[workflow.StageID][]workflow.Engine{},
 		Prompts:       filepath.Join(project, filepath.FromSlash(DefaultPrompts)),
 		MaxSubmission: DefaultMaxSubmission,
 		LockTimeout:   durable.LockTimeout,
@@ -157,6 +160,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	}
 	c := Default(project)
 	c.from, c.confined = user, s.Confined
+	c.addWorkflows(s.UserFolder, dir) // settings name their stages
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
 		c.userInside = dir != nil && inside(project, name)
@@ -202,7 +206,7 @@ func (c *Config) file(name string, data []byte, err error, base string) error {
 func (c *Config) environ(environ []string, project string) error {
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
-		key, ok := keyOf(variable)
+		key, ok := c.keyOf(variable)
 		if !ok || value == "" {
 			continue
 		}
@@ -223,7 +227,7 @@ func (c *Config) environ(environ []string, project string) error {
 
 // keyOf returns the key a variable sets. Other programs use the prefix too, so
 // only what begins like a setting of ours is taken for one.
-func keyOf(variable string) (string, bool) {
+func (c *Config) keyOf(variable string) (string, bool) {
 	name, ok := strings.CutPrefix(variable, "BMAD_")
 	if !ok {
 		return "", false
@@ -232,9 +236,10 @@ func keyOf(variable string) (string, bool) {
 	if slices.Contains(topKeys, name) && name != "stages" {
 		return name, true
 	}
-	stage, rest, ok := strings.Cut(name, "_")
-	if ok && slices.Contains(workflow.Default().IDs(), stage) {
-		return "stages." + stage + "." + rest, true
+	for _, stage := range c.StageIDs() {
+		if rest, ok := strings.CutPrefix(name, strings.ReplaceAll(stage, "-", "_")+"_"); ok {
+			return "stages." + stage + "." + rest, true
+		}
 	}
 	return "", false
 }
@@ -242,7 +247,7 @@ func keyOf(variable string) (string, bool) {
 var (
 	topKeys = []string{
 		"form_timeout", "gate", "host_confirm", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout",
+		"personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
@@ -288,6 +293,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setHostConfirm(v)
 	case "verify":
 		c.setVerifies(v)
+	case "workflow":
+		return c.setWorkflow(v)
 	case "prompts":
 		return c.folder(&c.Prompts, key, v, base)
 	case "rubrics":
@@ -374,32 +381,32 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 }
 
 func (c *Config) setStage(stage, name, key string, values []string, one func() (string, error)) error {
-	i := c.Workflow.Index(workflow.StageID(stage))
-	if i < 0 {
-		return fmt.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.Workflow.IDs(), ", "))
+	id := workflow.StageID(stage)
+	if !slices.Contains(c.StageIDs(), stage) {
+		return fmt.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.StageIDs(), ", "))
 	}
-	st := &c.Workflow.Stages[i]
 	if !slices.Contains(stageKeys, name) {
 		return fmt.Errorf("unknown key %q; valid keys of a stage: %s", name, strings.Join(stageKeys, ", "))
 	}
 	if name == "engines" {
-		return setEngines(st, key, values)
+		return c.setEngines(id, key, values)
 	}
-	scored := name == "gate_score" || name == "scoring"
-	if scored && st.Gate != workflow.GateScore {
-		return fmt.Errorf("stage %q has no score gate; %s is for po and architect", stage, name)
+	scored := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Gate == workflow.GateScore })
+	gated := c.those((*workflow.Definition).Gated)
+	if (name == "gate_score" || name == "scoring") && !slices.Contains(scored, id) {
+		return fmt.Errorf("stage %q has no score gate; %s is for %s", stage, name, joined(scored))
 	}
-	if name == "gate" && st.Gate == workflow.GateNone {
+	if name == "gate" && !slices.Contains(gated, id) {
 		return fmt.Errorf("stage %q has no gate", stage)
 	}
-	if name == "verify" && !slices.Contains(verified, st.ID) {
-		return fmt.Errorf("stage %q is not verified; verify is for dev and qa", stage)
+	if verified := c.Verified(); name == "verify" && !slices.Contains(verified, id) {
+		return fmt.Errorf("stage %q is not verified; verify is for %s", stage, joined(verified))
 	}
 	v, err := one()
 	if err != nil {
 		return err
 	}
-	said := c.layers[c.from].stage(st.ID)
+	said := c.layers[c.from].stage(id)
 	switch name {
 	case "gate_score":
 		n, err := strconv.ParseFloat(v, 64)
@@ -413,12 +420,44 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	case "scoring":
 		return pick(&said.Scoring, key, v, workflow.ScoringModes())
 	case "verify":
-		c.setVerify(st.ID, v)
+		c.setVerify(id, v)
 	}
 	return nil
 }
 
-func setEngines(st *workflow.Stage, key string, values []string) error {
+// those lists the stages of all workflows for which a condition holds, each once.
+func (c *Config) those(holds func(*workflow.Definition, workflow.Stage) bool) []workflow.StageID {
+	var out []workflow.StageID
+	for _, w := range c.Workflows {
+		if w.Definition == nil {
+			continue
+		}
+		for _, st := range w.Definition.Stages {
+			if holds(w.Definition, st) && !slices.Contains(out, st.ID) {
+				out = append(out, st.ID)
+			}
+		}
+	}
+	return out
+}
+
+// joined lists stages as "a, b and c".
+func joined(ids []workflow.StageID) string {
+	var b strings.Builder
+	for i, id := range ids {
+		switch {
+		case i == 0:
+		case i == len(ids)-1:
+			b.WriteString(" and ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(id))
+	}
+	return b.String()
+}
+
+func (c *Config) setEngines(stage workflow.StageID, key string, values []string) error {
 	var engines []workflow.Engine
 	for _, v := range values {
 		e := workflow.Engine(v)
@@ -430,6 +469,6 @@ func setEngines(st *workflow.Stage, key string, values []string) error {
 	if len(engines) == 0 {
 		return fmt.Errorf("%s names no engine; valid engines: claude, codex", key)
 	}
-	st.Engines, st.CodexOnRequest = engines, false
+	c.engines[stage] = engines
 	return nil
 }

@@ -43,7 +43,7 @@ func load(t *testing.T, project, user string, environ ...string) (config.Config,
 }
 
 func gate(c config.Config, id workflow.StageID) float64 {
-	st, _ := c.Workflow.Stage(id)
+	st, _ := c.Under(workflow.Default()).Stage(id)
 	return st.GateScore
 }
 
@@ -61,7 +61,7 @@ func TestPrecedence(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for id, want := range map[workflow.StageID]string{workflow.Dev: "[claude]", workflow.Architect: "[codex claude]", workflow.QA: "[claude codex]", workflow.PO: "[claude codex]"} {
-		st, _ := c.Workflow.Stage(id)
+		st, _ := c.Under(workflow.Default()).Stage(id)
 		if got := fmt.Sprint(st.EnginesFor("with codex")); got != want {
 			t.Errorf("%s: %s, want %s", id, got, want)
 		}
@@ -101,7 +101,7 @@ func TestProjectOnlyTightens(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		st, _ := c.Workflow.Stage(workflow.PO)
+		st, _ := c.Under(workflow.Default()).Stage(workflow.PO)
 		if got := fmt.Sprint(st.Mode, " ", st.Scoring, " ", st.GateScore); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
@@ -148,7 +148,6 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\"; valid keys of a stage: engines, gate, gate_score, scoring, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
-		{project: "stages: {dev: {gate: strict}}", want: "stage \"dev\" has no gate"},
 		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},
 		{project: "stages: {qa: {scoring: audited}}", want: "stage \"qa\" has no score gate"},
 		{project: "stages: {po: {verify: make}}", want: "stage \"po\" is not verified; verify is for dev and qa"},

@@ -46,30 +46,34 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	return p
 }
 
-// settle puts the policies into force. The person speaks through their own file and the
-// environment, and where both do the stricter holds: a program that runs ours can set a
-// variable more easily than change the person's file. What they leave open is at its
-// default. The project's file can only tighten that.
+// inForce returns the policy of a stage, and what the project's file says of it. The person
+// speaks through their own file and the environment, and where both do the stricter holds: a
+// program that runs ours can set a variable more easily than change the person's file. What
+// they leave open is at its default. The project's file can only tighten that.
+func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
+	person := c.layers[user].policy(st.ID).Stricter(c.layers[environment].policy(st.ID))
+	defaults := st.Policy()
+	if person.Gate == "" {
+		person.Gate = defaults.Gate
+	}
+	if person.Scoring == "" {
+		person.Scoring = defaults.Scoring
+	}
+	if person.GateScore == nil {
+		person.GateScore = defaults.GateScore
+	}
+	project = c.layers[own].policy(st.ID)
+	return person.Stricter(project), project
+}
+
+// settle notes which settings of the project's file do not come into force.
 func (c *Config) settle() {
-	for i := range c.Workflow.Stages {
-		st := &c.Workflow.Stages[i]
-		person := c.layers[user].policy(st.ID).Stricter(c.layers[environment].policy(st.ID))
-		defaults := st.Policy()
-		if person.Gate == "" {
-			person.Gate = defaults.Gate
-		}
-		if person.Scoring == "" {
-			person.Scoring = defaults.Scoring
-		}
-		if person.GateScore == nil {
-			person.GateScore = defaults.GateScore
-		}
-		project := c.layers[own].policy(st.ID)
-		force := person.Stricter(project)
-		c.Ignored = append(c.Ignored, ignored(*st, project, force)...)
-		st.Mode, st.Scoring = force.Gate, force.Scoring
-		if force.GateScore != nil {
-			st.GateScore = *force.GateScore
+	for _, st := range c.stages() {
+		force, project := c.inForce(st)
+		for _, text := range ignored(st, project, force) {
+			if !slices.Contains(c.Ignored, text) {
+				c.Ignored = append(c.Ignored, text)
+			}
 		}
 	}
 }
@@ -87,7 +91,7 @@ func ignored(st workflow.Stage, project, force workflow.Policy) []string {
 	if st.Gate == workflow.GateScore && project.Scoring != "" && project.Scoring != force.Scoring {
 		say("scoring", project.Scoring, force.Scoring)
 	}
-	if project.GateScore != nil && *project.GateScore != *force.GateScore {
+	if st.Gate == workflow.GateScore && project.GateScore != nil && *project.GateScore != *force.GateScore {
 		say("gate_score", *project.GateScore, *force.GateScore)
 	}
 	return out

@@ -2,17 +2,15 @@ package config
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// verified are the stages whose submission a verify command can check.
-var verified = []workflow.StageID{workflow.Dev, workflow.QA}
-
 // Verified returns the stages whose submission a verify command can check.
-func Verified() []workflow.StageID { return slices.Clone(verified) }
+func (c *Config) Verified() []workflow.StageID {
+	return c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Verify })
+}
 
 // setVerify takes the project's command only where the person names none: theirs must not
 // be talked out of.
@@ -38,7 +36,7 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 
 // setVerifies takes a command for every stage that one can check.
 func (c *Config) setVerifies(command string) {
-	for _, stage := range verified {
+	for _, stage := range c.Verified() {
 		c.setVerify(stage, command)
 	}
 }

@@ -216,7 +216,7 @@ func (p *Project) checkArtifacts(v *survey) Check {
 	c := Check{Group: OfProject, Name: "artifacts", Status: OK}
 	saved, modified := 0, 0
 	for _, s := range v.sessions {
-		for _, st := range workflow.Default().Stages {
+		for _, st := range s.Definition().Stages {
 			a := s.Record(st.ID).Artifact
 			if a == nil {
 				continue

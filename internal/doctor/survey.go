@@ -88,7 +88,7 @@ func refersTo(s *workflow.Session, name string) bool {
 // references lists the texts a session refers to, in its stages and its history.
 func references(s *workflow.Session) []reference {
 	var out []reference
-	for _, st := range workflow.Default().Stages {
+	for _, st := range s.Definition().Stages {
 		for _, ref := range s.Record(st.ID).Refs() {
 			out = append(out, reference{s.TaskName + ", " + string(st.ID), path.Clean(ref.FilePath), ref.Size, ref.SHA256})
 		}

@@ -19,7 +19,7 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 	if rec.FinalResultRef != nil || r.req.Action == workflow.ActionSubmit {
 		return nil
 	}
-	document := score.Read(s.CurrentStage, r.handedIn(ctx, rec)).Document
+	document := score.Read(r.stage(s), r.handedIn(ctx, rec)).Document
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
@@ -45,9 +45,10 @@ func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
 // adoptSprints reads the sprints out of the plan of a session without history: an
 // older server did not.
 func (r run) adoptSprints(ctx context.Context, s *workflow.Session) {
-	w := r.project.Config.Workflow
-	if len(s.History) > 0 || len(s.Sprints) > 0 || w.Index(s.CurrentStage) < w.Index(workflow.SM) {
+	w := r.workflow(s)
+	plan, planned := w.OfKind(workflow.KindPlan)
+	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.SetSprints(score.Read(workflow.SM, r.handedIn(ctx, s.Record(workflow.SM))).Sprints)
+	s.SetSprints(score.Read(plan, r.handedIn(ctx, s.Record(plan.ID))).Sprints)
 }

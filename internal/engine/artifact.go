@@ -33,14 +33,15 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 		return "", r.changedSince(s)
 	}
 	body = withRows(body, rec)
-	if st.ID == workflow.Review {
+	if st.Appends != "" {
 		// What was reviewed belongs to the review: the report itself is run state otherwise.
-		if ref := s.Record(workflow.Dev).FinalResultRef; ref != nil {
+		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
+			appended, _ := r.workflow(s).Stage(st.Appends)
 			report, err := r.project.Backend.Read(ctx, *ref)
 			if err != nil {
 				return "", err
 			}
-			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n" + report
+			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
 		}
 	}
 	if grant.Decision == workflow.DecisionOverride {
@@ -53,7 +54,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	if err != nil {
 		return "", err
 	}
-	s.SetArtifact(r.project.Config.Workflow, st.ID, saved.Artifact)
+	s.SetArtifact(r.workflow(s), st.ID, saved.Artifact)
 	return saved.Kept, nil
 }
 

@@ -15,12 +15,14 @@ import (
 // audit returns what the server finds in a document of the current stage, before any
 // lock is taken.
 func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*workflow.Audit, error) {
-	builtin, err := audit.Load(nil, st.ID)
+	builtin, err := audit.Load(nil, r.workflow(s), st)
 	if err != nil {
 		return nil, err
 	}
-	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}}
-	for _, before := range r.project.Config.Workflow.Stages {
+	w := r.workflow(s)
+	plan, _ := w.OfKind(workflow.KindPlan)
+	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	for _, before := range w.Stages {
 		if before.ID == st.ID {
 			break
 		}
@@ -30,7 +32,7 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 			}
 		}
 	}
-	own, trusted, err := r.project.rubric(st.ID, r.trust)
+	own, trusted, err := r.project.rubric(w, st, r.trust)
 	if err != nil {
 		return nil, err
 	}
@@ -64,38 +66,36 @@ func answersOf(s *workflow.Session) []string {
 
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted
 // where it is the person's own, or they have allowed it as it is.
-func (p *Project) rubric(id workflow.StageID, t Trust) (own *audit.Rubric, trusted bool, err error) {
-	data, brought, err := p.ownRubric(id)
+func (p *Project) rubric(w *workflow.Definition, st workflow.Stage, t Trust) (own *audit.Rubric, trusted bool, err error) {
+	data, brought, err := p.ownRubric(st)
 	if err != nil || data == nil {
 		return nil, false, err
 	}
-	rubric, err := audit.Parse(rubricName(id), id, data)
+	rubric, err := audit.Parse(audit.FileName(st), w, st, data)
 	if err != nil {
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &rubric, !brought || t != nil && t.Allowed(p.rubricAllowance(id, data)), nil
+	return &rubric, !brought || t != nil && t.Allowed(p.rubricAllowance(st, data)), nil
 }
-
-func rubricName(id workflow.StageID) string { return string(id) + ".yaml" }
 
 // ownRubric reads the stage's rubric from the configured folder; nil if there is none.
 // brought is true where the project brings or names it, and not the person.
-func (p *Project) ownRubric(id workflow.StageID) (data []byte, brought bool, err error) {
+func (p *Project) ownRubric(st workflow.Stage) (data []byte, brought bool, err error) {
 	folder, done, inside, err := p.ownFolder(p.Config.Rubrics)
 	if err != nil || folder == nil {
 		return nil, false, err
 	}
 	defer done()
-	if data, err = audit.Read(folder, id); err != nil || data == nil {
+	if data, err = audit.Read(folder, st); err != nil || data == nil {
 		return nil, false, err
 	}
 	return data, inside || p.Config.OwnRubrics || p.contains(p.Config.Rubrics), nil
 }
 
 // rubricAllowance is what the person allows by allowing a rubric.
-func (p *Project) rubricAllowance(id workflow.StageID, data []byte) trust.Allowance {
-	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.Config.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}
+func (p *Project) rubricAllowance(st workflow.Stage, data []byte) trust.Allowance {
+	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.Config.Rubrics, audit.FileName(st)), SHA256: workflow.Hash(data)}
 }
 
 // contains reports whether a folder is one of the project by any of its names.

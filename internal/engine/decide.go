@@ -36,6 +36,9 @@ func (r run) decide(ctx context.Context) (*Reply, error) {
 	if rec.Artifact != nil {
 		said = fmt.Sprintf("Saved: `%s` (%d bytes).", rec.Artifact.Path, rec.Artifact.Size)
 	}
+	if s.Moved().Event == workflow.EventScopeApproved {
+		said = "The scope is approved."
+	}
 	if grant.Decision == workflow.DecisionOverride {
 		said = "The risk is accepted and recorded. " + said
 	}
@@ -57,7 +60,12 @@ func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.St
 	if grant.Decision != workflow.DecisionChanges && !r.blocked(s) && r.draftEdited(s) {
 		return "", r.changedSince(s) // while the person was asked
 	}
-	event := r.project.Config.Workflow.Decision(from, s.CurrentState, rec.Verdict, grant.Decision != workflow.DecisionChanges)
+	event := r.workflow(s).Decision(s, grant.Decision != workflow.DecisionChanges)
+	if event == workflow.EventScopeApproved {
+		scope := *rec.FinalResultRef
+		rec.ApprovedScope = &scope
+		return "", r.fire(ctx, s, event, note)
+	}
 	if event != workflow.EventChangesRequested && event != workflow.EventSentBack {
 		if kept, err = r.saveArtifact(ctx, s, from, grant); err != nil {
 			return kept, err
@@ -218,9 +226,9 @@ func (r run) leavingPolicy(s *workflow.Session) workflow.GateMode {
 	if r.policy(s).Gate == workflow.GateStrict {
 		return workflow.GateStrict
 	}
-	w := r.project.Config.Workflow
+	w := r.workflow(s)
 	for _, st := range w.Stages[:w.Index(s.CurrentStage)] {
-		if st.Policy().Gate == workflow.GateStrict && st.Gate != workflow.GateNone {
+		if st.Policy().Gate == workflow.GateStrict && w.Gated(st) {
 			return workflow.GateStrict
 		}
 	}

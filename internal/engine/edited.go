@@ -42,7 +42,7 @@ func (r run) draftHash(s *workflow.Session) string {
 		if rec.FinalResultRef != nil {
 			return workflow.Hash([]byte(text))
 		}
-		return workflow.Hash([]byte(score.Read(s.CurrentStage, text).Document + "\n"))
+		return workflow.Hash([]byte(score.Read(r.stage(s), text).Document + "\n"))
 	}
 	return ""
 }

@@ -253,7 +253,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	}
 	// A prompt that cannot be read would leave the next stage without its briefing. They
 	// are read here and kept: after the session is stored, nothing may fail.
-	if err := r.project.CheckPrompts(); err != nil {
+	if err := r.project.CheckPrompts(r.workflow(before)); err != nil {
 		return nil, err
 	}
 	if prepare != nil {
@@ -318,6 +318,9 @@ func (e *Engine) signer(ctx context.Context) workflow.Signer {
 // admit refuses an action that the session's stage or state does not allow, or
 // that was meant for another revision of it.
 func (r run) admit(s *workflow.Session) error {
+	if err := CheckStage(r.workflow(s), r.req.Stage); err != nil {
+		return err
+	}
 	if want := r.req.Revision; want != nil && *want != s.Revision {
 		if *want < 0 || *want > s.Revision { // 0 is that of a session of an older server
 			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
@@ -412,7 +415,7 @@ func (r run) explain(ctx context.Context, err error) error {
 
 // allowedActions lists what the session accepts where it stands, and with its draft as it is.
 func (r run) allowedActions(s *workflow.Session) []string {
-	names := actionNames(r.project.Config.Workflow.Allowed(s))
+	names := actionNames(r.workflow(s).Allowed(s))
 	if r.stopped() {
 		return slices.DeleteFunc(names, func(name string) bool {
 			return name != string(workflow.ActionStatus) && name != string(workflow.ActionResume)
@@ -442,7 +445,7 @@ func actionNames(actions []workflow.Action) []string {
 
 // fire moves the session by one event of this action.
 func (r run) fire(ctx context.Context, s *workflow.Session, event workflow.Event, note workflow.Transition) error {
-	return r.project.Config.Workflow.Fire(ctx, s, workflow.Firing{
+	return r.workflow(s).Fire(ctx, s, workflow.Firing{
 		Event: event, Action: r.req.Action, By: r.req.By, At: r.Now(),
 		Stage: workflow.StageID(r.req.Stage), Note: note,
 	})
@@ -450,8 +453,7 @@ func (r run) fire(ctx context.Context, s *workflow.Session, event workflow.Event
 
 // stage returns the definition of the session's current stage.
 func (r run) stage(s *workflow.Session) workflow.Stage {
-	st, _ := r.project.Config.Workflow.Stage(s.CurrentStage)
-	return st
+	return r.workflow(s).Current(s)
 }
 
 func unknownAction(name string) error {

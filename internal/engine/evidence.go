@@ -14,15 +14,15 @@ import (
 // evidence runs the verify command of the work that a stage hands in or judges, before any
 // lock is taken. nil: there is none, or what the work was handed in with is enough.
 func (r run) evidence(ctx context.Context, s *workflow.Session, st workflow.Stage) *workflow.Evidence {
-	stage := st.ID
-	if stage == workflow.Review {
-		stage = workflow.Dev
+	stage := verifiedBy(st)
+	if checked, _ := r.workflow(s).Stage(stage); !checked.Verify {
+		return nil
 	}
 	kept := r.verifyPlans(s)[stage].keep
 	if kept.Command == "" {
 		return nil
 	}
-	if e := s.Record(workflow.Dev).Evidence; st.ID == workflow.Review && e != nil && e.NotRun == "" {
+	if e := s.Record(stage).Evidence; stage != st.ID && e != nil && e.NotRun == "" {
 		if kept.Instead == nil && e.ChangedTo == nil {
 			return nil
 		}
@@ -65,15 +65,15 @@ func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evid
 	return e
 }
 
-// opposes says how what the server saw contradicts a pass of the current stage: at qa
-// its own command, at review the one that was run when the work was handed in. A command
+// opposes says how what the server saw contradicts a pass of the current stage: a stage
+// with a command by that one, another by the one that was run when the work was handed in. A command
 // that was not run shows nothing, so it opposes a pass as well.
 func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, verdict workflow.Verdict) []string {
 	if !verdict.Passes() {
 		return nil
 	}
-	if st.ID == workflow.Review && now == nil {
-		now = s.Record(workflow.Dev).Evidence
+	if now == nil && verifiedBy(st) != st.ID {
+		now = s.Record(verifiedBy(st)).Evidence
 	}
 	if now == nil {
 		return nil
@@ -93,10 +93,20 @@ func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, ver
 
 // evidenceFor returns what the server saw of the work that the current stage judges.
 func evidenceFor(s *workflow.Session) *workflow.Evidence {
-	if e := s.Current().Evidence; e != nil || s.CurrentStage != workflow.Review {
+	if e := s.Current().Evidence; e != nil {
 		return e
 	}
-	return s.Record(workflow.Dev).Evidence
+	st, _ := s.Definition().Stage(s.CurrentStage)
+	return s.Record(verifiedBy(st)).Evidence
+}
+
+// verifiedBy returns the stage whose verify command checks the work that a stage hands in or
+// judges: its own, or that of the stage whose work it judges.
+func verifiedBy(st workflow.Stage) workflow.StageID {
+	if st.Kind == workflow.KindVerdict && !st.Verify {
+		return st.SendsBackTo
+	}
+	return st.ID
 }
 
 // evidenceText says in one line what came of a command, and what the person should know of it.

@@ -60,14 +60,21 @@ func (r run) gateOptions(s *workflow.Session, target string) string {
 			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
 			"or say what to change: it goes into another round")
 	case st.Gate == workflow.GateApproval:
-		return r.options(s,
-			fmt.Sprintf("say **approve**: it is saved as `%s` and development can begin", target),
-			"or say what to change")
+		yes := fmt.Sprintf("say **approve**: it is saved as `%s` and the next stage begins", target)
+		switch st.Kind {
+		case workflow.KindBuild:
+			yes = "say **approve**: the " + st.Role + " makes this change, and nothing else"
+		case workflow.KindPlan:
+			if r.builder(s) != "" {
+				yes = fmt.Sprintf("say **approve**: it is saved as `%s` and development can begin", target)
+			}
+		}
+		return r.options(s, yes, "or say what to change")
 	case st.Gate == workflow.GateScore:
 		return r.options(s,
 			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", count(r.project.Config.MaxIterations, "round")),
 			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
-			r.elsewhere(st))
+			elsewhere(r.workflow(s), st))
 	case r.blocked(s):
 		return r.options(s,
 			"say what you did or decided, or how to go on without it: the "+st.Role+" goes on with your words",
@@ -79,7 +86,7 @@ func (r run) gateOptions(s *workflow.Session, target string) string {
 	}
 	if r.reworkSpent(s) {
 		risk := fmt.Sprintf("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
-		return r.options(s, back, risk, r.elsewhere(st))
+		return r.options(s, back, risk, elsewhere(r.workflow(s), st))
 	}
 	return r.options(s, back, fmt.Sprintf("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
@@ -114,7 +121,7 @@ func (r run) digest(s *workflow.Session, draft string) digest {
 		d.add(labelled("The "+st.DocumentName+" is ready: ", draft))
 		d.add(r.changed(s))
 		d.spare(auditText(rec.Audit))
-		if len(s.Sprints) == 0 {
+		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {
 			d.add("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
 		}
 		d.list("Its sprints:", sprintTitles(s))
@@ -149,8 +156,8 @@ func sprintTitles(s *workflow.Session) []string {
 }
 
 // elsewhere is what is left besides going on or back.
-func (r run) elsewhere(st workflow.Stage) string {
-	if st.ID == r.project.Config.Workflow.First().ID {
+func elsewhere(w *workflow.Definition, st workflow.Stage) string {
+	if st.ID == w.First().ID {
 		return "or **cancel**"
 	}
 	return "or **reopen** an earlier stage, or **cancel**"

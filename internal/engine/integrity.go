@@ -31,6 +31,8 @@ type finding struct {
 	// key and recorded are what it was found with.
 	key      string
 	recorded *workflow.Checkpoint
+	// workflow is the definition in force; see [run.workflow].
+	workflow *workflow.Definition
 }
 
 // readSigner returns what seals were made with, without making it; nil where there is none.
@@ -95,14 +97,14 @@ func keyOf(signer workflow.Signer) string {
 func (r run) look(s *workflow.Session, signer workflow.Signer, c *workflow.Checkpoint) {
 	v := s.VerifyAgainst(signer, c)
 	r.found.Verification, r.found.key, r.found.recorded = v, keyOf(signer), c
-	r.found.stops = v.Changed() && (r.project.strict(s) || c != nil && c.Strict)
+	r.found.stops = v.Changed() && (r.strict(s) || c != nil && c.Strict)
 }
 
 // strict reports whether the gate of any stage asks for the person's own act: as it is
 // configured, or as the session says. The present stage alone would not do: it is what
 // an edit of the session changes first.
-func (p *Project) strict(s *workflow.Session) bool {
-	for _, st := range p.Config.Workflow.Stages {
+func (r run) strict(s *workflow.Session) bool {
+	for _, st := range r.workflow(s).Stages {
 		gates := []workflow.GateMode{st.Mode, s.Policy[st.ID].Gate}
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
 			gates = append(gates, rec.Policy.Gate)
@@ -165,7 +167,7 @@ func (r run) record(ctx context.Context, s *workflow.Session) {
 	if data, err := store.Encode(s); err == nil {
 		c.File = workflow.Hash(data)
 	}
-	c.Strict = r.project.strict(s)
+	c.Strict = r.strict(s)
 	if err := r.trust.Record(context.WithoutCancel(ctx), signer, r.project.Dir.Path(), s.SessionID, c); err != nil {
 		r.unrecorded.Do(func() { r.log.Warn("what sessions are is not recorded", "error", err) })
 	}

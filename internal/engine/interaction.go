@@ -25,10 +25,10 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 		askHuman(out, r.approvals(s, st)...)
 		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": askFirst}
 	case workflow.Completed:
-		if len(s.OpenSprints(workflow.SprintPending)) > 0 {
+		if len(r.unbuilt(s)) > 0 {
 			out.RequiresUserConfirmation = true // they may leave it at that
-			out.PendingUserActions = []string{"reopen_dev"}
-			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": workflow.Dev}
+			out.PendingUserActions = []string{"reopen_" + string(r.builder(s))}
+			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": r.builder(s)}
 		}
 	}
 	if s.CurrentState.Gated() && r.resubmittable(s) && out.Draft != nil && out.Draft.Modified {
@@ -150,7 +150,7 @@ func (r run) approvals(s *workflow.Session, st workflow.Stage) []string {
 	case st.Gate == workflow.GateApproval:
 		return []string{"approve", "reject"}
 	case st.Gate == workflow.GateScore:
-		if st.ID == r.project.Config.Workflow.First().ID {
+		if st.ID == r.workflow(s).First().ID {
 			return []string{"go_on", "accept_below_gate", "cancel"}
 		}
 		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}
@@ -175,7 +175,7 @@ func askHuman(out *Reply, actions ...string) {
 func (r run) askAssistant(s *workflow.Session, st workflow.Stage, out *Reply) {
 	out.InteractionType, out.PendingUserActions = AwaitingGeneration, []string{"generate_then_submit"}
 	switch {
-	case st.ID == workflow.Dev && (s.CurrentState == workflow.Generating || continuing(s)):
+	case r.asksScope(s) && (s.CurrentState == workflow.Generating || r.continuing(s)):
 		out.RequiresUserConfirmation = true
 		out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
 	case s.CurrentState == workflow.Refining && unexplained(s):
@@ -191,14 +191,35 @@ func (r run) askAssistant(s *workflow.Session, st workflow.Stage, out *Reply) {
 			out.NextCall[string(e)+"_result_path"] = r.workPath(s)
 		}
 	}
-	if scope := r.defaultScope(s); st.ID == workflow.Dev && len(scope) > 0 && len(scope) <= listed {
+	if scope := r.defaultScope(s); st.Kind == workflow.KindBuild && len(scope) > 0 && len(scope) <= listed {
 		out.NextCall["sprints"] = scope
 	}
 }
 
-// continuing reports whether dev was reopened to build sprints that are still open.
-func continuing(s *workflow.Session) bool {
-	return s.CurrentStage == workflow.Dev && s.Moved().Event == workflow.EventReopened &&
+// asksScope reports whether the session is at a stage that builds from a plan: the person says
+// which of its sprints are built.
+func (r run) asksScope(s *workflow.Session) bool {
+	_, planned := r.workflow(s).OfKind(workflow.KindPlan)
+	return planned && r.stage(s).Kind == workflow.KindBuild
+}
+
+// builder returns the stage that builds; "" where the workflow has none.
+func (r run) builder(s *workflow.Session) workflow.StageID {
+	st, _ := r.workflow(s).OfKind(workflow.KindBuild)
+	return st.ID
+}
+
+// unbuilt are the sprints that the workflow could still build.
+func (r run) unbuilt(s *workflow.Session) []int {
+	if r.builder(s) == "" {
+		return nil
+	}
+	return s.OpenSprints(workflow.SprintPending)
+}
+
+// continuing reports whether the build was reopened for sprints that are still open.
+func (r run) continuing(s *workflow.Session) bool {
+	return r.stage(s).Kind == workflow.KindBuild && s.Moved().Event == workflow.EventReopened &&
 		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Pipeline draws the stages: ✓ done, ● current, ↻ in rework or refinement, ✗ cancelled here.
-func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
+func Pipeline(w *workflow.Definition, s *workflow.Session) string {
 	parts := make([]string, len(w.Stages))
 	for i, st := range w.Stages {
 		mark := ""
@@ -33,17 +33,17 @@ func Pipeline(w *workflow.Workflow, s *workflow.Session) string {
 
 // headline says which task this is and where it stands.
 func (r run) headline(s *workflow.Session) string {
-	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, r.place(s), Pipeline(r.project.Config.Workflow, s))
+	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, r.place(s), Pipeline(r.workflow(s), s))
 }
 
 // place says at which stage of how many a session stands, or how it ended.
 func (r run) place(s *workflow.Session) string {
-	w := r.project.Config.Workflow
+	w := r.workflow(s)
 	place := fmt.Sprintf("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), r.stage(s).Role)
 	switch s.CurrentState {
 	case workflow.Completed:
 		place = "complete"
-		if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		if open := r.unbuilt(s); len(open) > 0 {
 			place += ", but for " + sprintList(open)
 		}
 	case workflow.Cancelled:
@@ -109,8 +109,11 @@ func (r run) message(s *workflow.Session) string {
 	draft := r.draftPlace(s, rec)
 	switch s.CurrentState {
 	case workflow.Generating:
-		if st.ID == workflow.Dev {
+		if r.asksScope(s) {
 			return r.devMessage(s)
+		}
+		if w := r.workflow(s); w.StartsByBuilding(st) && rec.Iteration == 0 {
+			return fmt.Sprintf("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", st.Role)
 		}
 		stale := ""
 		if rec.Artifact != nil && rec.Artifact.Stale {
@@ -118,7 +121,7 @@ func (r run) message(s *workflow.Session) string {
 		}
 		return fmt.Sprintf("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description, stale)
 	case workflow.Refining:
-		if continuing(s) {
+		if r.continuing(s) {
 			return r.devMessage(s)
 		}
 		return r.refiningMessage(s, st, rec)
@@ -216,7 +219,7 @@ func (r run) refiningMessage(s *workflow.Session, st workflow.Stage, rec *workfl
 	if s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(list("To close:", rec.Gaps))
 	}
-	if st.ID == workflow.Dev && s.ReworkCount > 0 {
+	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
 		fmt.Fprintf(&b, "\nRework %d", s.ReworkCount)
 		if most := r.project.Config.MaxRework; s.ReworkCount <= most {
 			fmt.Fprintf(&b, " of %d", most)
@@ -257,7 +260,7 @@ func findingLine(f workflow.Finding) string {
 
 func (r run) completedMessage(s *workflow.Session) string {
 	var b strings.Builder
-	open := s.OpenSprints(workflow.SprintPending)
+	open := r.unbuilt(s)
 	if len(open) > 0 {
 		fmt.Fprintf(&b, "What was in scope is done; %s not built yet. The documents:\n", sprintsAre(open))
 	} else {
@@ -270,7 +273,7 @@ func (r run) completedMessage(s *workflow.Session) string {
 		fmt.Fprintf(&b, "The work went back to the developer %s.\n", count(s.ReworkCount, "time"))
 	}
 	if len(open) > 0 {
-		fmt.Fprintf(&b, "\n**You can now** reopen dev to go on with %s, or leave it at that.", sprintList(open))
+		fmt.Fprintf(&b, "\n**You can now** reopen %s to go on with %s, or leave it at that.", r.builder(s), sprintList(open))
 		return b.String()
 	}
 	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
@@ -279,7 +282,7 @@ func (r run) completedMessage(s *workflow.Session) string {
 
 // sinceSaved says what has become of an artifact, or nothing.
 func (r run) sinceSaved(s *workflow.Session, name string) string {
-	for _, st := range r.project.Config.Workflow.Stages {
+	for _, st := range r.workflow(s).Stages {
 		if a := s.Record(st.ID).Artifact; a != nil && a.Path == name {
 			switch artifact.StateOf(r.project.Dir, *a) {
 			case artifact.Missing:

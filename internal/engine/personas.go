@@ -10,7 +10,7 @@ import (
 type Personas interface {
 	// Persona describes, in Markdown of at most MaxPersona bytes, who acts in a stage of the
 	// project. Where nobody does, the error says why.
-	Persona(project string, stage workflow.StageID) (string, error)
+	Persona(project string, stage workflow.Stage) (string, error)
 }
 
 // MaxPersona is what a persona may take of a reply, in bytes.
@@ -23,7 +23,7 @@ func (r run) persona(st workflow.Stage) string {
 	if r.project.Config.Personas != config.PersonasBMAD || r.personas == nil {
 		return ""
 	}
-	text, err := r.personas.Persona(r.project.Dir.Path(), st.ID)
+	text, err := r.personas.Persona(r.project.Dir.Path(), st)
 	if err != nil {
 		return "The settings ask for the BMAD agent of this stage, and there is none to act as (" + clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 	}

@@ -12,11 +12,11 @@ import (
 // people are who acts in stages.
 type people map[workflow.StageID]string
 
-func (p people) Persona(_ string, stage workflow.StageID) (string, error) {
-	if text := p[stage]; text != "" {
+func (p people) Persona(_ string, stage workflow.Stage) (string, error) {
+	if text := p[stage.ID]; text != "" {
 		return text, nil
 	}
-	return "", errors.New("nobody for " + string(stage))
+	return "", errors.New("nobody for " + string(stage.ID))
 }
 
 // TestPersonas has the installed agents act in the stages, where the settings say so.

@@ -86,30 +86,30 @@ func (e *Engine) open(cwd string) (*Project, error) {
 }
 
 // prompt returns a stage's role prompt, the project's own if it has one. It reads it once.
-func (p *Project) Prompt(id workflow.StageID) (prompts.Prompt, error) {
-	if known, ok := p.prompts[id]; ok {
+func (p *Project) Prompt(st workflow.Stage) (prompts.Prompt, error) {
+	if known, ok := p.prompts[st.ID]; ok {
 		return known, nil
 	}
-	read, err := p.readPrompt(id)
+	read, err := p.readPrompt(st)
 	if err == nil {
-		p.prompts[id] = read
+		p.prompts[st.ID] = read
 	}
 	return read, err
 }
 
-func (p *Project) readPrompt(id workflow.StageID) (prompts.Prompt, error) {
+func (p *Project) readPrompt(st workflow.Stage) (prompts.Prompt, error) {
 	own, done, _, err := p.ownFolder(p.Config.Prompts)
 	if err != nil {
 		return prompts.Prompt{}, err
 	}
 	defer done()
-	return prompts.Load(own, id)
+	return prompts.Load(own, st)
 }
 
-// checkPrompts reports the first prompt file of the project that cannot be used.
-func (p *Project) CheckPrompts() error {
-	for _, st := range p.Config.Workflow.Stages {
-		if _, err := p.Prompt(st.ID); err != nil {
+// CheckPrompts reports the first prompt file of the project that cannot be used for a workflow.
+func (p *Project) CheckPrompts(w *workflow.Definition) error {
+	for _, st := range w.Stages {
+		if _, err := p.Prompt(st); err != nil {
 			return err
 		}
 	}

@@ -8,12 +8,17 @@ func (e *Engine) Ready(req Request) error {
 		return err
 	}
 	defer p.Close()
-	if err := p.CheckPrompts(); err != nil {
-		return err
-	}
-	for _, st := range p.Config.Workflow.Stages {
-		if _, _, err := p.rubric(st.ID, e.trust); err != nil {
+	for _, w := range p.Config.Workflows {
+		if err := w.Err(); err != nil {
 			return err
+		}
+		if err := p.CheckPrompts(w.Definition); err != nil {
+			return err
+		}
+		for _, st := range w.Definition.Stages {
+			if _, _, err := p.rubric(w.Definition, st, e.trust); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

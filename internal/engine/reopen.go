@@ -29,7 +29,7 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	var stale []string
-	for _, st := range r.project.Config.Workflow.Stages {
+	for _, st := range r.workflow(s).Stages {
 		if a := s.Record(st.ID).Artifact; a != nil && a.Stale {
 			stale = append(stale, "`"+a.Path+"`")
 		}
@@ -39,7 +39,7 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 		said += " Out of date until their stages are done again: " + strings.Join(stale, ", ") + "."
 	}
 	d := short
-	if continuing(s) {
+	if r.continuing(s) {
 		d = whole
 	}
 	return r.reply(s, d, said+"\n\n"+r.message(s))
@@ -50,7 +50,7 @@ func (r run) canReopen(s *workflow.Session) error {
 	if err := r.allowed(s); err != nil {
 		return err
 	}
-	w, target := r.project.Config.Workflow, workflow.StageID(r.req.Stage)
+	w, target := r.workflow(s), workflow.StageID(r.req.Stage)
 	if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
 		return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", target, s.CurrentStage).
 			WithHint("reopen an earlier stage; to change the current document, %s", nextMove(s))

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/bmad-mcp/bmad-mcp/internal/workflow"
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
 
 // MaxReply is the size, in bytes of JSON, that no reply exceeds.
 const MaxReply = 14000
@@ -182,4 +186,9 @@ type SessionView struct {
 	UpdatedAt string           `json:"updated_at"`
 	// Integrity is "changed" where the session was changed by other hands, else empty.
 	Integrity string `json:"integrity,omitempty"`
+}
+
+// At returns the position of a stage in a status reply, counted from 0, or -1.
+func (r *Reply) At(stage workflow.StageID) int {
+	return slices.IndexFunc(r.Stages, func(v StageView) bool { return v.Stage == stage })
 }

@@ -32,6 +32,10 @@ type Request struct {
 	Client string
 
 	Objective string
+	// Workflow names the workflow that a start asks for; the configured one if empty.
+	Workflow string
+	// TaskName names the task of a start; it is made from the objective if empty.
+	TaskName string
 	// View names what a status shows besides: one of the View constants, or an artifact by
 	// its stage or file name.
 	View string
@@ -97,7 +101,7 @@ func (q *Request) validate() error {
 	case workflow.ActionSubmit, workflow.ActionReopen:
 		if q.Stage == "" {
 			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
-				WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+				WithHint("pass the stage that the last reply names; for reopen, the earlier one to go back to")
 		}
 	case workflow.ActionAnswer:
 		if len(q.Answers) == 0 && q.Ask == nil {
@@ -120,11 +124,6 @@ func (q *Request) validate() error {
 
 // checkTexts refuses texts that are too long, or none.
 func (q *Request) checkTexts() error {
-	if q.Stage != "" {
-		if err := CheckStage(q.Stage); err != nil {
-			return err
-		}
-	}
 	for _, r := range q.Results {
 		if err := checkText(string(r.Engine)+"_result_path", r.Path, 4096); err != nil {
 			return err
@@ -133,7 +132,7 @@ func (q *Request) checkTexts() error {
 	for _, t := range []struct {
 		name, text string
 		limit      int
-	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}} {
+	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}, {"stage", q.Stage, 200}, {"workflow", q.Workflow, 200}, {"task_name", q.TaskName, 200}} {
 		if err := checkText(t.name, t.text, t.limit); err != nil {
 			return err
 		}
@@ -141,13 +140,13 @@ func (q *Request) checkTexts() error {
 	return nil
 }
 
-// CheckStage refuses the name of a stage that there is not.
-func CheckStage(name string) error {
-	if _, ok := workflow.Default().Stage(workflow.StageID(name)); ok {
+// CheckStage rejects a stage that the workflow does not have.
+func CheckStage(w *workflow.Definition, name string) error {
+	if name == "" || w.Index(workflow.StageID(name)) >= 0 {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "unknown stage %q", name).
-		WithHint("use one of: %s", strings.Join(workflow.Default().IDs(), ", "))
+		WithHint("use one of: %s", strings.Join(w.IDs(), ", "))
 }
 
 func checkText(name, text string, limit int) error {

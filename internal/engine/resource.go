@@ -98,7 +98,7 @@ func (r run) resourceOf(s *workflow.Session, view string) (Resource, error) {
 		text, err := r.historyJSON(s, 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
-	for _, st := range p.Config.Workflow.Stages {
+	for _, st := range s.Definition().Stages {
 		a := s.Record(st.ID).Artifact
 		if a == nil || view != string(st.ID) && view != path.Base(a.Path) {
 			continue
@@ -120,7 +120,7 @@ func (r run) resourceOf(s *workflow.Session, view string) (Resource, error) {
 // artifactNames lists the file names of a session's saved artifacts.
 func artifactNames(s *workflow.Session) []string {
 	var out []string
-	for _, st := range workflow.Default().Stages {
+	for _, st := range s.Definition().Stages {
 		if a := s.Record(st.ID).Artifact; a != nil {
 			out = append(out, path.Base(a.Path))
 		}
@@ -268,7 +268,7 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 			}
 		}
 		add(ViewSession, store.SessionPath(s.SessionID))
-		for _, st := range p.Config.Workflow.Stages {
+		for _, st := range s.Definition().Stages {
 			if a := s.Record(st.ID).Artifact; a != nil {
 				add(path.Base(a.Path), a.Path)
 			}

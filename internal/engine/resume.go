@@ -17,7 +17,7 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 	}
 	r.adoptSprints(ctx, s) // to be shown; nothing is stored
 	out, err := r.reply(s, whole, "Objective: "+clip(s.Objective, 300)+"\n\n"+r.message(s))
-	if out != nil && !r.stopped() && s.CurrentState == workflow.Refining && !continuing(s) {
+	if out != nil && !r.stopped() && s.CurrentState == workflow.Refining && !r.continuing(s) {
 		out.RolePrompt = refinement(r.stage(s), s.Current(), out.RolePrompt)
 	}
 	return out, err

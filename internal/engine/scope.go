@@ -7,10 +7,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// scope returns the sprints a dev submission covers: those of the call, else
+// scope returns the sprints a submission of a build covers: those of the call, else
 // those the submission names, else all that are open.
 func (r run) scope(s *workflow.Session, named []int) ([]int, error) {
-	if s.CurrentStage != workflow.Dev {
+	if r.stage(s).Kind != workflow.KindBuild {
 		return nil, nil
 	}
 	known := sprintNumbers(s.Sprints)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,16 +18,22 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	defer p.Close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
-	if err := p.CheckPrompts(); err != nil {
+	w, err := e.chosen(p, req.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.CheckPrompts(w); err != nil {
 		return nil, err
 	}
 	id := e.newID()
-	s := p.Config.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
-	s.Policy = p.policies()
+	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
+	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	e.keepVerify(p, s)
 	s.SealNew(e.signer(ctx))
 	names := store.Names{
-		Candidate: func(n int) string { return artifact.Name(req.Objective, id, n) },
+		Candidate: func(n int) string {
+			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)
+		},
 		// Documents of an earlier run whose sessions are gone must not be written over.
 		Taken: func(name string) bool {
 			return p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))

@@ -24,7 +24,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range r.project.Config.Workflow.Stages {
+	for _, st := range r.workflow(s).Stages {
 		rec := s.Record(st.ID)
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
 		if rec.Audit != nil {

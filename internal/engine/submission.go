@@ -52,7 +52,7 @@ func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflo
 					WithHint("pass the text or the path, not both")
 			}
 			sub.texts[engine] = text
-			a, err := score.ReadContext(ctx, st.ID, text)
+			a, err := score.ReadContext(ctx, st, text)
 			if err != nil {
 				return nil, err
 			}

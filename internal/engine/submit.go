@@ -21,8 +21,8 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
 		from = r.stage(s)
 		r.adoptSprints(ctx, s) // as the change itself will
-		if r.req.Sprints != nil && from.ID != workflow.Dev {
-			return fault.New(fault.InvalidArgument, "sprints go with stage \"dev\", not %q", from.ID).
+		if r.req.Sprints != nil && from.Kind != workflow.KindBuild {
+			return fault.New(fault.InvalidArgument, "sprints go with stage %q, not %q", r.builder(s), from.ID).
 				WithHint("leave sprints out")
 		}
 		if err := r.notStale(s); err != nil {
@@ -69,6 +69,7 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 	if sub.scope, err = r.scope(s, sub.assessment.Scope); err != nil {
 		return err
 	}
+	scoping := r.workflow(s).Scoping(s)
 	if st.Gate == workflow.GateVerdict {
 		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
 			return err
@@ -82,7 +83,9 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 	if sub.audit, err = r.audit(s, st, document); err != nil {
 		return err
 	}
-	sub.evidence = r.evidence(ctx, s, st)
+	if !scoping { // nothing was changed yet
+		sub.evidence = r.evidence(ctx, s, st)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 // depthFor is the whole briefing where a stage begins, the short one for another round.
 func depthFor(s *workflow.Session, from workflow.Stage) depth {
 	switch {
-	case s.CurrentState == workflow.Generating && from.ID == workflow.Dev && s.ReworkCount > 0 && s.Current().Iteration > 0:
+	case s.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.ReworkCount > 0 && s.Current().Iteration > 0:
 		return short // the reviewer has had the whole prompt before the rework
 	case s.CurrentState == workflow.Generating:
 		return whole
@@ -106,7 +109,7 @@ func depthFor(s *workflow.Session, from workflow.Stage) depth {
 // take records a submission in the session and fires its outcome. It returns
 // where an edited artifact is kept that the outcome replaced.
 func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission) (kept string, err error) {
-	rec, a := s.Current(), sub.assessment
+	rec, a, scoping := s.Current(), sub.assessment, r.workflow(s).Scoping(s)
 	// A gate that is pending cannot be loosened by coming to it once more.
 	policy := r.policy(s)
 	st = st.Under(policy)
@@ -142,12 +145,12 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 	rec.Feedback = ""
 
 	reading := workflow.Reading{
-		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: r.exhausted(s),
+		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: r.exhausted(s), Scoping: scoping,
 	}
 	if st.Scoring == workflow.ScoringAudited {
 		reading.Audited = &sub.audit.Score
 	}
-	event := r.project.Config.Workflow.Outcome(st, first, reading)
+	event := r.workflow(s).Outcome(st, first, reading)
 	rec.Gaps = append(unchanged, gapsFor(st, a, event)...)
 	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
 		rec.Gaps = append(rec.Gaps, auditGaps(sub.audit)...)
@@ -159,10 +162,10 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 		}
 		rec.Questions = nil
 	}
-	switch st.ID {
-	case workflow.SM:
+	switch {
+	case st.Kind == workflow.KindPlan:
 		s.SetSprints(a.Sprints)
-	case workflow.Dev:
+	case st.Kind == workflow.KindBuild && !scoping:
 		rec.Scope = sub.scope
 		s.MarkSprints(sub.scope, workflow.SprintImplemented)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -23,22 +22,33 @@ func (p *Project) configured(have permits, stage workflow.StageID) configuredVer
 }
 
 // plansFor decides for each stage between what a session keeps and what is configured.
-func (p *Project) plansFor(have permits, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verifyPlan {
+func (p *Project) plansFor(w *workflow.Definition, have permits, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verifyPlan {
 	out := map[workflow.StageID]verifyPlan{}
-	for _, stage := range config.Verified() {
+	for _, stage := range verifiable(w) {
 		out[stage] = planVerify(kept[stage], p.configured(have, stage), at)
 	}
 	return out
 }
 
+// verifiable are the stages of a workflow whose submission a verify command can check.
+func verifiable(w *workflow.Definition) []workflow.StageID {
+	var out []workflow.StageID
+	for _, st := range w.Stages {
+		if st.Verify {
+			out = append(out, st.ID)
+		}
+	}
+	return out
+}
+
 func (r run) verifyPlans(s *workflow.Session) map[workflow.StageID]verifyPlan {
-	return r.project.plansFor(r.permits(r.project), s.KeptVerify(), r.Now())
+	return r.project.plansFor(r.workflow(s), r.permits(r.project), s.KeptVerify(), r.Now())
 }
 
 // keepVerify gives a session that is started its verify commands.
 func (e *Engine) keepVerify(p *Project, s *workflow.Session) {
 	commands := map[workflow.StageID]workflow.VerifyCommand{}
-	for stage, plan := range p.plansFor(e.permits(p), nil, s.CreatedAt) {
+	for stage, plan := range p.plansFor(s.Definition(), e.permits(p), nil, s.CreatedAt) {
 		if plan.keep.Command != "" {
 			commands[stage] = plan.keep
 		}
@@ -59,7 +69,7 @@ func (r run) noteVerify(s *workflow.Session) {
 	var news []string
 	plans := r.verifyPlans(s)
 	stages := map[string][]string{}
-	for _, stage := range config.Verified() {
+	for _, stage := range verifiable(r.workflow(s)) {
 		plan := plans[stage]
 		if plan.news == "" {
 			continue

@@ -61,7 +61,7 @@ func (r run) reply(s *workflow.Session, d depth, message string) (*Reply, error)
 	if d != short {
 		out.StageDescription = st.Description
 	}
-	if s.CurrentStage == workflow.Dev || s.CurrentState == workflow.AwaitingApproval || d == light {
+	if st.Kind == workflow.KindBuild || s.CurrentState == workflow.AwaitingApproval || d == light {
 		out.Sprints = s.Sprints
 	}
 	if s.CurrentState.Active() && d > light {
@@ -134,7 +134,7 @@ func lastBytes(s string, n int) string {
 
 // brief adds what the current stage works from.
 func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) error {
-	prompt, err := r.project.Prompt(st.ID)
+	prompt, err := r.project.Prompt(st)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,9 @@ func (r run) brief(s *workflow.Session, st workflow.Stage, d depth, out *Reply) 
 			out.Findings = brief(rec.Findings)
 		}
 	}
-	if st.ID == workflow.Dev && rec.Iteration > 0 && !continuing(s) {
-		for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
+	if judges := r.workflow(s).JudgesOf(st.ID); rec.Iteration > 0 && !r.continuing(s) {
+		for _, judge := range judges {
+			id := judge.ID
 			out.Findings = append(out.Findings, workflow.OpenFindings(s.Record(id).Findings)...)
 			for _, row := range workflow.FailedCriteria(s.Record(id).Criteria) {
 				out.Findings = append(out.Findings, workflow.Finding{
@@ -208,7 +209,10 @@ func refinement(st workflow.Stage, rec *workflow.Record, later string) string {
 // saved, else the last submission.
 func (r run) earlier(s *workflow.Session, st workflow.Stage) []Document {
 	var out []Document
-	for _, before := range r.project.Config.Workflow.Stages {
+	for _, before := range r.workflow(s).Stages {
+		if scope := s.Record(before.ID).ApprovedScope; scope != nil {
+			out = append(out, Document{Stage: before.ID, Path: scope.FilePath, Summary: "the approved scope", Size: scope.Size})
+		}
 		if before.ID == st.ID {
 			break
 		}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -40,19 +41,49 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 	w.commands()
 	w.runs()
 	w.scripts()
-	for _, st := range p.Config.Workflow.Stages {
-		data, brought, err := p.ownRubric(st.ID)
-		if err != nil {
-			return "", nil, err
-		}
-		if brought {
-			w.add(p.rubricAllowance(st.ID, data), string(st.ID))
-		}
+	if err := w.brought(); err != nil {
+		return "", nil, err
 	}
 	for _, source := range p.Config.OwnSources {
 		w.add(trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindSource, Text: source}, "agents and workflows")
 	}
 	return p.Dir.Path(), w.list, nil
+}
+
+// gatesText says which stages a workflow has, and what each asks of a person.
+func gatesText(d *workflow.Definition) string {
+	parts := make([]string, len(d.Stages))
+	for i, st := range d.Stages {
+		parts[i] = string(st.ID) + " (" + string(d.Current(&workflow.Session{CurrentStage: st.ID}).Gate) + ")"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// brought adds the workflows and the rubrics that the project brings.
+func (w *wanted) brought() error {
+	seen := map[string]bool{}
+	for _, own := range w.p.Config.Workflows {
+		if own.Definition == nil {
+			continue
+		}
+		if own.By == workflow.SetByProject {
+			w.add(workflowAllowance(w.p, own), own.Definition.Description).Note = "its stages: " + gatesText(own.Definition)
+		}
+		for _, st := range own.Definition.Stages {
+			if seen[audit.FileName(st)] {
+				continue
+			}
+			seen[audit.FileName(st)] = true
+			data, brought, err := w.p.ownRubric(st)
+			if err != nil {
+				return err
+			}
+			if brought {
+				w.add(w.p.rubricAllowance(st, data), string(st.ID))
+			}
+		}
+	}
+	return nil
 }
 
 // Allow records that the person allows something, with the files that it names as they
@@ -111,7 +142,7 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 }
 
 func (w *wanted) commands() {
-	for _, stage := range config.Verified() {
+	for _, stage := range w.p.Config.Verified() {
 		if command := w.p.Config.Verify[stage]; command != "" {
 			w.command(command, w.p.Config.VerifyBy[stage], string(stage))
 		}
@@ -134,8 +165,8 @@ func (w *wanted) runs() {
 		if err != nil {
 			continue
 		}
-		plans := w.p.plansFor(w.have, s.KeptVerify(), w.Now())
-		for _, stage := range config.Verified() {
+		plans := w.p.plansFor(s.Definition(), w.have, s.KeptVerify(), w.Now())
+		for _, stage := range verifiable(s.Definition()) {
 			w.run(s, stage, plans[stage].keep)
 		}
 	}

@@ -27,6 +27,8 @@ var taskArguments = []argument{
 	{"action", nil, text(func(q *engine.Request) *string { return (*string)(&q.Action) })},
 	{"session_id", nil, text(func(q *engine.Request) *string { return &q.SessionID })},
 	{"objective", []workflow.Action{workflow.ActionStart}, text(func(q *engine.Request) *string { return &q.Objective })},
+	{"workflow", []workflow.Action{workflow.ActionStart}, text(func(q *engine.Request) *string { return &q.Workflow })},
+	{"task_name", []workflow.Action{workflow.ActionStart}, text(func(q *engine.Request) *string { return &q.TaskName })},
 	{"cwd", nil, text(func(q *engine.Request) *string { return &q.Cwd })},
 	{"stage", nil, text(func(q *engine.Request) *string { return &q.Stage })},
 	{"claude_result", submits, result(workflow.Claude, func(r *engine.Result) *string { return &r.Text })},

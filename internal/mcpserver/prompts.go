@@ -27,7 +27,7 @@ func (s *Server) addPrompts() {
 		mcp.WithArgument("objective", mcp.ArgumentDescription("what is to be built; without it the task at work goes on")))
 	add("bmad-status", "Where it stands", "Where a task stands: stages, scores, what waits for whom", s.promptStatus, task)
 	add("bmad-next", "What can I do now", "What you can do or decide now, in your words", s.promptNext, task)
-	for _, st := range workflow.Default().Stages {
+	for _, st := range s.engine.Stages(engine.Request{Places: s.places.with(nil)}) {
 		add(stagePrompt+string(st.ID), st.Label+" briefing", "The "+st.Role+"'s briefing for the task at work", s.promptStage(st), task)
 	}
 }
@@ -233,7 +233,10 @@ func (s *Server) promptStage(st workflow.Stage) promptHandler {
 // elsewhere says that a task does not stand at a stage, and what can be done about it.
 func elsewhere(now *engine.Reply, st workflow.Stage) string {
 	text := fmt.Sprintf("I asked for the %s's briefing, but the task %s is not at that stage. The server says:\n\n%s\n\nTell me so in a line or two. ", st.Role, now.TaskName, quote(now.UserMessage))
-	if w := workflow.Default(); now.State.Active() && w.Index(st.ID) > w.Index(now.Stage) {
+	switch there, here := now.At(st.ID), now.At(now.Stage); {
+	case there < 0:
+		return text + "Its workflow does not have this stage. Do nothing else."
+	case now.State.Active() && there > here:
 		return text + "It comes there by the stages before. Do nothing else."
 	}
 	return text + fmt.Sprintf("The stage can be taken up again: if I ask for that, call the tool %s with action reopen, session_id %s, stage %s and what I want changed. Until then, do nothing.",

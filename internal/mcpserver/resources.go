@@ -197,7 +197,9 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	case "name":
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
-		all = workflow.Default().IDs()
+		for _, st := range c.s.engine.Stages(base) {
+			all = append(all, string(st.ID))
+		}
 	case "agent", "workflow":
 		all = c.items(base, argument)
 	case "path":
@@ -271,7 +273,7 @@ func (c completions) artifacts(ctx context.Context, base engine.Request, task st
 			return out
 		}
 	}
-	for _, st := range workflow.Default().Stages {
+	for _, st := range c.s.engine.Stages(base) {
 		if st.Artifact != "" {
 			out = append(out, st.Artifact)
 		}

@@ -15,6 +15,7 @@ import (
 
 // envelope is the JSON object of a submission and where it stood in the text.
 type envelope struct {
+	stage    workflow.Stage
 	object   map[string]any // nil when there is none
 	document string
 	// inText is true when the document is the text around an object that holds only facts about it.
@@ -50,7 +51,7 @@ var ourField = regexp.MustCompile(`^"(?:prd|architecture|sprint_plan|implementat
 // finder looks for the envelope in a text. What it needs to know of the whole text it finds out
 // once, and what it reads more than once it takes from the budget of its meter.
 type finder struct {
-	stage             workflow.StageID
+	stage             workflow.Stage
 	text              string
 	m                 *meter
 	repairs, repaired int // how often the repair library was tried, and on how many bytes
@@ -61,7 +62,7 @@ type finder struct {
 	outer int
 }
 
-func newFinder(stage workflow.StageID, text string, m *meter) *finder {
+func newFinder(stage workflow.Stage, text string, m *meter) *finder {
 	f := &finder{stage: stage, text: text, m: m, firstHeading: -1, lastHeading: -1, outer: outerEnd(text)}
 	for at := 0; at < len(text); {
 		end := strings.IndexByte(text[at:], '\n') + 1
@@ -86,7 +87,7 @@ func (f *finder) headingFrom(i int) bool   { return f.lastHeading >= i }
 
 // findEnvelope returns the last envelope in the text; an object with a document
 // is preferred to one with only facts about it.
-func findEnvelope(stage workflow.StageID, text string, m *meter) envelope {
+func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 	var withDocument, factsOnly *envelope
 	var verdicts []string
 	f := newFinder(stage, text, m)
@@ -322,8 +323,8 @@ func outerEnd(text string) int {
 }
 
 // namesDocument reports whether the text has the field name of a document or of a fact.
-func namesDocument(stage workflow.StageID, head string) bool {
-	for _, k := range slices.Concat(documentKeys[stage], genericKeys, strongMeta) {
+func namesDocument(stage workflow.Stage, head string) bool {
+	for _, k := range slices.Concat(keysOf(stage), genericKeys, strongMeta) {
 		if i := strings.Index(head, k); i > 0 {
 			return true
 		}
@@ -342,7 +343,7 @@ func (f *finder) defect(start int) string {
 		return ""
 	}
 	head := f.text[start:min(len(f.text), start+200)]
-	if !slices.ContainsFunc(slices.Concat(documentKeys[f.stage], []string{"quality_score"}), func(k string) bool {
+	if !slices.ContainsFunc(slices.Concat(keysOf(f.stage), []string{"quality_score"}), func(k string) bool {
 		return strings.Contains(head, `"`+k+`"`)
 	}) {
 		return ""
@@ -360,7 +361,7 @@ var heading = regexp.MustCompile(`(?m)^#{1,4} \S`)
 // asEnvelope decides whether an object found in the text is the submission's
 // envelope or an example inside the document.
 func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bool) {
-	e, stage, text := envelope{object: object, start: start, end: end}, f.stage, f.text
+	e, stage, text := envelope{stage: f.stage, object: object, start: start, end: end}, f.stage, f.text
 	around := len(text) - (end - start)
 	inDocument := f.headingBefore(start) || f.headingFrom(end)
 	document, ok := documentOf(stage, object)
@@ -375,7 +376,7 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 	}
 	// Facts about a document stand before or behind it; where it goes on with
 	// another heading they are an example in its midst.
-	if !hasAny(object, factKeys[stage]) || f.headingFrom(end) && !edge(text[:start]) {
+	if !hasAny(object, factKeys[stage.Kind]) || f.headingFrom(end) && !edge(text[:start]) {
 		return envelope{}, false
 	}
 	e.inText = true

@@ -60,11 +60,14 @@ var architectureTraits = []trait{
 	{add: "trace each component to the requirements it meets (FR-…)", words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"}, found: traced.MatchString},
 }
 
-func traitsFor(stage workflow.StageID) []trait {
-	if stage == workflow.Architect {
+func traitsFor(rubric string) []trait {
+	switch {
+	case rubric == string(workflow.Architect):
 		return architectureTraits
+	case documentKeys[workflow.StageID(rubric)] != nil:
+		return productTraits
 	}
-	return productTraits
+	return nil // a document whose sections nobody has named
 }
 
 func (t trait) in(lower string) bool {
@@ -78,10 +81,10 @@ func (t trait) in(lower string) bool {
 
 // Estimate returns 60 to 85 for a document that states no score of its own, and
 // lists what it lacks with what each is worth in points of the estimate.
-func Estimate(stage workflow.StageID, document string) (points float64, missing []string) {
+func Estimate(rubric string, document string) (points float64, missing []string) {
 	lower := strings.ToLower(document)
 	n := estimateBase
-	for _, t := range traitsFor(stage) {
+	for _, t := range traitsFor(rubric) {
 		if t.in(lower) {
 			n += estimatePoint
 		} else {

@@ -10,14 +10,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// documentKeys are the fields that hold a stage's document, the best first.
-var documentKeys = map[workflow.StageID][]string{
-	workflow.PO:        {"prd_updated", "prd_draft", "prd"},
-	workflow.Architect: {"architecture_updated", "architecture_draft", "architecture"},
-	workflow.SM:        {"sprint_plan", "sprint_plan_updated", "plan"},
-	workflow.Dev:       {"implementation", "implementation_report", "implementation_summary", "report"},
-	workflow.Review:    {"review", "review_report", "report"},
-	workflow.QA:        {"qa_report", "test_report", "report"},
+// documentKeys are the fields that hold a document of a built-in stage.
+var documentKeys = func() map[workflow.StageID][]string {
+	out := map[workflow.StageID][]string{}
+	for _, d := range workflow.Builtins() {
+		for _, st := range d.Stages {
+			if out[st.ID] == nil {
+				out[st.ID] = st.Keys
+			}
+		}
+	}
+	return out
+}()
+
+// keysOf are the fields that hold a stage's document, the best first.
+func keysOf(st workflow.Stage) []string {
+	if len(st.Keys) == 0 {
+		return []string{strings.ReplaceAll(string(st.ID), "-", "_") + "_report", "report"}
+	}
+	return st.Keys
 }
 
 // genericKeys hold a document only in an object that is plainly an envelope:
@@ -30,13 +41,11 @@ var (
 )
 
 // factKeys are the fields by which an object without a document speaks about the one around it.
-var factKeys = map[workflow.StageID][]string{
-	workflow.PO:        {"quality_score", "questions"},
-	workflow.Architect: {"quality_score", "questions"},
-	workflow.SM:        {"sprints"},
-	workflow.Dev:       {"sprints", "resolved"},
-	workflow.Review:    {"verdict", "findings"},
-	workflow.QA:        {"verdict", "criteria", "findings"},
+var factKeys = map[workflow.Kind][]string{
+	workflow.KindDocument: {"quality_score", "questions"},
+	workflow.KindPlan:     {"sprints"},
+	workflow.KindBuild:    {"sprints", "resolved"},
+	workflow.KindVerdict:  {"verdict", "criteria", "findings"},
 }
 
 // known are all field names, by their form without case and separators.
@@ -109,16 +118,16 @@ func hasDocument(object map[string]any) bool {
 
 // documentOf returns the document field of an object: the stage's own, else that
 // of another stage, else a generic one where facts stand beside it.
-func documentOf(stage workflow.StageID, object map[string]any) (string, bool) {
-	for _, k := range documentKeys[stage] {
+func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
+	for _, k := range keysOf(st) {
 		if d, ok := asText(object[k]); ok {
 			return d, true
 		}
 	}
-	for _, st := range workflow.Default().Stages {
-		for _, k := range documentKeys[st.ID] {
+	for _, id := range slices.Sorted(maps.Keys(documentKeys)) {
+		for _, k := range documentKeys[id] {
 			// "review" or "plan" of another stage is too common a word to trust.
-			if st.ID != stage && strings.Contains(k, "_") {
+			if id != st.ID && strings.Contains(k, "_") {
 				if d, ok := asText(object[k]); ok {
 					return d, true
 				}
@@ -131,7 +140,7 @@ func documentOf(stage workflow.StageID, object map[string]any) (string, bool) {
 	for _, k := range genericKeys {
 		if inner, ok := object[k].(map[string]any); ok {
 			if inner = canonical(inner); hasDocument(inner) {
-				return documentOf(stage, inner)
+				return documentOf(st, inner)
 			}
 		}
 		if d, ok := asText(object[k]); ok {

@@ -23,9 +23,9 @@ func FuzzRead(f *testing.F) {
 	f.Add("{\"a\":{\"prd_draft\":\"" + strings.Repeat("{", 50))
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, st := range workflow.Default().Stages {
-			a := score.Read(st.ID, text)
+			a := score.Read(st, text)
 			check(t, text, a)
-			check(t, text, score.Merge(a, score.Read(st.ID, strings.ToUpper(text))))
+			check(t, text, score.Merge(a, score.Read(st, strings.ToUpper(text))))
 		}
 	})
 }
@@ -66,7 +66,7 @@ func check(t *testing.T, text string, a score.Assessment) {
 func TestHostileTextIsCheap(t *testing.T) {
 	for _, unit := range []string{"{\"a\n", "```json\n{\"prd_draft\": \"x\n", "Quality Score: ", "## Sprint 1: ", "|-|", "{", "\"", "Status: pass ", "- Q1: "} {
 		text := strings.Repeat(unit, 128<<10/len(unit))
-		check(t, "", score.Read(workflow.QA, text))
-		check(t, "", score.Read(workflow.PO, text))
+		check(t, "", score.Read(named(workflow.QA), text))
+		check(t, "", score.Read(named(workflow.PO), text))
 	}
 }

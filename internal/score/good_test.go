@@ -50,7 +50,7 @@ func TestNoPassIsHeld(t *testing.T) {
 		`{"qa_report":"r","verdict":"pass","findings":[{"severity":"critical","problem":"p","status":"已修复（未复现）"}]}`,
 		`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"PASS with 0 failures"},{"id":"AC-2","result":"rejected with 401, as specified"}]}`,
 	} {
-		a := score.Read(workflow.QA, text)
+		a := score.Read(named(workflow.QA), text)
 		if got := outcome(a); got != workflow.Pass {
 			t.Errorf("%.160q: got %q, objections %q", text, got, a.Objections)
 		}
@@ -62,19 +62,19 @@ func TestNoPassIsHeld(t *testing.T) {
 func TestFactsBesideADocument(t *testing.T) {
 	doc := "# Report\n\n## Results\n\nAll of it in words."
 	tail := "\n\nThe full log is in qa.log."
-	qa := score.Read(workflow.QA, doc+"\n\n"+fenced(`{"verdict":"pass","criteria":[{"id":"AC-1","result":"fail"}],"findings":[]}`)+tail)
+	qa := score.Read(named(workflow.QA), doc+"\n\n"+fenced(`{"verdict":"pass","criteria":[{"id":"AC-1","result":"fail"}],"findings":[]}`)+tail)
 	if outcome(qa) != doubt || len(qa.Criteria) != 1 || strings.Contains(qa.Document, "verdict") {
 		t.Errorf("qa: %+v", qa)
 	}
-	qa = score.Read(workflow.QA, doc+"\n\nStatus: pass\n\n"+fenced(`{"criteria":[{"id":"AC-1","result":"fail"}]}`))
+	qa = score.Read(named(workflow.QA), doc+"\n\nStatus: pass\n\n"+fenced(`{"criteria":[{"id":"AC-1","result":"fail"}]}`))
 	if outcome(qa) != doubt {
 		t.Errorf("qa without a verdict field: %+v", qa)
 	}
-	dev := score.Read(workflow.Dev, doc+"\n\n"+fenced(`{"sprints":[1],"files":["a"],"resolved":[{"id":"R1","how":"h"}]}`))
+	dev := score.Read(named(workflow.Dev), doc+"\n\n"+fenced(`{"sprints":[1],"files":["a"],"resolved":[{"id":"R1","how":"h"}]}`))
 	if !slices.Equal(dev.Scope, []int{1}) || len(dev.Resolved) != 1 || dev.Document != doc {
 		t.Errorf("dev: %+v", dev)
 	}
-	po := score.Read(workflow.PO, doc+"\n\n"+fenced(`{"quality_score":92,"gaps":[],"questions":["Who?"]}`)+"\n\nPlease answer these.")
+	po := score.Read(named(workflow.PO), doc+"\n\n"+fenced(`{"quality_score":92,"gaps":[],"questions":["Who?"]}`)+"\n\nPlease answer these.")
 	if len(po.Questions) != 1 || po.Claimed == nil || *po.Claimed != 92 {
 		t.Errorf("po: %+v", po)
 	}
@@ -83,7 +83,7 @@ func TestFactsBesideADocument(t *testing.T) {
 func TestLongProseAfterTheEnvelope(t *testing.T) {
 	report := "# Rework report\n\n" + strings.Repeat("R1 was mended at its cause. ", 50)
 	text := fenced(`{"implementation":"`+strings.ReplaceAll(report, "\n", `\n`)+`","sprints":[1],"resolved":[{"id":"R1"}]}`) + "\n\n## Summary\n\n" + strings.Repeat("And so on. ", 400)
-	a := score.Read(workflow.Dev, text)
+	a := score.Read(named(workflow.Dev), text)
 	if !strings.HasPrefix(a.Document, "# Rework report") || strings.Contains(a.Document, "Summary") || len(a.Resolved) != 1 {
 		t.Errorf("%.80q, %v", a.Document, a.Resolved)
 	}
@@ -95,7 +95,7 @@ func TestExamplesAreNoDefect(t *testing.T) {
 		workflow.Review: "# R\n\nStatus: PASS\n\n" + fenced(`{"report": <id>, ...}`),
 		workflow.PO:     "# P\n\n" + fenced("{\"prd\": \"arm64\", // x\n …}"),
 	} {
-		if a := score.Read(stage, text); a.Defect != "" {
+		if a := score.Read(named(stage), text); a.Defect != "" {
 			t.Errorf("%s: %q", stage, a.Defect)
 		}
 	}
@@ -111,7 +111,7 @@ func TestPlansInFences(t *testing.T) {
 		`{"sprints":[{"name":"Sprint 1: Intake"}]}`,
 		"## Sprint 1: Intake\n### Sprint 1 Definition of Done\n## Sprint 1–2 at a glance",
 	} {
-		a := score.Read(workflow.SM, text)
+		a := score.Read(named(workflow.SM), text)
 		if len(a.Sprints) != 1 || !strings.Contains(a.Sprints[0].Title, "Intake") || len(a.Missing) != 0 {
 			t.Errorf("%.60q: %+v, %q", text, a.Sprints, a.Missing)
 		}
@@ -124,7 +124,7 @@ func TestScoresThatMoved(t *testing.T) {
 		envelope + "Quality score: 78 → 92.", envelope + "Quality score: 92/100 (was quality score: 78/100 in round 1)", envelope + "| Quality score | 78 | 92 |",
 		`{"prd_updated":"d","quality_score":{"total":92,"business":30}}`, `{"prd_updated":"d","quality_score":"92 points"}`, "## 9. Quality Score\r\n\r\n92/100",
 	} {
-		if c := score.Read(workflow.PO, text).Claimed; c == nil || *c != 92 {
+		if c := score.Read(named(workflow.PO), text).Claimed; c == nil || *c != 92 {
 			t.Errorf("%.120q: %v", text, c)
 		}
 	}

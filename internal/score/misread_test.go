@@ -61,7 +61,7 @@ func TestNoFailIsReadAsPass(t *testing.T) {
 		{"Status: pass\n\n| Severity | Count |\n|--|--|\n| critical | 0 |", workflow.Pass},
 	}
 	for _, tt := range tests {
-		a := score.Read(workflow.QA, tt.text)
+		a := score.Read(named(workflow.QA), tt.text)
 		if got := outcome(a); got != tt.want {
 			t.Errorf("%.120q: got %q, want %q; objections %q", tt.text, got, tt.want, a.Objections)
 		}
@@ -69,8 +69,8 @@ func TestNoFailIsReadAsPass(t *testing.T) {
 }
 
 func TestWorseReportIsTheOneToActOn(t *testing.T) {
-	a := score.Read(workflow.Review, `{"review":"all fine","verdict":"pass","findings":[]}`)
-	b := score.Read(workflow.Review, `{"review":"broken","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"p"}]}`)
+	a := score.Read(named(workflow.Review), `{"review":"all fine","verdict":"pass","findings":[]}`)
+	b := score.Read(named(workflow.Review), `{"review":"broken","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"p"}]}`)
 	for _, m := range []score.Assessment{score.Merge(a, b), score.Merge(b, a)} {
 		if m.Document != "broken" || m.Effective() != workflow.Fail || len(m.Findings) != 1 {
 			t.Errorf("%+v", m)
@@ -93,7 +93,7 @@ func TestDocumentIsNotReplacedByAnExample(t *testing.T) {
 		{workflow.PO, `{"quality_score": 95, "gaps": []}`},
 	} {
 		text := body + "\n\n" + fenced(tt.example) + "\n\n## More\n\nand the end.\n\nQuality Score: 81/100"
-		a := score.Read(tt.stage, text)
+		a := score.Read(named(tt.stage), text)
 		if a.Document != text || a.Claimed == nil || *a.Claimed != 81 {
 			t.Errorf("%s: document %.60q, score %v", tt.example, a.Document, a.Claimed)
 		}
@@ -110,7 +110,7 @@ func TestEnvelopeVariants(t *testing.T) {
 		"{“prd_draft”: “# D”, “quality_score”: 88, “gaps”: [“g”]}",
 		`{"result":{"prd_draft":"# D"},"quality_score":88,"gaps":["g"]}`,
 	} {
-		a := score.Read(workflow.PO, text)
+		a := score.Read(named(workflow.PO), text)
 		if a.Claimed == nil || *a.Claimed != 88 || !slices.Equal(a.Gaps, []string{"g"}) {
 			t.Errorf("%s: %+v", text, a)
 		}
@@ -118,10 +118,10 @@ func TestEnvelopeVariants(t *testing.T) {
 			t.Errorf("%s: document %q", text, a.Document)
 		}
 	}
-	if a := score.Read(workflow.PO, "```markdown\n# D\n\ntext\n```"); a.Document != "# D\n\ntext" {
+	if a := score.Read(named(workflow.PO), "```markdown\n# D\n\ntext\n```"); a.Document != "# D\n\ntext" {
 		t.Errorf("document %q", a.Document)
 	}
-	if a := score.Read(workflow.Dev, `{"implementation_summary":"# D","files":[]}`); a.Document != "# D" {
+	if a := score.Read(named(workflow.Dev), `{"implementation_summary":"# D","files":[]}`); a.Document != "# D" {
 		t.Errorf("document %q", a.Document)
 	}
 }
@@ -141,7 +141,7 @@ func TestScoresOfOtherTimesAndForms(t *testing.T) {
 		"| Quality score | 30+20 = 92/100 |":                                                           -1,
 	} {
 		got := -1.0
-		if c := score.Read(workflow.PO, text).Claimed; c != nil {
+		if c := score.Read(named(workflow.PO), text).Claimed; c != nil {
 			got = *c
 		}
 		if got != want {
@@ -165,7 +165,7 @@ func TestSprintHeadingsAsPeopleWriteThem(t *testing.T) {
 		`{"sprint_plan":{"sprints":[{"number":1,"title":"a"},{"number":"2","name":"b"}]}}`: "1 a, 2 b",
 	} {
 		var got []string
-		for _, s := range score.Read(workflow.SM, text).Sprints {
+		for _, s := range score.Read(named(workflow.SM), text).Sprints {
 			got = append(got, fmt.Sprint(s.Number, " ", s.Title))
 		}
 		if strings.Join(got, ", ") != want {
@@ -177,12 +177,12 @@ func TestSprintHeadingsAsPeopleWriteThem(t *testing.T) {
 func TestScopeAsModelsWriteIt(t *testing.T) {
 	for raw, want := range map[string][]int{`["1"]`: {1}, `["Sprint 1", "sprint 3"]`: {1, 3}, `1`: {1}, `[1.0]`: {1}, `[{"number": 2}]`: {2}, `[]`: nil,
 		`"1, 2"`: {1, 2}, `"1-3"`: {1, 2, 3}, `["1-2", 4]`: {1, 2, 4}, `"Sprint 1 and Sprint 2"`: {1, 2}, `"all"`: nil, `["all of them"]`: nil, `""`: nil, `{"1":"done","2":"done"}`: {1, 2}, `[{"name":"Sprint 2"}]`: {2}} {
-		a := score.Read(workflow.Dev, `{"implementation":"d","sprints":`+raw+`}`)
+		a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":`+raw+`}`)
 		if !slices.Equal(a.Scope, want) || a.Defect != "" {
 			t.Errorf("%s: %v, %q", raw, a.Scope, a.Defect)
 		}
 	}
-	if a := score.Read(workflow.Dev, `{"implementation":"d","sprints":["the first"]}`); a.Defect == "" {
+	if a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":["the first"]}`); a.Defect == "" {
 		t.Error("a scope that cannot be read is passed over")
 	}
 }
@@ -199,7 +199,7 @@ func TestMarkdownQuestionsAsPeopleWriteThem(t *testing.T) {
 		"## 澄清问题\n\n- 无":                                       "",
 	} {
 		var got []string
-		for _, q := range score.Read(workflow.PO, "# D\n\n"+text).Questions {
+		for _, q := range score.Read(named(workflow.PO), "# D\n\n"+text).Questions {
 			got = append(got, q.ID+" "+q.Question)
 		}
 		if strings.Join(got, ", ") != want {
@@ -218,7 +218,7 @@ func TestHostileEnvelopesAreCheap(t *testing.T) {
 		strings.Repeat("quality score: 90 ", 20_000),
 		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 	} {
-		check(t, "", score.Read(workflow.PO, text))
-		check(t, "", score.Read(workflow.Review, text))
+		check(t, "", score.Read(named(workflow.PO), text))
+		check(t, "", score.Read(named(workflow.Review), text))
 	}
 }

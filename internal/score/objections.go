@@ -150,7 +150,7 @@ func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, 
 			q.add(item.number, item.text)
 		}
 	}
-	for _, text := range append(besideAgainst(e, m), fieldsAgainst(e.object)...) {
+	for _, text := range append(besideAgainst(e, m), fieldsAgainst(e)...) {
 		q.add(0, text)
 	}
 	if q.more > 0 {
@@ -205,7 +205,7 @@ func noneBelow(lines []line, i int) bool {
 }
 
 // fieldsAgainst reads the other fields of an envelope as lines: {"status": "fail", "failed": 37}.
-func fieldsAgainst(object map[string]any) []string {
+func fieldsAgainst(e envelope) []string {
 	var out []string
 	var walk func(key string, v any, depth int)
 	walk = func(key string, v any, depth int) {
@@ -239,9 +239,9 @@ func fieldsAgainst(object map[string]any) []string {
 			}
 		}
 	}
-	for _, k := range sortedKeys(object) {
-		if !notRead[k] && !isDocumentKey(k) {
-			walk(k, object[k], 0)
+	for _, k := range sortedKeys(e.object) {
+		if !notRead[k] && !isDocumentKey(k) && !slices.Contains(keysOf(e.stage), k) {
+			walk(k, e.object[k], 0)
 		}
 	}
 	return out

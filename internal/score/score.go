@@ -77,48 +77,48 @@ func (a Assessment) criticalOpen() bool {
 }
 
 // Read reads a submission for a stage.
-func Read(stage workflow.StageID, text string) Assessment {
+func Read(stage workflow.Stage, text string) Assessment {
 	return read(stage, text, newMeter(context.Background(), len(text)))
 }
 
 // ReadContext is Read for a caller that may go away: it then stops and returns the context's error.
-func ReadContext(ctx context.Context, stage workflow.StageID, text string) (Assessment, error) {
+func ReadContext(ctx context.Context, stage workflow.Stage, text string) (Assessment, error) {
 	a := read(stage, text, newMeter(ctx, len(text)))
 	return a, ctx.Err()
 }
 
-func read(stage workflow.StageID, text string, m *meter) Assessment {
+func read(stage workflow.Stage, text string, m *meter) Assessment {
 	text = plainText(text)
 	env := findEnvelope(stage, text, m)
 
 	a := Assessment{Document: text, Defect: env.defect}
 	if env.object == nil && a.Defect == "" && onlyJSON(text) {
-		a.Defect = "has no document in it: the field " + documentKeys[stage][len(documentKeys[stage])-1] + " or one of its variants is due"
+		a.Defect = "has no document in it; put it into the field " + keysOf(stage)[len(keysOf(stage))-1]
 	}
 	if env.object != nil {
 		a.Document = env.document
 	}
 	a.Claimed, a.ScoreNote = claimedScore(env, text, m)
-	a.Estimated, a.Missing = Estimate(stage, a.Document)
+	a.Estimated, a.Missing = Estimate(stage.RubricName(), a.Document)
 	a.Gaps = stringList(env.object["gaps"])
 	a.Questions = readQuestions(env.object)
 	if len(a.Questions) == 0 && env.object["questions"] == nil {
 		a.Questions = markdownQuestions(a.Document)
 	}
-	if stage == workflow.SM {
+	if stage.Kind == workflow.KindPlan {
 		a.Sprints, a.Missing = ReadSprints(a.Document)
 		if len(a.Sprints) == 0 {
 			a.Sprints = sprintObjects(env.object)
 		}
 	}
-	if stage == workflow.Dev {
+	if stage.Kind == workflow.KindBuild {
 		a.Scope = intList(env.object["sprints"])
 		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
 			a.Defect = `names "sprints" that are no numbers`
 		}
 		a.Resolved = readResolved(env.object["resolved"])
 	}
-	if stage == workflow.Review || stage == workflow.QA {
+	if stage.Kind == workflow.KindVerdict {
 		a.readVerdict(env, m)
 	}
 	a.bound()

@@ -90,7 +90,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "Quality Score: 150\n\nQuality Score: -3", -1, "150, -3 are not scores from 0 to 100"},
 		{doc, -1, ""},
 	} {
-		a := score.Read(workflow.PO, tt.text)
+		a := score.Read(named(workflow.PO), tt.text)
 		got := -1.0
 		if a.Claimed != nil {
 			got = *a.Claimed

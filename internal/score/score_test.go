@@ -62,7 +62,7 @@ func TestClaimedScore(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := score.Read(workflow.PO, tt.text).Claimed
+			got := score.Read(named(workflow.PO), tt.text).Claimed
 			switch {
 			case tt.want < 0 && got != nil:
 				t.Errorf("got %v, want none", *got)
@@ -112,7 +112,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := score.Read(tt.stage, tt.text)
+			a := score.Read(named(tt.stage), tt.text)
 			if a.Document != tt.want {
 				t.Errorf("got\n%q\nwant\n%q", a.Document, tt.want)
 			}
@@ -125,7 +125,7 @@ func TestDocument(t *testing.T) {
 
 func TestUnescapedQuotesAreRepaired(t *testing.T) {
 	text := tick + "json\n{\n\"prd_draft\": \"# D\n\nThe \"fast\" path\nis used\",\n\"quality_score\": 70\n}\n" + tick
-	a := score.Read(workflow.PO, text)
+	a := score.Read(named(workflow.PO), text)
 	if !strings.HasPrefix(a.Document, "# D") || !strings.Contains(a.Document, "is used") || strings.Contains(a.Document, "quality_score") {
 		t.Errorf("document %q", a.Document)
 	}
@@ -143,7 +143,7 @@ func TestDefect(t *testing.T) {
 		broken:                 "is not valid JSON",
 		"# D with { one brace": "", "{not json": "", longDoc: "",
 	} {
-		if a := score.Read(workflow.PO, text); a.Defect != want {
+		if a := score.Read(named(workflow.PO), text); a.Defect != want {
 			t.Errorf("%.60q: defect %q, want %q", text, a.Defect, want)
 		}
 	}
@@ -168,14 +168,14 @@ func TestEstimate(t *testing.T) {
 		{"执行摘要 业务目标 验收标准", 75},
 	}
 	for _, tt := range tests {
-		if got, _ := score.Estimate(workflow.PO, tt.text); got != tt.want {
+		if got, _ := score.Estimate("po", tt.text); got != tt.want {
 			t.Errorf("%q: got %v, want %v", tt.text, got, tt.want)
 		}
 	}
 }
 
 func TestMissingNamesWhatAndWorth(t *testing.T) {
-	_, got := score.Estimate(workflow.PO, "Executive Summary, Business Goals, User Stories, Functional Requirements, 20%")
+	_, got := score.Estimate("po", "Executive Summary, Business Goals, User Stories, Functional Requirements, 20%")
 	want := []string{
 		`add a section "Technical Requirements" (+5)`, `add a section "Success Metrics" (+5)`,
 		"give every story testable acceptance criteria (+5)",
@@ -201,7 +201,7 @@ func TestQuestions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, q := range score.Read(workflow.PO, tt.text).Questions {
+		for _, q := range score.Read(named(workflow.PO), tt.text).Questions {
 			got = append(got, q.ID+" "+q.Question+" "+q.Context)
 		}
 		if !slices.Equal(got, tt.want) {
@@ -211,8 +211,8 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	a := score.Read(workflow.PO, `{"prd_draft":"low","quality_score":70,"gaps":["No metrics.","x"],"questions":[{"id":"q1","question":"Who pays?"}]}`)
-	b := score.Read(workflow.PO, `{"prd_draft":"high","quality_score":80,"gaps":["no metrics","y"],"questions":[{"id":"q1","question":"who  pays"},{"id":"q1","question":"When?"}]}`)
+	a := score.Read(named(workflow.PO), `{"prd_draft":"low","quality_score":70,"gaps":["No metrics.","x"],"questions":[{"id":"q1","question":"Who pays?"}]}`)
+	b := score.Read(named(workflow.PO), `{"prd_draft":"high","quality_score":80,"gaps":["no metrics","y"],"questions":[{"id":"q1","question":"who  pays"},{"id":"q1","question":"When?"}]}`)
 	m := score.Merge(a, b)
 	if m.Document != "high" || *m.Claimed != 80 {
 		t.Errorf("winner %q", m.Document)
@@ -237,7 +237,7 @@ func TestSprints(t *testing.T) {
 	plan := "# Plan\n## Sprint 1: Ingest\ntext\n### Sprint 2 - Deliver **fast**\n" + tick + "\n## Sprint 9: example\n" + tick +
 		"\n## Sprint 3\n## Sprint 1: again\n## Sprint planning\n## 冲刺 4：监控\n## Sprint 5：标题\n**## Sprint 6: no**"
 	var got []string
-	read := score.Read(workflow.SM, plan)
+	read := score.Read(named(workflow.SM), plan)
 	if len(read.Missing) != 1 || !strings.Contains(read.Missing[0], "Sprint 1 has two headings") {
 		t.Errorf("repeated: %q", read.Missing)
 	}
@@ -291,9 +291,9 @@ func TestVerdict(t *testing.T) {
 		{"fixed critical", `{"review":"r","verdict":"pass","findings":[{"severity":"critical","problem":"p","status":"fixed"}]}`, workflow.Pass},
 	}
 	for _, tt := range tests {
-		a := score.Read(workflow.QA, tt.text)
+		a := score.Read(named(workflow.QA), tt.text)
 		if strings.Contains(tt.text, "review") {
-			a = score.Read(workflow.Review, tt.text)
+			a = score.Read(named(workflow.Review), tt.text)
 		}
 		if got := outcome(a); got != tt.want {
 			t.Errorf("%s: got %q, want %q (%q)", tt.name, got, tt.want, a.Objections)
@@ -311,14 +311,14 @@ func TestWhatABlockedReportNeeds(t *testing.T) {
 		"# R\nVerdict: blocked":                                                 "",
 		`{"review":"r","verdict":"pass","needs":"nothing"}`:                     "",
 	} {
-		if got := score.Read(workflow.Review, text).Needs; got != want {
+		if got := score.Read(named(workflow.Review), text).Needs; got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestFindingsAndCriteria(t *testing.T) {
-	a := score.Read(workflow.Review, `{"review":"r","verdict":"fail","findings":[
+	a := score.Read(named(workflow.Review), `{"review":"r","verdict":"fail","findings":[
 		{"id":"R1","severity":"blocker","file":"a.go","line":12,"problem":"p","fix":"f"},
 		{"severity":"low","description":"d"}, "just text"]}`)
 	want := []workflow.Finding{
@@ -329,23 +329,29 @@ func TestFindingsAndCriteria(t *testing.T) {
 	if fmt.Sprint(a.Findings) != fmt.Sprint(want) {
 		t.Errorf("got %+v", a.Findings)
 	}
-	b := score.Read(workflow.Review, "Status: fail\n\n| ID | Severity | File | Problem | Fix |\n|:--|---|---|---|---|\n| R1 | Major | `x.go:1` | broken | mend |\n\nafter | this | is | no | row |\n")
+	b := score.Read(named(workflow.Review), "Status: fail\n\n| ID | Severity | File | Problem | Fix |\n|:--|---|---|---|---|\n| R1 | Major | `x.go:1` | broken | mend |\n\nafter | this | is | no | row |\n")
 	if len(b.Findings) != 1 || b.Findings[0].File != "x.go:1" || b.Findings[0].Severity != "major" {
 		t.Errorf("got %+v", b.Findings)
 	}
-	d := score.Read(workflow.Review, "Status: Pass with risk\n\n| Id | Severity | Place | Problem | State |\n|--|--|--|--|--|\n| R1 | Critical | `a.go:1` | p | Fixed, verified |\n| R2 | Major | b | p | ✅ resolved |\n| R3 | Minor | c | p | Accepted for this release |\n| R4 | Minor | d | p | Won't fix |")
+	d := score.Read(named(workflow.Review), "Status: Pass with risk\n\n| Id | Severity | Place | Problem | State |\n|--|--|--|--|--|\n| R1 | Critical | `a.go:1` | p | Fixed, verified |\n| R2 | Major | b | p | ✅ resolved |\n| R3 | Minor | c | p | Accepted for this release |\n| R4 | Minor | d | p | Won't fix |")
 	if got := []string{d.Findings[0].Status, d.Findings[1].Status, d.Findings[2].Status, d.Findings[3].Status}; !slices.Equal(got, []string{"fixed", "fixed", "open", "withdrawn"}) || outcome(d) != workflow.PassWithRisk || d.Findings[0].File != "a.go:1" {
 		t.Errorf("got %+v, %q", d.Findings, d.Objections)
 	}
-	c := score.Read(workflow.QA, `{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","criterion":"c","result":"pass","evidence":"e"},{"result":"skipped"}]}`)
+	c := score.Read(named(workflow.QA), `{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","criterion":"c","result":"pass","evidence":"e"},{"result":"skipped"}]}`)
 	if len(c.Criteria) != 2 || c.Criteria[1].Result != workflow.ResultNotTested || c.Criteria[1].ID != "row 2" {
 		t.Errorf("got %+v", c.Criteria)
 	}
 }
 
 func TestDevEnvelope(t *testing.T) {
-	a := score.Read(workflow.Dev, `{"implementation":"# built","sprints":[1,3],"resolved":[{"id":"R1","how":"mended"},"R2"]}`)
+	a := score.Read(named(workflow.Dev), `{"implementation":"# built","sprints":[1,3],"resolved":[{"id":"R1","how":"mended"},"R2"]}`)
 	if a.Document != "# built" || !slices.Equal(a.Scope, []int{1, 3}) || len(a.Resolved) != 2 || a.Resolved[1].ID != "R2" {
 		t.Errorf("got %+v", a)
 	}
+}
+
+// named is a stage of the default workflow.
+func named(id workflow.StageID) workflow.Stage {
+	st, _ := workflow.Default().Stage(id)
+	return st
 }

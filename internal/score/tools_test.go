@@ -117,14 +117,14 @@ func TestToolOutput(t *testing.T) {
 	}
 	for tool, lines := range toolFailures {
 		for i, r := range reports(lines) {
-			if a := score.Read(workflow.QA, r); goesThrough(a) {
+			if a := score.Read(named(workflow.QA), r); goesThrough(a) {
 				t.Errorf("%s, form %d: %q goes through", tool, i, lines)
 			}
 		}
 	}
 	for _, lines := range toolPasses {
 		for i, r := range reports(lines) {
-			if a := score.Read(workflow.QA, r); !goesThrough(a) {
+			if a := score.Read(named(workflow.QA), r); !goesThrough(a) {
 				t.Errorf("form %d: %q is held: %q", i, lines, a.Objections)
 			}
 		}

@@ -46,7 +46,7 @@ func TestReports(t *testing.T) {
 				stage = workflow.Review
 			}
 			set, _, _ := strings.Cut(filepath.Base(p), "-")
-			a := score.Read(stage, string(text))
+			a := score.Read(named(stage), string(text))
 			read[set]++
 			if goesThrough(a) == (kind == "good") {
 				right[set]++
@@ -88,12 +88,12 @@ func TestHonestWork(t *testing.T) {
 		if strings.Contains(p, "review") {
 			stage = workflow.Review
 		}
-		a := score.Read(stage, string(text))
+		a := score.Read(named(stage), string(text))
 		if len(a.Objections) > 0 || a.Effective() == workflow.Fail {
 			t.Errorf("%s: verdict %q, objections %q", p, a.Effective(), a.Objections)
 		}
 		if a.Verdict == "" { // states none; nothing in it may speak against one
-			if a = score.Read(stage, "Status: pass\n\n"+string(text)); !goesThrough(a) {
+			if a = score.Read(named(stage), "Status: pass\n\n"+string(text)); !goesThrough(a) {
 				t.Errorf("%s: objections %q", p, a.Objections)
 			}
 		}

@@ -39,6 +39,14 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 	if err != nil {
 		return nil, unreadable(data, path, err)
 	}
+	if w := s.Workflow; w != nil {
+		if err := w.Check(); err != nil {
+			return nil, invalid(data, path, "workflow", err.Error())
+		}
+	}
+	if _, ok := s.Definition().Stage(s.CurrentStage); !ok {
+		return nil, invalid(data, path, "current_stage", string(s.CurrentStage))
+	}
 	if key, value := invalidKey(s.Summary()); key != "" {
 		return nil, invalid(data, path, key, value)
 	}
@@ -70,8 +78,8 @@ func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 
 // invalidKey returns the first key of a session that holds what no session has there.
 func invalidKey(s workflow.Summary) (key, value string) {
-	if _, ok := workflow.Default().Stage(s.CurrentStage); !ok {
-		return "current_stage", string(s.CurrentStage)
+	if s.CurrentStage == "" {
+		return "current_stage", ""
 	}
 	if !slices.Contains(workflow.States(), s.CurrentState) {
 		return "current_state", string(s.CurrentState)

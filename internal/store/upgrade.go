@@ -19,7 +19,7 @@ func upgrade(s *workflow.Session) {
 			ref.FilePath = slashes(ref.FilePath)
 		}
 	}
-	for _, st := range workflow.Default().Stages {
+	for _, st := range s.Definition().Stages {
 		settleQuestions(s.Record(st.ID), s.CurrentStage == st.ID && s.CurrentState == workflow.Clarifying)
 		for _, saved := range s.Artifacts {
 			if rec := s.Record(st.ID); rec.Artifact == nil && st.Artifact != "" && path.Base(saved) == st.Artifact {

@@ -39,7 +39,7 @@ func sealed(t *testing.T, by workflow.Signer) *workflow.Session {
 	return reread(t, s)
 }
 
-func step(t *testing.T, w *workflow.Workflow, s *workflow.Session, by workflow.Signer, event workflow.Event, i int) {
+func step(t *testing.T, w *workflow.Definition, s *workflow.Session, by workflow.Signer, event workflow.Event, i int) {
 	t.Helper()
 	seal := s.Seal(by)
 	score := 95.0

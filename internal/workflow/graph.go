@@ -13,7 +13,7 @@ func Graph() string {
 	fmt.Fprintf(&b, "    [*] --> %s: %s\n", Generating, EventStarted)
 	for _, r := range table {
 		label := string(r.event)
-		if r.move == next || r.move == toDev || r.move == jump {
+		if r.move == next || r.move == back || r.move == jump {
 			label += " (" + string(r.move) + ")"
 		}
 		for _, from := range r.from {

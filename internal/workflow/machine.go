@@ -25,6 +25,7 @@ const (
 	EventScoredBelow      Event = "scored_below"
 	EventScoredReady      Event = "scored_ready"
 	EventPlanned          Event = "planned"
+	EventScoped           Event = "scoped"
 	EventDelivered        Event = "delivered"
 	EventFailed           Event = "failed"
 	EventDoubted          Event = "doubted"
@@ -33,6 +34,7 @@ const (
 	EventAnswered         Event = "answered"
 	EventConfirmed        Event = "confirmed"
 	EventApproved         Event = "approved"
+	EventScopeApproved    Event = "scope_approved"
 	EventChangesRequested Event = "changes_requested"
 	EventSentBack         Event = "sent_back"
 	EventFinished         Event = "finished"
@@ -46,7 +48,7 @@ type move string
 const (
 	stay   move = "same stage"
 	next   move = "next stage"
-	toDev  move = "back to dev"
+	back   move = "back to the stage judged"
 	jump   move = "earlier stage"
 	finish move = "end"
 )
@@ -67,6 +69,7 @@ var table = []rule{
 	{EventScoredBelow, working, Refining, stay},
 	{EventScoredReady, working, AwaitingConfirmation, stay},
 	{EventPlanned, working, AwaitingApproval, stay},
+	{EventScoped, working, AwaitingApproval, stay},
 	{EventDelivered, working, Generating, next},
 	{EventFailed, working, AwaitingApproval, stay},
 	{EventDoubted, working, AwaitingApproval, stay},
@@ -75,8 +78,9 @@ var table = []rule{
 	{EventAnswered, []State{Clarifying}, Refining, stay},
 	{EventConfirmed, []State{AwaitingConfirmation}, Generating, next},
 	{EventApproved, []State{AwaitingApproval}, Generating, next},
+	{EventScopeApproved, []State{AwaitingApproval}, Generating, stay},
 	{EventChangesRequested, []State{AwaitingConfirmation, AwaitingApproval}, Refining, stay},
-	{EventSentBack, []State{AwaitingApproval}, Refining, toDev},
+	{EventSentBack, []State{AwaitingApproval}, Refining, back},
 	{EventFinished, []State{Generating, Refining, AwaitingConfirmation, AwaitingApproval}, Completed, finish},
 	{EventReopened, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval, Completed}, Refining, jump},
 	{EventCancelled, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval}, Cancelled, stay},
@@ -138,7 +142,7 @@ type Firing struct {
 // Fire moves the session: state, stage, stage statuses and history together. An
 // event that the table does not have for the present state is refused and
 // changes nothing.
-func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
+func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 	r, ok := ruleFor(f.Event)
 	if !ok {
 		return fault.Unexpected(fmt.Errorf("unknown event %q", f.Event))
@@ -155,8 +159,9 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 		if _, ok := w.Next(s.CurrentStage); ok {
 			return fault.Unexpected(fmt.Errorf("%q is not the last stage", s.CurrentStage))
 		}
-	case toDev:
-		target = Dev
+	case back:
+		st, _ := w.Stage(s.CurrentStage)
+		target = st.SendsBackTo
 	case jump:
 		target = f.Stage
 	}
@@ -174,9 +179,9 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 	switch r.move {
 	case next, finish:
 		s.Current().Status = Done
-	case toDev, jump:
+	case back, jump:
 		// Failed work that is reopened goes back just as well as when it is sent back.
-		if r.move == toDev || w.failed(s) {
+		if r.move == back || w.failed(s) {
 			s.ReworkCount++
 		}
 		w.rewind(s, target)
@@ -196,14 +201,14 @@ func (w *Workflow) Fire(ctx context.Context, s *Session, f Firing) error {
 
 // failed reports whether the session waits at a gate with work that was failed, or whose pass is
 // in doubt.
-func (w *Workflow) failed(s *Session) bool {
+func (w *Definition) failed(s *Session) bool {
 	st, _ := w.Stage(s.CurrentStage)
 	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }
 
 // rewind sets the stages after target back to pending; their artifacts no longer
 // follow from what comes before them.
-func (w *Workflow) rewind(s *Session, target StageID) {
+func (w *Definition) rewind(s *Session, target StageID) {
 	for i, st := range w.Stages {
 		r := s.Record(st.ID)
 		if i < w.Index(target) {

@@ -55,7 +55,7 @@ func TestStateEventMatrix(t *testing.T) {
 	golden.Check(t, "testdata/matrix.txt", b.String())
 }
 
-func sessionAt(w *workflow.Workflow, stage workflow.StageID, state workflow.State) *workflow.Session {
+func sessionAt(w *workflow.Definition, stage workflow.StageID, state workflow.State) *workflow.Session {
 	s := w.NewSession("id", "objective", "/p", "test", at)
 	for _, st := range w.Stages {
 		if st.ID == stage {
@@ -159,8 +159,7 @@ func TestDecision(t *testing.T) {
 		{workflow.QA, workflow.AwaitingApproval, false, workflow.EventSentBack},
 	}
 	for _, tt := range tests {
-		st, _ := w.Stage(tt.stage)
-		if got := w.Decision(st, tt.state, "", tt.yes); got != tt.want {
+		if got := w.Decision(sessionAt(w, tt.stage, tt.state), tt.yes); got != tt.want {
 			t.Errorf("%s %s %v: got %s, want %s", tt.stage, tt.state, tt.yes, got, tt.want)
 		}
 	}
@@ -174,7 +173,9 @@ func TestBlockedStageIsGoneThroughAgain(t *testing.T) {
 		t.Errorf("outcome %s", got)
 	}
 	for _, yes := range []bool{true, false} {
-		if got := w.Decision(st, workflow.AwaitingApproval, workflow.Blocked, yes); got != workflow.EventChangesRequested {
+		s := sessionAt(w, workflow.QA, workflow.AwaitingApproval)
+		s.Current().Verdict = workflow.Blocked
+		if got := w.Decision(s, yes); got != workflow.EventChangesRequested {
 			t.Errorf("%v: %s", yes, got)
 		}
 	}

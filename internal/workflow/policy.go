@@ -1,5 +1,7 @@
 package workflow
 
+import "cmp"
+
 // GateMode says which channels may decide at a gate.
 type GateMode string
 
@@ -80,10 +82,10 @@ func (s Stage) Under(p Policy) Stage {
 
 // Policy returns what the stage's gate asks for.
 func (s Stage) Policy() Policy {
-	p := Policy{Gate: s.Mode}
+	p := Policy{Gate: cmp.Or(s.Mode, GateAuto)} // a stored definition has no settings
 	if s.Gate == GateScore {
 		score := s.GateScore
-		p.Scoring, p.GateScore = s.Scoring, &score
+		p.Scoring, p.GateScore = cmp.Or(s.Scoring, ScoringClaimed), &score
 	}
 	return p
 }

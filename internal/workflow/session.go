@@ -20,6 +20,9 @@ type Session struct {
 	Objective    string  `json:"objective"`
 	CurrentStage StageID `json:"current_stage"`
 	CurrentState State   `json:"current_state"`
+	// Workflow is the definition that the session was started with; nil in a session of an
+	// older server, which runs by the default one.
+	Workflow *Definition `json:"workflow,omitempty"`
 	// Stages has an entry for every stage of the workflow.
 	Stages map[StageID]*Record `json:"stages"`
 	// Artifacts are the paths of saved deliverables, relative to Cwd, in order of stages.
@@ -82,8 +85,10 @@ type Record struct {
 	// Feedback is the human's latest word, for the next round.
 	Feedback string `json:"feedback,omitempty"`
 	// Scope lists the sprints of the latest dev submission.
-	Scope    []int `json:"scope,omitempty"`
-	Approved bool  `json:"approved"`
+	Scope []int `json:"scope,omitempty"`
+	// ApprovedScope is the scope that a person has approved before the stage builds.
+	ApprovedScope *ContentRef `json:"approved_scope,omitempty"`
+	Approved      bool        `json:"approved"`
 	// Iteration counts the submissions of this stage.
 	Iteration int       `json:"iteration"`
 	Artifact  *Artifact `json:"artifact,omitempty"`
@@ -157,10 +162,10 @@ func stageOf(place string) StageID {
 }
 
 // NewSession returns a session at the first stage, generating, with the start in its history.
-func (w *Workflow) NewSession(id, objective, cwd, by string, at time.Time) *Session {
+func (w *Definition) NewSession(id, objective, cwd, by string, at time.Time) *Session {
 	s := &Session{
 		SessionID: id, Objective: objective, Cwd: cwd,
-		CurrentStage: w.First().ID, CurrentState: Generating,
+		CurrentStage: w.First().ID, CurrentState: Generating, Workflow: w.Clone(),
 		Stages:    make(map[StageID]*Record, len(w.Stages)),
 		Artifacts: []string{},
 		CreatedAt: at, UpdatedAt: at, Version: FormatVersion, Revision: 1,
@@ -171,6 +176,14 @@ func (w *Workflow) NewSession(id, objective, cwd, by string, at time.Time) *Sess
 	s.Current().Status = InProgress
 	s.History = []Transition{{At: at, Action: ActionStart, Event: EventStarted, To: s.Place(), By: by}}
 	return s
+}
+
+// Definition returns the workflow that the session runs by.
+func (s *Session) Definition() *Definition {
+	if s.Workflow == nil {
+		return Default()
+	}
+	return s.Workflow
 }
 
 // Note adds an entry that moves nothing to the history.
@@ -242,7 +255,7 @@ func (s *Session) MarkSprints(numbers []int, status SprintStatus) {
 }
 
 // SetArtifact records a saved deliverable of a stage and lists its path once, in order of stages.
-func (s *Session) SetArtifact(w *Workflow, id StageID, a Artifact) {
+func (s *Session) SetArtifact(w *Definition, id StageID, a Artifact) {
 	r := s.Record(id)
 	if r.Artifact != nil {
 		a.Extra = r.Artifact.Extra
@@ -264,7 +277,7 @@ func (s *Session) SetArtifact(w *Workflow, id StageID, a Artifact) {
 
 // Refs returns the references of the stage that it has, the document first.
 func (r *Record) Refs() []*ContentRef {
-	return slices.DeleteFunc([]*ContentRef{r.FinalResultRef, r.ClaudeResultRef, r.CodexResultRef}, func(ref *ContentRef) bool { return ref == nil })
+	return slices.DeleteFunc([]*ContentRef{r.FinalResultRef, r.ClaudeResultRef, r.CodexResultRef, r.ApprovedScope}, func(ref *ContentRef) bool { return ref == nil })
 }
 
 // InlineDraft returns the document that sessions of format 0 can hold in

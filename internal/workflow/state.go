@@ -61,7 +61,7 @@ func Actions() []Action {
 
 // Allowed lists the actions a session accepts where it stands: those of its
 // state, but for a reopen where no earlier stage is.
-func (w *Workflow) Allowed(s *Session) []Action {
+func (w *Definition) Allowed(s *Session) []Action {
 	allowed := s.CurrentState.Allowed()
 	if s.CurrentState != Completed && s.CurrentStage == w.First().ID {
 		allowed = slices.DeleteFunc(allowed, func(a Action) bool { return a == ActionReopen })

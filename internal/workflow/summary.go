@@ -33,6 +33,7 @@ type bareSession struct {
 	Objective      string                         `json:"objective"`
 	CurrentStage   StageID                        `json:"current_stage"`
 	CurrentState   State                          `json:"current_state"`
+	Workflow       *Definition                    `json:"workflow"`
 	Stages         map[StageID]*bareRecord        `json:"stages"`
 	Artifacts      []string                       `json:"artifacts"`
 	Sprints        []plainSprint                  `json:"sprints"`
@@ -67,6 +68,7 @@ type bareRecord struct {
 	Gaps            []string           `json:"gaps"`
 	Feedback        string             `json:"feedback"`
 	Scope           []int              `json:"scope"`
+	ApprovedScope   *plainContentRef   `json:"approved_scope"`
 	Approved        bool               `json:"approved"`
 	Iteration       int                `json:"iteration"`
 	Artifact        *plainArtifact     `json:"artifact"`

@@ -10,30 +10,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// stageAgents are the agents of the method that act in a stage, the likeliest first. Later
-// versions have fewer: from 6.3 on, planning the sprints is the product manager's or the
-// developer's, and the developer's menu has review and tests.
-var stageAgents = map[workflow.StageID][]string{
-	workflow.PO:        {"po", "product-owner", "pm", "product-manager"},
-	workflow.Architect: {"architect", "solution-architect"},
-	workflow.SM:        {"sm", "scrum-master", "pm", "dev"},
-	workflow.Dev:       {"dev", "developer"},
-	workflow.Review:    {"reviewer", "code-reviewer", "qa", "tea", "dev"},
-	workflow.QA:        {"qa", "tea", "tester", "test-architect", "dev"},
-}
-
 // maxLine bounds each line of a stage's persona, in bytes: it goes into every briefing.
 const maxLine = 300
 
 // Persona describes who of the method acts in a stage of a project.
-func (l *Library) Persona(project string, stage workflow.StageID) (string, error) {
+func (l *Library) Persona(project string, stage workflow.Stage) (string, error) {
 	s := l.At(project)
 	if s.Empty() {
 		return "", s.none()
 	}
 	i, ok := s.acting(stage)
 	if !ok {
-		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage, strings.Join(stageAgents[stage], ", "))
+		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage.ID, strings.Join(stage.Personas, ", "))
 	}
 	r, err := s.Resolve(i, s.context())
 	if err != nil {
@@ -89,9 +77,9 @@ func clip(text string, most int) string {
 
 // acting returns the agent of a stage. Where several modules have one of that name, the
 // method's own for software, bmm, goes first.
-func (s *Shelf) acting(stage workflow.StageID) (catalog.Item, bool) {
+func (s *Shelf) acting(stage workflow.Stage) (catalog.Item, bool) {
 	agents := s.Catalog.Items(catalog.Agent)
-	for _, name := range stageAgents[stage] {
+	for _, name := range stage.Personas {
 		var found []catalog.Item
 		for _, i := range agents {
 			if i.Short() == name {

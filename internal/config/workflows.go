@@ -1,0 +1,184 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+const (
+	// ProjectWorkflows is the folder of a project's own workflows, relative to it.
+	ProjectWorkflows = ".claude/bmad-workflows"
+	// UserWorkflows is the folder of the person's own, relative to the configuration folder.
+	UserWorkflows = "bmad-mcp/workflows"
+	// maxWorkflows bounds the files that are read of a folder.
+	maxWorkflows = 50
+)
+
+// Workflow is a workflow that a run can be started with.
+type Workflow struct {
+	Name string
+	// By says who brings it: SetByPerson or SetByProject; "" for a built-in one.
+	By workflow.Setter
+	// Path is the file it was read from, and Text its content; both empty for a built-in one.
+	Path, Text string
+	// Definition is nil where the file cannot be used, for the reasons in Problems.
+	Definition *workflow.Definition
+	Problems   []workflow.Problem
+}
+
+// Err returns why the workflow cannot be used; nil if it can.
+func (w Workflow) Err() error {
+	if w.Definition != nil {
+		return nil
+	}
+	lines := make([]string, len(w.Problems))
+	for i, p := range w.Problems {
+		lines[i] = p.String()
+	}
+	return fault.New(fault.InvalidArgument, "the workflow %q in %s cannot be used: %s", w.Name, w.Path, strings.Join(lines, "; ")).
+		WithHint("correct the file; bmad-mcp workflow check shows its mistakes, and bmad-mcp workflow show bmad prints one to start from")
+}
+
+// Find returns the workflow of a name.
+func (c *Config) Find(name string) (Workflow, error) {
+	i := slices.IndexFunc(c.Workflows, func(w Workflow) bool { return w.Name == name })
+	if i < 0 {
+		return Workflow{}, fault.New(fault.InvalidArgument, "there is no workflow %q", name).
+			WithHint("use one of: %s", strings.Join(c.WorkflowNames(), ", "))
+	}
+	return c.Workflows[i], c.Workflows[i].Err()
+}
+
+// WorkflowNames lists the names of the workflows, the built-in ones first.
+func (c *Config) WorkflowNames() []string {
+	out := make([]string, len(c.Workflows))
+	for i, w := range c.Workflows {
+		out[i] = w.Name
+	}
+	return out
+}
+
+// StageIDs lists the stages of all usable workflows, each once.
+func (c *Config) StageIDs() []string {
+	var out []string
+	for _, st := range c.stages() {
+		if !slices.Contains(out, string(st.ID)) {
+			out = append(out, string(st.ID))
+		}
+	}
+	return out
+}
+
+// stages are those of all usable workflows, as their definitions have them.
+func (c *Config) stages() []workflow.Stage {
+	var out []workflow.Stage
+	for _, w := range c.Workflows {
+		if w.Definition != nil {
+			out = append(out, w.Definition.Stages...)
+		}
+	}
+	return out
+}
+
+func builtins() []Workflow {
+	var out []Workflow
+	for _, d := range workflow.Builtins() {
+		out = append(out, Workflow{Name: d.Name, Definition: d})
+	}
+	return out
+}
+
+// addWorkflows reads the own workflows of the person and of the project. A file that cannot be
+// used is kept with its mistakes: it must not keep people from their other work.
+func (c *Config) addWorkflows(userFolder string, dir *durable.Dir) {
+	if userFolder != "" {
+		folder := filepath.Join(userFolder, filepath.FromSlash(UserWorkflows))
+		if own, err := durable.OpenDir(folder); err == nil {
+			by := workflow.SetByPerson
+			if dir != nil && inside(dir.Path(), folder) { // the project could write it
+				by = workflow.SetByProject
+			}
+			c.addFrom(own.Tree(), folder, by)
+			_ = own.Close() // nothing was written
+		}
+	}
+	if dir != nil && dir.Exists(ProjectWorkflows) {
+		if tree, err := fs.Sub(dir.Tree(), ProjectWorkflows); err == nil {
+			c.addFrom(tree, ProjectWorkflows, workflow.SetByProject)
+		}
+	}
+}
+
+func (c *Config) addFrom(folder fs.FS, path string, by workflow.Setter) {
+	files, err := fs.Glob(folder, "*.yaml")
+	if err != nil {
+		return
+	}
+	for _, file := range files[:min(len(files), maxWorkflows)] {
+		name := strings.TrimSuffix(file, ".yaml")
+		w := Workflow{Name: name, By: by, Path: filepath.ToSlash(filepath.Join(path, file))}
+		data, err := durable.ReadFile(folder, file, workflow.MaxDefinition)
+		var large *durable.TooLargeError
+		switch {
+		case errors.As(err, &large):
+			w.Problems = []workflow.Problem{{Line: 1, Text: fmt.Sprintf("the file takes more than %d bytes", workflow.MaxDefinition)}}
+		case err != nil:
+			w.Problems = []workflow.Problem{{Line: 1, Text: "the file cannot be read: " + err.Error()}}
+		default:
+			w.Text = string(data)
+			w.Definition, w.Problems = workflow.Read(name, data)
+		}
+		if i := slices.IndexFunc(c.Workflows, func(x Workflow) bool { return x.Name == name }); i >= 0 {
+			c.shadowed(w, c.Workflows[i])
+			continue
+		}
+		c.Workflows = append(c.Workflows, w)
+	}
+}
+
+// shadowed notes that a workflow does not count because another has its name.
+func (c *Config) shadowed(w, other Workflow) {
+	whose := "a built-in workflow"
+	if other.By == workflow.SetByPerson {
+		whose = "one of your own"
+	}
+	c.Ignored = append(c.Ignored, fmt.Sprintf("the workflow %s does not count: %s has the name %q", w.Path, whose, w.Name))
+}
+
+// setWorkflow takes the name of the workflow for runs that name none.
+func (c *Config) setWorkflow(v string) error {
+	if !slices.Contains(c.WorkflowNames(), v) {
+		return fmt.Errorf("workflow %q is not one of %s", v, strings.Join(c.WorkflowNames(), ", "))
+	}
+	if c.from == own && c.byPerson["workflow"] {
+		c.ignore("workflow " + v)
+		return nil
+	}
+	c.Workflow, c.byPerson["workflow"] = v, c.from != own
+	return nil
+}
+
+// Under returns a definition with what the settings say of its stages: gates, scores, engines.
+func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
+	out := d.Clone()
+	for i := range out.Stages {
+		st := &out.Stages[i]
+		if engines := c.engines[st.ID]; engines != nil {
+			st.Engines, st.CodexOnRequest = engines, false
+		}
+		force, _ := c.inForce(*st)
+		st.Mode, st.Scoring = force.Gate, force.Scoring
+		if force.GateScore != nil && st.Gate == workflow.GateScore {
+			st.GateScore = *force.GateScore
+		}
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package workflow
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	nameForm     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+	artifactForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.md$`)
+	// reserved are words that stand where a stage can be named, in arguments and settings.
+	reserved = []string{"session", "history", "sessions", "workflow", "all", "task"}
+)
+
+// check completes a definition with its defaults and finds the mistakes that no single value
+// shows. It runs on a definition whose values have all been read.
+func (r *reader) check(name string) {
+	d := r.d
+	if d.Name == "" {
+		r.mistake(1, "name is missing; it is %q, as the file's name says", name)
+	} else if d.Name != name {
+		r.mistake(r.top["name"], "the name is %q, but the file is %s.yaml; they have to agree", d.Name, name)
+	}
+	if !nameForm.MatchString(name) {
+		r.mistake(r.top["name"], "%q cannot be a name; use small letters, digits and hyphens", name)
+	}
+	if len(d.Stages) == 0 {
+		r.mistake(1, "stages is missing")
+		return
+	}
+	for i := range d.Stages {
+		r.checkStage(i)
+	}
+	r.checkOrder()
+}
+
+// Check reports the first mistake of a definition that comes from a session file.
+func (d *Definition) Check() error {
+	r := reader{d: d.Clone(), lines: make([]map[string]int, len(d.Stages))}
+	if r.check(d.Name); len(r.problems) > 0 {
+		return errors.New(r.problems[0].Text)
+	}
+	return nil
+}
+
+// checkStage checks one stage by itself, and fills in what its kind implies.
+func (r *reader) checkStage(i int) {
+	st, at := &r.d.Stages[i], r.at(i)
+	switch {
+	case st.ID == "":
+		r.mistake(at(""), "the stage has no id")
+		return
+	case !nameForm.MatchString(string(st.ID)) || len(st.ID) > 20:
+		r.mistake(at("id"), "%q cannot be an id; use small letters, digits and hyphens, at most 20", st.ID)
+	case slices.Contains(reserved, string(st.ID)):
+		r.mistake(at("id"), "%q cannot be an id: it has another meaning in commands", st.ID)
+	case r.d.Index(st.ID) < i:
+		r.mistake(at("id"), "the stage %q is unreachable: an earlier one has the same id", st.ID)
+	}
+	if !slices.Contains(Kinds(), st.Kind) {
+		r.mistake(at("kind"), "stage %q: kind %q is not one of %s", st.ID, st.Kind, list(Kinds()))
+		return
+	}
+	if st.Gate == "" {
+		st.Gate = gates[st.Kind][0]
+	}
+	if !slices.Contains(gates[st.Kind], st.Gate) {
+		r.mistake(at("gate"), "stage %q: gate %q is not possible for a stage of kind %s; possible: %s", st.ID, st.Gate, st.Kind, list(gates[st.Kind]))
+	}
+	switch {
+	case st.Gate == GateScore && at("gate_score") == at(""):
+		st.GateScore = DefaultGateScore
+	case st.Gate != GateScore && at("gate_score") != at(""):
+		r.mistake(at("gate_score"), "stage %q has no score gate, so it has no gate_score", st.ID)
+	}
+	if st.Role == "" {
+		st.Role = strings.ToUpper(string(st.ID[0])) + string(st.ID[1:])
+	}
+	st.Label = named(st.Label, StageID(st.Role))
+	st.DocumentName = named(st.DocumentName, st.ID+" report")
+	st.Description = named(st.Description, StageID("writes the "+st.DocumentName))
+	if len(st.Engines) == 0 {
+		st.Engines = []Engine{Claude}
+	}
+	for n, e := range st.Engines {
+		if !slices.Contains(Engines(), e) || slices.Contains(st.Engines[:n], e) {
+			r.mistake(at("engines"), "stage %q: engine %q is not one of %s, each at most once", st.ID, e, list(Engines()))
+		}
+	}
+	for key, name := range map[string]string{"prompt": st.Prompt, "rubric": st.Rubric} {
+		if name != "" && !nameForm.MatchString(name) {
+			r.mistake(at(key), "stage %q: %s %q is not a name; give it without folder and ending", st.ID, key, name)
+		}
+	}
+	if st.Artifact != "" && !artifactForm.MatchString(st.Artifact) {
+		r.mistake(at("artifact"), "stage %q: artifact %q is not a file name such as 01-report.md", st.ID, st.Artifact)
+	}
+	if st.Verify && st.Kind != KindBuild && st.Kind != KindVerdict {
+		r.mistake(at("verify"), "stage %q: only a build or a verdict can be verified by a command", st.ID)
+	}
+	st.Mode, st.Scoring = GateAuto, ScoringClaimed
+}
+
+// checkOrder checks how the stages lead to each other.
+func (r *reader) checkOrder() {
+	plans, decided := 0, false
+	files := map[string]StageID{}
+	for i, st := range r.d.Stages {
+		at := r.at(i)
+		if st.Kind == KindVerdict {
+			r.checkTarget(i, "sends_back_to", st.SendsBackTo, "failed work has to return to an earlier stage")
+		} else if st.SendsBackTo != "" {
+			r.mistake(at("sends_back_to"), "stage %q: only a verdict sends work back", st.ID)
+		}
+		if st.Appends != "" {
+			r.checkTarget(i, "appends", st.Appends, "it appends the document of an earlier stage")
+		}
+		if st.Kind == KindPlan {
+			if plans++; plans > 1 {
+				r.mistake(at("kind"), "stage %q is a second plan; the sprints of a run come from one", st.ID)
+			}
+		}
+		if st.Kind == KindBuild && i > 0 && !decided {
+			r.mistake(at(""), "no gate before the build stage %q: give an earlier stage the gate score or approval, or let the workflow begin with the build, which then stops for its scope", st.ID)
+		}
+		// A verdict asks a person only when it fails.
+		decided = decided || st.Gate == GateScore || st.Gate == GateApproval || i == 0 && st.Kind == KindBuild
+		if other := files[strings.ToLower(st.Artifact)]; st.Artifact != "" && other != "" {
+			r.mistake(at("artifact"), "the stages %q and %q would save the same file %s", other, st.ID, st.Artifact)
+		}
+		files[strings.ToLower(st.Artifact)] = st.ID
+	}
+}
+
+// checkTarget checks that a stage names an earlier one.
+func (r *reader) checkTarget(i int, key string, target StageID, why string) {
+	st, to := r.d.Stages[i], r.d.Index(target)
+	if to >= 0 && to < i {
+		return
+	}
+	switch {
+	case target == "":
+		r.mistake(r.at(i)(""), "stage %q has no %s: %s", st.ID, key, why)
+	case to < 0:
+		r.mistake(r.at(i)(key), "stage %q: %s names %q, which is not a stage; %s", st.ID, key, target, why)
+	default:
+		r.mistake(r.at(i)(key), "stage %q: %s names %q, which is not earlier; %s", st.ID, key, target, why)
+	}
+}
+
+// at returns a function that finds the line of a key of stage i, or that of the stage.
+func (r *reader) at(i int) func(key string) int {
+	return func(key string) int {
+		if line := r.lines[i][key]; line > 0 {
+			return line
+		}
+		return r.lines[i][""]
+	}
+}
+
+func list[T ~string](values []T) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return strings.Join(out, ", ")
+}

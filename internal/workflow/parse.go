@@ -1,0 +1,198 @@
+package workflow
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// MaxDefinition is the largest definition accepted, in bytes: each session keeps a copy.
+const MaxDefinition = 32 << 10
+
+const (
+	maxStages = 20
+	maxLine   = 200 // characters of a text, a name or a list item
+)
+
+// Problem is a mistake in a definition, at a line of its file.
+type Problem struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
+
+// Parse reads the definition in a file <name>.yaml. The error is a *fault.Error that names
+// every mistake with its line.
+func Parse(name string, data []byte) (*Definition, error) {
+	d, problems := Read(name, data)
+	if len(problems) == 0 {
+		return d, nil
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.String()
+	}
+	return nil, fault.New(fault.InvalidArgument, "the workflow %s.yaml cannot be used: %s", name, strings.Join(lines, "; ")).
+		WithHint("correct the file; a built-in one shows every key: bmad-mcp workflow show bmad")
+}
+
+// Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
+func Read(name string, data []byte) (*Definition, []Problem) {
+	if len(data) > MaxDefinition {
+		return nil, []Problem{{1, fmt.Sprintf("the file takes %d bytes; at most %d are read", len(data), MaxDefinition)}}
+	}
+	r := reader{d: &Definition{}}
+	r.document(data)
+	if len(r.problems) == 0 {
+		r.check(name)
+	}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
+	r.d.Hash = r.d.hash()
+	return r.d, nil
+}
+
+// reader gathers a definition and its mistakes.
+type reader struct {
+	d *Definition
+	// lines has the line of each stage, by its position, keyed by the name of a field; "" is
+	// the stage's own.
+	lines    []map[string]int
+	top      map[string]int
+	problems []Problem
+}
+
+func (r *reader) mistake(line int, format string, args ...any) {
+	r.problems = append(r.problems, Problem{max(line, 1), fmt.Sprintf(format, args...)})
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+func (r *reader) document(data []byte) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(data, &root); err != nil {
+		m := yamlLine.FindStringSubmatch(err.Error())
+		line := 1
+		if m != nil {
+			line, _ = strconv.Atoi(m[1])
+		}
+		r.mistake(line, "not valid YAML: %s", yamlLine.ReplaceAllString(err.Error(), ""))
+		return
+	}
+	if len(root.Content) == 0 {
+		r.mistake(1, "the file is empty")
+		return
+	}
+	r.top = r.fields(root.Content[0], reflect.ValueOf(r.d).Elem(), "a definition")
+}
+
+// fields fills the fields of a struct from a mapping, by the names of their JSON form, and
+// returns the lines of its keys.
+func (r *reader) fields(n *yaml.Node, into reflect.Value, what string) map[string]int {
+	lines := map[string]int{"": n.Line}
+	if n.Kind != yaml.MappingNode {
+		r.mistake(n.Line, "expected key: value lines for %s", what)
+		return lines
+	}
+	known := map[string]reflect.Value{}
+	var valid []string
+	for i := range into.NumField() {
+		key, _, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
+		if key != "-" && key != "hash" {
+			known[key] = into.Field(i)
+			valid = append(valid, key)
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		field, ok := known[key.Value]
+		switch {
+		case !ok:
+			r.mistake(key.Line, "unknown key %q; the keys of %s are %s", key.Value, what, strings.Join(valid, ", "))
+			continue
+		case lines[key.Value] > 0:
+			r.mistake(key.Line, "%q is there twice", key.Value)
+			continue
+		}
+		lines[key.Value] = key.Line
+		r.value(key.Value, value, field)
+	}
+	return lines
+}
+
+// value reads one value into a field.
+func (r *reader) value(key string, n *yaml.Node, field reflect.Value) {
+	if n.Kind == yaml.AliasNode {
+		r.mistake(n.Line, "%q is an alias (*%s); write the value out", key, n.Value)
+		return
+	}
+	switch field.Interface().(type) {
+	case []Stage:
+		r.stages(n)
+	case []Engine, []string:
+		if n.Kind != yaml.SequenceNode {
+			r.mistake(n.Line, "%s: want a list such as [one, two]", key)
+			return
+		}
+		for _, item := range n.Content {
+			r.text(key, item)
+			field.Set(reflect.Append(field, reflect.ValueOf(item.Value).Convert(field.Type().Elem())))
+		}
+	case bool:
+		if n.Value != "true" && n.Value != "false" {
+			r.mistake(n.Line, "%s: want true or false, not %q", key, n.Value)
+			return
+		}
+		field.SetBool(n.Value == "true")
+	case float64:
+		f, err := strconv.ParseFloat(n.Value, 64)
+		if err != nil || !(f >= 0 && f <= 100) { // written so that NaN is refused too
+			r.mistake(n.Line, "%s: want a number from 0 to 100, not %q", key, n.Value)
+			return
+		}
+		field.SetFloat(f)
+	default: // a text
+		r.text(key, n)
+		field.SetString(strings.TrimSpace(n.Value))
+	}
+}
+
+// text refuses a value that is not one short line.
+func (r *reader) text(key string, n *yaml.Node) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		r.mistake(n.Line, "%s: want a text", key)
+	case len([]rune(n.Value)) > maxLine:
+		r.mistake(n.Line, "%s has %d characters; at most %d are accepted", key, len([]rune(n.Value)), maxLine)
+	case strings.ContainsFunc(strings.TrimSpace(n.Value), func(c rune) bool {
+		return c < ' ' || c == 0x7f || c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069
+	}):
+		r.mistake(n.Line, "%s has a line break or a control character", key)
+	}
+}
+
+func (r *reader) stages(n *yaml.Node) {
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		r.mistake(n.Line, "stages: want a list of stages, each beginning with \"- id:\"")
+		return
+	}
+	if len(n.Content) > maxStages {
+		r.mistake(n.Content[maxStages].Line, "%d stages; at most %d are accepted", len(n.Content), maxStages)
+		return
+	}
+	for _, item := range n.Content {
+		var st Stage
+		r.lines = append(r.lines, r.fields(item, reflect.ValueOf(&st).Elem(), "a stage"))
+		r.d.Stages = append(r.d.Stages, st)
+	}
+}
