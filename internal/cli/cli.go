@@ -23,8 +23,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -232,19 +232,7 @@ func (a *app) project() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return withSessions(here), nil
-}
-
-// withSessions returns the nearest folder upwards that has sessions, else the folder itself.
-func withSessions(here string) string {
-	for dir := here; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, filestore.Folder)); err == nil && info.IsDir() { //nolint:gosec // the person names the folder at their terminal
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return here
-		}
-	}
+	return project.Nearest(here), nil
 }
 
 // plainFlagError takes out what the flag library says of Go's parsers.

@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/upkeep"
 )
@@ -108,7 +109,7 @@ func (a *app) openFolder() (*durable.Dir, error) {
 // checkSettings checks what every action needs: the settings and the prompts.
 func (a *app) checkSettings(cwd string) upkeep.Check {
 	c := upkeep.Check{Group: upkeep.OfProject, Name: "settings", Status: upkeep.OK, Detail: "settings and prompts can be used"}
-	if err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
+	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = upkeep.Problem, f.Message, f.Hint
 		return c

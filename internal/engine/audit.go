@@ -1,13 +1,12 @@
 package engine
 
 import (
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -30,7 +29,7 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 			}
 		}
 	}
-	own, trusted, err := r.project.rubric(st.ID, r.trust)
+	own, trusted, err := r.rubric(st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,68 +61,22 @@ func answersOf(s *workflow.Session) []string {
 	return out
 }
 
-// rubric returns the stage's rubric from the configured folder, or nil. It is trusted
-// where it is the person's own, or they have allowed it as it is.
-func (p *Project) rubric(id workflow.StageID, t Trust) (own *audit.Rubric, trusted bool, err error) {
-	data, brought, err := p.ownRubric(id)
-	if err != nil || data == nil {
+// rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
+// is the person's own, or they have allowed it with this content.
+func (r run) rubric(id workflow.StageID) (rules *audit.Rubric, trusted bool, err error) {
+	own, err := r.project.Rubric(id)
+	if err != nil || own == nil {
 		return nil, false, err
 	}
-	rubric, err := audit.Parse(rubricName(id), id, data)
+	parsed, err := own.Parse()
 	if err != nil {
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &rubric, !brought || t != nil && t.Allowed(p.rubricAllowance(id, data)), nil
-}
-
-func rubricName(id workflow.StageID) string { return string(id) + ".yaml" }
-
-// ownRubric reads the stage's rubric from the configured folder; nil if there is none.
-// brought is true where the project brings or names it, and not the person.
-func (p *Project) ownRubric(id workflow.StageID) (data []byte, brought bool, err error) {
-	folder, done, inside, err := p.ownFolder(p.Config.Rubrics)
-	if err != nil || folder == nil {
-		return nil, false, err
-	}
-	defer done()
-	if data, err = audit.Read(folder, id); err != nil || data == nil {
-		return nil, false, err
-	}
-	return data, inside || p.Config.OwnRubrics || p.contains(p.Config.Rubrics), nil
+	return &parsed, !own.Brought || r.trust != nil && r.trust.Allowed(rubricAllowance(r.project, own)), nil
 }
 
 // rubricAllowance is what the person allows by allowing a rubric.
-func (p *Project) rubricAllowance(id workflow.StageID, data []byte) trust.Allowance {
-	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.Config.Rubrics, rubricName(id)), SHA256: workflow.Hash(data)}
-}
-
-// contains reports whether a folder is one of the project by any of its names.
-func (p *Project) contains(name string) bool {
-	folder, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return true // it cannot be told
-	}
-	project, err := filepath.EvalSymlinks(p.Dir.Path())
-	if err != nil {
-		return true
-	}
-	rel, err := filepath.Rel(project, folder)
-	return err != nil || filepath.IsLocal(rel)
-}
-
-// ownFolder opens a configured folder of prompts or rubrics; nil if it is not there. One
-// inside the project is read through it, so that a link in it leads nowhere else.
-func (p *Project) ownFolder(name string) (folder fs.FS, done func(), inside bool, err error) {
-	done = func() {}
-	rel, relErr := filepath.Rel(p.Dir.Path(), name)
-	if relErr == nil && filepath.IsLocal(rel) {
-		folder, err = fs.Sub(p.Dir.Tree(), filepath.ToSlash(rel))
-		return folder, done, true, err
-	}
-	dir, err := p.openOwn(name)
-	if err != nil {
-		return nil, done, false, nil //nolint:nilerr // there is none
-	}
-	return dir.Tree(), func() { _ = dir.Close() }, false, nil
+func rubricAllowance(p *project.Project, own *project.Rubric) trust.Allowance {
+	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: own.Path, SHA256: workflow.Hash(own.Text)}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -52,7 +53,7 @@ func (e *Engine) readSigner() workflow.Signer {
 // recordOf returns what this machine has recorded of a session of a project; nil where that
 // is nothing. It is to be read before the session is, unless that is locked: whoever
 // changes a session records it afterwards, so what was read first is never ahead.
-func (e *Engine) recordOf(signer workflow.Signer, p *Project, id string) *workflow.Checkpoint {
+func (e *Engine) recordOf(signer workflow.Signer, p *project.Project, id string) *workflow.Checkpoint {
 	if e.trust == nil || signer == nil {
 		return nil
 	}
@@ -95,14 +96,14 @@ func keyOf(signer workflow.Signer) string {
 func (r run) look(s *workflow.Session, signer workflow.Signer, c *workflow.Checkpoint) {
 	v := s.VerifyAgainst(signer, c)
 	r.found.Verification, r.found.key, r.found.recorded = v, keyOf(signer), c
-	r.found.stops = v.Changed() && (r.project.strict(s) || c != nil && c.Strict)
+	r.found.stops = v.Changed() && (strict(r.project.Config.Workflow, s) || c != nil && c.Strict)
 }
 
 // strict reports whether the gate of any stage asks for the person's own act: as it is
 // configured, or as the session says. The present stage alone would not do: it is what
 // an edit of the session changes first.
-func (p *Project) strict(s *workflow.Session) bool {
-	for _, st := range p.Config.Workflow.Stages {
+func strict(w *workflow.Workflow, s *workflow.Session) bool {
+	for _, st := range w.Stages {
 		gates := []workflow.GateMode{st.Mode, s.Policy[st.ID].Gate}
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
 			gates = append(gates, rec.Policy.Gate)
@@ -165,7 +166,7 @@ func (r run) record(ctx context.Context, s *workflow.Session) {
 	if data, err := store.Encode(s); err == nil {
 		c.File = workflow.Hash(data)
 	}
-	c.Strict = r.project.strict(s)
+	c.Strict = strict(r.project.Config.Workflow, s)
 	if err := r.trust.Record(context.WithoutCancel(ctx), signer, r.project.Dir.Path(), s.SessionID, c); err != nil {
 		r.unrecorded.Do(func() { r.log.Warn("what sessions are is not recorded", "error", err) })
 	}
@@ -174,7 +175,7 @@ func (r run) record(ctx context.Context, s *workflow.Session) {
 // Inspect returns one session in full, its project folder, and what is found of its history.
 func (e *Engine) Inspect(ctx context.Context, req Request) (s *workflow.Session, v workflow.Verification, cwd string, err error) {
 	req.Action = workflow.ActionResume // for its need of one session; nothing is done but find it
-	p, id, err := e.locate(ctx, req)
+	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, v, "", err
 	}
@@ -193,7 +194,7 @@ const maxUnrecorded = 200
 // needs no other check; of the others at most maxUnrecorded are verified, unless all are
 // asked for.
 func (e *Engine) Changed(ctx context.Context, req Request, ids []string, all bool) (map[string]workflow.Verification, error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func (e *Engine) Changed(ctx context.Context, req Request, ids []string, all boo
 	return e.changed(ctx, p, ids, all), ctx.Err()
 }
 
-func (e *Engine) changed(ctx context.Context, p *Project, ids []string, all bool) map[string]workflow.Verification {
+func (e *Engine) changed(ctx context.Context, p *project.Project, ids []string, all bool) map[string]workflow.Verification {
 	signer := e.readSigner()
 	if e.trust == nil || signer == nil && !all {
 		return nil
@@ -245,7 +246,7 @@ const inspected = 64
 
 // compared returns what is found of a session that is compared with what was recorded of
 // it, nil if nothing was; nothing where its file is as it was recorded.
-func (e *Engine) compared(ctx context.Context, p *Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+func (e *Engine) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
 		if data, err := p.Dir.ReadFile(store.SessionPath(id), durable.MaxText); err == nil && workflow.Hash(data) == c.File {
 			return none

@@ -18,9 +18,9 @@ func (r run) policy(s *workflow.Session) workflow.Policy {
 }
 
 // policies are those of all stages, as configured.
-func (p *Project) policies() map[workflow.StageID]workflow.Policy {
+func policies(w *workflow.Workflow) map[workflow.StageID]workflow.Policy {
 	out := map[workflow.StageID]workflow.Policy{}
-	for _, st := range p.Config.Workflow.Stages {
+	for _, st := range w.Stages {
 		out[st.ID] = st.Policy()
 	}
 	return out
@@ -29,7 +29,7 @@ func (p *Project) policies() map[workflow.StageID]workflow.Policy {
 // notePolicy records in the history that the configuration asks for something else than
 // at the session's last change.
 func (r run) notePolicy(s *workflow.Session) {
-	now := r.project.policies()
+	now := policies(r.project.Config.Workflow)
 	if s.Policy == nil { // an older server kept none
 		s.Policy = now
 		return

@@ -11,7 +11,7 @@ import (
 
 // start makes a session at the first stage.
 func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	id := e.newID()
 	s := p.Config.Workflow.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
-	s.Policy = p.policies()
+	s.Policy = policies(p.Config.Workflow)
 	e.keepVerify(p, s)
 	s.SealNew(e.signer(ctx))
 	names := store.Names{
@@ -35,11 +35,8 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return nil, err
 	}
-	if e.known != nil {
-		// A help for finding the session from elsewhere; the session itself is stored.
-		if err := e.known.Add(ctx, p.Dir.Path()); err != nil {
-			e.log.Warn("the list of known projects was not updated", "error", err)
-		}
+	if err := e.projects.Remember(ctx, p); err != nil { // the session itself is stored
+		e.log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
 	r.record(ctx, s)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -31,7 +32,7 @@ type Want struct {
 // its runs have kept, the person's own, the files that they name where these have changed,
 // the rubrics that it brings, and the repositories that it names.
 func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return "", nil, err
 	}
@@ -41,12 +42,12 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 	w.runs()
 	w.scripts()
 	for _, st := range p.Config.Workflow.Stages {
-		data, brought, err := p.ownRubric(st.ID)
+		own, err := p.Rubric(st.ID)
 		if err != nil {
 			return "", nil, err
 		}
-		if brought {
-			w.add(p.rubricAllowance(st.ID, data), string(st.ID))
+		if own != nil && own.Brought {
+			w.add(rubricAllowance(p, own), string(st.ID))
 		}
 	}
 	for _, source := range p.Config.OwnSources {
@@ -75,7 +76,7 @@ func (e *Engine) Allow(ctx context.Context, w Want) error {
 // wanted collects what the person is asked to allow.
 type wanted struct {
 	*Engine
-	p    *Project
+	p    *project.Project
 	have permits
 	list []Want
 }
@@ -102,8 +103,8 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 		a.Kind = trust.KindOwnVerify
 	}
 	want := w.add(a, use)
-	want.SetBy, want.Allowed = by, want.Note == "" && w.have.command(command, by) != nil
-	want.Scripts = slices.DeleteFunc(w.p.scripts(command), func(f trust.Allowance) bool { return f.SHA256 == gone })
+	want.SetBy, want.Allowed = by, want.Note == "" && w.have().Command(command, by) != nil
+	want.Scripts = slices.DeleteFunc(trust.Scripts(w.p.Dir, command), trust.Allowance.Missing)
 	for i := range want.Scripts {
 		want.Scripts[i].At = a.At
 	}
@@ -134,9 +135,9 @@ func (w *wanted) runs() {
 		if err != nil {
 			continue
 		}
-		plans := w.p.plansFor(w.have, s.KeptVerify(), w.Now())
+		plans := verifyPlans(w.p.Config, w.have, s.KeptVerify(), w.Now())
 		for _, stage := range config.Verified() {
-			w.run(s, stage, plans[stage].keep)
+			w.run(s, stage, plans[stage].Keep)
 		}
 	}
 }
@@ -147,12 +148,12 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 		return
 	}
 	by := w.p.Config.VerifyBy[stage]
-	if next := *kept.Instead; next != "" && w.have.command(next, by) != nil {
+	if next := *kept.Instead; next != "" && w.have().Command(next, by) != nil {
 		want := w.command(next, by, "")
 		want.Allowed = false
 		want.Note = fmt.Sprintf("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, commandText(kept))
 	}
-	if w.have.command(kept.Command, kept.SetBy) == nil {
+	if w.have().Command(kept.Command, kept.SetBy) == nil {
 		w.command(kept.Command, kept.SetBy, string(stage)+" of the run "+s.TaskName)
 	}
 }
@@ -163,10 +164,10 @@ func (w *wanted) scripts() {
 		if !want.Allowed {
 			continue
 		}
-		by := w.have.command(want.Text, want.SetBy)
-		for _, c := range w.p.changedScripts(w.have, want.Text, *by) {
+		by := w.have().Command(want.Text, want.SetBy)
+		for _, c := range w.have().Changed(trust.Scripts(w.p.Dir, want.Text), want.Text, *by) {
 			script := w.add(c.Allowance, want.Text)
-			script.Allowed, script.Note = false, c.what
+			script.Allowed, script.Note = false, scriptText(c)
 		}
 	}
 }
