@@ -32,7 +32,7 @@ var mayRead = map[string]map[string]string{
 	"internal/project/detect.go":  {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
 	"internal/score/lexicon.go":   {".ReadFile": "of the word lists in the binary"},
 	"internal/gitsource/place.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
-	"internal/trust/folder.go":    {"os.OpenRoot": "of the person's state folder, to make files in"},
+	"internal/trust/userstate.go": {"os.OpenRoot": "of the person's state folder, to make files in"},
 	"internal/golden/golden.go":   {"os.ReadFile": "of tests"},
 }
 

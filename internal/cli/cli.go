@@ -191,7 +191,7 @@ func (a *app) stateFolder() string {
 	return ""
 }
 
-func (a *app) trust() trust.Folder { return trust.Folder(a.stateFolder()) }
+func (a *app) trust() trust.UserState { return trust.UserState(a.stateFolder()) }
 
 // openProject opens the folder the program works for, or returns nil.
 func (a *app) openProject() *durable.Dir {

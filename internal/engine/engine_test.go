@@ -59,8 +59,8 @@ func (b *bench) restart() {
 			Known:    project.Known{Folder: b.state},
 			Settings: config.Source{UserFolder: b.own, Environ: b.environ},
 		}),
-		Trust:    trust.Folder(b.state),
-		Typed:    trust.Folder(b.state),
+		Trust:    trust.UserState(b.state),
+		Typed:    trust.UserState(b.state),
 		Personas: b.people,
 		Now: func() time.Time {
 			b.clock = b.clock.Add(time.Second)
