@@ -137,7 +137,9 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
 	}
-	p, id, err := e.projects.Find(ctx, req.Address())
+	at := req.Address()
+	at.Optional = req.Action == workflow.ActionStatus
+	p, id, err := e.projects.Find(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -256,23 +258,6 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		r.record(ctx, s)
 	}
 	return s, err
-}
-
-// signer returns what seals histories, or nil. A key that cannot be had must not keep
-// people from their work: the check of the log says that there is no seal.
-func (e *Engine) signer(ctx context.Context) workflow.Signer {
-	e.signing.Lock()
-	defer e.signing.Unlock()
-	if e.trust == nil || e.signs != nil {
-		return e.signs
-	}
-	signer, err := e.trust.Signer(ctx)
-	if err != nil {
-		e.log.Warn("the history is not sealed", "error", err)
-		return nil
-	}
-	e.signs = signer
-	return signer
 }
 
 // admit refuses an action that the session's stage or state does not allow, or

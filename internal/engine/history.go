@@ -90,7 +90,6 @@ const Saved = -1
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
 func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.StageID, iterations ...int) ([]Round, error) {
-	req.Action = workflow.ActionResume // for its need of one session
 	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ type Request struct {
 
 // Address returns what the request says of its project and session.
 func (q *Request) Address() project.Address {
-	return project.Address{Cwd: q.Cwd, Places: q.Places, Session: q.SessionID, Optional: q.Action == workflow.ActionStatus}
+	return project.Address{Cwd: q.Cwd, Places: q.Places, Session: q.SessionID}
 }
 
 // Result is what one engine hands in: a text, or the path of a file in the project that holds it.

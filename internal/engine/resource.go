@@ -65,7 +65,6 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	case ViewSessions:
 		return e.sessionsResource(ctx, req)
 	}
-	req.Action = workflow.ActionResume // for its need of one session
 	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return Resource{}, "", err

@@ -134,7 +134,6 @@ func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow
 
 // Session returns one session in full, and its project folder.
 func (e *Engine) Session(ctx context.Context, req Request) (s *workflow.Session, cwd string, err error) {
-	req.Action = workflow.ActionResume // for its need of one session; nothing is done but find it
 	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, "", err
