@@ -23,8 +23,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -191,7 +191,7 @@ func (a *app) stateFolder() string {
 	return ""
 }
 
-func (a *app) trust() trust.Folder { return trust.Folder(a.stateFolder()) }
+func (a *app) trust() trust.UserState { return trust.UserState(a.stateFolder()) }
 
 // openProject opens the folder the program works for, or returns nil.
 func (a *app) openProject() *durable.Dir {
@@ -232,19 +232,7 @@ func (a *app) project() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return withSessions(here), nil
-}
-
-// withSessions returns the nearest folder upwards that has sessions, else the folder itself.
-func withSessions(here string) string {
-	for dir := here; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, filestore.Folder)); err == nil && info.IsDir() { //nolint:gosec // the person names the folder at their terminal
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return here
-		}
-	}
+	return project.Nearest(here), nil
 }
 
 // plainFlagError takes out what the flag library says of Go's parsers.

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
@@ -108,7 +109,7 @@ func (a *app) openFolder() (*durable.Dir, error) {
 // checkSettings checks what every action needs: the settings and the prompts.
 func (a *app) checkSettings(cwd string) doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: "settings and prompts can be used"}
-	if err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
+	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c

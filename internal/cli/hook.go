@@ -15,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/claudehook"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -112,7 +113,7 @@ func (a *app) keepTyped(ctx context.Context, e claudehook.Event) error {
 	if !filepath.IsAbs(cwd) {
 		return nil
 	}
-	gate, words, ok := a.engine.TypedGate(ctx, withSessions(cwd), action, decision, e.Arguments)
+	gate, words, ok := a.engine.TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
 	if !ok {
 		return nil
 	}

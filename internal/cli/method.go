@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
 // methodWays are how a document's reader reaches what it names, at a terminal.
@@ -32,18 +32,18 @@ func (a *app) methodCommands() []*cobra.Command {
 // shelf returns what there is of the method for the folder that the command is for. A
 // repository that was never fetched is waited for: nobody else will tell that it has come.
 func (a *app) shelf(ctx context.Context) (*library.Shelf, error) {
-	project, err := a.project()
+	folder, err := a.project()
 	if err == nil && a.cwd != "" {
-		_, err = a.engine.Where(engine.Request{Cwd: project})
+		_, err = a.engine.Projects().Where(project.Address{Cwd: folder})
 	}
 	if err != nil {
 		return nil, err
 	}
 	cache := a.gitCache(a.engine.Clock)
 	if cache == nil {
-		return a.library.At(project), nil
+		return a.library.At(folder), nil
 	}
-	remotes, _ := a.remotes(project, a.engine.OpenFolder)
+	remotes, _ := a.remotes(folder, a.engine.Projects().OpenFolder)
 	for _, r := range remotes {
 		if _, err := cache.Copy(r.Spec); err == nil || !cache.Due(r.Spec) {
 			continue
@@ -53,7 +53,7 @@ func (a *app) shelf(ctx context.Context) (*library.Shelf, error) {
 			fmt.Fprintf(a.err, "bmad-mcp: %v\n  what to do: check the address; bmad-mcp sources update tries it again\n", err)
 		}
 	}
-	return a.library.At(project), nil
+	return a.library.At(folder), nil
 }
 
 // forPeople reports whether a list is shown to a person: a terminal gets a table, everything

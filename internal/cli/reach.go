@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -29,7 +29,7 @@ type recorded struct {
 	from string
 }
 
-func (a *app) known() filestore.Known { return filestore.Known{Folder: a.stateFolder()} }
+func (a *app) known() project.Known { return project.Known{Folder: a.stateFolder()} }
 
 // recordedPlaces returns the folders that are on record, with the first problem in reading them.
 func (a *app) recordedPlaces() (out []recorded, err error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
@@ -245,24 +246,19 @@ func (a *app) roots(names []string) ([]string, error) {
 // newEngine makes the engine, and the library of the method whose agents its stages may act
 // as; with folders, both are confined to projects in them.
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
-	var e *engine.Engine
-	library := a.newLibrary(func(name string) (*durable.Dir, error) { return e.OpenFolder(name) }, func() time.Time { return e.Clock() }, len(within) > 0)
+	projects := project.New(project.Options{
+		Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+		Known:    a.known(),
+		Settings: a.settings,
+		Within:   within,
+		Reach:    a.reach,
+	})
+	library := a.newLibrary(projects.OpenFolder, time.Now, len(within) > 0)
 	var typed engine.TypedDecisions
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()
 	}
-	e = engine.New(engine.Options{
-		Typed:    typed,
-		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    a.known(),
-		Settings: a.settings,
-		Trust:    a.trust(),
-		Personas: library,
-		Within:   within,
-		Reach:    a.reach,
-		Log:      a.log,
-	})
-	return e, library
+	return engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Log: a.log}), library
 }
 
 // toolsetNames are the toolsets as the server takes them.

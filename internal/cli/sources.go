@@ -175,7 +175,7 @@ func (a *app) named() ([]library.Remote, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	remotes, _ := a.remotes(project, a.engine.OpenFolder)
+	remotes, _ := a.remotes(project, a.engine.Projects().OpenFolder)
 	return remotes, library.Names(remotes), nil
 }
 

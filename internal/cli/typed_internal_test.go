@@ -38,7 +38,7 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 			if !ok {
 				t.Fatal("nothing waits")
 			}
-			if err := trust.Folder(filepath.Join(state, "bmad-mcp")).PutTyped(trust.Typed{TypedGate: gate, At: e.Now()}); err != nil {
+			if err := trust.UserState(filepath.Join(state, "bmad-mcp")).PutTyped(trust.Typed{TypedGate: gate, At: e.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			yes := true

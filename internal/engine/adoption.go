@@ -14,7 +14,7 @@ import (
 func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 	call := e.memory.count.Add(1)
 	req.Action = workflow.ActionAdopt
-	p, id, err := e.locate(ctx, req)
+	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, fault.From(err)
 	}

@@ -1,13 +1,12 @@
 package engine
 
 import (
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -15,11 +14,11 @@ import (
 // audit returns what the server finds in a document of the current stage, before any
 // lock is taken.
 func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*workflow.Audit, error) {
-	builtin, err := audit.Load(nil, r.workflow(s), st)
+	w := r.workflow(s)
+	builtin, err := audit.Load(nil, w, st)
 	if err != nil {
 		return nil, err
 	}
-	w := r.workflow(s)
 	plan, _ := w.OfKind(workflow.KindPlan)
 	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
 	for _, before := range w.Stages {
@@ -32,7 +31,7 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 			}
 		}
 	}
-	own, trusted, err := r.project.rubric(w, st, r.trust)
+	own, trusted, err := r.rubric(w, st)
 	if err != nil {
 		return nil, err
 	}
@@ -64,66 +63,22 @@ func answersOf(s *workflow.Session) []string {
 	return out
 }
 
-// rubric returns the stage's rubric from the configured folder, or nil. It is trusted
-// where it is the person's own, or they have allowed it as it is.
-func (p *Project) rubric(w *workflow.Definition, st workflow.Stage, t Trust) (own *audit.Rubric, trusted bool, err error) {
-	data, brought, err := p.ownRubric(st)
-	if err != nil || data == nil {
+// rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
+// is the person's own, or they have allowed it with this content.
+func (r run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
+	own, err := r.project.Rubric(st)
+	if err != nil || own == nil {
 		return nil, false, err
 	}
-	rubric, err := audit.Parse(audit.FileName(st), w, st, data)
+	parsed, err := own.Parse(w)
 	if err != nil {
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &rubric, !brought || t != nil && t.Allowed(p.rubricAllowance(st, data)), nil
-}
-
-// ownRubric reads the stage's rubric from the configured folder; nil if there is none.
-// brought is true where the project brings or names it, and not the person.
-func (p *Project) ownRubric(st workflow.Stage) (data []byte, brought bool, err error) {
-	folder, done, inside, err := p.ownFolder(p.Config.Rubrics)
-	if err != nil || folder == nil {
-		return nil, false, err
-	}
-	defer done()
-	if data, err = audit.Read(folder, st); err != nil || data == nil {
-		return nil, false, err
-	}
-	return data, inside || p.Config.OwnRubrics || p.contains(p.Config.Rubrics), nil
+	return &parsed, !own.Brought || r.trust != nil && r.trust.Allowed(rubricAllowance(r.project, own)), nil
 }
 
 // rubricAllowance is what the person allows by allowing a rubric.
-func (p *Project) rubricAllowance(st workflow.Stage, data []byte) trust.Allowance {
-	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: filepath.Join(p.Config.Rubrics, audit.FileName(st)), SHA256: workflow.Hash(data)}
-}
-
-// contains reports whether a folder is one of the project by any of its names.
-func (p *Project) contains(name string) bool {
-	folder, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return true // it cannot be told
-	}
-	project, err := filepath.EvalSymlinks(p.Dir.Path())
-	if err != nil {
-		return true
-	}
-	rel, err := filepath.Rel(project, folder)
-	return err != nil || filepath.IsLocal(rel)
-}
-
-// ownFolder opens a configured folder of prompts or rubrics; nil if it is not there. One
-// inside the project is read through it, so that a link in it leads nowhere else.
-func (p *Project) ownFolder(name string) (folder fs.FS, done func(), inside bool, err error) {
-	done = func() {}
-	rel, relErr := filepath.Rel(p.Dir.Path(), name)
-	if relErr == nil && filepath.IsLocal(rel) {
-		folder, err = fs.Sub(p.Dir.Tree(), filepath.ToSlash(rel))
-		return folder, done, true, err
-	}
-	dir, err := p.openOwn(name)
-	if err != nil {
-		return nil, done, false, nil //nolint:nilerr // there is none
-	}
-	return dir.Tree(), func() { _ = dir.Close() }, false, nil
+func rubricAllowance(p *project.Project, own *project.Rubric) trust.Allowance {
+	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: own.Path, SHA256: workflow.Hash(own.Text)}
 }

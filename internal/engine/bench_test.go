@@ -166,7 +166,7 @@ func BenchmarkChanged(b *testing.B) {
 			b.Run(fmt.Sprintf("sessions=%d/%s", n, way), func(b *testing.B) {
 				bench := newBench(b)
 				populate(b, bench, n)
-				folder := trust.Folder(bench.state)
+				folder := trust.UserState(bench.state)
 				signer, err := folder.Signer(ctx)
 				if err != nil {
 					b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -50,7 +51,7 @@ func (h hooks) Rename(from, to string) error {
 // tryWith makes a call as another process, with something done in between.
 func (b *bench) tryWith(h hooks, req engine.Request) (*engine.Reply, error) {
 	b.t.Helper()
-	e := engine.New(engine.Options{
+	e := engine.New(engine.Options{Now: time.Now, Projects: project.New(project.Options{
 		OpenDir: func(name string) (*durable.Dir, error) {
 			dir, err := durable.OpenDir(name)
 			if err != nil {
@@ -59,8 +60,8 @@ func (b *bench) tryWith(h hooks, req engine.Request) (*engine.Reply, error) {
 			h.FS = dir.FS
 			return durable.NewDir(name, h), nil
 		},
-		Backend: func(dir *durable.Dir) engine.Backend { return filestore.New(dir) }, Settings: config.Source{}, Now: time.Now,
-	})
+		Backend: func(dir *durable.Dir) project.Backend { return filestore.New(dir) }, Settings: config.Source{},
+	})})
 	req.Cwd, req.SessionID, req.By = b.dir, b.session, "the other"
 	return e.Do(ctx, req)
 }

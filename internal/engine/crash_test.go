@@ -20,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -94,17 +95,19 @@ func newWorldWithID(w world, id string) world {
 		own = person{disk: w.disk, path: w.path + "-state"}
 	}
 	w.engine = engine.New(engine.Options{
-		OpenDir: func(name string) (*durable.Dir, error) {
-			if name != w.path {
-				return nil, fs.ErrNotExist
-			}
-			return w.disk.Dir(w.path), nil
-		},
-		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Settings: config.Source{},
-		Trust:    own,
-		Now:      func() time.Time { return time.Unix(1_800_000_000+60*w.clock.Load(), 0) },
-		NewID:    func() string { return id },
+		Projects: project.New(project.Options{
+			OpenDir: func(name string) (*durable.Dir, error) {
+				if name != w.path {
+					return nil, fs.ErrNotExist
+				}
+				return w.disk.Dir(w.path), nil
+			},
+			Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+			Settings: config.Source{},
+		}),
+		Trust: own,
+		Now:   func() time.Time { return time.Unix(1_800_000_000+60*w.clock.Load(), 0) },
+		NewID: func() string { return id },
 	})
 	return w
 }

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
@@ -94,7 +92,7 @@ func (r run) resubmits(s *workflow.Session) bool {
 		return false
 	}
 	for _, result := range r.results(s) {
-		if r.given(result.Path) != r.draftPath(s) {
+		if r.project.Local(result.Path) != r.draftPath(s) {
 			return false
 		}
 	}
@@ -109,7 +107,7 @@ func (r run) notStale(s *workflow.Session) error {
 		return nil
 	}
 	for _, result := range r.results(s) {
-		given := r.given(result.Path)
+		given := r.project.Local(result.Path)
 		stale := given == rec.Artifact.Path && artifact.StateOf(r.project.Dir, *rec.Artifact) == artifact.Unchanged
 		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == r.draftPath(s)) && !r.draftEdited(s) {
 			return fault.New(fault.InvalidArgument, "%s is the document from before an earlier stage was reopened", given).
@@ -117,14 +115,6 @@ func (r run) notStale(s *workflow.Session) error {
 		}
 	}
 	return nil
-}
-
-// given returns the path of a submission as references have it.
-func (r run) given(name string) string {
-	if filepath.IsAbs(name) {
-		name = r.relative(name)
-	}
-	return path.Clean(filepath.ToSlash(name))
 }
 
 // sameAsBefore says so where a submission is word for word the stage's document of

@@ -1,16 +1,12 @@
 // Package engine holds the use cases of bmad-mcp, one file an action. It owns the
 // clock, the ids and the transactions; the faces turn what they receive into a
 // [Request], call [Engine.Do], and show the [Reply] or the *fault.Error.
-//
-// A [Project] is one folder with its sessions, texts, artifacts and settings. It
-// is opened anew for every call, so that several processes can serve it at once.
 package engine
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,27 +14,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// Backend keeps the sessions and texts of one project.
-type Backend interface {
-	store.Sessions
-	store.Recent
-	store.Contents
-}
-
-// KnownProjects remembers where sessions were started.
-type KnownProjects interface {
-	List() []string
-	Add(ctx context.Context, project string) error
-}
 
 // Trust is what the person keeps outside of projects.
 type Trust interface {
@@ -72,20 +53,8 @@ type Consent interface {
 
 // Options are what an Engine needs from outside.
 type Options struct {
-	// OpenDir opens a project folder; durable.OpenDir if nil.
-	OpenDir func(name string) (*durable.Dir, error)
-	// Backend returns the store of an open project folder.
-	Backend func(dir *durable.Dir) Backend
-	// Known may be nil: sessions are then found only where the caller looks.
-	Known KnownProjects
-	// Settings is where configuration comes from.
-	Settings config.Source
-	// Within are the folders that every project has to lie in; with none, a project may be
-	// anywhere.
-	Within []string
-	// Reach says which folders may be opened for the one caller of this engine; with nil,
-	// Within alone does.
-	Reach *reach.Reach
+	// Projects finds and opens the projects.
+	Projects *project.Finder
 	// Trust is what the person keeps outside of projects; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
@@ -102,12 +71,7 @@ type Options struct {
 // Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
 // but which revision it last told its callers of.
 type Engine struct {
-	openDir  func(name string) (*durable.Dir, error)
-	backend  func(dir *durable.Dir) Backend
-	known    KnownProjects
-	within   []string
-	reach    *reach.Reach
-	settings config.Source
+	projects *project.Finder
 	trust    Trust
 	typedBy  TypedDecisions
 	personas Personas
@@ -125,9 +89,9 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{openDir: o.OpenDir, backend: o.Backend, known: o.Known, reach: o.Reach, settings: o.Settings, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
-	if e.openDir == nil {
-		e.openDir = durable.OpenDir
+	e := &Engine{projects: o.Projects, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, now: o.Now, newID: o.NewID, log: o.Log}
+	if e.projects == nil {
+		e.projects = project.New(project.Options{})
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -138,16 +102,12 @@ func New(o Options) *Engine {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
-	for _, root := range o.Within {
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			root = real
-		}
-		e.within = append(e.within, filepath.Clean(root))
-	}
-	e.settings.Confined = e.confined()
 	e.born = e.Now()
 	return e
 }
+
+// Projects finds and opens the projects that the engine works in.
+func (e *Engine) Projects() *project.Finder { return e.projects }
 
 // Now returns the time by the engine's clock, in the precision that is stored.
 func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
@@ -177,7 +137,9 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
 	}
-	p, id, err := e.locate(ctx, req)
+	at := req.Address()
+	at.Optional = req.Action == workflow.ActionStatus
+	p, id, err := e.projects.Find(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +163,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 // run is one action on one session.
 type run struct {
 	*Engine
-	project *Project
+	project *project.Project
 	id      string
 	req     Request
 	// call is when the call came in, by the engine's memory.
@@ -296,23 +258,6 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		r.record(ctx, s)
 	}
 	return s, err
-}
-
-// signer returns what seals histories, or nil. A key that cannot be had must not keep
-// people from their work: the check of the log says that there is no seal.
-func (e *Engine) signer(ctx context.Context) workflow.Signer {
-	e.signing.Lock()
-	defer e.signing.Unlock()
-	if e.trust == nil || e.signs != nil {
-		return e.signs
-	}
-	signer, err := e.trust.Signer(ctx)
-	if err != nil {
-		e.log.Warn("the history is not sealed", "error", err)
-		return nil
-	}
-	e.signs = signer
-	return signer
 }
 
 // admit refuses an action that the session's stage or state does not allow, or

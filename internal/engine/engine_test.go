@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -53,11 +54,13 @@ func newBench(t testing.TB) *bench {
 // restart replaces the engine by a new one, as a new process has it.
 func (b *bench) restart() {
 	b.engine = engine.New(engine.Options{
-		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    filestore.Known{Folder: b.state},
-		Settings: config.Source{UserFolder: b.own, Environ: b.environ},
-		Trust:    trust.Folder(b.state),
-		Typed:    trust.Folder(b.state),
+		Projects: project.New(project.Options{
+			Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+			Known:    project.Known{Folder: b.state},
+			Settings: config.Source{UserFolder: b.own, Environ: b.environ},
+		}),
+		Trust:    trust.UserState(b.state),
+		Typed:    trust.UserState(b.state),
 		Personas: b.people,
 		Now: func() time.Time {
 			b.clock = b.clock.Add(time.Second)

@@ -3,11 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,7 +16,7 @@ func (r run) evidence(ctx context.Context, s *workflow.Session, st workflow.Stag
 	if checked, _ := r.workflow(s).Stage(stage); !checked.Verify {
 		return nil
 	}
-	kept := r.verifyPlans(s)[stage].keep
+	kept := r.verifyPlans(s)[stage].Keep
 	if kept.Command == "" {
 		return nil
 	}
@@ -107,38 +105,4 @@ func verifiedBy(st workflow.Stage) workflow.StageID {
 		return st.SendsBackTo
 	}
 	return st.ID
-}
-
-// evidenceText says in one line what came of a command, and what the person should know of it.
-func evidenceText(e *workflow.Evidence) string {
-	text := resultText(e)
-	if e.Changed != "" {
-		text += "; changed during the run: " + e.Changed
-	}
-	if len(e.Notes) > 0 {
-		text += "; note: " + strings.Join(e.Notes, "; ")
-	}
-	return text
-}
-
-// resultText says in one line what came of a command.
-func resultText(e *workflow.Evidence) string {
-	command := "`" + clip(e.Command, 120) + "`"
-	switch {
-	case e.NotRun != "":
-		return command + " was not run: " + e.NotRun
-	case e.TimedOut:
-		return fmt.Sprintf("%s was ended after %s", command, time.Duration(e.TookMS)*time.Millisecond)
-	case e.ExitCode != 0:
-		return fmt.Sprintf("%s failed with exit code %d", command, e.ExitCode)
-	}
-	return command + " passed"
-}
-
-// historyText is what the history says of a submission's evidence.
-func historyText(e *workflow.Evidence) string {
-	if e == nil {
-		return ""
-	}
-	return strings.ReplaceAll(visible.Line(evidenceText(e)), "`", "")
 }

@@ -285,7 +285,7 @@ func (b *bench) copy() {
 func (b *bench) takeBack() {
 	b.t.Helper()
 	for _, kind := range trust.Kinds() {
-		if _, err := trust.Folder(b.state).Disallow(ctx, b.dir, kind); err != nil {
+		if _, err := trust.UserState(b.state).Disallow(ctx, b.dir, kind); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -142,7 +142,7 @@ func TestProjectsRubricIsTrustedOnceAllowed(t *testing.T) {
 	if err != nil || cwd != b.dir || len(wants) != 1 || wants[0].Kind != trust.KindRubric || wants[0].Allowed {
 		t.Fatalf("%+v, %v", wants, err)
 	}
-	if err := trust.Folder(b.state).Allow(ctx, wants[0].Allowance); err != nil {
+	if err := trust.UserState(b.state).Allow(ctx, wants[0].Allowance); err != nil {
 		t.Fatal(err)
 	}
 	b.at("po/refining", confirm(false))
@@ -170,7 +170,7 @@ func TestVerifyCommand(t *testing.T) {
 	if err != nil || len(wants) != 1 || wants[0].Use != "dev, qa" {
 		t.Fatalf("%+v, %v", wants, err)
 	}
-	if err := trust.Folder(b.state).Allow(ctx, wants[0].Allowance); err != nil {
+	if err := trust.UserState(b.state).Allow(ctx, wants[0].Allowance); err != nil {
 		t.Fatal(err)
 	}
 	// What the server saw when the work was handed in opposes a pass of the review.
@@ -450,7 +450,7 @@ func TestModelsTextIsNotOurs(t *testing.T) {
 func TestHistoryIsSealed(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.AwaitingApproval)
-	signer, err := trust.Folder(b.state).ReadSigner()
+	signer, err := trust.UserState(b.state).ReadSigner()
 	if err != nil || signer == nil {
 		t.Fatal(signer, err)
 	}

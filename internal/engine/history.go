@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -89,8 +90,7 @@ const Saved = -1
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
 func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.StageID, iterations ...int) ([]Round, error) {
-	req.Action = workflow.ActionResume // for its need of one session
-	p, id, err := e.locate(ctx, req)
+	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +103,9 @@ func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.St
 	out := make([]Round, len(iterations))
 	for i, n := range iterations {
 		if n == Saved {
-			out[i], err = p.savedRound(s, stage)
+			out[i], err = savedRound(p, s, stage)
 		} else {
-			out[i], err = p.round(ctx, s, stage, rounds, n)
+			out[i], err = roundOf(ctx, p, s, stage, rounds, n)
 		}
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.St
 	return out, nil
 }
 
-func (p *Project) round(ctx context.Context, s *workflow.Session, stage workflow.StageID, rounds []Round, iteration int) (Round, error) {
+func roundOf(ctx context.Context, p *project.Project, s *workflow.Session, stage workflow.StageID, rounds []Round, iteration int) (Round, error) {
 	for _, r := range rounds {
 		if r.Iteration != iteration {
 			continue
@@ -137,7 +137,7 @@ func (p *Project) round(ctx context.Context, s *workflow.Session, stage workflow
 		WithHint("its submissions are: %s", joinInts(numbers))
 }
 
-func (p *Project) savedRound(s *workflow.Session, stage workflow.StageID) (Round, error) {
+func savedRound(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
 	a := s.Record(stage).Artifact
 	if a == nil {
 		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -29,21 +28,3 @@ func (r run) persona(st workflow.Stage) string {
 	}
 	return clip(text, MaxPersona) + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
 }
-
-// Where returns the folder of the project that a request is for, also of one whose settings
-// cannot be used.
-func (e *Engine) Where(req Request) (string, error) {
-	cwd, err := e.place(req)
-	if err != nil {
-		return "", err
-	}
-	dir, err := e.folder(cwd)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = dir.Close() }() // nothing was written
-	return dir.Path(), nil
-}
-
-// OpenFolder opens a folder, if it may be served.
-func (e *Engine) OpenFolder(name string) (*durable.Dir, error) { return e.openFolder(name) }

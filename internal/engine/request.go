@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -69,6 +70,11 @@ type Request struct {
 	// Revision is the one the caller decided on; the call is refused if the session has
 	// another by now. nil takes any.
 	Revision *int
+}
+
+// Address returns what the request says of its project and session.
+func (q *Request) Address() project.Address {
+	return project.Address{Cwd: q.Cwd, Places: q.Places, Session: q.SessionID}
 }
 
 // Result is what one engine hands in: a text, or the path of a file in the project that holds it.

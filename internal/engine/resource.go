@@ -65,8 +65,7 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	case ViewSessions:
 		return e.sessionsResource(ctx, req)
 	}
-	req.Action = workflow.ActionResume // for its need of one session
-	p, id, err := e.locate(ctx, req)
+	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return Resource{}, "", err
 	}
@@ -248,7 +247,7 @@ type IndexEntry struct {
 // Index lists what can be read by itself of a project's sessions, of the ones changed
 // last, at most n: each session's file and its artifacts, with their sizes in bytes.
 func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []IndexEntry, cwd string, err error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return nil, "", err
 	}
@@ -275,21 +274,6 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 		}
 	}
 	return entries, p.Dir.Path(), nil
-}
-
-// Projects lists the projects that are served: the folders that it is confined to, and in
-// them those where sessions were started on this machine. Without folders, all of these.
-func (e *Engine) Projects() []string {
-	out := slices.Clone(e.within)
-	if e.known == nil {
-		return out
-	}
-	for _, project := range e.known.List() {
-		if _, _, served := e.servedAs(project); (served || len(e.within) == 0) && !slices.Contains(out, project) {
-			out = append(out, project)
-		}
-	}
-	return out
 }
 
 // maxShown bounds the text that a reply carries of a resource, in bytes.

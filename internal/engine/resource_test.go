@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -105,11 +106,11 @@ func TestWithin(t *testing.T) {
 	// Sessions that a server without bounds has started are known on this machine.
 	free := b.do(engine.Request{Action: workflow.ActionStart, Objective: "Known elsewhere", Cwd: outside})
 	b.session = ""
-	e := engine.New(engine.Options{
-		Backend: func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:   filestore.Known{Folder: b.state},
+	e := engine.New(engine.Options{Projects: project.New(project.Options{
+		Backend: func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+		Known:   project.Known{Folder: b.state},
 		Within:  []string{root},
-	})
+	})})
 	for _, cwd := range []string{outside, filepath.Join(root, "link"), filepath.Join(root, "..", "elsewhere"), filepath.Dir(root), "/"} {
 		_, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: cwd})
 		if !fault.Is(err, fault.NotAllowed) {
@@ -161,15 +162,15 @@ func TestWithin(t *testing.T) {
 	if err := os.Remove(settings); err != nil {
 		t.Fatal(err)
 	}
-	own := engine.New(engine.Options{
-		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+	own := engine.New(engine.Options{Projects: project.New(project.Options{
+		Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
 		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
 		Within:   []string{root},
-	})
+	})})
 	if reply, err := own.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: filepath.Join(root, "a")}); err != nil || !strings.Contains(reply.RolePrompt, "SECRET") {
 		t.Errorf("the person's own folder: %v", err)
 	}
-	if got := e.Projects(); len(got) != 3 {
+	if got := e.Projects().List(); len(got) != 3 {
 		t.Errorf("projects %v, want the root and two in it", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // start makes a session at the first stage.
 func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +42,8 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return nil, err
 	}
-	if e.known != nil {
-		// A help for finding the session from elsewhere; the session itself is stored.
-		if err := e.known.Add(ctx, p.Dir.Path()); err != nil {
-			e.log.Warn("the list of known projects was not updated", "error", err)
-		}
+	if err := e.projects.Remember(ctx, p); err != nil { // the session itself is stored
+		e.log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
 	r.record(ctx, s)

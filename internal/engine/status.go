@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -59,7 +60,7 @@ func lastGrant(s *workflow.Session, stage workflow.StageID) (entry int, g *workf
 const listed = 20
 
 // list describes the sessions of a project that has not exactly one active.
-func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, error) {
+func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
 	sessions, broken, err := p.Backend.List(ctx)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *Project) (*Reply, err
 // Sessions returns every readable session of a project in short, the oldest first, and
 // an error text for each that is not.
 func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -133,8 +134,7 @@ func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow
 
 // Session returns one session in full, and its project folder.
 func (e *Engine) Session(ctx context.Context, req Request) (s *workflow.Session, cwd string, err error) {
-	req.Action = workflow.ActionResume // for its need of one session; nothing is done but find it
-	p, id, err := e.locate(ctx, req)
+	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, "", err
 	}

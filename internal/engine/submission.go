@@ -2,15 +2,9 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -93,12 +87,12 @@ func (r run) load(result Result) (string, error) {
 		}
 		name += "_path"
 		var err error
-		if text, err = r.loadFile(name, result.Path); err != nil {
+		if text, err = r.project.ReadDocument(name, result.Path); err != nil {
 			return "", err
 		}
 	}
-	if limit := r.project.Config.MaxSubmission; int64(len(text)) > limit {
-		return "", tooLarge(name, int64(len(text)), limit)
+	if int64(len(text)) > r.project.Config.MaxSubmission {
+		return "", r.project.TooLarge(name, int64(len(text)))
 	}
 	if err := checkText(name, text, len(text)); err != nil {
 		return "", err
@@ -108,78 +102,4 @@ func (r run) load(result Result) (string, error) {
 			WithHint("submit the document itself; nothing was changed")
 	}
 	return text, nil
-}
-
-func tooLarge(name string, size, limit int64) error {
-	return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", name, size, limit).
-		WithHint("shorten the document, or raise max_submission_bytes in %s", ".claude/bmad-task.yaml")
-}
-
-// relative returns an absolute path as one from the project folder. The project
-// and the path may spell the same folder differently, as /tmp and /private/tmp do.
-func (r run) relative(path string) string {
-	rel, err := filepath.Rel(r.project.Dir.Path(), path)
-	if err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	project, err := filepath.EvalSymlinks(r.project.Dir.Path())
-	if err != nil {
-		return path
-	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return path
-	}
-	if rel, err = filepath.Rel(project, filepath.Join(folder, filepath.Base(path))); err != nil {
-		return path
-	}
-	return rel
-}
-
-// loadFile reads a submission from a regular file of the project that no symbolic link leads to.
-func (r run) loadFile(name, given string) (string, error) {
-	outside := func() error {
-		return fault.New(fault.InvalidArgument, "%s %q is not inside the project %s", name, given, r.project.Dir.Path()).
-			WithHint("write the document to a file inside the project and pass its path")
-	}
-	local := filepath.Clean(given)
-	if filepath.IsAbs(local) {
-		local = r.relative(local)
-	}
-	if !filepath.IsLocal(local) {
-		return "", outside()
-	}
-	local = filepath.ToSlash(local)
-	var parts []string
-	for dir := local; dir != "."; dir = path.Dir(dir) {
-		parts = append(parts, dir)
-	}
-	slices.Reverse(parts)
-	for _, part := range parts {
-		info, err := r.project.Dir.Lstat(part)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return "", fault.New(fault.NotFound, "%s %q does not exist", name, given).
-				WithHint("paths are relative to the project folder %s", r.project.Dir.Path())
-		case err != nil:
-			return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
-		case info.Mode()&fs.ModeSymlink != 0:
-			return "", fault.New(fault.InvalidArgument, "%s %q leads through the symbolic link %s", name, given, part).
-				WithHint("pass the path of the file itself")
-		}
-	}
-	limit := r.project.Config.MaxSubmission
-	data, err := r.project.Dir.ReadFile(local, limit)
-	var kind *durable.NotRegularError
-	var large *durable.TooLargeError
-	switch {
-	case errors.As(err, &kind):
-		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file: %w", name, given, err).
-			WithHint("pass the path of the document")
-	case errors.As(err, &large):
-		return "", tooLarge(name, max(large.Size, limit+1), limit)
-	case err != nil:
-		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", name, given, err).WithHint("check its permissions")
-	}
-	return string(data), nil
 }

@@ -74,7 +74,7 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
 			return err
 		}
-		sub.workTree, sub.sameTree = r.workTree(s)
+		sub.workTree, sub.sameTree = r.fingerprint(s)
 	}
 	document := sub.assessment.Document
 	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it

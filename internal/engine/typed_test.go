@@ -18,7 +18,7 @@ func (b *bench) types(action workflow.Action, d workflow.Decision, words string)
 	b.t.Helper()
 	gate, rest, ok := b.engine.TypedGate(b.t.Context(), b.dir, action, d, words)
 	if ok {
-		if err := trust.Folder(b.state).PutTyped(trust.Typed{TypedGate: gate, Words: rest, At: b.engine.Now()}); err != nil {
+		if err := trust.UserState(b.state).PutTyped(trust.Typed{TypedGate: gate, Words: rest, At: b.engine.Now()}); err != nil {
 			b.t.Fatal(err)
 		}
 	}

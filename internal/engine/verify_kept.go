@@ -5,27 +5,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// configured returns what the configuration says of a stage's verify command.
-func (p *Project) configured(have permits, stage workflow.StageID) configuredVerify {
-	now := configuredVerify{command: p.Config.Verify[stage], by: p.Config.VerifyBy[stage]}
-	if own, says := p.Config.PersonVerify[stage]; says {
-		now.person = &own
+// configuredVerify returns the configured verify command of a stage.
+func configuredVerify(c config.Config, have permits, stage workflow.StageID) verify.Configured {
+	now := verify.Configured{Command: c.Verify[stage], By: c.VerifyBy[stage]}
+	if own, says := c.PersonVerify[stage]; says {
+		now.Person = &own
 	}
-	if a := have.command(now.command, now.by); now.command != "" && a != nil {
-		now.allowed = &a.At
+	if a := have().Command(now.Command, now.By); now.Command != "" && a != nil {
+		now.Allowed = &a.At
 	}
 	return now
 }
 
-// plansFor decides for each stage between what a session keeps and what is configured.
-func (p *Project) plansFor(w *workflow.Definition, have permits, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verifyPlan {
-	out := map[workflow.StageID]verifyPlan{}
+// verifyPlans decides for each stage between the command that a session keeps and the
+// configured one.
+func verifyPlans(w *workflow.Definition, c config.Config, have permits, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verify.Plan {
+	out := map[workflow.StageID]verify.Plan{}
 	for _, stage := range verifiable(w) {
-		out[stage] = planVerify(kept[stage], p.configured(have, stage), at)
+		out[stage] = verify.NewPlan(kept[stage], configuredVerify(c, have, stage), at)
 	}
 	return out
 }
@@ -41,16 +44,16 @@ func verifiable(w *workflow.Definition) []workflow.StageID {
 	return out
 }
 
-func (r run) verifyPlans(s *workflow.Session) map[workflow.StageID]verifyPlan {
-	return r.project.plansFor(r.workflow(s), r.permits(r.project), s.KeptVerify(), r.Now())
+func (r run) verifyPlans(s *workflow.Session) map[workflow.StageID]verify.Plan {
+	return verifyPlans(r.workflow(s), r.project.Config, r.permits(r.project), s.KeptVerify(), r.Now())
 }
 
 // keepVerify gives a session that is started its verify commands.
-func (e *Engine) keepVerify(p *Project, s *workflow.Session) {
+func (e *Engine) keepVerify(p *project.Project, s *workflow.Session) {
 	commands := map[workflow.StageID]workflow.VerifyCommand{}
-	for stage, plan := range p.plansFor(s.Definition(), e.permits(p), nil, s.CreatedAt) {
-		if plan.keep.Command != "" {
-			commands[stage] = plan.keep
+	for stage, plan := range verifyPlans(s.Definition(), p.Config, e.permits(p), nil, s.CreatedAt) {
+		if plan.Keep.Command != "" {
+			commands[stage] = plan.Keep
 		}
 	}
 	if len(commands) > 0 {
@@ -71,14 +74,15 @@ func (r run) noteVerify(s *workflow.Session) {
 	stages := map[string][]string{}
 	for _, stage := range verifiable(r.workflow(s)) {
 		plan := plans[stage]
-		if plan.news == "" {
+		text := planText(plan)
+		if text == "" {
 			continue
 		}
-		if stages[plan.news] == nil {
-			news = append(news, plan.news)
+		if stages[text] == nil {
+			news = append(news, text)
 		}
-		stages[plan.news] = append(stages[plan.news], string(stage))
-		next[stage] = plan.keep
+		stages[text] = append(stages[text], string(stage))
+		next[stage] = plan.Keep
 	}
 	for i, text := range news {
 		news[i] = fmt.Sprintf("verify of %s: %s", strings.Join(stages[text], ", "), text)

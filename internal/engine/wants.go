@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -32,7 +33,7 @@ type Want struct {
 // its runs have kept, the person's own, the files that they name where these have changed,
 // the rubrics that it brings, and the repositories that it names.
 func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return "", nil, err
 	}
@@ -74,12 +75,12 @@ func (w *wanted) brought() error {
 				continue
 			}
 			seen[audit.FileName(st)] = true
-			data, brought, err := w.p.ownRubric(st)
+			own, err := w.p.Rubric(st)
 			if err != nil {
 				return err
 			}
-			if brought {
-				w.add(w.p.rubricAllowance(st, data), string(st.ID))
+			if own != nil && own.Brought {
+				w.add(rubricAllowance(w.p, own), string(st.ID))
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func (e *Engine) Allow(ctx context.Context, w Want) error {
 // wanted collects what the person is asked to allow.
 type wanted struct {
 	*Engine
-	p    *Project
+	p    *project.Project
 	have permits
 	list []Want
 }
@@ -133,8 +134,8 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 		a.Kind = trust.KindOwnVerify
 	}
 	want := w.add(a, use)
-	want.SetBy, want.Allowed = by, want.Note == "" && w.have.command(command, by) != nil
-	want.Scripts = slices.DeleteFunc(w.p.scripts(command), func(f trust.Allowance) bool { return f.SHA256 == gone })
+	want.SetBy, want.Allowed = by, want.Note == "" && w.have().Command(command, by) != nil
+	want.Scripts = slices.DeleteFunc(trust.Scripts(w.p.Dir, command), trust.Allowance.Missing)
 	for i := range want.Scripts {
 		want.Scripts[i].At = a.At
 	}
@@ -165,9 +166,9 @@ func (w *wanted) runs() {
 		if err != nil {
 			continue
 		}
-		plans := w.p.plansFor(s.Definition(), w.have, s.KeptVerify(), w.Now())
+		plans := verifyPlans(s.Definition(), w.p.Config, w.have, s.KeptVerify(), w.Now())
 		for _, stage := range verifiable(s.Definition()) {
-			w.run(s, stage, plans[stage].keep)
+			w.run(s, stage, plans[stage].Keep)
 		}
 	}
 }
@@ -178,12 +179,12 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 		return
 	}
 	by := w.p.Config.VerifyBy[stage]
-	if next := *kept.Instead; next != "" && w.have.command(next, by) != nil {
+	if next := *kept.Instead; next != "" && w.have().Command(next, by) != nil {
 		want := w.command(next, by, "")
 		want.Allowed = false
 		want.Note = fmt.Sprintf("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, commandText(kept))
 	}
-	if w.have.command(kept.Command, kept.SetBy) == nil {
+	if w.have().Command(kept.Command, kept.SetBy) == nil {
 		w.command(kept.Command, kept.SetBy, string(stage)+" of the run "+s.TaskName)
 	}
 }
@@ -194,10 +195,10 @@ func (w *wanted) scripts() {
 		if !want.Allowed {
 			continue
 		}
-		by := w.have.command(want.Text, want.SetBy)
-		for _, c := range w.p.changedScripts(w.have, want.Text, *by) {
+		by := w.have().Command(want.Text, want.SetBy)
+		for _, c := range w.have().Changed(trust.Scripts(w.p.Dir, want.Text), want.Text, *by) {
 			script := w.add(c.Allowance, want.Text)
-			script.Allowed, script.Note = false, c.what
+			script.Allowed, script.Note = false, scriptText(c)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -22,7 +23,7 @@ func (r run) workflow(s *workflow.Session) *workflow.Definition {
 }
 
 // chosen returns the definition that a start asks for, if it may be used.
-func (e *Engine) chosen(p *Project, name string) (*workflow.Definition, error) {
+func (e *Engine) chosen(p *project.Project, name string) (*workflow.Definition, error) {
 	if name == "" {
 		name = p.Config.Workflow
 	}
@@ -38,7 +39,7 @@ func (e *Engine) chosen(p *Project, name string) (*workflow.Definition, error) {
 }
 
 // usable lists the workflows that can be started as things are.
-func usable(e *Engine, p *Project) []string {
+func usable(e *Engine, p *project.Project) []string {
 	var out []string
 	for _, w := range p.Config.Workflows {
 		if w.Definition != nil && (w.By != workflow.SetByProject || e.trust != nil && e.trust.Allowed(workflowAllowance(p, w))) {
@@ -49,7 +50,7 @@ func usable(e *Engine, p *Project) []string {
 }
 
 // workflowAllowance is what the person allows by allowing a workflow that a project brings.
-func workflowAllowance(p *Project, w config.Workflow) trust.Allowance {
+func workflowAllowance(p *project.Project, w config.Workflow) trust.Allowance {
 	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindWorkflow, Text: w.Path, SHA256: workflow.Hash([]byte(w.Text))}
 }
 
@@ -63,7 +64,7 @@ type WorkflowView struct {
 
 // Workflows lists the workflows of a project, the built-in ones first.
 func (e *Engine) Workflows(req Request) ([]WorkflowView, error) {
-	p, err := e.home(req)
+	p, err := e.projects.At(req.Address())
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (s *Server) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult 
 	if !askable || !fits || !showsForms(ctx) || s.folderForms.isSilent(client) || s.forms.isSilent(client) {
 		return nil
 	}
-	state, _ := s.folderForms.add(form{cwd: real, client: client, limit: s.engine.FormTimeout(), held: !modern(ctx)})
+	state, _ := s.folderForms.add(form{cwd: real, client: client, limit: s.engine.Projects().FormTimeout(), held: !modern(ctx)})
 	if state == "" {
 		return nil
 	}

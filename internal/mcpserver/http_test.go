@@ -449,7 +449,7 @@ func TestHTTPNotifications(t *testing.T) {
 			dir := t.TempDir()
 			const command = "echo all good"
 			s := serve(t, dir, []string{"BMAD_VERIFY=" + command})
-			if err := trust.Folder(filepath.Join(s.state, "bmad-mcp")).Allow(context.Background(), trust.Allowance{Project: dir, Kind: trust.KindVerify, Text: command}); err != nil {
+			if err := trust.UserState(filepath.Join(s.state, "bmad-mcp")).Allow(context.Background(), trust.Allowance{Project: dir, Kind: trust.KindVerify, Text: command}); err != nil {
 				t.Fatal(err)
 			}
 			var options []transport.StreamableHTTPCOption
@@ -519,7 +519,7 @@ func TestHTTPShutdown(t *testing.T) {
 	dir := t.TempDir()
 	const command = "echo begun >> begun; sleep 2; echo all good"
 	s := serve(t, dir, []string{"BMAD_VERIFY=" + command})
-	if err := trust.Folder(filepath.Join(s.state, "bmad-mcp")).Allow(context.Background(), trust.Allowance{Project: dir, Kind: trust.KindVerify, Text: command}); err != nil {
+	if err := trust.UserState(filepath.Join(s.state, "bmad-mcp")).Allow(context.Background(), trust.Allowance{Project: dir, Kind: trust.KindVerify, Text: command}); err != nil {
 		t.Fatal(err)
 	}
 	c := s.connect("2025-06-18", nil, transport.WithContinuousListening()) //nolint:staticcheck // as older clients do

@@ -20,6 +20,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
@@ -173,8 +174,8 @@ func (s *Server) close() {
 
 // ready reports what would keep every action from being done.
 func (s *Server) ready() error {
-	for _, project := range s.places.Served {
-		if err := s.engine.Ready(engine.Request{Cwd: project}); err != nil {
+	for _, folder := range s.places.Served {
+		if err := s.engine.Projects().Ready(project.Address{Cwd: folder}); err != nil {
 			return err
 		}
 	}

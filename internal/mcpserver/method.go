@@ -83,7 +83,7 @@ func (s *Server) shelfOf(base engine.Request) (*library.Shelf, error) {
 	if !s.servesMethod() {
 		return nil, nil
 	}
-	project, err := s.engine.Where(base)
+	project, err := s.engine.Projects().Where(base.Address())
 	if err != nil && base.Cwd != "" {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (c *census) Collect(out chan<- prometheus.Metric) {
 
 func (c *census) take() map[[2]string]int {
 	found := map[[2]string]int{}
-	for _, project := range c.server.engine.Projects() {
+	for _, project := range c.server.engine.Projects().List() {
 		sessions, _, _, err := c.server.engine.Sessions(context.Background(), engine.Request{Cwd: project})
 		if err != nil {
 			c.server.log.Debug("not counted", "project", project, "error", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) placeServed(ctx context.Context, call mcp.CallToolRequest, req 
 	if req.Cwd != "" {
 		if req.Action == workflow.ActionStart && s.onlyHolds(req.Cwd) {
 			return failure(fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
-				WithHint("pass the folder of the one that is meant, such as %s; if all of it is one project, make it a repository, or start the server in it without --root", strings.Join(s.engine.ServedProjects(), ", ")))
+				WithHint("pass the folder of the one that is meant, such as %s; if all of it is one project, make it a repository, or start the server in it without --root", strings.Join(s.engine.Projects().Some(), ", ")))
 		}
 		return nil
 	}
@@ -41,7 +42,7 @@ func (s *Server) placeServed(ctx context.Context, call mcp.CallToolRequest, req 
 func (s *Server) served(roots []string, several bool) []string {
 	var out []string
 	for _, root := range roots {
-		if s.engine.Serves(root) && (!s.isServed(root) || s.home() != "") {
+		if s.engine.Projects().Serves(root) && (!s.isServed(root) || s.home() != "") {
 			out = append(out, root)
 		}
 	}
@@ -60,7 +61,7 @@ func (s *Server) home() string {
 	switch p := s.places; {
 	case p.Project != "":
 		return p.Project
-	case len(p.Served) == 1 && s.engine.IsProject(p.Served[0]):
+	case len(p.Served) == 1 && project.Is(p.Served[0]):
 		return p.Served[0]
 	}
 	return ""
@@ -75,7 +76,7 @@ func (s *Server) isServed(folder string) bool {
 
 // onlyHolds reports whether a folder was given to serve the projects in it.
 func (s *Server) onlyHolds(folder string) bool {
-	return s.places.Project == "" && s.isServed(folder) && s.engine.HoldsProjects(folder)
+	return s.places.Project == "" && s.isServed(folder) && project.Holds(folder)
 }
 
 // servedRoots returns the roots of a request's client, or the question for them, to be

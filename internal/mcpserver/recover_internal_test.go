@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -20,7 +21,7 @@ import (
 
 // faulty is a store with a bug: it panics where it is told to, after having done its work.
 type faulty struct {
-	engine.Backend
+	project.Backend
 	at *string
 }
 
@@ -51,12 +52,12 @@ func (f faulty) Update(ctx context.Context, id string, change func(*workflow.Ses
 
 // TestPanicIsNoFullDisk plants a nil map in the store, before and after the commit.
 func TestPanicIsNoFullDisk(t *testing.T) {
-	at, project := "", t.TempDir()
+	at, folder := "", t.TempDir()
 	var log bytes.Buffer
-	e := engine.New(engine.Options{
-		OpenDir: durable.OpenDir, Settings: config.Source{}, Now: time.Now,
-		Backend: func(dir *durable.Dir) engine.Backend { return faulty{filestore.New(dir), &at} },
-	})
+	e := engine.New(engine.Options{Now: time.Now, Projects: project.New(project.Options{
+		OpenDir: durable.OpenDir, Settings: config.Source{},
+		Backend: func(dir *durable.Dir) project.Backend { return faulty{filestore.New(dir), &at} },
+	})})
 	s := New(e, Options{Version: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.close()
 	call := func(message string) string {
@@ -69,7 +70,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	tool := func(arguments string) string {
 		return call(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bmad-task","arguments":` + arguments + `}}`)
 	}
-	if got := tool(`{"action":"start","objective":"plant","cwd":"` + project + `"}`); !strings.Contains(got, `po/generating`) && !strings.Contains(got, `generating`) {
+	if got := tool(`{"action":"start","objective":"plant","cwd":"` + folder + `"}`); !strings.Contains(got, `po/generating`) && !strings.Contains(got, `generating`) {
 		t.Fatal(got)
 	}
 	refused := func(what, got string) {
@@ -91,21 +92,21 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	}
 
 	at = "get"
-	got := tool(`{"action":"status","session_id":"plant","cwd":"` + project + `"}`)
+	got := tool(`{"action":"status","session_id":"plant","cwd":"` + folder + `"}`)
 	refused("a tool", got)
 	if !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `\"code\":\"internal\"`) {
 		t.Errorf("got %s", got)
 	}
 	at = "update"
-	refused("a tool after the commit", tool(`{"action":"submit","stage":"po","claude_result":"Quality Score: 95","session_id":"plant","cwd":"`+project+`"}`))
+	refused("a tool after the commit", tool(`{"action":"submit","stage":"po","claude_result":"Quality Score: 95","session_id":"plant","cwd":"`+folder+`"}`))
 	at = "list"
-	refused("a resource", call(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"`+sessionsURI+`?cwd=`+url.QueryEscape(project)+`"}}`))
-	refused("a prompt", call(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"bmad-status","arguments":{"cwd":"`+project+`"}}}`))
-	if got := call(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"bmad-status"},"argument":{"name":"task","value":"p"},"context":{"arguments":{"cwd":"` + project + `"}}}}`); !strings.Contains(got, `"values"`) || !strings.Contains(log.String(), "faulty.bug") {
+	refused("a resource", call(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"`+sessionsURI+`?cwd=`+url.QueryEscape(folder)+`"}}`))
+	refused("a prompt", call(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"bmad-status","arguments":{"cwd":"`+folder+`"}}}`))
+	if got := call(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"bmad-status"},"argument":{"name":"task","value":"p"},"context":{"arguments":{"cwd":"` + folder + `"}}}}`); !strings.Contains(got, `"values"`) || !strings.Contains(log.String(), "faulty.bug") {
 		t.Errorf("a completion: %s, %s", got, log.String())
 	}
 	at = ""
-	if got := tool(`{"action":"status","session_id":"plant","cwd":"` + project + `"}`); !strings.Contains(got, "awaiting_confirmation") {
+	if got := tool(`{"action":"status","session_id":"plant","cwd":"` + folder + `"}`); !strings.Contains(got, "awaiting_confirmation") {
 		t.Errorf("the step that was taken is not there: %s", got)
 	}
 }

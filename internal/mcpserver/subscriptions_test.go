@@ -221,7 +221,7 @@ func TestNotices(t *testing.T) {
 			t.Parallel()
 			dir, state := t.TempDir(), t.TempDir()
 			const command = "echo all good"
-			if err := trust.Folder(filepath.Join(state, "bmad-mcp")).Allow(context.Background(), trust.Allowance{Project: dir, Kind: trust.KindVerify, Text: command}); err != nil {
+			if err := trust.UserState(filepath.Join(state, "bmad-mcp")).Allow(context.Background(), trust.Allowance{Project: dir, Kind: trust.KindVerify, Text: command}); err != nil {
 				t.Fatal(err)
 			}
 			r := raw(t, dir, "XDG_STATE_HOME="+state, "BMAD_VERIFY="+command)

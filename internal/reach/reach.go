@@ -178,18 +178,6 @@ func contains(places []place, name string) bool {
 	})
 }
 
-// Roots returns the folders that are open, without links.
-func (r *Reach) Roots() []string {
-	open, _ := r.here()
-	var out []string
-	for _, p := range open {
-		if !slices.Contains(out, p.real) {
-			out = append(out, p.real)
-		}
-	}
-	return out
-}
-
 // Askable returns the path of a folder that the person may be asked about: the one that it
 // leads to. ok is false where no answer would help, or could be one to this question.
 func (r *Reach) Askable(folder string) (real string, ok bool) {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-const allowedFile = "allowed.json"
+var allowances = list[Allowance]{"allowed.json", "allowed", "nothing is allowed", "allow again what you want"}
 
-// The kinds of what can be allowed.
+// The kinds of things that can be allowed.
 const (
 	// KindVerify is a command that the server may run to verify work; its content is
 	// the command itself.
@@ -29,20 +27,18 @@ const (
 	// the BMAD method; its content is its address.
 	KindSource = "source"
 	// KindOwnVerify is the person's own verify command, which may run in a project; its
-	// content is the permission alone, so that they can change the command as they like.
+	// content is the permission alone, so that they are free to change the command.
 	KindOwnVerify = "own_verify"
-	// KindScript is a file of the project that something allowed runs; its content is the
-	// file's. A newer one takes the place of the one before.
+	// KindScript is a file of the project that an allowed command runs; its content is the
+	// file's. A newer one replaces an older one.
 	KindScript = "script"
 	// KindWorkflow is a workflow that a project brings, which could leave gates out; its content
 	// is the file's.
 	KindWorkflow = "workflow"
 )
 
-// Kinds returns the kinds of what can be allowed.
-func Kinds() []string {
-	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow}
-}
+// Kinds returns the kinds of things that can be allowed.
+func Kinds() []string { return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript} }
 
 // Allowance is one thing that a person has allowed in one project.
 type Allowance struct {
@@ -52,15 +48,15 @@ type Allowance struct {
 	Kind string `json:"kind"`
 	// Text tells people what it is: the command, the path of the rubric or script, or the address.
 	Text string `json:"text"`
-	// SHA256 is the hash of the content, and alone says what is allowed. That of a
-	// command or an address is made here, whatever a caller gives.
+	// SHA256 is the hash of the content, which alone decides what is allowed. That of a
+	// command or an address is computed here, whatever a caller passes.
 	SHA256 string    `json:"sha256"`
 	At     time.Time `json:"at"`
-	// ProjectID is that of the project where it was allowed, for kinds that run what lies in
-	// the project; "" if an older version has recorded it. It is set here.
+	// ProjectID is the mark of the project where it was allowed, for kinds that run files of
+	// the project; "" if an older version recorded it. It is set here.
 	ProjectID string `json:"project_id,omitempty"`
 	// Files is true where the files that a command names were recorded with it, as KindScript:
-	// one without a record has come since.
+	// one without a record is newer than the allowance.
 	Files bool `json:"files,omitempty"`
 }
 
@@ -77,7 +73,7 @@ func (a Allowance) normal() Allowance {
 	return a
 }
 
-// check says what keeps an allowance from meaning something.
+// check returns why an allowance is not valid.
 func (a Allowance) check() error {
 	digest, err := hex.DecodeString(a.SHA256)
 	switch {
@@ -107,32 +103,27 @@ func (a Allowance) same(b Allowance) bool {
 }
 
 // Allowed reports whether a person has allowed it. A list that cannot be read allows
-// nothing; Allowances says what is wrong with it.
-func (f Folder) Allowed(a Allowance) bool {
+// nothing; Allowances returns the error.
+func (u UserState) Allowed(a Allowance) bool {
 	a = a.normal()
 	if a.check() != nil {
 		return false
 	}
-	return slices.ContainsFunc(f.InForce(a.Project), a.same)
+	return slices.ContainsFunc(u.InForce(a.Project), a.same)
 }
 
-// Allow records that a person allows it. What was allowed before is recorded anew.
-func (f Folder) Allow(ctx context.Context, a Allowance) error {
+// Allow records that a person allows it, in the place of what it replaces.
+func (u UserState) Allow(ctx context.Context, a Allowance) error {
 	a = a.normal()
 	if err := a.check(); err != nil {
 		return err
 	}
-	d, err := f.make()
-	if err != nil {
-		return f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	return f.trouble(d.allow(ctx, a))
+	return u.created(func(d dir) error { return d.allow(ctx, a) })
 }
 
 func (d dir) allow(ctx context.Context, a Allowance) error {
 	var unbound error
-	err := d.changeAllowances(ctx, func(list []Allowance) []Allowance {
+	err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
 		if a, unbound = a.bind(list); unbound != nil {
 			return list
 		}
@@ -141,69 +132,27 @@ func (d dir) allow(ctx context.Context, a Allowance) error {
 	return cmp.Or(unbound, err)
 }
 
-// Disallow takes back all of a kind that was allowed in a project, and returns how many
-// there were.
-func (f Folder) Disallow(ctx context.Context, project, kind string) (int, error) {
+// Disallow takes back everything of a kind that was allowed in a project, and returns how
+// many there were.
+func (u UserState) Disallow(ctx context.Context, project, kind string) (n int, err error) {
 	if !slices.Contains(Kinds(), kind) {
 		return 0, unknownKind(kind)
 	}
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	n, err := d.disallow(ctx, resolve(project), kind)
-	return n, f.trouble(err)
+	return allowances.remove(ctx, u, ofKind(resolve(project), kind))
 }
 
-func (d dir) disallow(ctx context.Context, project, kind string) (n int, err error) {
-	err = d.changeAllowances(ctx, func(list []Allowance) []Allowance {
-		rest := slices.DeleteFunc(slices.Clone(list), func(a Allowance) bool { return a.Project == project && a.Kind == kind })
-		n = len(list) - len(rest)
-		return rest
-	})
-	return n, err
+// ofKind matches the allowances of a kind in a project.
+func ofKind(project, kind string) func(Allowance) bool {
+	return func(a Allowance) bool { return a.Project == project && a.Kind == kind }
 }
 
-// Allowances returns all that the person has allowed, in every project, the oldest first.
-func (f Folder) Allowances() ([]Allowance, error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	list, err := d.allowances()
-	return list, f.trouble(err)
-}
+// Allowances returns everything that the person has allowed, in every project, the oldest
+// first.
+func (u UserState) Allowances() ([]Allowance, error) { return allowances.get(u) }
 
-// allowed is the file's form.
-type allowed struct {
-	Allowed []Allowance `json:"allowed"`
-}
-
-// allowances reads the list; where there is no file it is empty.
-func (d dir) allowances() ([]Allowance, error) {
-	var list allowed
-	if err := d.readJSON(allowedFile, &list); err != nil {
-		return nil, fault.New(fault.Storage, "%s cannot be read, so nothing is allowed: %w", d.Join(allowedFile), err).
-			WithHint("correct it, or move it away and allow again what you want")
-	}
-	return list.Allowed, nil
-}
-
-func (d dir) changeAllowances(ctx context.Context, to func([]Allowance) []Allowance) error {
-	return change(ctx, d, allowedFile, d.allowances, to, func(list []Allowance) any { return allowed{list} })
-}
-
-// resolve returns the one path by which a folder is known, so that a link to a project is
-// the project. What is missing at the end stays as it is: of a project that is gone its
-// allowances can still be taken back.
+// resolve returns the path of a folder without links, so that a link to a project is the
+// project. A missing end of the path is kept: the allowances of a deleted project can still
+// be taken back.
 func resolve(path string) string {
 	if path == "" {
 		return ""

@@ -20,7 +20,7 @@ import (
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func allow(t *testing.T, f trust.Folder, a trust.Allowance) {
+func allow(t *testing.T, f trust.UserState, a trust.Allowance) {
 	t.Helper()
 	a.At = at
 	if err := f.Allow(t.Context(), a); err != nil {

@@ -47,28 +47,27 @@ type checkpoint struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// Checkpoints returns what is recorded of sessions of a project, by their ids. What is not
+// Checkpoints returns the records of sessions of a project, by their ids. What is not
 // recorded, or cannot be read, is left out.
-func (f Folder) Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
-	d, err := f.open()
-	if err != nil || signer == nil {
+func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...string) (found map[string]workflow.Checkpoint) {
+	if signer == nil {
 		return nil
 	}
-	defer func() { _ = d.Close() }()
-	return Checkpoints{d.Dir}.Read(signer, resolve(project), ids...)
+	_ = u.existing(func(d dir) error { // without the folder there are none
+		found = Checkpoints{d.Dir}.Read(signer, resolve(project), ids...)
+		return nil
+	})
+	return found
 }
 
-// Record keeps a checkpoint of a session of a project, unless a later one is there.
-func (f Folder) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error {
-	d, err := f.make()
-	if err != nil {
-		return f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	return f.trouble(Checkpoints{d.Dir}.Write(ctx, signer, resolve(project), id, c))
+// Record keeps a checkpoint of a session of a project, unless a later one exists.
+func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error {
+	return u.created(func(d dir) error {
+		return Checkpoints{d.Dir}.Write(ctx, signer, resolve(project), id, c)
+	})
 }
 
-// Read is Folder.Checkpoints for the real path of a project.
+// Read is UserState.Checkpoints for the real path of a project.
 func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
 	out := map[string]workflow.Checkpoint{}
 	for _, id := range ids {
@@ -127,7 +126,7 @@ func signature(signer workflow.Signer, data []byte) string {
 	return signer.Sign(checkpointDomain + string(data))
 }
 
-// Write is Folder.Record for the real path of a project.
+// Write is UserState.Record for the real path of a project.
 func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project, id string, cp workflow.Checkpoint) error {
 	name, ok := checkpointName(project, id)
 	if !ok {
@@ -171,17 +170,12 @@ type Forgotten struct {
 
 // Forget finds checkpoints from before a time whose session is gone: gone reports that of
 // a session of a project, by its real path. With apply it removes them.
-func (f Folder) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) ([]Forgotten, error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	out, err := Checkpoints{d.Dir}.forget(ctx, before, gone, apply)
-	return out, f.trouble(err)
+func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {
+	err = u.existing(func(d dir) error {
+		out, err = Checkpoints{d.Dir}.forget(ctx, before, gone, apply)
+		return err
+	})
+	return out, err
 }
 
 func (c Checkpoints) forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {

@@ -19,7 +19,7 @@ func checkpoint(revision int) workflow.Checkpoint {
 	return workflow.Checkpoint{Entries: revision, Revision: revision, Entry: "ab", At: at, File: "cd"}
 }
 
-func signerOf(t *testing.T, f trust.Folder) workflow.Signer {
+func signerOf(t *testing.T, f trust.UserState) workflow.Signer {
 	t.Helper()
 	s, err := f.Signer(t.Context())
 	if err != nil {
@@ -29,7 +29,7 @@ func signerOf(t *testing.T, f trust.Folder) workflow.Signer {
 }
 
 // recordFile returns the only file of checkpoints.
-func recordFile(t *testing.T, f trust.Folder) string {
+func recordFile(t *testing.T, f trust.UserState) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(string(f), "checkpoints", "*", "*.json"))
 	if err != nil || len(found) != 1 {

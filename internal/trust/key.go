@@ -48,38 +48,31 @@ func newSigner(key []byte) workflow.Signer {
 	}
 }
 
-// Signer returns a signer by the folder's key, which is made where there is none. A key
-// that cannot be read, or that is none, is an error and stays as it is: what was sealed
-// with it could be checked by nothing else. Ask once in a process; the signer itself
-// costs nothing.
-func (f Folder) Signer(ctx context.Context) (workflow.Signer, error) {
-	d, err := f.make()
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	key, err := d.ensureKey(ctx)
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	return newSigner(key), nil
+// Signer returns a signer with the folder's key, which is created if there is none. An
+// unreadable or invalid key is an error and stays as it is: nothing else could check what
+// was sealed with it. Ask once in a process; the signer itself costs nothing.
+func (u UserState) Signer(ctx context.Context) (signer workflow.Signer, err error) {
+	err = u.created(func(d dir) error {
+		key, err := d.ensureKey(ctx)
+		if err == nil {
+			signer = newSigner(key)
+		}
+		return err
+	})
+	return signer, err
 }
 
-// ReadSigner is like Signer, but makes nothing, for checks; it returns nil where there is no key.
-func (f Folder) ReadSigner() (workflow.Signer, error) {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	key, err := d.readKey()
-	if key == nil {
-		return nil, f.trouble(err)
-	}
-	return newSigner(key), nil
+// ReadSigner is like Signer for checks: it creates nothing, and returns nil where there is
+// no key.
+func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
+	err = u.existing(func(d dir) error {
+		key, err := d.readKey()
+		if key != nil {
+			signer = newSigner(key)
+		}
+		return err
+	})
+	return signer, err
 }
 
 // readKey returns the key, or nil where there is none.

@@ -19,12 +19,12 @@ import (
 )
 
 // folder returns a state folder that does not exist yet.
-func folder(t *testing.T) trust.Folder {
+func folder(t *testing.T) trust.UserState {
 	t.Helper()
-	return trust.Folder(filepath.Join(t.TempDir(), "state", "bmad-mcp"))
+	return trust.UserState(filepath.Join(t.TempDir(), "state", "bmad-mcp"))
 }
 
-func write(t *testing.T, f trust.Folder, name string, data []byte, mode fs.FileMode) string {
+func write(t *testing.T, f trust.UserState, name string, data []byte, mode fs.FileMode) string {
 	t.Helper()
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func write(t *testing.T, f trust.Folder, name string, data []byte, mode fs.FileM
 	return path
 }
 
-func names(t *testing.T, f trust.Folder) []string {
+func names(t *testing.T, f trust.UserState) []string {
 	t.Helper()
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
@@ -174,7 +174,7 @@ func TestBrokenKeyIsNeverReplaced(t *testing.T) {
 }
 
 // refused expects that there is no signer, and that the error names the file and says what to do.
-func refused(t *testing.T, f trust.Folder, path string) {
+func refused(t *testing.T, f trust.UserState, path string) {
 	t.Helper()
 	made, err := f.Signer(t.Context())
 	read, readErr := f.ReadSigner()
@@ -189,7 +189,7 @@ func refused(t *testing.T, f trust.Folder, path string) {
 }
 
 func TestWithoutAFolder(t *testing.T) {
-	var f trust.Folder
+	var f trust.UserState
 	if s, err := f.Signer(t.Context()); s != nil || !fault.Is(err, fault.Storage) || fault.From(err).Hint == "" {
 		t.Errorf("signer: %v, %v", s, err)
 	}
@@ -212,8 +212,8 @@ func TestWithoutAFolder(t *testing.T) {
 }
 
 func TestFolderIsAFile(t *testing.T) {
-	f := trust.Folder(write(t, folder(t), "file", nil, 0o600))
-	for _, f := range []trust.Folder{f, f + "/below"} {
+	f := trust.UserState(write(t, folder(t), "file", nil, 0o600))
+	for _, f := range []trust.UserState{f, f + "/below"} {
 		if s, err := f.Signer(t.Context()); s != nil || !fault.Is(err, fault.Storage) || fault.From(err).Hint == "" {
 			t.Errorf("%s: %v, %v", f, s, err)
 		}
@@ -309,7 +309,7 @@ func TestChild(t *testing.T) {
 	if !ok {
 		t.Skip("runs as a child of TestProcessesAgreeOnOneKey")
 	}
-	s, err := trust.Folder(path).Signer(t.Context())
+	s, err := trust.UserState(path).Signer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

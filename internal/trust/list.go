@@ -5,27 +5,54 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// readJSON reads a file of the folder; one that is not there leaves the value as it is.
-func (d dir) readJSON(name string, into any) error {
-	data, there, err := d.read(name)
-	if !there || err != nil {
-		return err
-	}
-	return json.Unmarshal(data, into)
+// list is a file of the folder that holds one list under a key.
+type list[T comparable] struct {
+	file, key string
+	// effect is the consequence of a file that cannot be read, remedy how to start anew.
+	effect, remedy string
 }
 
-// change replaces a list of the folder under the lock, unless it stays the same. A broken one
-// is left to the person: writing over it would lose what they have said. form is what the
-// file holds.
-func change[T comparable](ctx context.Context, d dir, file string, read func() ([]T, error), to func([]T) []T, form func([]T) any) error {
+// get returns the list; it is empty where there is no file.
+func (l list[T]) get(u UserState) (out []T, err error) {
+	err = u.existing(func(d dir) error {
+		out, err = l.read(d)
+		return err
+	})
+	return out, err
+}
+
+func (l list[T]) read(d dir) (out []T, err error) {
+	data, exists, err := d.read(l.file)
+	if !exists {
+		return nil, nil
+	}
+	var keys map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(data, &keys)
+	}
+	if value := keys[l.key]; err == nil && value != nil {
+		err = json.Unmarshal(value, &out)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Storage, "%s cannot be read, so %s: %w", d.Join(l.file), l.effect, err).
+			WithHint("correct it, or move it away and %s", l.remedy)
+	}
+	return out, nil
+}
+
+// change replaces the list under the lock, unless it stays the same. A broken file is left
+// to the person: overwriting it would lose their decisions.
+func (l list[T]) change(ctx context.Context, d dir, to func([]T) []T) error {
 	lock, err := d.Lock(ctx, lockName)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	before, err := read()
+	before, err := l.read(d)
 	if err != nil {
 		return err
 	}
@@ -35,10 +62,28 @@ func change[T comparable](ctx context.Context, d dir, file string, read func() (
 	}
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false) // a person should know their && again
+	enc.SetEscapeHTML(false) // people should recognize their &&
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(form(after)); err != nil {
+	if err := enc.Encode(map[string][]T{l.key: after}); err != nil {
 		return err
 	}
-	return d.Replace(file, data.Bytes())
+	return d.Replace(l.file, data.Bytes())
+}
+
+// remove takes entries off the list, if there is one, and returns how many.
+func (l list[T]) remove(ctx context.Context, u UserState, match func(T) bool) (n int, err error) {
+	err = u.existing(func(d dir) error {
+		n, err = l.removeFrom(ctx, d, match)
+		return err
+	})
+	return n, err
+}
+
+func (l list[T]) removeFrom(ctx context.Context, d dir, match func(T) bool) (n int, err error) {
+	err = l.change(ctx, d, func(list []T) []T {
+		rest := slices.DeleteFunc(slices.Clone(list), match)
+		n = len(list) - len(rest)
+		return rest
+	})
+	return n, err
 }

@@ -17,7 +17,7 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := trust.Folder(filepath.Join(top, "state", "bmad-mcp"))
+	f := trust.UserState(filepath.Join(top, "state", "bmad-mcp"))
 	if list, err := f.Places(); len(list) != 0 || err != nil {
 		t.Fatalf("%v, %v", list, err)
 	}

@@ -37,11 +37,11 @@ func (a Allowance) replaces(old Allowance) bool {
 	return a.same(old) || a.Kind == KindScript && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
 }
 
-// InForce returns what counts of all that the person has allowed in a project, the oldest
-// first; nothing where the list cannot be read. What an older version has recorded counts
-// for the path alone, until Bind.
-func (f Folder) InForce(project string) []Allowance {
-	list, err := f.Allowances()
+// InForce returns the allowances that count in a project, the oldest first; none where the
+// list cannot be read. One that an older version recorded counts for the path alone, until
+// Bind.
+func (u UserState) InForce(project string) []Allowance {
+	list, err := u.Allowances()
 	if err != nil {
 		return nil
 	}
@@ -55,30 +55,26 @@ func (f Folder) InForce(project string) []Allowance {
 // PathOf returns the one path by which a project is known here, with all links followed.
 func PathOf(project string) string { return resolve(project) }
 
-// Bind gives the project's mark to what an older version has recorded for its path.
-func (f Folder) Bind(ctx context.Context, project string) error {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	var unbound error
-	err = d.changeAllowances(ctx, func(list []Allowance) []Allowance {
-		out := slices.Clone(list)
-		for i, a := range out {
-			if a.Project != resolve(project) || !a.bound() || a.ProjectID != "" {
-				continue
+// Bind gives the project's mark to the allowances that an older version recorded for its
+// path.
+func (u UserState) Bind(ctx context.Context, project string) error {
+	project = resolve(project)
+	return u.existing(func(d dir) error {
+		var unbound error
+		err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
+			out := slices.Clone(list)
+			for i, a := range out {
+				if a.Project != project || !a.bound() || a.ProjectID != "" {
+					continue
+				}
+				if out[i], unbound = a.bind(out); unbound != nil {
+					return list
+				}
 			}
-			if out[i], unbound = a.bind(out); unbound != nil {
-				return list
-			}
-		}
-		return out
+			return out
+		})
+		return errors.Join(unbound, err)
 	})
-	return f.trouble(errors.Join(unbound, err))
 }
 
 // bind returns the allowance with the mark of its project. A mark that is there is kept

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-func urls(t *testing.T, f trust.Folder) string {
+func urls(t *testing.T, f trust.UserState) string {
 	t.Helper()
 	list, err := f.Sources()
 	if err != nil {
@@ -33,7 +33,7 @@ func same(url string) func(string) bool {
 }
 
 func TestSources(t *testing.T) {
-	f := trust.Folder(filepath.Join(t.TempDir(), "state"))
+	f := trust.UserState(filepath.Join(t.TempDir(), "state"))
 	if got := urls(t, f); got != "" {
 		t.Errorf("before: %q", got)
 	}
@@ -64,7 +64,7 @@ func TestSources(t *testing.T) {
 }
 
 func TestSourcesOfManyProcessesAreKept(t *testing.T) {
-	f := trust.Folder(t.TempDir())
+	f := trust.UserState(t.TempDir())
 	var wait sync.WaitGroup
 	for n := range 20 {
 		wait.Go(func() {
@@ -80,7 +80,7 @@ func TestSourcesOfManyProcessesAreKept(t *testing.T) {
 }
 
 func TestBrokenSourcesAreLeft(t *testing.T) {
-	f := trust.Folder(t.TempDir())
+	f := trust.UserState(t.TempDir())
 	name := filepath.Join(string(f), "sources.json")
 	if err := os.WriteFile(name, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestBrokenSourcesAreLeft(t *testing.T) {
 }
 
 func TestAllowedSource(t *testing.T) {
-	f := trust.Folder(t.TempDir())
+	f := trust.UserState(t.TempDir())
 	a := trust.Allowance{Project: t.TempDir(), Kind: trust.KindSource, Text: "git+https://a/b.git"}
 	if f.Allowed(a) {
 		t.Error("allowed before")

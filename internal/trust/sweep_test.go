@@ -51,7 +51,7 @@ func TestAllowancesSurvive(t *testing.T) {
 	}{
 		"allow": {func(d dir) error { return d.allow(ctx, second) }, 1, 2},
 		"disallow": {func(d dir) error {
-			_, err := d.disallow(ctx, first.Project, first.Kind)
+			_, err := allowances.removeFrom(ctx, d, ofKind(first.Project, first.Kind))
 			return err
 		}, 1, 0},
 	} {
@@ -61,7 +61,7 @@ func TestAllowancesSurvive(t *testing.T) {
 				t.Fatal(err)
 			}
 			durabletest.Sweep(t, disk, func(d *durabletest.Disk) error { return c.do(at(d)) }, func(o durabletest.Outcome) {
-				list, err := at(o.Disk).allowances()
+				list, err := allowances.read(at(o.Disk))
 				if err != nil || len(list) != c.before && len(list) != c.after || o.Acknowledged && len(list) != c.after {
 					t.Errorf("%v: %d allowances, %v", o, len(list), err)
 				}
@@ -69,7 +69,7 @@ func TestAllowancesSurvive(t *testing.T) {
 					t.Errorf("%v: again: %v", o, err)
 				}
 				for _, later := range o.Disk.Images() { // whatever the power takes after that
-					if list, err := at(later).allowances(); err != nil || len(list) != c.after {
+					if list, err := allowances.read(at(later)); err != nil || len(list) != c.after {
 						t.Errorf("%v: then %d allowances, %v", o, len(list), err)
 					}
 				}
@@ -114,7 +114,7 @@ func TestCheckpointsSurvive(t *testing.T) {
 // TestKeyOfAnother has somebody make the key while this process holds a lock that holds
 // nobody back: theirs is the key.
 func TestKeyOfAnother(t *testing.T) {
-	d, err := Folder(t.TempDir()).make()
+	d, err := openDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

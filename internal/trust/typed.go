@@ -48,55 +48,48 @@ func (g TypedGate) name() string {
 	return typedFolder + "/" + workflow.Hash([]byte(g.Project + "\n" + g.SessionID))[:32] + ".json"
 }
 
-// PutTyped keeps a decision until it is taken. What was typed before for the session is
-// forgotten.
-func (f Folder) PutTyped(t Typed) error {
+// PutTyped keeps a decision until it is taken. It replaces an earlier one for the session.
+func (u UserState) PutTyped(t Typed) error {
 	t.Project = resolve(t.Project)
 	data, err := json.Marshal(t)
 	if err != nil {
-		return f.trouble(err)
+		return u.trouble(err)
 	}
-	d, err := f.make()
-	if err != nil {
-		return f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	if _, err := d.MkdirAll(typedFolder); err != nil {
-		return f.trouble(err)
-	}
-	d.sweepTyped(t.At)
-	return f.trouble(d.Replace(t.name(), append(data, '\n')))
+	return u.created(func(d dir) error {
+		if _, err := d.MkdirAll(typedFolder); err != nil {
+			return err
+		}
+		d.sweepTyped(t.At)
+		return d.Replace(t.name(), append(data, '\n'))
+	})
 }
 
 // TakeTyped takes the decision for a gate away, if one was typed for exactly that and not
 // too long ago: of several callers one gets it. Where the decision needs words, one without
 // is left alone.
-func (f Folder) TakeTyped(ctx context.Context, gate TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error) {
+func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error) {
 	gate.Project = resolve(gate.Project)
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	if err != nil {
-		return "", false, f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	if t, err := d.readTyped(gate.name()); err != nil || !t.fits(gate, needsWords, now) || ctx.Err() != nil {
-		return "", false, nil //nolint:nilerr // what cannot be read was not typed
-	}
-	// Whoever renames it has it; it is read again, since another could have come in its place.
-	mine := typedFolder + "/" + durable.TempName(path.Base(gate.name()))
-	if err := d.Rename(gate.name(), mine); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", false, nil
+	err = u.existing(func(d dir) error {
+		fits := func(t Typed, err error) bool { return err == nil && t.fits(gate, needsWords, now) }
+		if !fits(d.readTyped(gate.name())) || ctx.Err() != nil {
+			return nil // an unreadable file is not a decision
 		}
-		return "", false, f.trouble(err)
-	}
-	t, err := d.readTyped(mine)
-	if err := errors.Join(err, d.Remove(mine)); err != nil {
-		return "", false, f.trouble(err)
-	}
-	return t.Words, t.fits(gate, needsWords, now), nil
+		// Renaming it decides who has it; it is read again, since another could have come in
+		// its place.
+		mine := typedFolder + "/" + durable.TempName(path.Base(gate.name()))
+		if err := d.Rename(gate.name(), mine); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		t, err := d.readTyped(mine)
+		if err := errors.Join(err, d.Remove(mine)); err != nil {
+			return err
+		}
+		words, ok = t.Words, t.fits(gate, needsWords, now)
+		return nil
+	})
+	return words, ok, err
 }
 
 // fits reports whether a decision is for a gate, at a time.

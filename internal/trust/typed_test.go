@@ -19,7 +19,7 @@ func typedGate(project string) trust.TypedGate {
 	}
 }
 
-func putTyped(t *testing.T, f trust.Folder, typed trust.Typed) {
+func putTyped(t *testing.T, f trust.UserState, typed trust.Typed) {
 	t.Helper()
 	if err := f.PutTyped(typed); err != nil {
 		t.Fatal(err)

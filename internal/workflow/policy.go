@@ -1,6 +1,9 @@
 package workflow
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // GateMode says which channels may decide at a gate.
 type GateMode string
@@ -88,4 +91,20 @@ func (s Stage) Policy() Policy {
 		p.Scoring, p.GateScore = cmp.Or(s.Scoring, ScoringClaimed), &score
 	}
 	return p
+}
+
+// Strict reports whether the gate of any stage requires the person's own act, by the given
+// stages or by the session. The current stage alone would not do: an edit of the session
+// would change that first.
+func (s *Session) Strict(stages []Stage) bool {
+	for _, st := range stages {
+		gates := []GateMode{st.Mode, s.Policy[st.ID].Gate}
+		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
+			gates = append(gates, rec.Policy.Gate)
+		}
+		if slices.Contains(gates, GateStrict) {
+			return true
+		}
+	}
+	return false
 }

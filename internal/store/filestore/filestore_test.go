@@ -324,24 +324,3 @@ func TestFolderThatIsAFileOrALinkOut(t *testing.T) {
 		t.Errorf("outside holds %v", entries)
 	}
 }
-
-func TestKnownProjects(t *testing.T) {
-	k := filestore.Known{Folder: filepath.Join(t.TempDir(), "state", "bmad-mcp")}
-	if got := k.List(); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-	for _, p := range []string{"/a", "/b", "/a"} {
-		if err := k.Add(ctx, p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := strings.Join(k.List(), " "); got != "/b /a" {
-		t.Errorf("%q", got)
-	}
-	if err := os.WriteFile(filepath.Join(k.Folder, "projects.json"), []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Add(ctx, "/c"); err != nil || len(k.List()) != 1 {
-		t.Errorf("%v, %v", k.List(), err)
-	}
-}

@@ -1,14 +1,15 @@
-// Package trust keeps what one person vouches for, outside of their projects: where
-// nothing that a project brings along can put it.
+// Package trust keeps what one person vouches for, outside their projects, where nothing
+// in a project can change it.
 //
-// The [Folder] is the person's state folder of this program. In it stand the key, 32
-// random bytes that never leave it, with which a [workflow.Signer] countersigns
-// histories; and the [Allowance]s: each one thing, such as a command to run, that the
-// person has allowed in one project. An allowance is for a content, not for a name: when
-// the content changes, it has to be allowed again.
+// [UserState] is the person's state folder of this program. It holds the key, 32 random
+// bytes that never leave it, with which a [workflow.Signer] countersigns histories; the
+// [Allowance]s, each one thing, such as a command to run, that the person has allowed in
+// one project; the [Checkpoints] of sessions, the [Place]s and [Source]s that the person
+// has added, and the decisions that they have [Typed]. An allowance is for a content, not
+// for a name: when the content changes, it has to be allowed again.
 //
-// Whoever may write in the folder may sign and allow whatever they like. It is made for
-// its owner alone.
+// Anyone who can write to the folder can sign and allow anything, so it is private to its
+// owner.
 package trust
 
 import (
@@ -22,18 +23,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Folder is the path of the state folder; "" means that there is none: nothing is
+// UserState is the path of the state folder; "" means that there is none: nothing is
 // signed and nothing is allowed.
-type Folder string
+type UserState string
 
-// lockName is the lock for whatever is changed in the folder.
+// lockName is the lock for every change in the folder.
 const lockName = "trust.lock"
 
 // maxFile bounds the read of a file of the folder, in bytes: a list of many thousand
 // allowances.
 const maxFile = 16 << 20
 
-// What is made here is for its owner alone.
+// Files and folders are private to their owner.
 const (
 	fileMode fs.FileMode = 0o600
 	dirMode  fs.FileMode = 0o700
@@ -46,7 +47,7 @@ type dir struct {
 	link func(from, to string) error
 }
 
-// private is a folder of the system in which files and folders are made for their owner alone.
+// private creates files and folders that are private to their owner.
 type private struct {
 	durable.FS
 	root *os.Root
@@ -79,50 +80,62 @@ func openDir(path string) (dir, error) {
 	return dir{durable.NewDir(path, private{plain.FS, root}), root.Link}, nil
 }
 
-// read reads a file; nothing and no error is that there is none. A link that leads
-// nowhere is no missing file: somebody meant one to be there.
-func (d dir) read(name string) (data []byte, there bool, err error) {
+// read reads a file, if it exists. A dangling link is an error, not a missing file: somebody
+// meant one to exist.
+func (d dir) read(name string) (data []byte, exists bool, err error) {
 	if data, err = d.ReadFile(name, maxFile); !errors.Is(err, fs.ErrNotExist) {
 		return data, true, err
 	}
 	if !d.Exists(name) {
 		return nil, false, nil
 	}
-	data, err = d.ReadFile(name, maxFile) // again: it may have been made between the two looks
+	data, err = d.ReadFile(name, maxFile) // again: it may have been created in between
 	return data, true, err
 }
 
-// open opens the folder; the error matches fs.ErrNotExist if there is none.
-func (f Folder) open() (dir, error) {
-	if f == "" {
-		return dir{}, fs.ErrNotExist
+// existing calls do with the open folder; where there is none yet, it does nothing.
+func (u UserState) existing(do func(dir) error) error {
+	if u == "" {
+		return nil
 	}
-	return openDir(string(f))
+	d, err := openDir(string(u))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return u.with(d, err, do)
 }
 
-// make opens the folder, and makes it where it is missing.
-func (f Folder) make() (dir, error) {
-	if f == "" {
-		return dir{}, fault.New(fault.Storage, "there is no state folder to keep it in").
+// created calls do with the open folder, which is created if it is missing.
+func (u UserState) created(do func(dir) error) error {
+	if u == "" {
+		return fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
-	d, err := f.open()
-	if !errors.Is(err, fs.ErrNotExist) {
-		return d, err
+	d, err := openDir(string(u))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeFolder(string(u)); err == nil {
+			d, err = openDir(string(u))
+		}
 	}
-	path, err := filepath.Abs(string(f))
-	if err != nil {
-		return dir{}, err
-	}
-	if err := makeFolder(path); err != nil {
-		return dir{}, err
-	}
-	return f.open()
+	return u.with(d, err, do)
 }
 
-// makeFolder makes a folder durably: a key that went with the power would leave
-// histories that nobody can check.
+// with calls do with the folder as it was opened, and closes it.
+func (u UserState) with(d dir, err error, do func(dir) error) error {
+	if err != nil {
+		return u.trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	return u.trouble(do(d))
+}
+
+// makeFolder creates a folder durably: a key lost with the power would leave histories that
+// nobody can check.
 func makeFolder(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
 	above := path
 	for {
 		parent := filepath.Dir(above)
@@ -147,43 +160,30 @@ func makeFolder(path string) error {
 	return err
 }
 
-// trouble gives an error of the disk its code and what the person can do about it.
-// Errors that have a code, and the context's own, are returned as they are.
-func (f Folder) trouble(err error) error {
+// trouble gives an error of the disk its code and a hint. Errors that have a code, and the
+// context's own, are returned as they are.
+func (u UserState) trouble(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	var busy *durable.BusyError
 	if errors.As(err, &busy) {
-		return fault.New(fault.Conflict, "the state folder %s is in use: %w", string(f), busy).
+		return fault.New(fault.Conflict, "the state folder %s is in use: %w", string(u), busy).
 			WithHint("wait for the other program to end, then repeat it; if it hangs, end it: its lock goes with it")
 	}
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
-		return fault.New(fault.Storage, "the disk did not confirm a change in %s that is already visible: %w", string(f), unconfirmed).
+		return fault.New(fault.Storage, "the disk did not confirm a change in %s that is already visible: %w", string(u), unconfirmed).
 			WithHint("a power loss could undo it: check the disk, then repeat it")
 	}
 	if remedy, ok := durable.Hostile(err); ok {
-		return fault.New(fault.Storage, "the state folder %s cannot be used: %w", string(f), err).
+		return fault.New(fault.Storage, "the state folder %s cannot be used: %w", string(u), err).
 			WithHint("%s, then repeat it", remedy)
 	}
 	if !fault.OfDisk(err) {
 		return fault.Unexpected(err)
 	}
-	return fault.New(fault.Storage, "the state folder %s cannot be read or written: %w", string(f), err).
+	return fault.New(fault.Storage, "the state folder %s cannot be read or written: %w", string(u), err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
-}
-
-// existing calls do with the open folder; where there is none yet, it does nothing.
-func (f Folder) existing(do func(dir) error) error {
-	d, err := f.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return f.trouble(err)
-	}
-	defer func() { _ = d.Close() }()
-	return f.trouble(do(d))
 }

@@ -1,13 +1,14 @@
-package filestore_test
+package project_test
 
 import (
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
 // TestKnownWithoutLinks: the list of an older version is read as it is, and has no links once
@@ -18,14 +19,14 @@ func TestKnownWithoutLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := filestore.Known{Folder: filepath.Join(top, "state")}
-	project, other, link := filepath.Join(top, "project"), filepath.Join(top, "other"), filepath.Join(top, "link")
-	for _, dir := range []string{k.Folder, project, other} {
+	k := project.Known{Folder: filepath.Join(top, "state")}
+	own, other, link := filepath.Join(top, "project"), filepath.Join(top, "other"), filepath.Join(top, "link")
+	for _, dir := range []string{k.Folder, own, other} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(project, link); err != nil {
+	if err := os.Symlink(own, link); err != nil {
 		t.Skip(err)
 	}
 	gone := filepath.Join(top, "gone")
@@ -46,17 +47,38 @@ func TestKnownWithoutLinks(t *testing.T) {
 	if err := k.Add(ctx, other); err != nil {
 		t.Fatal(err)
 	}
-	expect(true, other, project, gone)
-	for _, again := range []string{link, project, other} {
+	expect(true, other, own, gone)
+	for _, again := range []string{link, own, other} {
 		if err := k.Add(ctx, again); err != nil {
 			t.Fatal(err)
 		}
 	}
-	expect(true, other, project, gone)
+	expect(true, other, own, gone)
 	for _, folder := range []string{gone, link} {
 		if removed, err := k.Remove(ctx, folder); !removed || err != nil {
 			t.Errorf("%s: %v, %v", folder, removed, err)
 		}
 	}
 	expect(true, other)
+}
+
+func TestKnownProjects(t *testing.T) {
+	k := project.Known{Folder: filepath.Join(t.TempDir(), "state", "bmad-mcp")}
+	if got := k.List(); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	for _, p := range []string{"/a", "/b", "/a"} {
+		if err := k.Add(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(k.List(), " "); got != "/b /a" {
+		t.Errorf("%q", got)
+	}
+	if err := os.WriteFile(filepath.Join(k.Folder, "projects.json"), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Add(t.Context(), "/c"); err != nil || len(k.List()) != 1 {
+		t.Errorf("%v, %v", k.List(), err)
+	}
 }

@@ -1,0 +1,109 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+)
+
+// signs are what shows that a folder is worked in as one project: a repository, or the file
+// by which a language's tools recognize the top of a project.
+var signs = []string{
+	".git", ".hg", ".jj", "go.mod", "package.json", "deno.json", "Cargo.toml", "pyproject.toml", "setup.py", "requirements.txt",
+	"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "CMakeLists.txt", "Makefile", "composer.json", "Gemfile",
+	"mix.exs", "Package.swift", "pubspec.yaml",
+}
+
+const (
+	// searchDepth and searchFolders bound the search for projects below a folder: where there
+	// are hundreds, naming a few is enough.
+	searchDepth, searchFolders = 3, 500
+)
+
+// Is reports whether a folder is itself a project. One that only has sessions is not, if
+// there are projects below it: the sessions may have come there because nothing said which
+// of those was meant.
+func Is(folder string) bool {
+	return hasAny(folder, signs...) || hasAny(folder, store.Folder) && len(below(folder, 1)) == 0
+}
+
+// Holds reports whether a folder is a place for several projects that was never worked in
+// as one, so that nothing says which of them is meant.
+func Holds(folder string) bool {
+	return !hasAny(folder, signs...) && !hasAny(folder, store.Folder) && len(below(folder, 1)) > 0
+}
+
+// Nearest returns the nearest folder upwards that has sessions, else the folder itself.
+func Nearest(folder string) string {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(filepath.Join(dir, store.Folder)); err == nil && info.IsDir() {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return folder
+		}
+	}
+}
+
+func hasAny(folder string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		return err == nil
+	})
+}
+
+// below returns up to most projects below a folder, the nearest first. It neither follows
+// links nor searches inside projects.
+func below(folder string, most int) []string {
+	var out []string
+	searched := 0
+	level := []string{folder}
+	for range searchDepth {
+		var next []string
+		for _, parent := range level {
+			entries, err := firstEntries(parent)
+			if err != nil {
+				continue
+			}
+			for _, entry := range entries {
+				if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules" {
+					continue
+				}
+				if searched++; searched > searchFolders || len(out) >= most {
+					return out
+				}
+				child := filepath.Join(parent, entry.Name())
+				if hasAny(child, signs...) || hasAny(child, store.Folder) {
+					out = append(out, child)
+				} else {
+					next = append(next, child)
+				}
+			}
+		}
+		level = next
+	}
+	return out
+}
+
+// firstEntries returns the entries of a folder, by name; of a very full one, some of them.
+func firstEntries(folder string) ([]os.DirEntry, error) {
+	root, err := os.OpenRoot(folder) // does not block on a pipe that took the folder's place
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	f, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	entries, err := f.ReadDir(4 * searchFolders)
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	if len(entries) > 0 {
+		err = nil
+	}
+	return entries, err
+}

@@ -1,0 +1,222 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Address says which project, and which session in it, a call is for.
+type Address struct {
+	// Cwd is the project folder, absolute; empty means the first of Places that fits.
+	Cwd string
+	// Places are the folders to search when Cwd is empty, the likeliest first.
+	Places []string
+	// Session is an id or a task name; empty means the project's only active session.
+	Session string
+	// Optional is true where the call can do without a session.
+	Optional bool
+}
+
+// Path returns the folder that a call is for: without Cwd, the first place that can be
+// opened.
+func (f *Finder) Path(a Address) (string, error) {
+	if a.Cwd != "" {
+		return a.Cwd, nil
+	}
+	for _, place := range a.Places {
+		if f.Serves(place) {
+			return place, nil
+		}
+	}
+	hint := "pass cwd: the absolute path of the project folder"
+	switch {
+	case f.reach != nil:
+		hint += "; the home folder and what holds it are never one"
+	case len(f.within) > 0:
+		hint += ", in " + strings.Join(f.within, " or ")
+		if projects := f.Some(); len(projects) > 0 {
+			hint += "; projects there: " + strings.Join(projects, ", ")
+		}
+	}
+	return "", fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)
+}
+
+// Where returns the project folder that a call is for, even if its settings are invalid.
+func (f *Finder) Where(a Address) (string, error) {
+	cwd, err := f.Path(a)
+	if err != nil {
+		return "", err
+	}
+	dir, err := f.open(cwd)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = dir.Close() }() // nothing was written
+	return dir.Path(), nil
+}
+
+// At opens the project that a call is for.
+func (f *Finder) At(a Address) (*Project, error) {
+	cwd, err := f.Path(a)
+	if err != nil {
+		return nil, err
+	}
+	return f.Open(cwd)
+}
+
+// Ready opens the project that a call is for and returns the first problem of its settings,
+// prompt files and rubrics that would make an action fail.
+func (f *Finder) Ready(a Address) error {
+	p, err := f.At(a)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.check()
+}
+
+// Find opens the project of the session that a call is for. The id is empty if the call
+// names no session, can do without one, and the project has not exactly one active.
+func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) {
+	if a.Session == "" {
+		return f.only(ctx, a)
+	}
+	if a.Cwd != "" {
+		p, err := f.Open(a.Cwd)
+		if err != nil {
+			return nil, "", err
+		}
+		id, err := p.Backend.Find(ctx, a.Session)
+		if err != nil {
+			p.Close()
+			return nil, "", err
+		}
+		return p, id, nil
+	}
+	p, id, trouble := f.search(ctx, a.Places, a.Session, false)
+	if p != nil || trouble != nil && !fault.Is(trouble, fault.Storage) {
+		return p, id, trouble
+	}
+	// A known project that no longer exists does not concern this call.
+	if p, id, err := f.search(ctx, f.remembered(), a.Session, true); p != nil || err != nil && !fault.Is(err, fault.Storage) {
+		return p, id, err
+	}
+	if trouble != nil {
+		return nil, "", trouble
+	}
+	return nil, "", fault.New(fault.NotFound, "no session has the id or task name %q", a.Session).
+		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp sessions); for another project pass its cwd")
+}
+
+// search looks for a session in several folders. With unique, only one may have it: a
+// second one is an error. If none has it, a project whose sessions could not be read is a
+// Storage error.
+func (f *Finder) search(ctx context.Context, places []string, ref string, unique bool) (*Project, string, error) {
+	var found *Project
+	var foundID string
+	var trouble error
+	for i, place := range places {
+		if slices.Contains(places[:i], place) || !filepath.IsAbs(place) {
+			continue
+		}
+		p, id, err := f.lookIn(ctx, place, ref)
+		switch {
+		case p == nil && fault.Is(err, fault.Storage) && ctx.Err() == nil:
+			trouble = cmp.Or(trouble, err)
+			continue
+		case err != nil:
+			if found != nil {
+				found.Close()
+			}
+			return nil, "", err
+		case p == nil:
+			continue
+		case found == nil:
+			found, foundID = p, id
+		case foundID == id: // the same folder under another path
+			p.Close()
+		default:
+			first, second := found.Dir.Path(), p.Dir.Path()
+			p.Close()
+			found.Close()
+			return nil, "", fault.New(fault.Conflict, "the task %q exists in several projects: %s and %s", ref, first, second).
+				WithHint("pass cwd, or the session id")
+		}
+		if !unique {
+			break
+		}
+	}
+	if found == nil {
+		return nil, "", trouble
+	}
+	return found, foundID, nil
+}
+
+// lookIn opens the project in a folder if it has the session. A missing folder is skipped;
+// one that has the session and cannot be opened, because of its settings say, is an error.
+func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
+	dir, err := f.OpenFolder(place)
+	if err != nil {
+		return nil, "", nil
+	}
+	id, err := f.backend(dir).Find(ctx, ref)
+	_ = dir.Close()
+	if fault.Is(err, fault.NotFound) {
+		return nil, "", ctx.Err()
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	p, err := f.Open(place)
+	return p, id, err
+}
+
+// only finds the only active session of the project that a call is for.
+func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) {
+	p, err := f.At(a)
+	if err != nil {
+		return nil, "", err
+	}
+	sessions, _, err := p.Backend.List(ctx)
+	if err != nil {
+		p.Close()
+		return nil, "", err
+	}
+	var active []workflow.Summary
+	for _, s := range sessions {
+		if s.CurrentState.Active() {
+			active = append(active, s)
+		}
+	}
+	switch {
+	case len(active) == 1:
+		return p, active[0].SessionID, nil
+	case a.Optional:
+		return p, "", nil
+	case len(active) == 0 && len(sessions) == 1:
+		// The state of the only session decides whether the action is refused.
+		return p, sessions[0].SessionID, nil
+	}
+	path := p.Dir.Path()
+	p.Close()
+	if len(active) == 0 {
+		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
+			WithHint("start one, or pass session_id to reopen a completed one")
+	}
+	names := make([]string, 0, len(active))
+	for _, s := range active {
+		names = append(names, s.TaskName)
+	}
+	more := ""
+	if len(names) > 10 {
+		names, more = names[len(names)-10:], ", …"
+	}
+	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, len(active)).
+		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
+}

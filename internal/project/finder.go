@@ -1,0 +1,201 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
+)
+
+// Memory remembers where sessions were started.
+type Memory interface {
+	List() []string
+	Add(ctx context.Context, project string) error
+}
+
+// Options are what a Finder needs.
+type Options struct {
+	// OpenDir opens a project folder; durable.OpenDir if nil.
+	OpenDir func(name string) (*durable.Dir, error)
+	// Backend returns the store of an open project folder.
+	Backend func(dir *durable.Dir) Backend
+	// Known may be nil: sessions are then found only in the folders of the Address.
+	Known Memory
+	// Settings is where configuration comes from.
+	Settings config.Source
+	// Within are the roots that every project has to lie in; with none, a project may be
+	// anywhere.
+	Within []string
+	// Reach decides which folders may be opened where all calls are one caller's; with nil,
+	// Within alone does.
+	Reach *reach.Reach
+}
+
+// Finder finds and opens projects. It is safe for concurrent use.
+type Finder struct {
+	folders
+	backend  func(dir *durable.Dir) Backend
+	known    Memory
+	settings config.Source
+}
+
+// New returns a finder.
+func New(o Options) *Finder {
+	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, known: o.Known, settings: o.Settings}
+	if f.openDir == nil {
+		f.openDir = durable.OpenDir
+	}
+	for _, root := range o.Within {
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			root = real
+		}
+		f.within = append(f.within, filepath.Clean(root))
+	}
+	f.settings.Confined = f.confined()
+	return f
+}
+
+// Open opens the project in an existing folder.
+func (f *Finder) Open(cwd string) (*Project, error) {
+	dir, err := f.open(cwd)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := f.settings.Load(dir)
+	if err == nil {
+		err = f.mayRead(filepath.Clean(cwd), cfg)
+	}
+	if err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	dir.LockTimeout = cfg.LockTimeout
+	return &Project{Dir: dir, Backend: f.backend(dir), Config: cfg, prompts: map[workflow.StageID]prompts.Prompt{}, openOwn: f.openOwn}, nil
+}
+
+// openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it,
+// else where folders may be opened.
+func (f *Finder) openOwn(name string) (*durable.Dir, error) {
+	if f.confined() {
+		if own, err := f.personNames(name); err != nil || !own {
+			return f.OpenFolder(name)
+		}
+	}
+	return durable.OpenDir(name)
+}
+
+// personNames reports whether the person's own settings name a folder, which may then lie
+// anywhere.
+func (f *Finder) personNames(folder string) (bool, error) {
+	own, err := f.settings.Load(nil)
+	return folder == own.Prompts || folder == own.Rubrics, err
+}
+
+// mayRead refuses a project whose settings name folders that are not served, unless the
+// person's own settings name them too.
+func (f *Finder) mayRead(cwd string, cfg config.Config) error {
+	if !f.confined() {
+		return nil
+	}
+	for _, named := range []struct{ key, folder string }{{"prompts", cfg.Prompts}, {"rubrics", cfg.Rubrics}} {
+		if rel, err := filepath.Rel(cwd, named.folder); named.folder == "" || err == nil && filepath.IsLocal(rel) {
+			continue
+		}
+		own, err := f.personNames(named.folder)
+		if err == nil && !own {
+			err = f.mayName(named.key, named.folder)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayName refuses a folder of a project's setting that is not served, or does not exist.
+func (f *Finder) mayName(key, name string) error {
+	dir, err := f.OpenFolder(name)
+	if err == nil {
+		return dir.Close()
+	}
+	_, _, inRoot := f.servedAs(name)
+	if errors.Is(err, reach.ErrOutside) || f.reach == nil && !inRoot {
+		hint := "keep it in the project, or in one of: " + strings.Join(f.within, ", ")
+		if f.reach != nil {
+			hint = "keep it in the project, or have the person name it in their own settings"
+		}
+		return fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", key).WithHint("%s", hint)
+	}
+	return fault.New(fault.InvalidArgument, "%s: %s %q is not an existing folder", config.ProjectFile, key, name).WithHint("correct it; nothing was changed")
+}
+
+// FormTimeout is how long a form waits for the person, by their own settings.
+func (f *Finder) FormTimeout() time.Duration {
+	own, err := f.settings.Load(nil)
+	if err != nil {
+		return config.DefaultFormTimeout
+	}
+	return cmp.Or(own.FormTimeout, config.DefaultFormTimeout)
+}
+
+// Remember adds a project to the known ones, to find its sessions from elsewhere.
+func (f *Finder) Remember(ctx context.Context, p *Project) error {
+	if f.known == nil {
+		return nil
+	}
+	return f.known.Add(ctx, p.Dir.Path())
+}
+
+// remembered returns the known projects.
+func (f *Finder) remembered() []string {
+	if f.known == nil {
+		return nil
+	}
+	return f.known.List()
+}
+
+// List returns the projects that are served: the roots, and the known projects in them.
+// Without roots, all known projects.
+func (f *Finder) List() []string {
+	out := slices.Clone(f.within)
+	for _, project := range f.remembered() {
+		if _, _, served := f.servedAs(project); (served || len(f.within) == 0) && !slices.Contains(out, project) {
+			out = append(out, project)
+		}
+	}
+	return out
+}
+
+// maxSome is how many projects an answer names.
+const maxSome = 8
+
+// Some returns some of the projects below the roots, known ones first.
+func (f *Finder) Some() []string {
+	var out []string
+	add := func(project string) {
+		if len(out) < maxSome && !slices.Contains(out, project) {
+			out = append(out, project)
+		}
+	}
+	for _, project := range f.remembered() {
+		if _, rel, served := f.servedAs(project); served && (rel != "." || Is(project)) && f.Serves(project) {
+			add(project)
+		}
+	}
+	for _, root := range f.within {
+		for _, project := range below(root, maxSome) {
+			add(project)
+		}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package project
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+)
+
+// folders are those that may be opened.
+type folders struct {
+	openDir func(name string) (*durable.Dir, error)
+	// within are the roots, without links, that every folder has to lie in; with none, and
+	// with a nil reach, any folder may be opened.
+	within []string
+	reach  *reach.Reach
+}
+
+// confined reports whether there are folders that may not be opened.
+func (f *folders) confined() bool { return f.reach != nil || len(f.within) > 0 }
+
+// OpenFolder opens an existing folder if it may be served. The error matches
+// reach.ErrOutside or durable.ErrOutside if it may not.
+func (f *folders) OpenFolder(name string) (*durable.Dir, error) {
+	switch {
+	case f.reach != nil:
+		return f.openReached(name)
+	case len(f.within) == 0:
+		return f.openDir(name)
+	}
+	root, rel, ok := f.servedAs(name)
+	if !ok {
+		return nil, durable.ErrOutside
+	}
+	return durable.OpenDirIn(root, rel, name)
+}
+
+// openReached opens a folder that the reach lets the caller use.
+func (f *folders) openReached(name string) (*durable.Dir, error) {
+	spot, err := f.reach.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := durable.OpenDirIn(spot.Root, spot.Rel, name)
+	if errors.Is(err, durable.ErrOutside) {
+		return nil, &reach.Refusal{Folder: name}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !opened(dir, spot.Real()) {
+		_ = dir.Close() // nothing was written
+		return nil, &reach.Refusal{Folder: name}
+	}
+	return dir, nil
+}
+
+// opened reports whether an open folder is the one at a path without links: a link could
+// have come into that path after it was judged.
+func opened(dir *durable.Dir, real string) bool {
+	if now, err := filepath.EvalSymlinks(real); err != nil || now != real {
+		return false
+	}
+	is, err := dir.Stat(".")
+	if err != nil {
+		return false
+	}
+	at, err := os.Lstat(real)
+	return err == nil && os.SameFile(is, at)
+}
+
+// servedAs returns the root that a folder lies in, and the path from there.
+func (f *folders) servedAs(name string) (root, rel string, ok bool) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		real = name // nothing to open; the answer must not tell what exists
+	}
+	for _, root := range f.within {
+		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+			return root, rel, true
+		}
+	}
+	return "", "", false
+}
+
+// Serves reports whether a folder exists and may be served.
+func (f *folders) Serves(name string) bool {
+	if !filepath.IsAbs(name) {
+		return false
+	}
+	dir, err := f.OpenFolder(name)
+	if err != nil {
+		return false
+	}
+	_ = dir.Close()
+	return true
+}
+
+// open opens the folder that a caller names as cwd; it creates nothing.
+func (f *folders) open(cwd string) (*durable.Dir, error) {
+	if !filepath.IsAbs(cwd) {
+		return nil, fault.New(fault.InvalidArgument, "cwd %q is not an absolute path", cwd).
+			WithHint("pass the absolute path of the project folder")
+	}
+	cwd = filepath.Clean(cwd)
+	dir, err := f.OpenFolder(cwd)
+	var refused *reach.Refusal
+	switch {
+	case errors.As(err, &refused):
+		return nil, outOfReach(refused)
+	case errors.Is(err, durable.ErrOutside):
+		return nil, fault.New(fault.NotAllowed, "cwd %q lies in none of the folders that this server serves", cwd).
+			WithHint("pass a folder in one of: %s", strings.Join(f.within, ", "))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.New(fault.InvalidArgument, "cwd %q does not exist", cwd).
+			WithHint("pass the path of an existing project folder; it is not made for you")
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, fault.New(fault.InvalidArgument, "cwd %q is not a folder", cwd).
+			WithHint("pass the path of the project folder")
+	case err != nil:
+		return nil, fault.New(fault.Storage, "cwd %q cannot be opened: %w", cwd, err).WithHint("check its permissions")
+	}
+	return dir, nil
+}
+
+// outOfReach is the error for a folder that the caller may not use.
+func outOfReach(refused *reach.Refusal) error {
+	f := fault.New(fault.NotAllowed, "%w", refused)
+	if refused.Why != "" {
+		return f.WithHint("pass the folder of a project; this one cannot be allowed")
+	}
+	dir := "DIR"
+	if reach.Plain(refused.Folder) {
+		dir = quotedPath(refused.Folder)
+	}
+	return f.WithHint("it works in the folders that the host has open, in projects with sessions and in folders that the person has added; the person can add this one, or a folder that holds their projects, in a terminal: bmad-mcp projects add %s", dir)
+}
+
+// quotedPath is a path as one types it in a shell.
+func quotedPath(path string) string {
+	plain := func(r rune) bool {
+		return r > 0x7f || strings.ContainsRune("/._-+@%:,=~", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) || strings.HasPrefix(path, "~") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}

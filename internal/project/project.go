@@ -1,0 +1,39 @@
+// Package project finds, opens and confines project folders.
+//
+// A [Project] is one open folder with its store and its settings. It is opened anew for
+// every call, so that several processes can serve it at once. An [Address] says which
+// project, and which session in it, a call is for; the [Finder] opens it. The folders that
+// may be opened at all are the served ones: those below a server's roots, or those that a
+// [reach.Reach] lets its caller use. [Known] remembers where sessions were started.
+//
+// Every folder is judged with its symbolic links resolved, and opened through the folder
+// that permits it, so that no link can lead out in between.
+package project
+
+import (
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
+)
+
+// Backend keeps the sessions and texts of one project.
+type Backend interface {
+	store.Sessions
+	store.Recent
+	store.Contents
+}
+
+// Project is one open project folder.
+type Project struct {
+	Dir     *durable.Dir
+	Backend Backend
+	Config  config.Config
+	prompts map[workflow.StageID]prompts.Prompt // those read so far
+	// openOwn opens a configured folder of prompts or rubrics outside the project.
+	openOwn func(name string) (*durable.Dir, error)
+}
+
+// Close closes the folder.
+func (p *Project) Close() { _ = p.Dir.Close() }
