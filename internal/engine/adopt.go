@@ -9,9 +9,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// adopt gives the current stage of a session that an older server wrote its
-// document as a reference: that server kept what an engine handed in, or a
-// draft in the session itself.
+// adopt stores the document of the current stage by reference in a session that an older
+// server wrote: that server kept the results as they were handed in, or a draft in the
+// session itself.
 func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 	r.adoptSprints(ctx, s)
 	rec := s.Current()
@@ -32,7 +32,7 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 	return nil
 }
 
-// handedIn returns the text of a stage that an older server kept, "" if there is none.
+// handedIn returns the text of a stage that an older server kept, if any.
 func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
 		if body, err := r.project.Backend.Read(ctx, *ref); err == nil {
@@ -42,8 +42,8 @@ func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
 	return rec.InlineDraft()
 }
 
-// adoptSprints reads the sprints out of the plan of a session without history: an
-// older server did not.
+// adoptSprints reads the sprints from the plan of a session without history, which an older
+// server did not.
 func (r run) adoptSprints(ctx context.Context, s *workflow.Session) {
 	w := r.workflow(s)
 	plan, planned := w.OfKind(workflow.KindPlan)

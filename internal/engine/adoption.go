@@ -8,9 +8,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Adopt lets the person accept a session that was changed by other hands, as it stands. It
-// is no action of the tool: req.Ask has to be a person at a terminal. What was found is
-// written into the history and stays there.
+// Adopt lets the person accept a session that was changed by other hands, as it is. It is
+// not an action of the tool: req.Ask has to be a person at a terminal. The history records
+// the finding.
 func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 	call := e.memory.count.Add(1)
 	req.Action = workflow.ActionAdopt
@@ -51,7 +51,7 @@ func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
 		if s.Revision != before.Revision || now.Problem != found.Problem || now.Broken != found.Broken {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
-		if c != nil { // a revision is never given twice, also where an older file was put back
+		if c != nil { // a revision is never reused, not even after an older file was put back
 			s.Revision = max(s.Revision, c.Revision)
 		}
 		s.Adopt(signer, now, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant})
@@ -64,7 +64,7 @@ func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
 	*r.found = finding{}
 	r.record(ctx, s)
 	r.memory.show(r.key(s.SessionID), s.Revision)
-	r.req.Action = workflow.ActionStatus // what comes next is said as a status says it
+	r.req.Action = workflow.ActionStatus // the reply describes the next step as a status does
 	return r.reply(s, light, fmt.Sprintf("Adopted as it stands, in entry %d of the history; what was found is recorded there.\n\n%s", len(s.History), r.message(s)))
 }
 

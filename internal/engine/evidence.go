@@ -9,8 +9,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// evidence runs the verify command of the work that a stage hands in or judges, before any
-// lock is taken. nil: there is none, or what the work was handed in with is enough.
+// evidence runs the verify command for the work that a stage hands in or judges, before any
+// lock is taken. It returns nil if there is none, or if the evidence that was handed in with
+// the work is enough.
 func (r run) evidence(ctx context.Context, s *workflow.Session, st workflow.Stage) *workflow.Evidence {
 	stage := verifiedBy(st)
 	if checked, _ := r.workflow(s).Stage(stage); !checked.Verify {
@@ -24,7 +25,7 @@ func (r run) evidence(ctx context.Context, s *workflow.Session, st workflow.Stag
 		if kept.Instead == nil && e.ChangedTo == nil {
 			return nil
 		}
-		seen := *e // as it was when the work was handed in, with what is configured now
+		seen := *e // of the time when the work was handed in, compared with the present configuration
 		seen.Notes = nil
 		if allowed := r.permitsVerify(kept); allowed != nil {
 			seen.Notes = r.scriptNotes(kept, *allowed)
@@ -49,8 +50,8 @@ func (r run) verify(ctx context.Context, kept workflow.VerifyCommand) *workflow.
 	return &e
 }
 
-// differing adds to the evidence how the configuration differs from the command that the
-// session keeps: something to object to until the person has accepted it.
+// differing adds to the evidence how the configuration differs from the session's command,
+// which is an objection until the person has accepted it.
 func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
 	e.Changed, e.ChangedTo = "", nil
 	switch {
@@ -63,9 +64,9 @@ func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evid
 	return e
 }
 
-// opposes says how what the server saw contradicts a pass of the current stage: a stage
-// with a command by that one, another by the one that was run when the work was handed in. A command
-// that was not run shows nothing, so it opposes a pass as well.
+// opposes returns how the evidence contradicts a pass of the current stage: that of its own
+// command, or of the one that was run when the work was handed in. A command that was not run
+// proves nothing, so it opposes a pass as well.
 func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, verdict workflow.Verdict) []string {
 	if !verdict.Passes() {
 		return nil
@@ -89,7 +90,7 @@ func opposes(s *workflow.Session, st workflow.Stage, now *workflow.Evidence, ver
 	return out
 }
 
-// evidenceFor returns what the server saw of the work that the current stage judges.
+// evidenceFor returns the evidence for the work that the current stage judges.
 func evidenceFor(s *workflow.Session) *workflow.Evidence {
 	if e := s.Current().Evidence; e != nil {
 		return e

@@ -5,19 +5,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Personas knows who acts in a stage, where a project has people for its stages.
+// Personas knows who acts in the stages of a project.
 type Personas interface {
 	// Persona describes, in Markdown of at most MaxPersona bytes, who acts in a stage of the
-	// project. Where nobody does, the error says why.
+	// project. If nobody does, the error is the reason.
 	Persona(project string, stage workflow.Stage) (string, error)
 }
 
-// MaxPersona is what a persona may take of a reply, in bytes.
+// MaxPersona bounds the persona in a reply, in bytes.
 const MaxPersona = 1800
 
-// persona returns what goes before a stage's role prompt: who acts in it, if the settings
-// ask for the agents of the installed method. That nobody does is no failure of the action:
-// the stage has a role of its own.
+// persona returns the introduction to a stage's role prompt: the agent of the installed
+// method that acts in it, if the settings ask for one. Without an agent the action goes on,
+// since the stage has a role of its own.
 func (r run) persona(st workflow.Stage) string {
 	if r.project.Config.Personas != config.PersonasBMAD || r.personas == nil {
 		return ""

@@ -48,7 +48,7 @@ func (r run) verifyPlans(s *workflow.Session) map[workflow.StageID]verify.Plan {
 	return verifyPlans(r.workflow(s), r.project.Config, r.permits(r.project), s.KeptVerify(), r.Now())
 }
 
-// keepVerify gives a session that is started its verify commands.
+// keepVerify gives a new session its verify commands.
 func (e *Engine) keepVerify(p *project.Project, s *workflow.Session) {
 	commands := map[workflow.StageID]workflow.VerifyCommand{}
 	for stage, plan := range verifyPlans(s.Definition(), p.Config, e.permits(p), nil, s.CreatedAt) {
@@ -61,8 +61,8 @@ func (e *Engine) keepVerify(p *project.Project, s *workflow.Session) {
 	}
 }
 
-// noteVerify records in the history what has become of the session's verify commands
-// since its last change.
+// noteVerify records in the history how the session's verify commands have changed since
+// its last change.
 func (r run) noteVerify(s *workflow.Session) {
 	next := s.KeptVerify()
 	edited := !workflow.SameVerifyCommands(s.VerifyCommands, next)
@@ -70,11 +70,9 @@ func (r run) noteVerify(s *workflow.Session) {
 		next = map[workflow.StageID]workflow.VerifyCommand{}
 	}
 	var news []string
-	plans := r.verifyPlans(s)
-	stages := map[string][]string{}
+	stages, plans := map[string][]string{}, r.verifyPlans(s)
 	for _, stage := range verifiable(r.workflow(s)) {
-		plan := plans[stage]
-		text := planText(plan)
+		text := planText(plans[stage])
 		if text == "" {
 			continue
 		}
@@ -82,7 +80,7 @@ func (r run) noteVerify(s *workflow.Session) {
 			news = append(news, text)
 		}
 		stages[text] = append(stages[text], string(stage))
-		next[stage] = plan.Keep
+		next[stage] = plans[stage].Keep
 	}
 	for i, text := range news {
 		news[i] = fmt.Sprintf("verify of %s: %s", strings.Join(stages[text], ", "), text)
@@ -99,8 +97,8 @@ func (r run) noteVerify(s *workflow.Session) {
 	})
 }
 
-// acceptVerify notes that the person has decided knowing how the configuration differs
-// from the session's commands. It returns what the entry of that decision holds.
+// acceptVerify notes that the person has decided in knowledge of how the configuration
+// differs from the session's commands. It returns the commands for the decision's entry.
 func (r run) acceptVerify(s *workflow.Session) map[workflow.StageID]workflow.VerifyCommand {
 	seen := evidenceFor(s)
 	if seen == nil || seen.ChangedTo == nil {

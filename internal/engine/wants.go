@@ -14,24 +14,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Want is something of a project that counts only once the person has allowed it.
+// Want is something in a project that counts only once the person has allowed it.
 type Want struct {
 	trust.Allowance
-	// Use says what it is for.
+	// Use is its purpose.
 	Use     string
 	Allowed bool
-	// SetBy says who has named a command.
+	// SetBy is the origin of a command.
 	SetBy workflow.Setter
-	// Note says why it is asked about once more.
+	// Note is the reason to ask once more.
 	Note string
-	// Scripts are the files of the project that the command names, as they are now. They
-	// are allowed with it.
+	// Scripts are the present files that the command names; they are allowed with it.
 	Scripts []trust.Allowance
 }
 
-// Wants lists what a project would have the person allow: its verify commands, those that
-// its runs have kept, the person's own, the files that they name where these have changed,
-// the rubrics that it brings, and the repositories that it names.
+// Wants lists the things in a project that need the person's permission: its verify commands,
+// those that its runs keep, the person's own, their files that have changed, the project's
+// rubrics, and the repositories that it names.
 func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 	p, err := e.projects.At(req.Address())
 	if err != nil {
@@ -39,7 +38,11 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 	}
 	defer p.Close()
 	w := wanted{Engine: e, p: p, have: e.permits(p)}
-	w.commands()
+	for _, stage := range p.Config.Verified() {
+		if command := p.Config.Verify[stage]; command != "" {
+			w.command(command, p.Config.VerifyBy[stage], string(stage))
+		}
+	}
 	w.runs()
 	w.scripts()
 	if err := w.brought(); err != nil {
@@ -87,15 +90,14 @@ func (w *wanted) brought() error {
 	return nil
 }
 
-// Allow records that the person allows something, with the files that it names as they
-// were shown.
+// Allow records that the person allows something, with its files as they were shown.
 func (e *Engine) Allow(ctx context.Context, w Want) error {
 	if e.trust == nil {
 		return fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
 	w.At, w.Files = e.Now(), w.Kind == trust.KindVerify || w.Kind == trust.KindOwnVerify
-	for _, f := range w.Scripts { // first: a command whose files are not recorded would be told of all of them
+	for _, f := range w.Scripts { // first: a command without recorded files would have all of them reported
 		f.At = w.At
 		if err := e.trust.Allow(ctx, f); err != nil {
 			return err
@@ -104,7 +106,7 @@ func (e *Engine) Allow(ctx context.Context, w Want) error {
 	return e.trust.Allow(ctx, w.Allowance)
 }
 
-// wanted collects what the person is asked to allow.
+// wanted collects the list of Wants.
 type wanted struct {
 	*Engine
 	p    *project.Project
@@ -112,7 +114,7 @@ type wanted struct {
 	list []Want
 }
 
-// add adds something once, with all that it is for.
+// add adds something once, with every use.
 func (w *wanted) add(a trust.Allowance, use string) *Want {
 	a.At = w.Now()
 	for i := range w.list {
@@ -142,23 +144,15 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 	return want
 }
 
-func (w *wanted) commands() {
-	for _, stage := range w.p.Config.Verified() {
-		if command := w.p.Config.Verify[stage]; command != "" {
-			w.command(command, w.p.Config.VerifyBy[stage], string(stage))
-		}
-	}
-}
-
-// maxRuns bounds how many active runs are looked into, the newest.
+// maxRuns bounds the active runs that are read, the newest first.
 const maxRuns = 20
 
-// runs adds the commands that runs have kept and that are configured no more, and has
-// those asked about again that a run would follow if they were allowed now.
+// runs adds the kept commands of runs that are no longer configured, and marks those to ask
+// about again that a run would adopt if they were allowed now.
 func (w *wanted) runs() {
 	sessions, _, err := w.p.Backend.List(context.Background())
 	if err != nil {
-		return // doctor says so
+		return // doctor reports it
 	}
 	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !s.CurrentState.Active() })
 	for _, summary := range sessions[max(0, len(sessions)-maxRuns):] {
@@ -173,7 +167,7 @@ func (w *wanted) runs() {
 	}
 }
 
-// run adds what one run waits for.
+// run adds the commands of one run.
 func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.VerifyCommand) {
 	if kept.Instead == nil || kept.Accepted {
 		return
@@ -189,7 +183,7 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 	}
 }
 
-// scripts adds the files that allowed commands name and that are not as they were allowed.
+// scripts adds the files of allowed commands that are not as they were allowed.
 func (w *wanted) scripts() {
 	for _, want := range slices.Clone(w.list) {
 		if !want.Allowed {

@@ -23,9 +23,9 @@ type Address struct {
 	Optional bool
 }
 
-// Path returns the folder that a call is for: without Cwd, the first place that can be
+// path returns the folder that a call is for: without Cwd, the first place that can be
 // opened.
-func (f *Finder) Path(a Address) (string, error) {
+func (f *Finder) path(a Address) (string, error) {
 	if a.Cwd != "" {
 		return a.Cwd, nil
 	}
@@ -49,7 +49,7 @@ func (f *Finder) Path(a Address) (string, error) {
 
 // Where returns the project folder that a call is for, even if its settings are invalid.
 func (f *Finder) Where(a Address) (string, error) {
-	cwd, err := f.Path(a)
+	cwd, err := f.path(a)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +63,7 @@ func (f *Finder) Where(a Address) (string, error) {
 
 // At opens the project that a call is for.
 func (f *Finder) At(a Address) (*Project, error) {
-	cwd, err := f.Path(a)
+	cwd, err := f.path(a)
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +177,9 @@ func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, strin
 	return p, id, err
 }
 
+// maxNames is how many task names an answer lists, the newest.
+const maxNames = 10
+
 // only finds the only active session of the project that a call is for.
 func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) {
 	p, err := f.At(a)
@@ -188,12 +191,7 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 		p.Close()
 		return nil, "", err
 	}
-	var active []workflow.Summary
-	for _, s := range sessions {
-		if s.CurrentState.Active() {
-			active = append(active, s)
-		}
-	}
+	active := slices.DeleteFunc(slices.Clone(sessions), func(s workflow.Summary) bool { return !s.CurrentState.Active() })
 	switch {
 	case len(active) == 1:
 		return p, active[0].SessionID, nil
@@ -209,13 +207,13 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
 			WithHint("start one, or pass session_id to reopen a completed one")
 	}
-	names := make([]string, 0, len(active))
-	for _, s := range active {
+	var names []string
+	for _, s := range active[max(0, len(active)-maxNames):] {
 		names = append(names, s.TaskName)
 	}
 	more := ""
-	if len(names) > 10 {
-		names, more = names[len(names)-10:], ", …"
+	if len(active) > maxNames {
+		more = ", …"
 	}
 	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, len(active)).
 		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// maxLinks bounds how many links are followed for one path.
+// maxLinks bounds the links followed for one path.
 const maxLinks = 40
 
-// resolve returns the path without links that a path leads to. What is missing at its end
-// stays as it is named, also behind a link: whether something is there must make no
-// difference to where it lies.
+// resolve follows all links of a path. A missing end of it is kept as it is named, behind a
+// link too: whether something exists must not change where it lies.
 func resolve(path string) string {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -52,13 +51,13 @@ func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' })
 }
 
-// parts are the names in a path, the volume's first.
+// parts returns the names in a path, the volume first.
 func parts(path string) []string {
 	volume := filepath.VolumeName(path)
 	return append([]string{volume}, split(path[len(volume):])...)
 }
 
-// plain returns a name as the file system takes it: Windows drops what trails it.
+// plain returns a name as the file system reads it: Windows drops trailing dots and blanks.
 func plain(name string) string {
 	if runtime.GOOS == "windows" {
 		name, _, _ = strings.Cut(name, ":")
@@ -67,7 +66,7 @@ func plain(name string) string {
 	return name
 }
 
-// key is a path by which it is compared: paths that differ in case have the same one.
+// key is the form of a path for comparisons: paths that differ in case have the same key.
 type key string
 
 func keyOf(path string) key {
@@ -84,8 +83,8 @@ func (k key) below(above key) bool {
 	return len(k) > len(above) && k[len(above)] == '/' && k[:len(above)] == above
 }
 
-// in returns the way from a folder down to another that is it or lies below it. Paths that
-// differ in case are compared by the folder on the disk.
+// in returns the path from a folder to name, if that is the folder or lies below it. Where
+// they differ in case, the folders on the disk are compared.
 func in(folder, name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(folder, name)
 	if err == nil && filepath.IsLocal(rel) {
@@ -111,8 +110,8 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Real returns the path without links of a folder. Where a home has another path too, as
-// through a mount, it is given the home's own, so that what is said of it holds.
+// Real returns the path of a folder without links. Below a home that has a second path, as
+// through a mount, it is the path by the home's own, so that the rules apply.
 func (r Rules) Real(folder string) string {
 	real := resolve(folder)
 	for above := real; ; above = filepath.Dir(above) {

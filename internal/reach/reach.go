@@ -1,10 +1,10 @@
-// Package reach says in which folders the program works for an assistant.
+// Package reach decides in which folders the program works for an assistant.
 //
-// An assistant can name any folder of the person's account. What counts is where the person
-// has put it to work: the folders that their host has open, the one the server was started
-// in, projects with sessions, and folders that they have listed or allowed. [Rules] say which
-// folders are out of reach whoever names them: the home itself and all above it, and where
-// credentials are kept. A [Reach] joins both, and is asked before a folder is opened.
+// An assistant can name any folder of the person's account. It may use those where the
+// person has put it to work: the folders that their host has open, the one the server was
+// started in, projects with sessions, and folders that they have listed or allowed. [Rules]
+// exclude folders no matter who names them: the home folder, everything above it, and the
+// folders of credentials. A [Reach] joins both, and is asked before a folder is opened.
 package reach
 
 import (
@@ -19,15 +19,15 @@ import (
 	"unicode"
 )
 
-// Place is a folder that may be used, with what lies below it.
+// Place is a folder that may be used, with everything below it.
 type Place struct {
 	Folder string
 	By     Way
-	// Real is true where the folder was recorded without links: one that has become a link
-	// since then leads to another.
+	// Real is true where the folder was recorded without links: if it has become a link
+	// since, it is another folder.
 	Real bool
-	// Record is the file or folder that names it; "" where none does. One in a folder that
-	// an assistant works in is the assistant's word, not the person's.
+	// Record is the file or folder that names it, if any. A record in a folder where an
+	// assistant works is the assistant's word, not the person's.
 	Record string
 }
 
@@ -36,20 +36,20 @@ type Options struct {
 	Rules Rules
 	// Opened are the folders that the person started the server for.
 	Opened []Place
-	// Remembered returns the folders that are on record; it is asked each time.
+	// Remembered returns the recorded folders; it is called each time.
 	Remembered func() []Place
 	// Remember records a folder that the person has allowed.
 	Remember func(ctx context.Context, folder string) error
 }
 
-// Reach is what one caller may use. Its methods may be called at the same time.
+// Reach knows what one caller may use. It is safe for concurrent use.
 type Reach struct {
 	o      Options
 	opened []place
 
 	mu sync.Mutex
-	// roots are the folders that the host says it has open, allowed those that the person
-	// has allowed since the start, denied those that they have not.
+	// roots are the folders that the host reports as open, allowed and denied those that the
+	// person has allowed and denied since the start.
 	roots, allowed []place
 	denied         []string
 }
@@ -60,23 +60,23 @@ type place struct {
 	by   Way
 }
 
-// Spot is where a folder lies that may be used.
+// Spot is the location of a folder that may be used.
 type Spot struct {
-	// Root is the folder that lets it be used, Rel the way from there; neither has links.
+	// Root is the folder that permits it, Rel the path from there; neither has links.
 	Root, Rel string
 }
 
 // Real is the folder's path without links.
 func (s Spot) Real() string { return filepath.Join(s.Root, s.Rel) }
 
-// ErrOutside matches every error that says that a folder is out of reach.
+// ErrOutside matches every Refusal.
 var ErrOutside = errors.New("the folder is out of reach")
 
-// Refusal says that a folder is out of reach. Its words are the same whether the folder is
-// there or not, and wherever links lead.
+// Refusal is the error for a folder out of reach. Its text depends neither on whether the
+// folder exists nor on where links lead.
 type Refusal struct {
 	Folder string
-	// Why is what the path alone forbids for good; "" where the person may allow it.
+	// Why is the rule that excludes the path; "" where the person may allow it.
 	Why string
 }
 
@@ -98,7 +98,7 @@ func New(o Options) *Reach {
 	return r
 }
 
-// places returns those folders that may be used, without links.
+// places resolves the folders and keeps those that may be used.
 func (r *Reach) places(list []Place) []place {
 	var out []place
 	for _, p := range list {
@@ -115,7 +115,7 @@ func (r *Reach) places(list []Place) []place {
 	return out
 }
 
-// SetRoots says which folders the host has open now.
+// SetRoots replaces the folders that the host has open.
 func (r *Reach) SetRoots(folders []string) {
 	var list []Place
 	for _, folder := range folders {
@@ -127,20 +127,20 @@ func (r *Reach) SetRoots(folders []string) {
 	r.roots = roots
 }
 
-// here returns the folders that are open, and those that were allowed since the start.
+// here returns the open folders, and those that were allowed since the start.
 func (r *Reach) here() (open, allowed []place) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Concat(r.opened, r.roots), slices.Clone(r.allowed)
 }
 
-// Find returns where a folder lies that may be used. The error is a *Refusal.
+// Find locates a folder that may be used. The error is a *Refusal.
 func (r *Reach) Find(folder string) (Spot, error) {
 	if !filepath.IsAbs(folder) || strings.ContainsRune(folder, 0) {
 		return Spot{}, &Refusal{Folder: folder}
 	}
 	folder = filepath.Clean(folder)
-	// The path as it is named is all that the refusal may speak of.
+	// The refusal must not reveal more than the path as it was named.
 	refused := &Refusal{Folder: folder, Why: r.o.Rules.never(folder)}
 	real := r.o.Rules.Real(folder)
 	if refused.Why != "" || r.o.Rules.never(real) != "" {
@@ -157,7 +157,7 @@ func (r *Reach) Find(folder string) (Spot, error) {
 	}
 	for _, p := range r.o.Remembered() {
 		if p.Real && (len(real) < len(p.Folder) || !strings.EqualFold(real[:len(p.Folder)], p.Folder)) {
-			continue // spares a look at the disk for each project of a long list
+			continue // avoids disk access for each project of a long list
 		}
 		if p.Record != "" && contains(open, r.o.Rules.Real(p.Record)) {
 			continue
@@ -178,8 +178,8 @@ func contains(places []place, name string) bool {
 	})
 }
 
-// Askable returns the path of a folder that the person may be asked about: the one that it
-// leads to. ok is false where no answer would help, or could be one to this question.
+// Askable returns the path, without links, of a folder that the person may be asked about.
+// ok is false where no answer could permit it, or the path could mislead.
 func (r *Reach) Askable(folder string) (real string, ok bool) {
 	if !filepath.IsAbs(folder) {
 		return "", false
@@ -194,20 +194,20 @@ func (r *Reach) Askable(folder string) (real string, ok bool) {
 	return real, !slices.Contains(r.denied, real)
 }
 
-// Plain reports whether a path looks like what it is: without characters that cannot be
-// seen, or that change the order of others.
+// Plain reports whether a path looks like itself: it has no invisible characters, and none
+// that change the order of others.
 func Plain(path string) bool {
 	return !strings.ContainsFunc(path, func(c rune) bool {
 		return !unicode.IsGraphic(c) || unicode.IsSpace(c) && c != ' ' || c == unicode.ReplacementChar || unicode.Is(unicode.Cf, c)
 	})
 }
 
-// Allow notes that the person has allowed a folder, which Askable has returned. One that is
-// not there, or has become another, does not count. The error says that it is not on record,
+// Allow notes that the person has allowed a folder that Askable has returned. A missing one,
+// or one that has become another, does not count. With an error it could not be recorded,
 // and counts only until the program ends.
 func (r *Reach) Allow(ctx context.Context, real string) (counts bool, err error) {
 	if info, err := os.Lstat(real); err != nil || !info.IsDir() || r.o.Rules.Real(real) != real {
-		return false, nil //nolint:nilerr // that is the answer
+		return false, nil //nolint:nilerr // it does not count
 	}
 	r.mu.Lock()
 	r.allowed = append(r.allowed, place{real, Asked})
@@ -218,7 +218,7 @@ func (r *Reach) Allow(ctx context.Context, real string) (counts bool, err error)
 	return true, r.o.Remember(ctx, real)
 }
 
-// Deny notes that the person does not allow a folder: they are not asked again.
+// Deny notes that the person has denied a folder: they are not asked again.
 func (r *Reach) Deny(real string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

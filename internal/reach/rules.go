@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Way is how a folder came to be one that may be used.
+// Way is how a folder came to be usable.
 type Way int
 
 const (
@@ -18,38 +18,38 @@ const (
 	Opened Way = iota
 	// Known is a project in which a session was started before.
 	Known
-	// Listed is a folder that the person has named at a terminal or in their own settings.
+	// Listed is a folder that the person has added at a terminal or in their own settings.
 	Listed
 	// Asked is a folder that an assistant has named, and the person allows in a form.
 	Asked
 )
 
-// Rules say which folders no way leads to. They look at paths only: of a folder that is not
-// there they say the same as if it were.
+// Rules exclude folders, some of them in every way. They judge paths only, so that a missing
+// folder is judged as if it existed.
 type Rules struct {
 	homes    []string
 	homeKeys []key
 	kept     []kept
 }
 
-// kept is a folder with something that is nobody's project.
+// kept is a folder that holds something other than projects.
 type kept struct {
 	path, why string
 	key       key
-	// itself is true where only the folder is meant and not what lies below it.
+	// itself is true where only the folder is meant, not those below it.
 	itself bool
-	// own is true where the environment names the folder. What lies above it may be a
-	// project: a variable can name any folder.
+	// own is true where the environment names the folder. A folder above it may be a project,
+	// since a variable can name any folder.
 	own bool
 }
 
-// keptText is the list of them; its head says how it is read.
+// keptText is the list of them; its head explains the format.
 //
 //go:embed kept.txt
 var keptText string
 
-// keptAnywhere are the names of folders that hold credentials wherever they are, and
-// keptInHome the paths of those that do in a home.
+// keptAnywhere are the names of folders that hold credentials wherever they are, keptInHome
+// the paths of those in a home.
 var keptAnywhere, keptInHome = readKept(keptText)
 
 func readKept(text string) (anywhere map[string]string, inHome []kept) {
@@ -69,7 +69,7 @@ func readKept(text string) (anywhere map[string]string, inHome []kept) {
 	return anywhere, inHome
 }
 
-// variables name the folders that programs use in the place of some of a home.
+// variables are those that move a folder of the home elsewhere.
 var variables = map[string]string{
 	"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache",
 	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
@@ -77,8 +77,8 @@ var variables = map[string]string{
 	"CLOUDSDK_CONFIG": ".config/gcloud", "PASSWORD_STORE_DIR": ".password-store", "PULUMI_HOME": ".pulumi",
 }
 
-// systems are folders of the system that are never a project, and guarded those that only a
-// person who works in them can mean.
+// systems are folders of the system that are never a project, guarded those that count only
+// where the person works in them.
 var (
 	systems = map[string]string{"/proc": "it is the system's view of its processes", "/sys": "it is the system's view of its devices"}
 	guarded = map[string]string{
@@ -87,8 +87,8 @@ var (
 	}
 )
 
-// homeFolders returns the homes of the person: the one that the environment names, and the
-// one of their account. The environment may be one that a project has made up.
+// homeFolders returns the homes of the person: that of the environment, which a project may
+// have made up, and that of their account.
 func homeFolders() []string {
 	var out []string
 	add := func(home string) {
@@ -105,8 +105,8 @@ func homeFolders() []string {
 	return out
 }
 
-// NewRules returns the rules for a person with these homes and an environment as os.Environ
-// gives it. Without homes, those of this process's account count.
+// NewRules returns the rules for a person with these homes, by default those of this
+// process's account, and an environment in the form of os.Environ.
 func NewRules(homes, environ []string) Rules {
 	if homes == nil {
 		homes = homeFolders()
@@ -121,7 +121,7 @@ func NewRules(homes, environ []string) Rules {
 	for _, home := range homes {
 		for _, home := range both(home) {
 			if home == filepath.Dir(home) {
-				continue // of an account without a home: everything lies below
+				continue // an account without a home: everything lies below /
 			}
 			r.homes, r.homeKeys = append(r.homes, home), append(r.homeKeys, keyOf(home))
 			for _, k := range keptInHome {
@@ -147,7 +147,7 @@ func NewRules(homes, environ []string) Rules {
 	return r
 }
 
-// both returns a path, and the one that it leads to if that is another.
+// both returns a path, and the path without links if that differs.
 func both(path string) []string {
 	path = filepath.Clean(path)
 	if real := resolve(path); real != path {
@@ -156,8 +156,8 @@ func both(path string) []string {
 	return []string{path}
 }
 
-// Judge returns why a folder may not be used, had it come by a way; "" where it may. The
-// path is absolute and clean; Real makes it one without links.
+// Judge returns why a folder that came by a way may not be used; "" if it may. The path is
+// absolute and clean; Real removes its links.
 func (r Rules) Judge(folder string, by Way) string {
 	if why := r.never(folder); why != "" {
 		return why
@@ -171,7 +171,7 @@ func (r Rules) Judge(folder string, by Way) string {
 	return ""
 }
 
-// never returns why a folder may not be used by any way.
+// never returns why a folder may not be used, whichever way it came.
 func (r Rules) never(folder string) string {
 	if filepath.Dir(folder) == folder {
 		return "it is the root of the disk"
@@ -221,7 +221,7 @@ func systemFolder(folder string, of map[string]string) string {
 // documents are folders below the hidden ones in which people keep their own files.
 var documents = []string{"Library/Mobile Documents", "Library/CloudStorage"}
 
-// hidden reports whether a folder lies in one of a home that is for programs.
+// hidden reports whether a folder lies in a hidden one of a home, which is for programs.
 func (r Rules) hidden(folder string) bool {
 	at := keyOf(folder)
 	for n, home := range r.homeKeys {

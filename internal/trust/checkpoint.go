@@ -14,14 +14,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Checkpoints are what this machine has recorded of sessions, a small file for each below
-// the state folder:
+// Checkpoints are this machine's records of sessions, a small file for each below the state
+// folder:
 //
 //	checkpoints/<hash of the project's path>/<session id>.json
 //
-// The real path is part of it: a copy of a project has sessions of the same ids, which go
-// on by themselves. Each is signed, so that a file that something without the key has
-// written does not count.
+// The path without links is part of the name: a copy of a project has sessions with the same
+// ids, which continue on their own. Each file is signed, so that one written without the key
+// does not count.
 type Checkpoints struct{ dir *durable.Dir }
 
 // CheckpointsIn returns the checkpoints of an open state folder.
@@ -30,9 +30,9 @@ func CheckpointsIn(dir *durable.Dir) Checkpoints { return Checkpoints{dir} }
 const (
 	checkpointFolder = "checkpoints"
 	checkpointLock   = "checkpoints.lock"
-	// checkpointDomain keeps the signature from being one of anything else.
+	// checkpointDomain prevents the signature from being valid for anything else.
 	checkpointDomain = "bmad-mcp: checkpoint of a session\n"
-	// maxCheckpoint bounds what is read of a file, in bytes; ours have some 600.
+	// maxCheckpoint bounds the read of a file, in bytes; ours have about 600.
 	maxCheckpoint = 1 << 16
 	// checkpointPatience bounds the wait for another program that records.
 	checkpointPatience = time.Second
@@ -109,8 +109,8 @@ func (c Checkpoints) read(signer workflow.Signer, project, id string) (found wor
 	return file.Checkpoint, true
 }
 
-// signature returns that of a file's content, which is over all keys but itself, in their
-// order, so that a program that does not know a key finds the same.
+// signature signs a file's content: all keys but the signature, sorted, so that a program
+// that does not know a key computes the same.
 func signature(signer workflow.Signer, data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -152,7 +152,7 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	// Another window may have gone on, and come here first.
+	// Another window may have continued the session, and recorded that first.
 	if now, there := c.read(signer, project, id); there && !now.Foreign && now.Revision >= cp.Revision {
 		return nil
 	}
@@ -164,7 +164,7 @@ type Forgotten struct {
 	// Path is absolute.
 	Path string
 	Size int64
-	// Why says what made it superfluous.
+	// Why is the reason that it is superfluous.
 	Why string
 }
 

@@ -16,21 +16,21 @@ import (
 
 const (
 	keyFile = "key"
-	// keyBytes is the length of the key, and of the file: bytes too many are not our key either.
+	// keyBytes is the length of the key, and of the file: a longer file is not our key.
 	keyBytes = 32
-	// keyDomain keeps the key's name from being the hash of anything else that is made of the key.
+	// keyDomain separates the key's name from every other hash of the key.
 	keyDomain = "bmad-mcp: name of the signing key\n"
 	// keyName is the length of the key's name in hexadecimal digits.
 	keyName = 16
 )
 
-// signer is a workflow.Signer. It holds the key out of sight of whatever prints values.
+// signer is a workflow.Signer. A closure holds the key, so that printing a signer does not.
 type signer struct {
 	name string
 	sign func(message string) string
 }
 
-// Key implements workflow.Signer: it names the key without telling it.
+// Key implements workflow.Signer: it names the key without revealing it.
 func (s signer) Key() string { return s.name }
 
 // Sign implements workflow.Signer, with the hexadecimal HMAC-SHA256.
@@ -92,7 +92,7 @@ func (d dir) readKey() ([]byte, error) {
 		"a new one is made, and histories that were sealed with the old one cannot be checked any more")
 }
 
-// ensureKey returns the key, making it where there is none, and has its name on the disk.
+// ensureKey returns the key, creating it if there is none, once its name is on the disk.
 func (d dir) ensureKey(ctx context.Context) ([]byte, error) {
 	key, err := d.readKey()
 	if err != nil {
@@ -103,14 +103,14 @@ func (d dir) ensureKey(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	// For one that was there, too: who made it may not have come as far.
+	// For an existing one too: its creator may not have got this far.
 	if err := d.SyncDir("."); err != nil {
 		return nil, &durable.UnconfirmedError{Name: keyFile, Err: err}
 	}
 	return key, nil
 }
 
-// makeKey makes the key, or returns the one of somebody who came first.
+// makeKey creates the key, or returns that of another process that was first.
 func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
 	lock, err := d.Lock(ctx, lockName)
 	if err != nil {
@@ -126,8 +126,8 @@ func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
 	if err := d.CreateUnsynced(temp, key); err != nil {
 		return nil, err
 	}
-	// A link is complete when it is seen, and never takes the place of another, even
-	// where locks hold back nobody: a home folder that several machines share.
+	// A link is complete as soon as it is visible, and never replaces another, not even where
+	// locks do not work: in a home folder that several machines share.
 	err = d.link(temp, keyFile)
 	switch {
 	case err == nil:
@@ -135,11 +135,11 @@ func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
 	case errors.Is(err, fs.ErrExist):
 		first, readErr := d.readKey()
 		if first == nil && readErr == nil {
-			readErr = err // it is gone again: whoever takes keys away is not to get a new one
+			readErr = err // it is gone again: somebody deletes keys, and must not cause new ones
 		}
 		return first, errors.Join(readErr, d.Remove(temp))
 	}
-	// The file system has no links: the lock has to do.
+	// The file system has no links: rely on the lock.
 	if err := d.Rename(temp, keyFile); err != nil {
 		return nil, errors.Join(err, d.Remove(temp))
 	}

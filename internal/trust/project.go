@@ -12,12 +12,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// What runs the files of a project is allowed for one project, and not for whatever stands
-// at its path: another repository that is cloned there would inherit it. So the project has
-// a random mark among its run state, which no repository carries, and an allowance has the
-// mark too. A copy has the mark and another path, a replacement the path and another mark;
-// a backup that is restored to its place has both. Where the run state was cleared, the
-// person is asked again.
+// Running files of a project is allowed for that project, not for its path: another
+// repository cloned there would inherit the permission. So the project has a random mark in
+// its run state, which is never committed, and an allowance records the mark. A copy has the
+// mark and another path, a replacement the path and another mark; a backup restored in place
+// has both. Where the run state was deleted, the person is asked again.
 const (
 	markFolder = ".bmad-task"
 	markFile   = markFolder + "/project-id"
@@ -26,13 +25,13 @@ const (
 	markDigits = 32
 )
 
-// bound reports whether the allowance is for one project and no other at its path.
+// bound reports whether the allowance is for one project only, not for any at its path.
 func (a Allowance) bound() bool {
 	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.Kind == KindScript
 }
 
-// replaces reports whether the allowance takes the place of an older one: of a script
-// also that of its former content, which could be put back.
+// replaces reports whether the allowance replaces an older one. For a script that includes
+// the allowance of its former content, which could be put back.
 func (a Allowance) replaces(old Allowance) bool {
 	return a.same(old) || a.Kind == KindScript && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
 }
@@ -52,7 +51,7 @@ func (u UserState) InForce(project string) []Allowance {
 	})
 }
 
-// PathOf returns the one path by which a project is known here, with all links followed.
+// PathOf returns the path without links by which a project is known here.
 func PathOf(project string) string { return resolve(project) }
 
 // Bind gives the project's mark to the allowances that an older version recorded for its
@@ -77,9 +76,9 @@ func (u UserState) Bind(ctx context.Context, project string) error {
 	})
 }
 
-// bind returns the allowance with the mark of its project. A mark that is there is kept
-// only if it is one of ours: a repository could bring one that it knows of another. A
-// project that is not there has none.
+// bind returns the allowance with the mark of its project. An existing mark is kept only if
+// it is one of ours: a repository could contain that of another project. A missing project
+// has none.
 func (a Allowance) bind(list []Allowance) (Allowance, error) {
 	a.ProjectID = ""
 	if !a.bound() {
@@ -116,7 +115,7 @@ func writeMark(d *durable.Dir) (string, error) {
 	if _, err := d.MkdirAll(markFolder); err != nil {
 		return "", err
 	}
-	if !d.Exists(ignoreFile) { // a mark in the repository would be everybody's
+	if !d.Exists(ignoreFile) { // a committed mark would be everybody's
 		if err := d.Replace(ignoreFile, []byte("*\n")); err != nil {
 			return "", err
 		}
@@ -124,7 +123,7 @@ func writeMark(d *durable.Dir) (string, error) {
 	return mark, d.Replace(markFile, []byte(mark+"\n"))
 }
 
-// readMark returns the mark of a project; "" if it has none, or none that could be ours.
+// readMark returns the mark of a project; "" if it has none that could be ours.
 func readMark(project string) string {
 	d, err := durable.OpenDir(project)
 	if err != nil {

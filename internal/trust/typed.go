@@ -13,11 +13,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TypedFor is how long a decision that was typed is good for: long enough for an assistant
-// that looks at the status first, too short to be forgotten.
+// TypedFor is how long a typed decision is valid: long enough for an assistant that reads the
+// status first, too short to be forgotten.
 const TypedFor = 5 * time.Minute
 
-// typedFolder holds the decisions that were typed and not used yet, one for a session.
+// typedFolder holds the unused typed decisions, one for a session.
 const typedFolder = "typed"
 
 // TypedGate is the one gate that a typed decision is for.
@@ -27,7 +27,7 @@ type TypedGate struct {
 	SessionID string           `json:"session_id"`
 	Stage     workflow.StageID `json:"stage"`
 	Revision  int              `json:"revision"`
-	// SHA256 is the draft's.
+	// SHA256 is that of the draft.
 	SHA256   string            `json:"sha256"`
 	Action   workflow.Action   `json:"action"`
 	Decision workflow.Decision `json:"decision"`
@@ -38,12 +38,12 @@ type Typed struct {
 	TypedGate
 	// Words are what they typed after the command and the name of the task.
 	Words string `json:"words,omitempty"`
-	// Host is the conversation of the host in which it was typed.
+	// Host is the host's conversation in which it was typed.
 	Host string    `json:"host_session,omitempty"`
 	At   time.Time `json:"at"`
 }
 
-// name is that of the file: a session has one decision at a time.
+// name returns the file's name: a session has one decision at a time.
 func (g TypedGate) name() string {
 	return typedFolder + "/" + workflow.Hash([]byte(g.Project + "\n" + g.SessionID))[:32] + ".json"
 }
@@ -106,7 +106,7 @@ func (d dir) readTyped(name string) (t Typed, err error) {
 	return t, err
 }
 
-// sweepTyped removes what nobody has taken in time, as far as the disk lets it.
+// sweepTyped removes expired decisions, as far as the disk permits.
 func (d dir) sweepTyped(now time.Time) {
 	entries, err := d.ReadDir(typedFolder)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// maxPart is the largest file of which only a part counts, in bytes.
+	// maxPart is the largest file, in bytes, of which only a part may count.
 	maxPart = 4 << 20
-	// maxHashed is how much of a file is read; what is longer counts by its size and time too.
+	// maxHashed is how much of a file is hashed; a longer one counts by its size and time too.
 	maxHashed = 256 << 20
 )
 
-// Fingerprint returns a hash of a file that a command names, and "" where there is none.
-// Of package.json only the scripts count. A link is another file than one that has the
-// same content: what it leads to can be exchanged unseen.
+// Fingerprint returns a hash of a file that a command names, "" if there is none. Of
+// package.json only the scripts count. A link differs from a file with the same content,
+// since its target can be replaced unnoticed.
 func Fingerprint(tree fs.FS, name string) string {
 	info, err := fs.Lstat(tree, name)
 	if err != nil {
@@ -39,13 +39,13 @@ func Fingerprint(tree fs.FS, name string) string {
 			if err == nil && info.IsDir() {
 				return ""
 			}
-			return hex.EncodeToString(sum.Sum(nil)) // out of the project: what is there is not seen
+			return hex.EncodeToString(sum.Sum(nil)) // outside the project, where it cannot be read
 		}
 	}
 	switch {
 	case info.IsDir():
 		return ""
-	case !info.Mode().IsRegular(): // a pipe would be waited for
+	case !info.Mode().IsRegular(): // a pipe would block
 		_, _ = fmt.Fprintf(sum, "mode %v\n", info.Mode())
 		return hex.EncodeToString(sum.Sum(nil))
 	}
@@ -76,8 +76,8 @@ func hashFile(sum io.Writer, tree fs.FS, name string, info fs.FileInfo) (err err
 	return err
 }
 
-// scripts returns the part of a package.json that says what is run; all of one that
-// cannot be read.
+// scripts returns the part of a package.json that names the commands; all of it if it is
+// invalid.
 func scripts(data []byte) []byte {
 	var pkg struct {
 		Scripts map[string]string `json:"scripts"`

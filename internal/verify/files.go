@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// reads lists the files in which a program looks, without being told, for what it is to
-// do. Programs that take that from source files, as go does, have no row.
+// reads lists the files from which a program takes its instructions without being told.
+// Programs that take them from source files, as go does, have no row.
 var reads = map[string][]string{
 	"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
 	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
@@ -30,7 +30,7 @@ var reads = map[string][]string{
 	"docker": {"Dockerfile", "compose.yaml", "docker-compose.yml"}, "pre-commit": {".pre-commit-config.yaml"}, "earthly": {"Earthfile"},
 }
 
-// The bounds of what is read out of one command.
+// The bounds for one command.
 const (
 	maxWords   = 100
 	maxFolders = 8
@@ -38,9 +38,8 @@ const (
 )
 
 // Files returns the files of a project, relative to it, that a command names or that its
-// programs read by themselves: those that are there, and those that may be. What these
-// files run in turn is not followed. root is the project's path, which a command may
-// spell out.
+// programs read by themselves, whether they exist or not. Files that these run in turn are
+// not followed. root is the project's path, which a command may spell out.
 func Files(tree fs.FS, root, command string) []string {
 	words := words(root, command)
 	folders := []string{"."}
@@ -83,8 +82,8 @@ func program(word string) string {
 	return name
 }
 
-// words returns what could be a path in a command, relative to the project: its words
-// and what stands after an equals sign in them, without quotes.
+// words returns the possible paths in a command, relative to the project: its words and
+// their parts after an equals sign, without quotes.
 func words(root, command string) []string {
 	for _, here := range []string{"$PWD/", "${PWD}/", "$(pwd)/", "%CD%\\"} {
 		command = strings.ReplaceAll(command, here, "")
@@ -93,7 +92,7 @@ func words(root, command string) []string {
 		command = strings.ReplaceAll(command, root+string(filepath.Separator), "")
 	}
 	isQuote := func(r rune) bool { return strings.ContainsRune("\"'`", r) }
-	parts := strings.FieldsFunc(command, isQuote) // a name with blanks in it stands in quotes
+	parts := strings.FieldsFunc(command, isQuote) // a name with blanks is quoted
 	parts = append(parts, strings.FieldsFunc(command, func(r rune) bool { return isQuote(r) || strings.ContainsRune(" \t\n\r;|&()<>=,{}", r) })...)
 	var out []string
 	for _, word := range parts {

@@ -2,11 +2,11 @@ package verify
 
 import "strings"
 
-// Canonical returns a command as it is compared. The shell reads blanks between words the
-// same however many there are, so that runs of them become one; but only in a command of
-// plain words. Where anything could make a blank count (quotes, escapes, expansions,
-// comments, several lines), the command stays as it is: a difference too many costs a
-// question, one too few runs what nobody has seen.
+// Canonical returns the form of a command for comparisons. The number of blanks between
+// words makes no difference to a shell, so that runs of them become one, but only in a
+// command of plain words. Where a blank could matter (quotes, escapes, expansions, comments,
+// several lines), the command stays as it is: a difference too many costs a question, one
+// too few runs a command that nobody has seen.
 func Canonical(command string) string {
 	if !foldsBlanks || strings.ContainsAny(command, "'\"\\$`#\n\r\v\f*?[]{}()<>=~!%^") {
 		return command
@@ -15,5 +15,5 @@ func Canonical(command string) string {
 	return strings.Join(words, " ")
 }
 
-// Same reports whether a shell reads two commands the same, as far as Canonical can tell.
+// Same reports whether two commands are the same to a shell, as far as Canonical can tell.
 func Same(a, b string) bool { return Canonical(a) == Canonical(b) }

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// foldsBlanks: sh reads words apart at any number of blanks.
+// foldsBlanks is true where any number of blanks separates words.
 const foldsBlanks = true
 
-// groupPoll is how often it is looked whether a group has ended.
+// groupPoll is the interval of checks whether a group has ended.
 const groupPoll = 10 * time.Millisecond
 
 // shell returns the command for the shell, in a process group of its own.
@@ -29,13 +29,13 @@ func terminate(leader *os.Process) error {
 	if err := syscall.Kill(-leader.Pid, syscall.SIGTERM); errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}
-	// Where it could not be asked the leader is killed after the grace, and the group then.
+	// If that failed, the leader is killed after the grace, and the group then.
 	return nil
 }
 
-// finish waits for the group of a process that has ended, and kills what is left of it
-// when the time is over. It looks often, and not once at the end: while somebody is in
-// the group its number is not given to another.
+// finish waits for the group of a process that has ended, and kills the rest of it when the
+// time is over. It polls instead of checking once at the end: as long as the group has a
+// member, its number is not reused.
 func finish(leader *os.Process, over <-chan time.Time) {
 	look := time.NewTicker(groupPoll)
 	defer look.Stop()

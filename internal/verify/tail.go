@@ -7,23 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// more stands for what came before the tail.
+// more stands for the output before the tail.
 const more = "…"
 
-// tail is a writer that keeps the end of what is written, in a ring.
+// tail is a writer that keeps the end of its input, in a ring.
 type tail struct {
-	// size is how many bytes of it String returns.
+	// size bounds the bytes that String returns.
 	size int
-	// ring holds one byte more, which tells whether the rest begins at a line's start.
-	// When it is full, at is where the oldest byte is.
+	// ring holds one byte more, which shows whether the rest begins at a line's start. When
+	// it is full, at is the position of the oldest byte.
 	ring []byte
 	at   int
 	// cut is true when something fell out.
 	cut bool
 }
 
-// Write implements io.Writer. It never fails: a command that was refused its output
-// would fail by that.
+// Write implements io.Writer. It never fails, since that would make the command fail.
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
 	if t.size <= 0 {
@@ -50,9 +49,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the end of the text for people and models: valid UTF-8 without control
-// characters and escape sequences, from a line's start where there is one, with a mark
-// where there was more.
+// String returns the end of the output for people and models: valid UTF-8 without control
+// characters and escape sequences, from the start of a line if there is one, after a mark if
+// there was more.
 func (t *tail) String() string {
 	if t.size <= 0 {
 		return ""
@@ -63,7 +62,7 @@ func (t *tail) String() string {
 		raw = strings.TrimLeftFunc(raw, isRest)
 	}
 	text := strings.TrimRight(plain(raw), "\n")
-	if len(text) > t.size { // the one byte more, or what stands for invalid bytes
+	if len(text) > t.size { // the additional byte, or replacements of invalid ones
 		text, cut = strings.TrimLeftFunc(text[len(text)-t.size-1:], isRest), true
 	}
 	if !cut {
@@ -79,21 +78,21 @@ func (t *tail) String() string {
 	return more + text
 }
 
-// isRest reports whether a rune is how a byte reads that is not the start of one.
+// isRest reports whether a rune was decoded from a byte that does not start one.
 func isRest(r rune) bool { return r == utf8.RuneError }
 
-// escape is a terminal's escape sequence, also one that was cut off: CSI; OSC; the
-// other strings; and what is left.
+// escape matches a terminal's escape sequence, even one that was cut off: CSI, OSC, the
+// other strings, and the rest.
 var escape = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]*[0-~]?)`)
 
-// plain returns what a text says when it is not shown on a terminal.
+// plain returns a text without its control of a terminal.
 func plain(text string) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	text = escape.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\r': // a progress bar writes over itself: each state is a line
+		case r == '\r': // a progress bar overwrites itself: each state is a line
 			return '\n'
 		case r == '\n' || r == '\t':
 			return r

@@ -1,14 +1,14 @@
-// Package verify runs a command that a person has allowed, and captures what came of it
-// as [workflow.Evidence]. Whether it is allowed is for the caller to know.
+// Package verify decides which command checks a session's work, runs it, and captures the
+// result as [workflow.Evidence]. Whether a command is allowed is decided by the caller.
 //
-// The command is a line for the system's shell. It runs in a process group of its own:
-// the command's children end with it when its time is over or nobody waits for it any
-// more. They are asked first (SIGTERM) and made to after a grace. What left the group, a
-// daemon, goes its own way; so does what a command that ends by itself leaves running.
-// On Windows only the shell itself is ended.
+// The command is a line for the system's shell. It runs in a process group of its own, so
+// that its children end with it on a timeout or when the call is given up: first by SIGTERM,
+// after a grace by SIGKILL. A process that left the group, such as a daemon, goes on, and so
+// do those that a command leaves running when it ends by itself. On Windows only the shell
+// is ended.
 //
-// The tail is the end of what the command wrote, of both its streams as they came. Only
-// that much is held in memory, however much there is.
+// The tail is the end of the command's output, both streams in their order. Only that much
+// is held in memory.
 package verify
 
 import (
@@ -23,25 +23,24 @@ import (
 
 // Limits bound a command.
 type Limits struct {
-	// Timeout is how long it may take; 0 is as long as the call's context lasts.
+	// Timeout is how long it may take; 0 means as long as the call's context lasts.
 	Timeout time.Duration
-	// Tail is how many bytes of its output are kept; 0 is none.
+	// Tail is how many bytes of its output are kept.
 	Tail int
 }
 
-// grace is how long a command that is asked to end has for that, and how long its output
-// is waited for when something else than the command itself holds it open.
+// grace is the time between SIGTERM and SIGKILL, and how long to wait for the output when
+// something other than the command holds it open.
 const grace = 2 * time.Second
 
 // errTimeout is the cause of a context that Limits.Timeout ended.
 var errTimeout = errors.New("timeout")
 
-// givenUp is said of a command when nobody waits for it any more.
+// givenUp is the reason for a command that nobody waits for any more.
 const givenUp = "the call was given up"
 
-// Run runs command in the folder dir by the system's shell (sh -c; on Windows cmd /C),
-// with nothing to read, and returns what came of it. What kept the command from running
-// is in NotRun.
+// Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C) and
+// an empty input, and returns the result. NotRun is the reason that it did not run.
 func Run(ctx context.Context, dir, command string, now func() time.Time, l Limits) workflow.Evidence {
 	e := workflow.Evidence{Command: command, At: now()}
 	if e.NotRun = refuse(ctx, dir, command); e.NotRun != "" {
@@ -57,7 +56,7 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 	cmd.Dir = dir
 	cmd.Env = environment(cmd.Environ())
 	cmd.Stdout, cmd.Stderr = out, out // the same writer: one pipe, so the order is the command's
-	// A pipe that another process holds open would hold us for as long.
+	// Another process that holds the pipe open would block us.
 	cmd.WaitDelay = grace
 	var stopped bool
 	var over <-chan time.Time
@@ -76,7 +75,7 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 		}
 		return e
 	}
-	err := cmd.Wait() // it comes after Cancel, if that is called
+	err := cmd.Wait() // returns after Cancel, if that is called
 	if stopped {
 		finish(cmd.Process, over)
 	}
@@ -87,10 +86,10 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 	case stopped:
 		e.TimedOut, e.ExitCode = true, -1
 	case cmd.ProcessState == nil:
-		e.NotRun = "what came of it cannot be told: " + err.Error()
+		e.NotRun = "its result is unknown: " + err.Error()
 		return e
 	default:
-		// The state and not the error: output that others hold open is no failure of the command.
+		// The state and not the error: output that others hold open is not the command's failure.
 		e.ExitCode = cmd.ProcessState.ExitCode()
 	}
 	e.TookMS = max(0, now().Sub(e.At).Milliseconds())
@@ -98,8 +97,8 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 	return e
 }
 
-// refuse says what keeps a command from being started, as far as the system would not
-// say it or would not say it well.
+// refuse returns why a command cannot be started, where the system's own error would be
+// missing or unclear.
 func refuse(ctx context.Context, dir, command string) string {
 	if ctx.Err() != nil {
 		return givenUp
@@ -108,7 +107,7 @@ func refuse(ctx context.Context, dir, command string) string {
 		return "the command is empty" // a shell calls that a success
 	}
 	if dir == "" {
-		return "there is no folder to run it in" // not wherever the server happens to stand
+		return "there is no folder to run it in" // not wherever the server happens to run
 	}
 	info, err := os.Stat(dir)
 	switch {
@@ -120,17 +119,17 @@ func refuse(ctx context.Context, dir, command string) string {
 	return ""
 }
 
-// environment returns the server's environment for the command. It is kept as it is,
-// since a build finds its tools, caches and credentials by it as it does in the person's
-// terminal, but for two things. The settings of this server (BMAD_*) are for this server:
-// a project that uses or builds bmad-mcp itself must not be tested under them. And CI=1
-// tells tools that nobody watches: no questions, no watch mode, no progress bars.
+// environment returns the server's environment for the command, by which a build finds its
+// tools, caches and credentials as it does in the person's terminal, with two differences.
+// The settings of this server (BMAD_*) are removed: a project that uses or builds bmad-mcp
+// must not be tested under them. CI=1 tells tools that nobody watches: no questions, no
+// watch mode, no progress bars.
 func environment(all []string) []string {
 	var out []string
 	for _, entry := range all {
-		if !strings.HasPrefix(strings.ToUpper(entry), "BMAD_") { // Windows does not tell cases apart
+		if !strings.HasPrefix(strings.ToUpper(entry), "BMAD_") { // Windows ignores case
 			out = append(out, entry)
 		}
 	}
-	return append(out, "CI=1") // of a name that is there twice the last one counts
+	return append(out, "CI=1") // of duplicate names the last one counts
 }

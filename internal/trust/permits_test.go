@@ -1,0 +1,116 @@
+package trust_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// TestPermitsCommand finds the allowance that lets a verify command run.
+func TestPermitsCommand(t *testing.T) {
+	hash := func(text string) string { return workflow.Hash([]byte(text)) }
+	make := trust.Allowance{Kind: trust.KindVerify, Text: "make test", SHA256: hash("make test"), At: time.Unix(1, 0)}
+	again := make
+	again.At = time.Unix(2, 0)
+	own := trust.Allowance{Kind: trust.KindOwnVerify, Text: "make all", SHA256: hash(trust.KindOwnVerify), At: time.Unix(3, 0)}
+	edited := trust.Allowance{Kind: trust.KindVerify, Text: "rm -rf .", SHA256: hash("make test")}
+	rubric := trust.Allowance{Kind: trust.KindRubric, Text: "make test", SHA256: hash("make test")}
+	for name, tt := range map[string]struct {
+		permits trust.Permits
+		command string
+		by      workflow.Setter
+		want    time.Time // of the allowance; zero for none
+	}{
+		"nothing allowed":                 {nil, "make test", workflow.SetByProject, time.Time{}},
+		"by its text":                     {trust.Permits{make}, "make test", workflow.SetByProject, make.At},
+		"with more blanks":                {trust.Permits{make}, "make   test", workflow.SetByEnvironment, make.At},
+		"the newest":                      {trust.Permits{make, again}, "make test", workflow.SetByProject, again.At},
+		"another text":                    {trust.Permits{make}, "make tests", workflow.SetByProject, time.Time{}},
+		"the person's own, of any text":   {trust.Permits{own}, "make test", workflow.SetByPerson, own.At},
+		"the project's by the person's":   {trust.Permits{own}, "make all", workflow.SetByProject, time.Time{}},
+		"the person's by the text":        {trust.Permits{make}, "make test", workflow.SetByPerson, make.At},
+		"a text that is not what it says": {trust.Permits{edited}, "rm -rf .", workflow.SetByProject, time.Time{}},
+		"of another kind":                 {trust.Permits{rubric}, "make test", workflow.SetByProject, time.Time{}},
+	} {
+		got := tt.permits.Command(tt.command, tt.by)
+		if (got == nil) != tt.want.IsZero() || got != nil && !got.At.Equal(tt.want) {
+			t.Errorf("%s: got %+v, want that of %v", name, got, tt.want)
+		}
+	}
+}
+
+// TestPermitsChanged compares the files of a command with those that were allowed.
+func TestPermitsChanged(t *testing.T) {
+	top := t.TempDir()
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(top, "check.sh"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := durable.OpenDir(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	const command = "sh check.sh"
+	scripts := func() []trust.Allowance {
+		t.Helper()
+		return trust.Scripts(dir, command)
+	}
+	missing := scripts()
+	for _, f := range missing {
+		if !f.Missing() || f.Kind != trust.KindScript || f.Project != top {
+			t.Errorf("without files: got %+v, want a missing script of the project", f)
+		}
+	}
+	write("exit 0")
+	good := scripts()
+	write("exit 1")
+	other := scripts()
+	at := func(list []trust.Allowance, second int64) trust.Permits {
+		out := trust.Permits{}
+		for _, f := range list {
+			f.At = time.Unix(second, 0)
+			out = append(out, f)
+		}
+		return out
+	}
+	whole := trust.Allowance{Kind: trust.KindVerify, Text: command, Files: true, At: time.Unix(9, 0)}
+	old, renamed := whole, whole
+	old.Files, renamed.Text = false, "make"
+	for name, tt := range map[string]struct {
+		permits trust.Permits
+		now     []trust.Allowance
+		by      trust.Allowance
+		want    string
+	}{
+		"as allowed":                     {at(good, 1), good, whole, ""},
+		"changed":                        {at(good, 1), other, whole, fmt.Sprint("check.sh ", trust.ScriptChanged, " 1")},
+		"changed since the newest":       {append(at(good, 1), at(missing, 2)...), other, whole, fmt.Sprint("check.sh ", trust.ScriptBack, " 2")},
+		"gone":                           {at(good, 1), missing, whole, fmt.Sprint("check.sh ", trust.ScriptGone, " 1")},
+		"allowed to be missing":          {at(missing, 1), missing, whole, ""},
+		"new":                            {nil, good, whole, fmt.Sprint("check.sh ", trust.ScriptNew, " 9")},
+		"missing, and never there":       {nil, missing, whole, ""},
+		"unknown to an older allowance":  {nil, good, old, ""},
+		"of the person's edited command": {nil, good, renamed, ""},
+		"changed under an older one":     {at(good, 1), other, old, fmt.Sprint("check.sh ", trust.ScriptChanged, " 1")},
+	} {
+		var got []string
+		for _, c := range tt.permits.Changed(tt.now, command, tt.by) {
+			if c.Text == "check.sh" {
+				got = append(got, fmt.Sprint(c.Text, " ", c.State, " ", c.Since.Unix()))
+			}
+		}
+		if text := strings.Join(got, "; "); text != tt.want {
+			t.Errorf("%s: got %q, want %q", name, text, tt.want)
+		}
+	}
+}
