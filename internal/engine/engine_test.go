@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -229,7 +228,7 @@ func (b *bench) stored() *workflow.Session {
 		b.t.Fatal(err)
 	}
 	var s workflow.Session
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := workflow.Unmarshal(data, &s); err != nil {
 		b.t.Fatal(err)
 	}
 	return &s

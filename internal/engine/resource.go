@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -131,7 +129,7 @@ func artifactNames(s *workflow.Session) []string {
 // MarshalJSON writes the entry as the session file has it, whether nothing vouches for its
 // decision, and the seconds that the session had waited for the human before it.
 func (s Step) MarshalJSON() ([]byte, error) {
-	data, err := json.Marshal(s.Transition)
+	data, err := workflow.Marshal(s.Transition)
 	if err != nil {
 		return data, err
 	}
@@ -141,7 +139,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	if s.Waited == nil {
 		return data, nil
 	}
-	seconds, err := json.Marshal(s.Waited.Seconds())
+	seconds, err := workflow.Marshal(s.Waited.Seconds())
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
 }
 
@@ -154,7 +152,7 @@ func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
 	}
 	steps, omitted := History(s, v), 0
 	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
-		data, err := json.Marshal(steps[i])
+		data, err := workflow.Marshal(steps[i])
 		if err != nil {
 			return "", err
 		}
@@ -170,20 +168,12 @@ func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
 	if v.Changed() {
 		out["integrity"], out["problem"] = integrityChanged, v.Problem
 	}
-	if room > 0 {
-		return jsonText(out, "")
+	if room == 0 {
+		data, err := workflow.MarshalIndent(out)
+		return string(data), err
 	}
-	return jsonText(out, "  ")
-}
-
-// jsonText returns a value as JSON, for people to read if indent is not empty.
-func jsonText(v any, indent string) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	err := enc.Encode(v)
-	return buf.String(), err
+	data, err := workflow.Marshal(out)
+	return string(data) + "\n", err
 }
 
 // sessionsResource lists the sessions of a project, the ones changed last first.
@@ -208,8 +198,8 @@ func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, s
 	if unreadable == nil {
 		unreadable = []string{}
 	}
-	text, err := jsonText(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable}, "  ")
-	return newResource(ViewSessions, mimeJSON, "", text), cwd, err
+	data, err := workflow.MarshalIndent(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable})
+	return newResource(ViewSessions, mimeJSON, "", string(data)), cwd, err
 }
 
 // latest returns at most n sessions, the ones changed last first.
@@ -327,11 +317,11 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 
 // encodedSize is how many bytes a text takes in a reply.
 func encodedSize(text string) int {
-	encoded, err := jsonText(text, "")
+	encoded, err := workflow.Marshal(text)
 	if err != nil {
 		return len(text)
 	}
-	return len(encoded)
+	return len(encoded) + 1
 }
 
 // show adds a resource. What is too long for a reply ends at a line's end.

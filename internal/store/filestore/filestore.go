@@ -117,15 +117,11 @@ func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error
 		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is passed over", Folder, id).
 			WithHint("rename it to session-<session_id>.json")
 	}
-	data, err := s.load(id)
+	session, err := s.read(id)
 	if err != nil {
 		return workflow.Summary{}, err
 	}
-	sum, err := store.DecodeSummary(data, store.SessionPath(id))
-	if err == nil {
-		err = itself(sum.SessionID, id)
-	}
-	return sum, err
+	return session.Summary(), nil
 }
 
 func (s *Store) load(id string) ([]byte, error) {
