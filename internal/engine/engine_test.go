@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,25 +41,34 @@ type bench struct {
 	// own is the person's configuration folder.
 	own    string
 	people engine.Personas
+	// backend is where sessions and texts are kept: files, unless a test says otherwise.
+	backend func(dir *durable.Dir) engine.Backend
 }
+
+// benchStart is where the clock of a bench starts.
+var benchStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir(), clock: benchStart}
+	b.backend = func(dir *durable.Dir) engine.Backend { return filestore.New(dir) }
 	b.restart()
 	return b
 }
 
 // restart replaces the engine by a new one, as a new process has it.
 func (b *bench) restart() {
+	var tick sync.Mutex
 	b.engine = engine.New(engine.Options{
-		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
+		Backend:  b.backend,
 		Known:    filestore.Known{Folder: b.state},
 		Settings: config.Source{UserFolder: b.own, Environ: b.environ},
 		Trust:    trust.Folder(b.state),
 		Typed:    trust.Folder(b.state),
 		Personas: b.people,
 		Now: func() time.Time {
+			tick.Lock()
+			defer tick.Unlock()
 			b.clock = b.clock.Add(time.Second)
 			return b.clock
 		},
@@ -223,7 +233,12 @@ func (b *bench) content(folders bool) string {
 
 func (b *bench) stored() *workflow.Session {
 	b.t.Helper()
-	data, err := os.ReadFile(filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json"))
+	dir, err := durable.OpenDir(b.dir)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	data, err := b.backend(dir).Stored(ctx, b.session)
 	if err != nil {
 		b.t.Fatal(err)
 	}

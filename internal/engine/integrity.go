@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -247,7 +246,7 @@ const inspected = 64
 // it, nil if nothing was; nothing where its file is as it was recorded.
 func (e *Engine) compared(ctx context.Context, p *Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
-		if data, err := p.dir.ReadFile(store.SessionPath(id), durable.MaxText); err == nil && workflow.Hash(data) == c.File {
+		if data, err := p.backend.Stored(ctx, id); err == nil && workflow.Hash(data) == c.File {
 			return none
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
@@ -22,6 +23,8 @@ import (
 type Project struct {
 	dir     *durable.Dir
 	backend Backend
+	// texts is where rounds are read: the backend, or the update that is under way.
+	texts   store.Contents
 	cfg     config.Config
 	prompts map[workflow.StageID]prompts.Prompt // those read so far
 	// openOwn opens a folder of prompts or rubrics that lies outside of the project.
@@ -72,8 +75,9 @@ func (e *Engine) open(cwd string) (*Project, error) {
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
+	backend := e.backend(dir)
 	return &Project{
-		dir: dir, backend: e.backend(dir), cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
+		dir: dir, backend: backend, texts: backend, cfg: cfg, prompts: map[workflow.StageID]prompts.Prompt{},
 		openOwn: func(name string) (*durable.Dir, error) {
 			if e.confined() {
 				if own, err := e.personNames(name); err != nil || !own {
@@ -285,40 +289,44 @@ func (e *Engine) locateOnly(ctx context.Context, req Request) (*Project, string,
 	if err != nil {
 		return nil, "", err
 	}
-	sessions, _, err := p.backend.List(ctx)
+	page, err := onlySession(ctx, p, req.Action)
 	if err != nil {
 		p.close()
 		return nil, "", err
 	}
-	var active []workflow.Summary
-	for _, s := range sessions {
-		if s.CurrentState.Active() {
-			active = append(active, s)
-		}
-	}
 	switch {
-	case len(active) == 1:
-		return p, active[0].SessionID, nil
+	case page.Total == 1:
+		return p, page.Sessions[0].SessionID, nil
 	case req.Action == workflow.ActionStatus:
 		return p, "", nil
-	case len(active) == 0 && len(sessions) == 1:
-		// The action will be refused or not by the state of the only session there is.
-		return p, sessions[0].SessionID, nil
 	}
 	path := p.dir.Path()
 	p.close()
-	if len(active) == 0 {
+	if page.Active == 0 {
 		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
 			WithHint("start one, or pass session_id to reopen a completed one")
 	}
-	names := make([]string, 0, len(active))
-	for _, s := range active {
-		names = append(names, s.TaskName)
+	store.SortByAge(page.Sessions)
+	names := make([]string, len(page.Sessions))
+	for i, s := range page.Sessions {
+		names[i] = s.TaskName
 	}
 	more := ""
-	if len(names) > 10 {
-		names, more = names[len(names)-10:], ", …"
+	if page.Next != "" {
+		more = ", …"
 	}
-	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, len(active)).
+	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, page.Active).
 		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
+}
+
+// onlySession returns the active sessions of a project, at most ten; where it has none, and
+// the action may be one for a session that has ended, any two.
+func onlySession(ctx context.Context, p *Project, action workflow.Action) (store.Page, error) {
+	q := store.Active()
+	q.Limit = 10
+	page, err := p.backend.List(ctx, q)
+	if err == nil && page.Total == 0 && action != workflow.ActionStatus {
+		return p.backend.List(ctx, store.Query{Limit: 2})
+	}
+	return page, err
 }

@@ -74,7 +74,7 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	if err != nil {
 		return Resource{}, "", err
 	}
-	res, err := r.resourceOf(s, view)
+	res, err := r.resourceOf(ctx, s, view)
 	return res, p.dir.Path(), err
 }
 
@@ -82,16 +82,12 @@ func newResource(name, mime, path, text string) Resource {
 	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
 }
 
-func (r run) resourceOf(s *workflow.Session, view string) (Resource, error) {
+func (r run) resourceOf(ctx context.Context, s *workflow.Session, view string) (Resource, error) {
 	p := r.project
 	switch view {
 	case ViewSession:
-		file := store.SessionPath(s.SessionID)
-		data, err := p.dir.ReadFile(file, durable.MaxText)
-		if err != nil {
-			return Resource{}, store.Trouble(p.dir, err)
-		}
-		return newResource(view, mimeJSON, file, string(data)), nil
+		data, err := p.backend.Stored(ctx, s.SessionID)
+		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
 		text, err := r.historyJSON(s, 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
@@ -178,34 +174,27 @@ func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
 
 // sessionsResource lists the sessions of a project, the ones changed last first.
 func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, string, error) {
-	sessions, unreadable, cwd, err := e.Sessions(ctx, req)
+	page, cwd, err := e.List(ctx, req, store.Query{Limit: maxListed})
 	if err != nil {
 		return Resource{}, cwd, err
 	}
-	total := len(sessions)
-	sessions = latest(sessions, maxListed)
-	rows := make([]SessionView, len(sessions))
-	changed, err := e.Changed(ctx, req, sessionIDs(sessions), false)
+	rows := make([]SessionView, len(page.Sessions))
+	changed, err := e.Changed(ctx, req, sessionIDs(page.Sessions), false)
 	if err != nil {
 		return Resource{}, cwd, err
 	}
-	for i, s := range sessions {
+	for i, s := range page.Sessions {
 		rows[i] = sessionView(s, len(s.Objective))
 		if _, found := changed[s.SessionID]; found {
 			rows[i].Integrity = integrityChanged
 		}
 	}
-	if unreadable == nil {
-		unreadable = []string{}
+	unreadable := make([]string, len(page.Broken))
+	for i, b := range page.Broken {
+		unreadable[i] = b.Err.Error()
 	}
-	data, err := workflow.MarshalIndent(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable})
+	data, err := workflow.MarshalIndent(map[string]any{"cwd": cwd, "total": page.Total, "sessions": rows, "unreadable": unreadable})
 	return newResource(ViewSessions, mimeJSON, "", string(data)), cwd, err
-}
-
-// latest returns at most n sessions, the ones changed last first.
-func latest(sessions []workflow.Summary, n int) []workflow.Summary {
-	slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-	return sessions[:min(n, len(sessions))]
 }
 
 // sessionIDs returns the ids of sessions.
@@ -248,19 +237,23 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 		return nil, "", err
 	}
 	for _, summary := range sessions {
-		s, err := p.backend.Get(ctx, summary.SessionID)
+		file := store.SessionPath(summary.SessionID)
+		data, err := p.backend.Stored(ctx, summary.SessionID)
 		if err != nil {
-			continue // removed since, or broken: there is nothing of it to read
+			continue // removed since: there is nothing of it to read
 		}
-		add := func(view, file string) {
-			if info, err := p.dir.Stat(file); err == nil {
-				entries = append(entries, IndexEntry{Session: summary, View: view, Path: file, Size: info.Size(), Changed: info.ModTime()})
-			}
+		s, err := store.Decode(data, file)
+		if err != nil {
+			continue
 		}
-		add(ViewSession, store.SessionPath(s.SessionID))
+		entries = append(entries, IndexEntry{Session: summary, View: ViewSession, Path: file, Size: int64(len(data)), Changed: s.UpdatedAt})
 		for _, st := range p.cfg.Workflow.Stages {
-			if a := s.Record(st.ID).Artifact; a != nil {
-				add(path.Base(a.Path), a.Path)
+			a := s.Record(st.ID).Artifact
+			if a == nil {
+				continue
+			}
+			if info, err := p.dir.Stat(a.Path); err == nil {
+				entries = append(entries, IndexEntry{Session: summary, View: path.Base(a.Path), Path: a.Path, Size: info.Size(), Changed: info.ModTime()})
 			}
 		}
 	}
@@ -295,7 +288,7 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 		out.show(res)
 		return err
 	}
-	res, err := r.resourceOf(s, r.req.View)
+	res, err := r.resourceOf(ctx, s, r.req.View)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -118,18 +119,20 @@ func (w *wanted) commands() {
 	}
 }
 
-// maxRuns bounds how many active runs are looked into, the newest.
+// maxRuns bounds how many active runs are looked into, those changed last.
 const maxRuns = 20
 
 // runs adds the commands that runs have kept and that are configured no more, and has
 // those asked about again that a run would follow if they were allowed now.
 func (w *wanted) runs() {
-	sessions, _, err := w.p.backend.List(context.Background())
+	q := store.Active()
+	q.Limit = maxRuns
+	page, err := w.p.backend.List(context.Background(), q)
 	if err != nil {
 		return // doctor says so
 	}
-	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !s.CurrentState.Active() })
-	for _, summary := range sessions[max(0, len(sessions)-maxRuns):] {
+	store.SortByAge(page.Sessions)
+	for _, summary := range page.Sessions {
 		s, err := w.p.backend.Get(context.Background(), summary.SessionID)
 		if err != nil {
 			continue

@@ -37,14 +37,14 @@ func (f faulty) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	return s, err
 }
 
-func (f faulty) List(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
-	all, broken, err := f.Backend.List(ctx)
+func (f faulty) List(ctx context.Context, q store.Query) (store.Page, error) {
+	page, err := f.Backend.List(ctx, q)
 	f.bug("list")
-	return all, broken, err
+	return page, err
 }
 
-func (f faulty) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
-	s, err := f.Backend.Update(ctx, id, change, undo...)
+func (f faulty) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
+	s, err := f.Backend.Update(ctx, id, change)
 	f.bug("update")
 	return s, err
 }

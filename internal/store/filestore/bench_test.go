@@ -36,7 +36,7 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = dir.Close() })
 	for b.Loop() {
-		if list, broken, err := filestore.New(dir).List(b.Context()); err != nil || len(list) != 1000 {
+		if list, broken, err := filestore.New(dir).All(b.Context()); err != nil || len(list) != 1000 {
 			b.Fatal(len(list), broken, err)
 		}
 	}
