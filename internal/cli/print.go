@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,9 +67,11 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 }
 
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	data, err := workflow.Marshal(v)
+	if err == nil {
+		_, err = a.out.Write(append(data, '\n'))
+	}
+	return err
 }
 
 func (a *app) printFailure(f *fault.Error) {

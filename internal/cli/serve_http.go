@@ -20,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
@@ -247,7 +248,7 @@ func (a *app) roots(names []string) ([]string, error) {
 // as; with folders, both are confined to projects in them.
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	projects := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
 		Known:    a.known(),
 		Settings: a.settings,
 		Within:   within,

@@ -64,7 +64,7 @@ type inspected struct {
 
 // MarshalJSON adds to the session what was found, where it was changed.
 func (i inspected) MarshalJSON() ([]byte, error) {
-	data, err := i.session.MarshalJSON()
+	data, err := workflow.Marshal(i.session)
 	if err != nil || !i.found.Changed() {
 		return data, err
 	}

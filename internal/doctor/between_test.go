@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -61,7 +62,7 @@ func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 					return
 				}
 				used = true
-				if _, err := filestore.New(dir).Update(ctx, one, tt.use); err != nil {
+				if _, err := filestore.New(dir).Update(ctx, one, func(_ store.Tx, s *workflow.Session) error { return tt.use(s) }); err != nil {
 					t.Error(err)
 				}
 			}}))

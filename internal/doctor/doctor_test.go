@@ -43,15 +43,15 @@ func project(t *testing.T, dir *durable.Dir) *doctor.Project {
 		session := workflow.Default().NewSession(id, "build it", dir.Path(), "test", day)
 		must(s.Create(ctx, session, store.Names{Candidate: func(int) string { return "task-" + id[:1] }}))
 	}
-	refs, err := s.Put(ctx, one, []store.Text{
-		{Stage: workflow.PO, Kind: "final_result", Body: "# P\n", At: day},
-		{Stage: workflow.PO, Kind: "claude_result", Body: `{"prd_draft":"# P"}`, At: day},
-	})
-	must(err)
-	_, err = dir.MkdirAll(".claude/specs/task-1")
+	_, err := dir.MkdirAll(".claude/specs/task-1")
 	must(err)
 	must(dir.Replace(".claude/specs/task-1/01-product-requirements.md", []byte("# P\n")))
-	_, err = s.Update(ctx, one, func(s *workflow.Session) error {
+	_, err = s.Update(ctx, one, func(tx store.Tx, s *workflow.Session) error {
+		refs, err := tx.Put(ctx, []store.Text{
+			{Stage: workflow.PO, Kind: "final_result", Body: "# P\n", At: day},
+			{Stage: workflow.PO, Kind: "claude_result", Body: `{"prd_draft":"# P"}`, At: day},
+		})
+		must(err)
 		rec := s.Record(workflow.PO)
 		rec.FinalResultRef = &refs[0]
 		s.SetArtifact(workflow.Default(), workflow.PO, workflow.Artifact{Path: ".claude/specs/task-1/01-product-requirements.md", Size: 4, SHA256: workflow.Hash([]byte("# P\n"))})
@@ -215,7 +215,7 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 			if session != "" {
 				err = os.WriteFile(filepath.Join(path, ".bmad-task/session-"+two+".json"), []byte(session), 0o600)
 			} else {
-				_, err = filestore.New(dir).Update(ctx, two, func(s *workflow.Session) error {
+				_, err = filestore.New(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error {
 					s.Record(workflow.PO).FinalResultRef = &workflow.ContentRef{FilePath: "./.bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"}
 					return nil
 				})
@@ -291,7 +291,7 @@ func without(files map[string]string) map[string]string {
 
 func TestTwoSessionsWithOneName(t *testing.T) {
 	p, dir, _ := realProject(t)
-	if _, err := filestore.New(dir).Update(ctx, two, func(s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
+	if _, err := filestore.New(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if r := check(t, p); !said(r, "task names", doctor.Problem, "which session "+one+" has too") {

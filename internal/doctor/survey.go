@@ -30,7 +30,7 @@ const textFolder = store.Folder + "/temp"
 
 func (p *Project) survey(ctx context.Context) (*survey, error) {
 	v := &survey{texts: map[string]int64{}}
-	list, broken, err := p.store.List(ctx)
+	list, broken, err := p.store.All(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func TestFixAtEveryCut(t *testing.T) {
 		if r := check(t, p); !r.OK || said(r, "leftovers", doctor.Warning, "") {
 			t.Fatalf("%v: %+v", o, r)
 		}
-		sessions, broken, err := filestore.New(at(o.Disk)).List(ctx)
+		sessions, broken, err := filestore.New(at(o.Disk)).All(ctx)
 		if err != nil || len(sessions) != 2 || len(broken) != 0 {
 			t.Fatalf("%v: %v, %v, %v", o, sessions, broken, err)
 		}

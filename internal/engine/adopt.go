@@ -9,10 +9,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// adopt stores the document of the current stage by reference in a session that an older
-// server wrote: that server kept the results as they were handed in, or a draft in the
-// session itself.
-func (r run) adopt(ctx context.Context, s *workflow.Session) error {
+// adopt gives the current stage of a session that an older server wrote its
+// document as a reference: that server kept what an engine handed in, or a
+// draft in the session itself.
+func (r run) adopt(ctx context.Context, tx store.Tx, s *workflow.Session) error {
 	r.adoptSprints(ctx, s)
 	rec := s.Current()
 	// A submission brings a document of its own.
@@ -23,11 +23,10 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
-	refs, err := r.project.Backend.Put(ctx, s.SessionID, []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.UpdatedAt}})
+	refs, err := tx.Put(ctx, []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.UpdatedAt}})
 	if err != nil {
 		return err
 	}
-	r.onFailure(func() { r.project.Backend.Drop(refs) })
 	rec.FinalResultRef = &refs[0]
 	return nil
 }
@@ -35,7 +34,7 @@ func (r run) adopt(ctx context.Context, s *workflow.Session) error {
 // handedIn returns the text of a stage that an older server kept, if any.
 func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
-		if body, err := r.project.Backend.Read(ctx, *ref); err == nil {
+		if body, err := r.project.Texts.Read(ctx, *ref); err == nil {
 			return body
 		}
 	}

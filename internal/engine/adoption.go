@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,7 +20,7 @@ func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 		return nil, fault.From(err)
 	}
 	defer p.Close()
-	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func()), found: new(finding)}
+	r := run{Engine: e, project: p, id: id, req: req, call: call, found: new(finding)}
 	reply, err := r.adoptChanged(ctx)
 	if err != nil {
 		return nil, r.explain(ctx, err)
@@ -45,7 +46,7 @@ func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.project.Backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	s, err := r.project.Backend.Update(ctx, r.id, func(_ store.Tx, s *workflow.Session) error {
 		c := r.recordOf(signer, r.project, r.id)
 		now := s.VerifyAgainst(signer, c)
 		if s.Revision != before.Revision || now.Problem != found.Problem || now.Broken != found.Broken {

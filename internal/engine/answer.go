@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -20,7 +21,7 @@ func (r run) answer(ctx context.Context) (*Reply, error) {
 			return err
 		}
 		return checkAnswers(s, given.Answers)
-	}, func(s *workflow.Session) error {
+	}, func(_ store.Tx, s *workflow.Session) error {
 		rec := s.Current()
 		left = len(rec.Questions) - recordAnswers(rec, given)
 		grant, err := r.recorded(s, r.policy(s).Gate, r.bound(s), given)

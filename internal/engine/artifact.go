@@ -10,12 +10,13 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // saveArtifact saves the current stage's document as its deliverable. It returns
 // where an earlier one that was edited since is kept.
-func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage, grant workflow.Grant) (kept string, err error) {
+func (r run) saveArtifact(ctx context.Context, tx store.Tx, s *workflow.Session, st workflow.Stage, grant workflow.Grant) (kept string, err error) {
 	rec := s.Current()
 	if st.Artifact == "" {
 		return "", nil
@@ -37,7 +38,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 		// What was reviewed belongs to the review: the report itself is run state otherwise.
 		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
 			appended, _ := r.workflow(s).Stage(st.Appends)
-			report, err := r.project.Backend.Read(ctx, *ref)
+			report, err := r.project.Texts.Read(ctx, *ref)
 			if err != nil {
 				return "", err
 			}
@@ -49,7 +50,7 @@ func (r run) saveArtifact(ctx context.Context, s *workflow.Session, st workflow.
 	}
 	saved, err := artifact.Save(r.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
 	if saved.Undo != nil {
-		r.onFailure(saved.Undo)
+		tx.OnFailure(saved.Undo)
 	}
 	if err != nil {
 		return "", err

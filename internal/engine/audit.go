@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 
 // audit returns what the server finds in a document of the current stage, before any
 // lock is taken.
-func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*workflow.Audit, error) {
+func (r run) audit(ctx context.Context, s *workflow.Session, st workflow.Stage, document string) (*workflow.Audit, error) {
 	w := r.workflow(s)
 	builtin, err := audit.Load(nil, w, st)
 	if err != nil {
@@ -26,8 +27,8 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 			break
 		}
 		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
-			if data, err := r.project.Dir.ReadFile(doc.Path, durable.TextLimit(doc.Size)); err == nil {
-				known.Earlier[before.ID] = string(data)
+			if text, err := r.documentText(ctx, s, *doc); err == nil {
+				known.Earlier[before.ID] = text
 			}
 		}
 	}
@@ -49,6 +50,15 @@ func (r run) audit(s *workflow.Session, st workflow.Stage, document string) (*wo
 		}
 	}
 	return &best, nil
+}
+
+// documentText reads the document of an earlier stage: the saved artifact, or its last round.
+func (r run) documentText(ctx context.Context, s *workflow.Session, doc Document) (string, error) {
+	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
+		return r.project.Texts.Read(ctx, *ref)
+	}
+	data, err := r.project.Dir.ReadFile(doc.Path, durable.TextLimit(doc.Size))
+	return string(data), err
 }
 
 // answersOf returns every answer that the person has given, always in the same order.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -12,7 +13,7 @@ func (r run) cancel(ctx context.Context) (*Reply, error) {
 	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionCancel, "Cancel this run")
 		return err
-	}, func(s *workflow.Session) error {
+	}, func(_ store.Tx, s *workflow.Session) error {
 		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: grant.Feedback, Grant: grant})
 	})
 	if err != nil {

@@ -1,11 +1,11 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -19,15 +19,15 @@ func (r run) changed(s *workflow.Session) string {
 		return ""
 	}
 	last := rounds[len(rounds)-2]
-	before, err := r.project.Dir.ReadFile(last.Path, durable.MaxText)
+	before, err := r.project.Texts.Read(context.Background(), workflow.ContentRef{FilePath: last.Path})
 	if err != nil {
 		return ""
 	}
-	after, err := r.project.Dir.ReadFile(ref.FilePath, durable.MaxText)
+	after, err := r.project.Texts.Read(context.Background(), *ref)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("Changed since round %d: %s.", last.Iteration, changesText(string(before), string(after)))
+	return fmt.Sprintf("Changed since round %d: %s.", last.Iteration, changesText(before, after))
 }
 
 // changesText counts the lines that differ between two documents, wherever they stand, and

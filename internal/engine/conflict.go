@@ -1,21 +1,20 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // lost is the error of a call that another one came before: it says by whom the
 // session was moved, and where it stands now.
-func (r run) lost(s *workflow.Session) error {
-	// Whoever is told that a step was taken must not lose it again with the power: the
-	// process that took it may have died before it had confirmed it.
-	_ = r.project.Dir.SyncDir(store.Folder)
+func (r run) lost(ctx context.Context, s *workflow.Session) error {
+	// Once told that a step was taken, the caller must not lose it again with the power.
+	_ = r.project.Backend.Confirm(ctx, s.SessionID)
 	last := s.Last()
 	if last.Action == "" { // an older server kept no history
 		return fault.New(fault.Conflict, "another call changed the session first: it now stands at %s, revision %d", s.Place(), s.Revision).

@@ -102,7 +102,7 @@ func newWorldWithID(w world, id string) world {
 				}
 				return w.disk.Dir(w.path), nil
 			},
-			Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+			Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
 			Settings: config.Source{},
 		}),
 		Trust: own,

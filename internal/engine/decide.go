@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,8 +23,8 @@ func (r run) decide(ctx context.Context) (*Reply, error) {
 		from = r.stage(s)
 		grant, err = r.grant(ctx, s)
 		return err
-	}, func(s *workflow.Session) (err error) {
-		kept, err = r.carryOut(ctx, s, from, grant)
+	}, func(tx store.Tx, s *workflow.Session) (err error) {
+		kept, err = r.carryOut(ctx, tx, s, from, grant)
 		return err
 	})
 	if err != nil {
@@ -51,7 +52,7 @@ func (r run) decide(ctx context.Context) (*Reply, error) {
 
 // carryOut moves the session by a decision. It runs under the session's lock, on the
 // revision that the decision is for.
-func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.Stage, grant workflow.Grant) (kept string, err error) {
+func (r run) carryOut(ctx context.Context, tx store.Tx, s *workflow.Session, from workflow.Stage, grant workflow.Grant) (kept string, err error) {
 	rec := s.Current()
 	note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: grant.Feedback, Grant: &grant}
 	if rec.FinalResultRef != nil {
@@ -67,7 +68,7 @@ func (r run) carryOut(ctx context.Context, s *workflow.Session, from workflow.St
 		return "", r.fire(ctx, s, event, note)
 	}
 	if event != workflow.EventChangesRequested && event != workflow.EventSentBack {
-		if kept, err = r.saveArtifact(ctx, s, from, grant); err != nil {
+		if kept, err = r.saveArtifact(ctx, tx, s, from, grant); err != nil {
 			return kept, err
 		}
 		rec.Approved = true
@@ -101,7 +102,7 @@ func (r run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	}
 	message := fmt.Sprintf("**%s:** %s. Nothing was changed.\n\n%s", what, why.Why, r.message(s))
 	if why.View {
-		message = r.viewed(s)
+		message = r.viewed(ctx, s)
 	}
 	out, err := r.reply(s, light, message)
 	if out != nil {

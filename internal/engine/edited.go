@@ -21,7 +21,17 @@ func (r run) draftState(s *workflow.Session) artifact.State {
 	if ref == nil {
 		return artifact.Unchanged
 	}
-	return artifact.StateOf(r.project.Dir, workflow.Artifact{Path: r.draftPath(s), SHA256: r.draftHash(s)})
+	if r.project.Dir.Exists(r.workPath(s)) {
+		return artifact.StateOf(r.project.Dir, workflow.Artifact{Path: r.workPath(s), SHA256: r.draftHash(s)})
+	}
+	stat, err := r.project.Texts.Stat(context.Background(), *ref)
+	switch hash := r.draftHash(s); {
+	case err == nil && !stat.Exists:
+		return artifact.Missing
+	case err == nil && hash != "" && stat.SHA256 != hash:
+		return artifact.Modified
+	}
+	return artifact.Unchanged
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in: what a

@@ -147,7 +147,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if id == "" { // only status goes without a session
 		return e.list(ctx, req, p)
 	}
-	r := run{Engine: e, project: p, id: id, req: req, call: call, undo: new([]func()), found: new(finding)}
+	r := run{Engine: e, project: p, id: id, req: req, call: call, found: new(finding)}
 	reply, err := r.act(ctx)
 	var none *silence
 	if errors.As(err, &none) {
@@ -170,14 +170,9 @@ type run struct {
 	call int64
 	// withheld is true where the person was just asked and took no decision.
 	withheld bool
-	// undo takes back what was written for a change that then fails.
-	undo *[]func()
 	// found is what the call has found of the session's history.
 	found *finding
 }
-
-// onFailure notes how to take back something that was written ahead of the session.
-func (r run) onFailure(undo func()) { *r.undo = append(*r.undo, undo) }
 
 func (r run) act(ctx context.Context) (*Reply, error) {
 	switch r.req.Action {
@@ -202,7 +197,7 @@ func (r run) act(ctx context.Context) (*Reply, error) {
 // change runs apply on the session in one transaction. prepare, which may be nil,
 // does before it what needs no lock, on the session as the caller saw it; when
 // another call changed the session in between, this one has lost and is told so.
-func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, apply func(*workflow.Session) error) (*workflow.Session, error) {
+func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, apply store.Change) (*workflow.Session, error) {
 	before, err := r.get(ctx)
 	if err != nil {
 		return nil, err
@@ -210,7 +205,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 	if err := r.goesOn(before); err != nil { // before anyone is asked
 		return nil, err
 	}
-	if err := r.admit(before); err != nil {
+	if err := r.admit(ctx, before); err != nil {
 		return nil, err
 	}
 	// A prompt that cannot be read would leave the next stage without its briefing. They
@@ -223,25 +218,27 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 			return nil, err
 		}
 	}
-	s, err := r.project.Backend.Update(ctx, r.id, func(s *workflow.Session) error {
+	s, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
+		r.project.Texts = tx
+		defer func() { r.project.Texts = r.project.Backend }()
 		if s.Revision != before.Revision {
-			return r.lost(s)
+			return r.lost(ctx, s)
 		}
 		signer := r.signer(ctx)
 		c := r.lookAgain(s, before, signer)
 		if err := r.goesOn(s); err != nil {
 			return err
 		}
-		if err := r.adopt(ctx, s); err != nil {
+		if err := r.adopt(ctx, tx, s); err != nil {
 			return err
 		}
 		seal := s.SealAfter(signer, r.found.Verification)
 		r.notePolicy(s)
 		r.noteVerify(s)
-		if err := apply(s); err != nil {
+		if err := apply(tx, s); err != nil {
 			return err
 		}
-		if err := r.layOut(ctx, s); err != nil {
+		if err := r.layOut(ctx, tx, s); err != nil {
 			return err
 		}
 		if c != nil && r.found.Changed() { // a revision is never given twice
@@ -249,10 +246,6 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 		}
 		seal()
 		return nil
-	}, func() {
-		for _, undo := range slices.Backward(*r.undo) {
-			undo()
-		}
 	})
 	if err == nil {
 		r.record(ctx, s)
@@ -262,7 +255,7 @@ func (r run) change(ctx context.Context, prepare func(*workflow.Session) error, 
 
 // admit refuses an action that the session's stage or state does not allow, or
 // that was meant for another revision of it.
-func (r run) admit(s *workflow.Session) error {
+func (r run) admit(ctx context.Context, s *workflow.Session) error {
 	if err := CheckStage(r.workflow(s), r.req.Stage); err != nil {
 		return err
 	}
@@ -271,14 +264,14 @@ func (r run) admit(s *workflow.Session) error {
 			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
 				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
-		return r.lost(s)
+		return r.lost(ctx, s)
 	}
 	err := r.fits(s)
 	if err == nil && r.decides() && r.req.Revision == nil && r.showedOther(s) {
-		return r.lost(s) // the human has seen another document than the one that waits
+		return r.lost(ctx, s) // the human has seen another document than the one that waits
 	}
 	if err != nil && r.late(s) {
-		return r.lost(s)
+		return r.lost(ctx, s)
 	}
 	return err
 }

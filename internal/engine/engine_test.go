@@ -2,13 +2,13 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -42,20 +43,27 @@ type bench struct {
 	// own is the person's configuration folder.
 	own    string
 	people engine.Personas
+	// backend is where sessions and texts are kept: files, unless a test says otherwise.
+	backend func(dir *durable.Dir) store.Backend
 }
+
+// benchStart is where the clock of a bench starts.
+var benchStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir(), clock: benchStart}
+	b.backend = func(dir *durable.Dir) store.Backend { return filestore.New(dir) }
 	b.restart()
 	return b
 }
 
 // restart replaces the engine by a new one, as a new process has it.
 func (b *bench) restart() {
+	var tick sync.Mutex
 	b.engine = engine.New(engine.Options{
 		Projects: project.New(project.Options{
-			Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+			Backend:  b.backend,
 			Known:    project.Known{Folder: b.state},
 			Settings: config.Source{UserFolder: b.own, Environ: b.environ},
 		}),
@@ -63,6 +71,8 @@ func (b *bench) restart() {
 		Typed:    trust.UserState(b.state),
 		Personas: b.people,
 		Now: func() time.Time {
+			tick.Lock()
+			defer tick.Unlock()
 			b.clock = b.clock.Add(time.Second)
 			return b.clock
 		},
@@ -227,12 +237,17 @@ func (b *bench) content(folders bool) string {
 
 func (b *bench) stored() *workflow.Session {
 	b.t.Helper()
-	data, err := os.ReadFile(filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json"))
+	dir, err := durable.OpenDir(b.dir)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	data, err := b.backend(dir).Stored(ctx, b.session)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	var s workflow.Session
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := workflow.Unmarshal(data, &s); err != nil {
 		b.t.Fatal(err)
 	}
 	return &s

@@ -2,17 +2,13 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Encode returns the compact JSON of a reply, as it goes to the host.
-func (r *Reply) Encode() ([]byte, error) {
-	text, err := jsonText(r, "")
-	return []byte(strings.TrimRight(text, "\n")), err
-}
+func (r *Reply) Encode() ([]byte, error) { return workflow.Marshal(r) }
 
 // fit brings a reply under MaxReply. Ordinary replies are far below; models and
 // people sometimes write a page into a question. What is shortened stands in full

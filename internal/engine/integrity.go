@@ -9,10 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -156,7 +154,11 @@ func (e *Engine) changed(ctx context.Context, p *project.Project, ids []string, 
 				if ctx.Err() != nil || !ok && unrecorded.Add(1) > maxUnrecorded && !all {
 					continue
 				}
-				if v := e.compared(ctx, p, id, signer, c, ok); v.Changed() {
+				var record *workflow.Checkpoint
+				if ok {
+					record = &c
+				}
+				if v := e.compared(ctx, p, id, signer, record); v.Changed() {
 					mu.Lock()
 					out[id] = v
 					mu.Unlock()
@@ -173,9 +175,9 @@ const inspected = 64
 
 // compared checks a session against its record, if there is one. A file that is as it was
 // recorded needs no other check.
-func (e *Engine) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c workflow.Checkpoint, recorded bool) (none workflow.Verification) {
-	if recorded && c.Broken == 0 && c.File != "" {
-		if data, err := p.Dir.ReadFile(store.SessionPath(id), durable.MaxText); err == nil && workflow.Hash(data) == c.File {
+func (e *Engine) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+	if c != nil && c.Broken == 0 && c.File != "" {
+		if data, err := p.Backend.Stored(ctx, id); err == nil && workflow.Hash(data) == c.File {
 			return none
 		}
 	}
@@ -183,8 +185,5 @@ func (e *Engine) compared(ctx context.Context, p *project.Project, id string, si
 	if err != nil {
 		return none // deleted since, or the list names its problem
 	}
-	if !recorded {
-		return s.VerifyAgainst(signer, nil)
-	}
-	return s.VerifyAgainst(signer, &c)
+	return s.VerifyAgainst(signer, c)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -17,13 +18,13 @@ func (r run) reopen(ctx context.Context) (*Reply, error) {
 	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionReopen, "Reopen "+string(target))
 		return err
-	}, func(s *workflow.Session) error {
+	}, func(tx store.Tx, s *workflow.Session) error {
 		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: grant.Feedback, Grant: grant}); err != nil {
 			return err
 		}
 		rec := s.Current()
 		rec.Feedback, rec.Questions = grant.Feedback, nil
-		return r.workFromArtifact(s)
+		return r.workFromArtifact(tx, s)
 	})
 	if err != nil {
 		return nil, err

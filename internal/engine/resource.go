@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +72,7 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	if err != nil {
 		return Resource{}, "", err
 	}
-	res, err := r.resourceOf(s, view)
+	res, err := r.resourceOf(ctx, s, view)
 	return res, p.Dir.Path(), err
 }
 
@@ -83,16 +80,12 @@ func newResource(name, mime, path, text string) Resource {
 	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
 }
 
-func (r run) resourceOf(s *workflow.Session, view string) (Resource, error) {
+func (r run) resourceOf(ctx context.Context, s *workflow.Session, view string) (Resource, error) {
 	p := r.project
 	switch view {
 	case ViewSession:
-		file := store.SessionPath(s.SessionID)
-		data, err := p.Dir.ReadFile(file, durable.MaxText)
-		if err != nil {
-			return Resource{}, store.Trouble(p.Dir, err)
-		}
-		return newResource(view, mimeJSON, file, string(data)), nil
+		data, err := p.Backend.Stored(ctx, s.SessionID)
+		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
 		text, err := r.historyJSON(s, 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
@@ -130,7 +123,7 @@ func artifactNames(s *workflow.Session) []string {
 // MarshalJSON writes the entry as the session file has it, whether nothing vouches for its
 // decision, and the seconds that the session had waited for the human before it.
 func (s Step) MarshalJSON() ([]byte, error) {
-	data, err := json.Marshal(s.Transition)
+	data, err := workflow.Marshal(s.Transition)
 	if err != nil {
 		return data, err
 	}
@@ -140,7 +133,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	if s.Waited == nil {
 		return data, nil
 	}
-	seconds, err := json.Marshal(s.Waited.Seconds())
+	seconds, err := workflow.Marshal(s.Waited.Seconds())
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
 }
 
@@ -153,7 +146,7 @@ func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
 	}
 	steps, omitted := History(s, v), 0
 	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
-		data, err := json.Marshal(steps[i])
+		data, err := workflow.Marshal(steps[i])
 		if err != nil {
 			return "", err
 		}
@@ -169,52 +162,37 @@ func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
 	if v.Changed() {
 		out["integrity"], out["problem"] = integrityChanged, v.Problem
 	}
-	if room > 0 {
-		return jsonText(out, "")
+	if room == 0 {
+		data, err := workflow.MarshalIndent(out)
+		return string(data), err
 	}
-	return jsonText(out, "  ")
-}
-
-// jsonText returns a value as JSON, for people to read if indent is not empty.
-func jsonText(v any, indent string) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	err := enc.Encode(v)
-	return buf.String(), err
+	data, err := workflow.Marshal(out)
+	return string(data) + "\n", err
 }
 
 // sessionsResource lists the sessions of a project, the ones changed last first.
 func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, string, error) {
-	sessions, unreadable, cwd, err := e.Sessions(ctx, req)
+	page, cwd, err := e.List(ctx, req, store.Query{Limit: maxListed})
 	if err != nil {
 		return Resource{}, cwd, err
 	}
-	total := len(sessions)
-	sessions = latest(sessions, maxListed)
-	rows := make([]SessionView, len(sessions))
-	changed, err := e.Changed(ctx, req, sessionIDs(sessions), false)
+	rows := make([]SessionView, len(page.Sessions))
+	changed, err := e.Changed(ctx, req, sessionIDs(page.Sessions), false)
 	if err != nil {
 		return Resource{}, cwd, err
 	}
-	for i, s := range sessions {
+	for i, s := range page.Sessions {
 		rows[i] = sessionView(s, len(s.Objective))
 		if _, found := changed[s.SessionID]; found {
 			rows[i].Integrity = integrityChanged
 		}
 	}
-	if unreadable == nil {
-		unreadable = []string{}
+	unreadable := make([]string, len(page.Broken))
+	for i, b := range page.Broken {
+		unreadable[i] = b.Err.Error()
 	}
-	text, err := jsonText(map[string]any{"cwd": cwd, "total": total, "sessions": rows, "unreadable": unreadable}, "  ")
-	return newResource(ViewSessions, mimeJSON, "", text), cwd, err
-}
-
-// latest returns at most n sessions, the ones changed last first.
-func latest(sessions []workflow.Summary, n int) []workflow.Summary {
-	slices.SortStableFunc(sessions, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-	return sessions[:min(n, len(sessions))]
+	data, err := workflow.MarshalIndent(map[string]any{"cwd": cwd, "total": page.Total, "sessions": rows, "unreadable": unreadable})
+	return newResource(ViewSessions, mimeJSON, "", string(data)), cwd, err
 }
 
 // sessionIDs returns the ids of sessions.
@@ -257,19 +235,23 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 		return nil, "", err
 	}
 	for _, summary := range sessions {
-		s, err := p.Backend.Get(ctx, summary.SessionID)
+		file := store.SessionPath(summary.SessionID)
+		data, err := p.Backend.Stored(ctx, summary.SessionID)
 		if err != nil {
-			continue // removed since, or broken: there is nothing of it to read
+			continue // removed since: there is nothing of it to read
 		}
-		add := func(view, file string) {
-			if info, err := p.Dir.Stat(file); err == nil {
-				entries = append(entries, IndexEntry{Session: summary, View: view, Path: file, Size: info.Size(), Changed: info.ModTime()})
-			}
+		s, err := store.Decode(data, file)
+		if err != nil {
+			continue
 		}
-		add(ViewSession, store.SessionPath(s.SessionID))
+		entries = append(entries, IndexEntry{Session: summary, View: ViewSession, Path: file, Size: int64(len(data)), Changed: s.UpdatedAt})
 		for _, st := range s.Definition().Stages {
-			if a := s.Record(st.ID).Artifact; a != nil {
-				add(path.Base(a.Path), a.Path)
+			a := s.Record(st.ID).Artifact
+			if a == nil {
+				continue
+			}
+			if info, err := p.Dir.Stat(a.Path); err == nil {
+				entries = append(entries, IndexEntry{Session: summary, View: path.Base(a.Path), Path: a.Path, Size: info.Size(), Changed: info.ModTime()})
 			}
 		}
 	}
@@ -289,7 +271,7 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 		out.show(res)
 		return err
 	}
-	res, err := r.resourceOf(s, r.req.View)
+	res, err := r.resourceOf(ctx, s, r.req.View)
 	if err != nil {
 		return err
 	}
@@ -311,11 +293,11 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 
 // encodedSize is how many bytes a text takes in a reply.
 func encodedSize(text string) int {
-	encoded, err := jsonText(text, "")
+	encoded, err := workflow.Marshal(text)
 	if err != nil {
 		return len(text)
 	}
-	return len(encoded)
+	return len(encoded) + 1
 }
 
 // show adds a resource. What is too long for a reply ends at a line's end.

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -107,7 +108,7 @@ func TestWithin(t *testing.T) {
 	free := b.do(engine.Request{Action: workflow.ActionStart, Objective: "Known elsewhere", Cwd: outside})
 	b.session = ""
 	e := engine.New(engine.Options{Projects: project.New(project.Options{
-		Backend: func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+		Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
 		Known:   project.Known{Folder: b.state},
 		Within:  []string{root},
 	})})
@@ -163,7 +164,7 @@ func TestWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := engine.New(engine.Options{Projects: project.New(project.Options{
-		Backend:  func(dir *durable.Dir) project.Backend { return filestore.New(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
 		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
 		Within:   []string{root},
 	})})

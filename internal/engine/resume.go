@@ -12,7 +12,7 @@ func (r run) resume(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.admit(s); err != nil {
+	if err := r.admit(ctx, s); err != nil {
 		return nil, err
 	}
 	r.adoptSprints(ctx, s) // to be shown; nothing is stored

@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -17,7 +18,7 @@ func (r run) status(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.admit(s); err != nil {
+	if err := r.admit(ctx, s); err != nil {
 		return nil, err
 	}
 	r.adoptSprints(ctx, s) // to be shown; nothing is stored
@@ -61,28 +62,21 @@ const listed = 20
 
 // list describes the sessions of a project that has not exactly one active.
 func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
-	sessions, broken, err := p.Backend.List(ctx)
+	page, err := p.Backend.List(ctx, store.Query{Limit: listed})
 	if err != nil {
 		return nil, err
 	}
 	out := &Reply{Cwd: p.Dir.Path(), InteractionType: UserDecision, PendingUserActions: []string{"choose_session", "start"}}
-	for _, b := range broken {
+	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
-	if len(sessions) == 0 {
+	if page.Total == 0 {
 		out.PendingUserActions = []string{"start"}
 		out.UserMessage = "This project has no session yet.\n\n**You can now** say what you want to build."
 	} else {
-		active := 0
-		for _, s := range sessions {
-			if s.CurrentState.Active() {
-				active++
-			}
-		}
-		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(len(sessions), "session"), active)
-		shown := latest(sessions, listed)
-		changed := e.changed(ctx, p, sessionIDs(shown), true)
-		for _, s := range shown {
+		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(page.Total, "session"), page.Active)
+		changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
+		for _, s := range page.Sessions {
 			e.memory.tell(run{project: p, req: req}.key(s.SessionID), s.Revision)
 			view := sessionView(s, 200)
 			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
@@ -92,17 +86,17 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 			}
 			out.Sessions = append(out.Sessions, view)
 		}
-		if rest := len(sessions) - listed; rest > 0 {
+		if rest := page.Total - listed; rest > 0 {
 			out.UserMessage += fmt.Sprintf("\n- … and %d older", rest)
 		}
-		if active > 0 {
+		if page.Active > 0 {
 			out.UserMessage += "\n\n**You can now** name one to go on with, or say what else to build."
 		} else {
 			out.PendingUserActions = []string{"start", "reopen"}
 			out.UserMessage += "\n\n**You can now** say what to build next, or name a completed one and the stage to reopen."
 		}
 	}
-	if n := len(broken); n > 0 {
+	if n := len(page.Broken); n > 0 {
 		out.UserMessage += "\n\n" + count(n, "session file") + " cannot be read and stayed as found."
 	}
 	if req.View == "" {
@@ -125,11 +119,23 @@ func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow
 		return nil, nil, "", err
 	}
 	defer p.Close()
-	sessions, broken, err := p.Backend.List(ctx)
-	for _, b := range broken {
+	page, err := p.Backend.List(ctx, store.Query{})
+	for _, b := range page.Broken {
 		unreadable = append(unreadable, b.Err.Error())
 	}
-	return sessions, unreadable, p.Dir.Path(), err
+	store.SortByAge(page.Sessions)
+	return page.Sessions, unreadable, p.Dir.Path(), err
+}
+
+// List returns the sessions of a project that a query asks for, and the project's folder.
+func (e *Engine) List(ctx context.Context, req Request, q store.Query) (page store.Page, cwd string, err error) {
+	p, err := e.projects.At(req.Address())
+	if err != nil {
+		return page, "", err
+	}
+	defer p.Close()
+	page, err = p.Backend.List(ctx, q)
+	return page, p.Dir.Path(), err
 }
 
 // Session returns one session in full, and its project folder.

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,8 +33,8 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 			return err
 		}
 		return r.examine(ctx, s, from, sub)
-	}, func(s *workflow.Session) (err error) {
-		kept, err = r.take(ctx, s, from, sub)
+	}, func(tx store.Tx, s *workflow.Session) (err error) {
+		kept, err = r.take(ctx, tx, s, from, sub)
 		return err
 	})
 	if err != nil {
@@ -55,7 +56,6 @@ func (r run) submit(ctx context.Context) (*Reply, error) {
 func (r run) askNow(ctx context.Context, s *workflow.Session, submitted *Reply) (*Reply, error) {
 	r.memory.show(r.key(s.SessionID), s.Revision)
 	r.req = Request{Action: workflow.ActionAnswer, By: r.req.By, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision}
-	r.undo = new([]func())
 	out, err := r.answer(ctx)
 	var none *silence
 	if err == nil || errors.Is(err, ErrAsked) || errors.As(err, &none) && !none.Unasked {
@@ -80,7 +80,7 @@ func (r run) examine(ctx context.Context, s *workflow.Session, st workflow.Stage
 	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it
 		document = withRows(document, &workflow.Record{Findings: sub.assessment.Findings, Criteria: sub.assessment.Criteria})
 	}
-	if sub.audit, err = r.audit(s, st, document); err != nil {
+	if sub.audit, err = r.audit(ctx, s, st, document); err != nil {
 		return err
 	}
 	if !scoping { // nothing was changed yet
@@ -108,7 +108,7 @@ func depthFor(s *workflow.Session, from workflow.Stage) depth {
 
 // take records a submission in the session and fires its outcome. It returns
 // where an edited artifact is kept that the outcome replaced.
-func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, sub *submission) (kept string, err error) {
+func (r run) take(ctx context.Context, tx store.Tx, s *workflow.Session, st workflow.Stage, sub *submission) (kept string, err error) {
 	rec, a, scoping := s.Current(), sub.assessment, r.workflow(s).Scoping(s)
 	// A gate that is pending cannot be loosened by coming to it once more.
 	policy := r.policy(s)
@@ -121,7 +121,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 		}
 	}
 	unchanged := sameAsBefore(rec, sub)
-	if err := r.keep(ctx, s, rec, sub); err != nil {
+	if err := r.keep(ctx, tx, s, rec, sub); err != nil {
 		return "", err
 	}
 	first := rec.Iteration == 0
@@ -170,7 +170,7 @@ func (r run) take(ctx context.Context, s *workflow.Session, st workflow.Stage, s
 		s.MarkSprints(sub.scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if kept, err = r.saveArtifact(ctx, s, st, workflow.Grant{}); err != nil {
+		if kept, err = r.saveArtifact(ctx, tx, s, st, workflow.Grant{}); err != nil {
 			return "", err
 		}
 	}
@@ -199,17 +199,16 @@ func auditGaps(a *workflow.Audit) []string {
 
 // keep stores the texts of a submission, and the document as the new working copy. Edits
 // of that which the submission does not take are kept as a text of the round.
-func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record, sub *submission) error {
+func (r run) keep(ctx context.Context, tx store.Tx, s *workflow.Session, rec *workflow.Record, sub *submission) error {
 	edits, err := r.edits(s, sub)
 	if err != nil {
 		return err
 	}
 	texts, index := r.texts(s, sub, edits)
-	refs, err := r.project.Backend.Put(ctx, s.SessionID, texts)
+	refs, err := tx.Put(ctx, texts)
 	if err != nil {
 		return err
 	}
-	r.onFailure(func() { r.project.Backend.Drop(refs) })
 	if edits != "" {
 		sub.edits = refs[len(refs)-1].FilePath
 	}
@@ -220,7 +219,7 @@ func (r run) keep(ctx context.Context, s *workflow.Session, rec *workflow.Record
 		return nil
 	}
 	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[0], ref(workflow.Claude), ref(workflow.Codex)
-	return r.saveWork(s, texts[0].Body)
+	return r.saveWork(tx, s, texts[0].Body)
 }
 
 // freshQuestions gives a new id to a question that would take the id of an

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -59,10 +60,11 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 		return gate, "", false
 	}
 	defer p.Close()
-	sessions, _, err := p.Backend.List(ctx)
+	page, err := p.Backend.List(ctx, store.Query{})
 	if err != nil {
 		return gate, "", false
 	}
+	sessions := page.Sessions
 	name, after, _ := strings.Cut(strings.TrimSpace(words), " ")
 	named := func(s workflow.Summary) bool { return name != "" && (s.TaskName == name || s.SessionID == name) }
 	if slices.ContainsFunc(sessions, named) {

@@ -235,9 +235,7 @@ func (r run) document(s *workflow.Session, st workflow.Stage, ref *workflow.Cont
 	working := doc != nil && st.ID == s.CurrentStage && s.CurrentState.Active()
 	if working {
 		doc.Path, doc.Modified = r.draftPath(s), r.draftEdited(s)
-		if info, err := r.project.Dir.Stat(doc.Path); err == nil {
-			doc.Size = info.Size()
-		}
+		doc.Size = r.draftSize(s, doc.Size)
 	}
 	a := rec.Artifact
 	if a == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -144,18 +145,20 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 	return want
 }
 
-// maxRuns bounds the active runs that are read, the newest first.
+// maxRuns bounds the active runs that are read, those changed last.
 const maxRuns = 20
 
 // runs adds the kept commands of runs that are no longer configured, and marks those to ask
 // about again that a run would adopt if they were allowed now.
 func (w *wanted) runs() {
-	sessions, _, err := w.p.Backend.List(context.Background())
+	q := store.Active()
+	q.Limit = maxRuns
+	page, err := w.p.Backend.List(context.Background(), q)
 	if err != nil {
 		return // doctor reports it
 	}
-	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !s.CurrentState.Active() })
-	for _, summary := range sessions[max(0, len(sessions)-maxRuns):] {
+	store.SortByAge(page.Sessions)
+	for _, summary := range page.Sessions {
 		s, err := w.p.Backend.Get(context.Background(), summary.SessionID)
 		if err != nil {
 			continue

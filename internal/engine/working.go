@@ -34,6 +34,26 @@ func (r run) draftPath(s *workflow.Session) string {
 	return ref.FilePath
 }
 
+// draftText reads the file of the current draft.
+func (r run) draftText(ctx context.Context, s *workflow.Session) (string, error) {
+	if ref := s.Current().FinalResultRef; ref != nil && r.draftPath(s) == ref.FilePath {
+		return r.project.Texts.Read(ctx, *ref)
+	}
+	data, err := r.project.Dir.ReadFile(r.workPath(s), durable.MaxText)
+	return string(data), err
+}
+
+// draftSize returns the size of the current draft; known where it cannot be had.
+func (r run) draftSize(s *workflow.Session, known int64) int64 {
+	if info, err := r.project.Dir.Stat(r.workPath(s)); err == nil {
+		return info.Size()
+	}
+	if stat, err := r.project.Texts.Stat(context.Background(), *s.Current().FinalResultRef); err == nil && stat.Exists {
+		return stat.Size
+	}
+	return known
+}
+
 // results are what the call hands in: the working copy where it names nothing else.
 func (r run) results(s *workflow.Session) []Result {
 	if len(r.req.Results) > 0 || r.req.Action != workflow.ActionSubmit {
@@ -74,29 +94,29 @@ func (r run) edits(s *workflow.Session, sub *submission) (string, error) {
 
 // layOut writes the working copy of the current stage where there is none: of a session
 // that an older version wrote, and after someone has removed it.
-func (r run) layOut(ctx context.Context, s *workflow.Session) error {
+func (r run) layOut(ctx context.Context, tx store.Tx, s *workflow.Session) error {
 	ref := s.Current().FinalResultRef
 	if ref == nil || !s.CurrentState.Active() || r.project.Dir.Exists(r.workPath(s)) {
 		return nil
 	}
-	body, err := r.project.Backend.Read(ctx, *ref)
+	body, err := r.project.Texts.Read(ctx, *ref)
 	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
 		return nil //nolint:nilerr // the draft stays where it is, and is named there
 	}
-	return r.saveWork(s, body)
+	return r.saveWork(tx, s, body)
 }
 
 // saveWork writes the current stage's working copy, ahead of the session.
-func (r run) saveWork(s *workflow.Session, body string) error {
+func (r run) saveWork(tx store.Tx, s *workflow.Session, body string) error {
 	undo, err := artifact.SaveWork(r.project.Dir, r.workPath(s), body)
-	r.onFailure(undo)
+	tx.OnFailure(undo)
 	return err
 }
 
 // scored returns the text of a stage's last round as it was scored. Where its record is
 // gone or was changed, the working copy stands in if it is the same text.
 func (r run) scored(ctx context.Context, s *workflow.Session, ref workflow.ContentRef) (string, error) {
-	body, err := r.project.Backend.Read(ctx, ref)
+	body, err := r.project.Texts.Read(ctx, ref)
 	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
 		return body, nil
 	}
@@ -134,18 +154,18 @@ func (r run) texts(s *workflow.Session, sub *submission, edits string) (texts []
 }
 
 // viewed shows the document that waits, as much of it as a reply holds.
-func (r run) viewed(s *workflow.Session) string {
+func (r run) viewed(ctx context.Context, s *workflow.Session) string {
 	name := r.draftPath(s)
 	again := "Say **decide** when you are ready: the form asks again. Or say what to change."
-	data, err := r.project.Dir.ReadFile(name, durable.MaxText)
+	text, err := r.draftText(ctx, s)
 	if err != nil {
 		return fmt.Sprintf("The document `%s` cannot be read: %v. Nothing was decided.", name, err)
 	}
 	var shown Reply
-	shown.show(newResource("draft", mimeMarkdown, name, string(data)))
+	shown.show(newResource("draft", mimeMarkdown, name, text))
 	end := ""
 	if shown.Resource.Truncated {
-		end = fmt.Sprintf("\n\n… The first %d of %d bytes; all of it is in `%s`.", len(shown.Resource.Text), len(data), name)
+		end = fmt.Sprintf("\n\n… The first %d of %d bytes; all of it is in `%s`.", len(shown.Resource.Text), len(text), name)
 	}
 	return fmt.Sprintf("Nothing was decided. The document, `%s`:\n\n---\n\n%s%s\n\n---\n\n%s", name, visible.Text(shown.Resource.Text), end, again)
 }
@@ -153,7 +173,7 @@ func (r run) viewed(s *workflow.Session) string {
 // workFromArtifact makes the saved artifact the working copy of a stage that is reopened,
 // where people have edited it since: another round starts from that. A working copy with
 // edits of its own stays.
-func (r run) workFromArtifact(s *workflow.Session) error {
+func (r run) workFromArtifact(tx store.Tx, s *workflow.Session) error {
 	rec := s.Current()
 	if rec.Artifact == nil || rec.FinalResultRef == nil || artifact.StateOf(r.project.Dir, *rec.Artifact) != artifact.Modified || r.draftEdited(s) {
 		return nil
@@ -162,5 +182,5 @@ func (r run) workFromArtifact(s *workflow.Session) error {
 	if err != nil {
 		return nil //nolint:nilerr // it is named in the briefing, and may be there again by then
 	}
-	return r.saveWork(s, string(data))
+	return r.saveWork(tx, s, string(data))
 }

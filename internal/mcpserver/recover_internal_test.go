@@ -21,7 +21,7 @@ import (
 
 // faulty is a store with a bug: it panics where it is told to, after having done its work.
 type faulty struct {
-	project.Backend
+	store.Backend
 	at *string
 }
 
@@ -38,14 +38,14 @@ func (f faulty) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	return s, err
 }
 
-func (f faulty) List(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
-	all, broken, err := f.Backend.List(ctx)
+func (f faulty) List(ctx context.Context, q store.Query) (store.Page, error) {
+	page, err := f.Backend.List(ctx, q)
 	f.bug("list")
-	return all, broken, err
+	return page, err
 }
 
-func (f faulty) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
-	s, err := f.Backend.Update(ctx, id, change, undo...)
+func (f faulty) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
+	s, err := f.Backend.Update(ctx, id, change)
 	f.bug("update")
 	return s, err
 }
@@ -56,7 +56,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	var log bytes.Buffer
 	e := engine.New(engine.Options{Now: time.Now, Projects: project.New(project.Options{
 		OpenDir: durable.OpenDir, Settings: config.Source{},
-		Backend: func(dir *durable.Dir) project.Backend { return faulty{filestore.New(dir), &at} },
+		Backend: func(dir *durable.Dir) store.Backend { return faulty{filestore.New(dir), &at} },
 	})})
 	s := New(e, Options{Version: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.close()

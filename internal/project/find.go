@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // Address says which project, and which session in it, a call is for.
@@ -186,35 +186,44 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	sessions, _, err := p.Backend.List(ctx)
+	page, err := p.candidates(ctx, a.Optional)
 	if err != nil {
 		p.Close()
 		return nil, "", err
 	}
-	active := slices.DeleteFunc(slices.Clone(sessions), func(s workflow.Summary) bool { return !s.CurrentState.Active() })
 	switch {
-	case len(active) == 1:
-		return p, active[0].SessionID, nil
+	case page.Total == 1:
+		return p, page.Sessions[0].SessionID, nil
 	case a.Optional:
 		return p, "", nil
-	case len(active) == 0 && len(sessions) == 1:
-		// The state of the only session decides whether the action is refused.
-		return p, sessions[0].SessionID, nil
 	}
 	path := p.Dir.Path()
 	p.Close()
-	if len(active) == 0 {
+	if page.Active == 0 {
 		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
 			WithHint("start one, or pass session_id to reopen a completed one")
 	}
-	var names []string
-	for _, s := range active[max(0, len(active)-maxNames):] {
-		names = append(names, s.TaskName)
+	store.SortByAge(page.Sessions)
+	names := make([]string, len(page.Sessions))
+	for i, s := range page.Sessions {
+		names[i] = s.TaskName
 	}
 	more := ""
-	if len(active) > maxNames {
+	if page.Next != "" {
 		more = ", …"
 	}
-	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, len(active)).
+	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, page.Active).
 		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
+}
+
+// candidates returns the active sessions of a project, at most maxNames. Where it has none, and
+// the call needs a session, any two: the state of an only one decides about the action.
+func (p *Project) candidates(ctx context.Context, optional bool) (store.Page, error) {
+	q := store.Active()
+	q.Limit = maxNames
+	page, err := p.Backend.List(ctx, q)
+	if err == nil && page.Total == 0 && !optional {
+		return p.Backend.List(ctx, store.Query{Limit: 2})
+	}
+	return page, err
 }

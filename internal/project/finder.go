@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
@@ -28,7 +29,7 @@ type Options struct {
 	// OpenDir opens a project folder; durable.OpenDir if nil.
 	OpenDir func(name string) (*durable.Dir, error)
 	// Backend returns the store of an open project folder.
-	Backend func(dir *durable.Dir) Backend
+	Backend func(dir *durable.Dir) store.Backend
 	// Known may be nil: sessions are then found only in the folders of the Address.
 	Known Memory
 	// Settings is where configuration comes from.
@@ -44,7 +45,7 @@ type Options struct {
 // Finder finds and opens projects. It is safe for concurrent use.
 type Finder struct {
 	folders
-	backend  func(dir *durable.Dir) Backend
+	backend  func(dir *durable.Dir) store.Backend
 	known    Memory
 	settings config.Source
 }
@@ -80,7 +81,8 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
-	return &Project{Dir: dir, Backend: f.backend(dir), Config: cfg, prompts: map[workflow.StageID]prompts.Prompt{}, openOwn: f.openOwn}, nil
+	backend := f.backend(dir)
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[workflow.StageID]prompts.Prompt{}, openOwn: f.openOwn}, nil
 }
 
 // openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it,

@@ -18,17 +18,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
-// Backend keeps the sessions and texts of one project.
-type Backend interface {
-	store.Sessions
-	store.Recent
-	store.Contents
-}
-
 // Project is one open project folder.
 type Project struct {
 	Dir     *durable.Dir
-	Backend Backend
+	Backend store.Backend
+	// Texts is where rounds are read: the backend, or the update that is under way.
+	Texts   store.Contents
 	Config  config.Config
 	prompts map[workflow.StageID]prompts.Prompt // those read so far
 	// openOwn opens a configured folder of prompts or rubrics outside the project.

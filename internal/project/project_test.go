@@ -66,7 +66,7 @@ func (w *world) link(to, name string) {
 // finder returns one with the world's known projects, confined as o says.
 func (w *world) finder(o project.Options) *project.Finder {
 	o.Known = w.known
-	o.Backend = func(dir *durable.Dir) project.Backend { return filestore.New(dir) }
+	o.Backend = func(dir *durable.Dir) store.Backend { return filestore.New(dir) }
 	return project.New(o)
 }
 
@@ -401,7 +401,7 @@ func TestOwnFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(p.Close)
-		own, err := p.Rubric(workflow.PO)
+		own, err := p.Rubric(workflow.Default().First())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -416,7 +416,7 @@ func TestOwnFolders(t *testing.T) {
 			t.Errorf("%s: got %+v, want it brought by the project: %v", folder, own, brought)
 			continue
 		}
-		if _, err := own.Parse(); err == nil {
+		if _, err := own.Parse(workflow.Default()); err == nil {
 			t.Errorf("%s: an invalid rubric was parsed", folder)
 		}
 		f := w.finder(project.Options{Settings: config.Source{Environ: []string{"BMAD_RUBRICS=" + w.at(folder)}}})

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -11,25 +10,14 @@ import (
 )
 
 // Encode returns the stored form of a session: indented JSON with a stable order of keys.
-func Encode(s *workflow.Session) ([]byte, error) {
-	compact, err := s.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	var buf bytes.Buffer
-	if err := json.Indent(&buf, compact, "", "  "); err != nil {
-		return nil, err
-	}
-	buf.WriteByte('\n')
-	return buf.Bytes(), nil
-}
+func Encode(s *workflow.Session) ([]byte, error) { return workflow.MarshalIndent(s) }
 
-// Decode reads the stored form. path is for the error, which says what is wrong
-// and at which line and column.
+// Decode reads the stored form. path is for the error, which names the problem
+// and its line and column.
 func Decode(data []byte, path string) (*workflow.Session, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors begin a file with it
 	var s workflow.Session
-	err := json.Unmarshal(data, &s)
+	err := workflow.Unmarshal(data, &s)
 	if version := formatOf(data, &s, err); version > workflow.FormatVersion {
 		line, column := position(data, offsetOf(data, "version"))
 		return nil, fault.New(fault.Storage, "session file %s has format version %d (line %d, column %d); this bmad-mcp reads up to %d",
@@ -44,10 +32,7 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 			return nil, invalid(data, path, "workflow", err.Error())
 		}
 	}
-	if _, ok := s.Definition().Stage(s.CurrentStage); !ok {
-		return nil, invalid(data, path, "current_stage", string(s.CurrentStage))
-	}
-	if key, value := invalidKey(s.Summary()); key != "" {
+	if key, value := invalidKey(&s); key != "" {
 		return nil, invalid(data, path, key, value)
 	}
 	for id, r := range s.Stages {
@@ -62,24 +47,10 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 	return &s, nil
 }
 
-// DecodeSummary reads what a list shows of a session, in a fraction of the time, and
-// fails where Decode does.
-func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
-	s, err := workflow.ReadSummary(bytes.TrimPrefix(data, []byte("\ufeff")))
-	if key, _ := invalidKey(s); err == nil && key == "" && s.Version <= workflow.FormatVersion {
-		return s, nil
-	}
-	whole, err := Decode(data, path) // for the error that says where
-	if err != nil {
-		return s, err
-	}
-	return whole.Summary(), nil
-}
-
-// invalidKey returns the first key of a session that holds what no session has there.
-func invalidKey(s workflow.Summary) (key, value string) {
-	if s.CurrentStage == "" {
-		return "current_stage", ""
+// invalidKey returns the first key of a session with a value that no session has, and the value.
+func invalidKey(s *workflow.Session) (key, value string) {
+	if _, ok := s.Definition().Stage(s.CurrentStage); !ok {
+		return "current_stage", string(s.CurrentStage)
 	}
 	if !slices.Contains(workflow.States(), s.CurrentState) {
 		return "current_state", string(s.CurrentState)
@@ -99,31 +70,24 @@ func formatOf(data []byte, s *workflow.Session, err error) int {
 	var format struct {
 		Version int `json:"version"`
 	}
-	_ = json.Unmarshal(data, &format) // none, if it is no JSON at all
+	_ = json.Unmarshal(data, &format) // 0 where it is not JSON at all
 	return format.Version
 }
 
-const mend = "mend the file in an editor; it was left as it is, and the other sessions go on"
+const fixFile = "fix the file in an editor; it was left as it is, and the other sessions are not affected"
 
-// unreadable is the error for a file that is no JSON, or no session.
+// unreadable is the error for a file that is not JSON, or not a session.
 func unreadable(data []byte, path string, err error) error {
-	var offset int64
-	what := err.Error()
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		offset = syntax.Offset - 1
-	} else if m := findMisfit(data); m != nil {
-		offset, what = m.offset, m.why()
+	offset, problem := faultIn(data, err)
+	if len(bytes.TrimSpace(data)) == 0 {
+		problem = "it is empty"
 	}
 	line, column := position(data, offset)
-	if len(bytes.TrimSpace(data)) == 0 {
-		what = "it is empty"
-	}
-	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, what).WithHint(mend)
+	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, problem).WithHint(fixFile)
 }
 
-// invalid is the error for a file whose key holds what no session has there.
+// invalid is the error for a file with a value that no session has under that key.
 func invalid(data []byte, path, key, value string) error {
 	line, column := position(data, offsetOf(data, key))
-	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint(mend)
+	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint(fixFile)
 }

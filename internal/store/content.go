@@ -24,6 +24,11 @@ func NewRef(path string, t Text) workflow.ContentRef {
 	}
 }
 
+// StatOf describes a text.
+func StatOf(text []byte) Stat {
+	return Stat{Exists: true, Size: int64(len(text)), SHA256: workflow.Hash(text)}
+}
+
 // ContentPath returns where a text belongs, relative to the project; n > 0 tells
 // apart texts of one kind and instant.
 func ContentPath(sessionID string, t Text, n int) string {

@@ -6,107 +6,66 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how deep a session file is looked into for a mistake; ours is 5 deep.
-const maxDepth = 20
-
-// misfit is a value of a session file that does not fit where it stands.
-type misfit struct {
-	offset int64
-	path   string
-	err    error
-}
-
-// findMisfit returns the first value of a well-formed JSON text that keeps it from
-// being a session; nil if each fits by itself. It reads each value alone, in a text
-// of nothing but the keys that lead to it: the decoder's own offsets are
-// counted from the start of some inner value.
-func findMisfit(data []byte) *misfit {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var walk func(before, after, path string, depth int) *misfit
-	walk = func(before, after, path string, depth int) *misfit {
-		start := dec.InputOffset()
-		for start < int64(len(data)) && strings.ContainsRune(" \t\r\n:,", rune(data[start])) {
-			start++
-		}
-		try := func(value string) *misfit {
-			var s workflow.Session
-			if err := json.Unmarshal([]byte(before+value+after), &s); err != nil {
-				return &misfit{start, path, err}
-			}
-			return nil
-		}
-		if depth > maxDepth {
-			var raw json.RawMessage
-			if dec.Decode(&raw) != nil {
-				return nil
-			}
-			return try(string(raw))
-		}
-		token, err := dec.Token()
-		if err != nil {
-			return nil
-		}
-		switch token {
-		case json.Delim('{'):
-			if m := try("{}"); m != nil {
-				return m
-			}
-			for dec.More() {
-				key, err := dec.Token()
-				if err != nil {
-					return nil
-				}
-				quoted, _ := json.Marshal(key) // a string
-				if m := walk(before+"{"+string(quoted)+":", "}"+after, strings.TrimPrefix(fmt.Sprint(path, ".", key), "."), depth+1); m != nil {
-					return m
-				}
-			}
-		case json.Delim('['):
-			if m := try("[]"); m != nil {
-				return m
-			}
-			for n := 0; dec.More(); n++ {
-				if m := walk(before+"[", "]"+after, fmt.Sprintf("%s[%d]", path, n), depth+1); m != nil {
-					return m
-				}
-			}
-		default:
-			return try(string(data[start:dec.InputOffset()]))
-		}
-		_, _ = dec.Token() // the closing bracket
-		return nil
+// faultIn returns where a text is not a session, and why. A mistake in the JSON counts
+// before a value of the wrong type, wherever it is.
+func faultIn(data []byte, err error) (offset int64, problem string) {
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
+		return syntax.Offset - 1, syntax.Error()
 	}
-	return walk("", "", "", 0)
-}
-
-// why says what is wrong with the value.
-func (m *misfit) why() string {
-	where := "the file"
-	if m.path != "" {
-		where = fmt.Sprintf("%q", m.path)
+	var misfit *jsonv2.SemanticError
+	if !errors.As(err, &misfit) {
+		return 0, err.Error()
 	}
-	var kind *json.UnmarshalTypeError
+	found := kindName[misfit.JSONKind]
 	var moment *time.ParseError
 	switch {
-	case errors.As(m.err, &moment):
-		return fmt.Sprintf("%s holds %q, which is no time such as 2026-01-02T15:04:05Z", where, moment.Value)
-	case strings.Contains(m.err.Error(), "Time.UnmarshalJSON"):
-		return fmt.Sprintf("%s holds what is no time such as \"2026-01-02T15:04:05Z\"", where)
-	case errors.As(m.err, &kind):
-		return fmt.Sprintf("%s holds %s, where %s is due", where, kind.Value, due(kind.Type))
+	case errors.As(err, &moment):
+		found = strconv.Quote(moment.Value)
+	case misfit.JSONKind == '0' && misfit.JSONValue != nil: // such as 1.5 for a whole number
+		found = string(misfit.JSONValue)
 	}
-	return fmt.Sprintf("%s: %v", where, m.err)
+	return misfit.ByteOffset, fmt.Sprintf("%s holds %s, want %s", keyPath(misfit.JSONPointer), found, wanted(misfit.GoType))
 }
 
-// due names what a type takes, for people.
-func due(t reflect.Type) string {
+// keyPath names a value for people: "stages.po.status", "history[1].at".
+func keyPath(pointer jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range pointer.Tokens() {
+		_, err := strconv.Atoi(token)
+		switch {
+		case err == nil:
+			fmt.Fprintf(&b, "[%s]", token)
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+	}
+	if b.Len() == 0 {
+		return "the file"
+	}
+	return strconv.Quote(b.String())
+}
+
+// kindName names what stands in a file, for people.
+var kindName = map[jsontext.Kind]string{
+	'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// wanted names what a type takes, for people.
+func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Time]() {
+		return `a time such as "2026-01-02T15:04:05Z"`
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a text"

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -15,7 +16,7 @@ type Mem struct {
 	sessions map[string][]byte
 	names    map[string]string // task name → id
 
-	// contents has a lock of its own: a change under Update puts texts.
+	// contents has a lock of its own: texts are read while a change is under way.
 	contentsMu sync.Mutex
 	contents   map[string]string // path → text
 }
@@ -82,14 +83,14 @@ func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
 	return "", NotFound(ref)
 }
 
-// List returns every session, the oldest first.
-func (m *Mem) List(ctx context.Context) ([]workflow.Summary, []Broken, error) {
+// List returns the sessions that a query asks for.
+func (m *Mem) List(ctx context.Context, q Query) (Page, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return Page{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := make([]workflow.Summary, 0, len(m.sessions))
+	all := make([]workflow.Summary, 0, len(m.sessions))
 	var bad []Broken
 	for id := range m.sessions {
 		s, err := m.get(id)
@@ -97,76 +98,97 @@ func (m *Mem) List(ctx context.Context) ([]workflow.Summary, []Broken, error) {
 			bad = append(bad, Broken{Path: id, Err: err})
 			continue
 		}
-		out = append(out, s.Summary())
+		all = append(all, s.Summary())
 	}
-	SortByAge(out)
-	return out, bad, nil
+	return q.PageOf(all, bad)
 }
 
 // Latest returns the sessions changed last.
 func (m *Mem) Latest(ctx context.Context, n int) ([]workflow.Summary, error) {
-	all, _, err := m.List(ctx)
-	slices.SortStableFunc(all, func(a, b workflow.Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-	return all[:min(n, len(all))], err
+	page, err := m.List(ctx, Query{Limit: n})
+	return page.Sessions, err
 }
 
-// Update changes a session.
-func (m *Mem) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
+// Stored returns the stored form of a session.
+func (m *Mem) Stored(ctx context.Context, id string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s, err := m.update(id, change)
-	if err != nil {
-		for _, u := range undo {
-			u()
-		}
-		return nil, err
+	if data, ok := m.sessions[id]; ok {
+		return bytes.Clone(data), nil
 	}
-	return s, nil
+	return nil, NotFound(id)
 }
 
-func (m *Mem) update(id string, change func(*workflow.Session) error) (*workflow.Session, error) {
+// Confirm does nothing: what can be seen is all there is.
+func (m *Mem) Confirm(ctx context.Context, _ string) error { return ctx.Err() }
+
+// Update changes a session.
+func (m *Mem) Update(ctx context.Context, id string, change Change) (*workflow.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	s, err := m.get(id)
 	if err != nil {
 		return nil, err
 	}
-	if err := change(s); err != nil {
-		return nil, err
+	tx := &memTx{Mem: m, id: id}
+	err = change(tx, s)
+	var data []byte
+	if err == nil {
+		s.Revision++
+		data, err = Encode(s)
 	}
-	s.Revision++
-	data, err := Encode(s)
 	if err != nil {
+		for _, undo := range slices.Backward(tx.undo) {
+			undo()
+		}
 		return nil, err
 	}
 	m.sessions[id] = data
 	return s, nil
 }
 
-// Put stores texts.
-func (m *Mem) Put(ctx context.Context, sessionID string, texts []Text) ([]workflow.ContentRef, error) {
+// memTx is an update under way.
+type memTx struct {
+	*Mem
+	id   string
+	undo []func()
+}
+
+func (t *memTx) OnFailure(undo func()) { t.undo = append(t.undo, undo) }
+
+// Put stores texts; they are dropped if the update fails.
+func (t *memTx) Put(ctx context.Context, texts []Text) ([]workflow.ContentRef, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m.contentsMu.Lock()
-	defer m.contentsMu.Unlock()
+	t.contentsMu.Lock()
+	defer t.contentsMu.Unlock()
 	refs := make([]workflow.ContentRef, len(texts))
-	for i, t := range texts {
-		n := 0
-		path := ContentPath(sessionID, t, n)
-		for {
-			if _, taken := m.contents[path]; !taken {
-				break
-			}
-			n++
-			path = ContentPath(sessionID, t, n)
+	for i, text := range texts {
+		path := ContentPath(t.id, text, 0)
+		for n := 1; t.has(path); n++ {
+			path = ContentPath(t.id, text, n)
 		}
-		m.contents[path] = t.Body
-		refs[i] = NewRef(path, t)
+		t.contents[path] = text.Body
+		refs[i] = NewRef(path, text)
 	}
+	t.OnFailure(func() {
+		t.contentsMu.Lock()
+		defer t.contentsMu.Unlock()
+		for _, ref := range refs {
+			delete(t.contents, ref.FilePath)
+		}
+	})
 	return refs, nil
 }
+
+func (m *Mem) has(path string) bool { _, ok := m.contents[path]; return ok }
 
 // Read returns the text behind a reference.
 func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error) {
@@ -182,11 +204,11 @@ func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error)
 	return body, nil
 }
 
-// Drop removes texts.
-func (m *Mem) Drop(refs []workflow.ContentRef) {
-	m.contentsMu.Lock()
-	defer m.contentsMu.Unlock()
-	for _, ref := range refs {
-		delete(m.contents, ref.FilePath)
+// Stat describes the text behind a reference.
+func (m *Mem) Stat(ctx context.Context, ref workflow.ContentRef) (Stat, error) {
+	body, err := m.Read(ctx, ref)
+	if err != nil {
+		return Stat{}, ctx.Err()
 	}
+	return StatOf([]byte(body)), nil
 }

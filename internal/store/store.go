@@ -1,19 +1,24 @@
 // Package store keeps sessions and the large texts they refer to.
 //
-// [Sessions] and [Contents] are what a backend offers; package filestore is the
-// one on disk, [Mem] the one in memory, and package storetest the suite both
-// must pass.
+// [Backend] is what a store offers. Package filestore is the one on disk, [Mem] the
+// one in memory, and package storetest the suite that each has to pass.
 package store
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+// Backend is all that a store offers for one project.
+type Backend interface {
+	Sessions
+	Recent
+	Contents
+	Raw
+}
 
 // Sessions keeps sessions. Errors carry a fault code: NotFound, Conflict, or Storage.
 type Sessions interface {
@@ -23,13 +28,27 @@ type Sessions interface {
 	Get(ctx context.Context, id string) (*workflow.Session, error)
 	// Find returns the id for an id or a task name.
 	Find(ctx context.Context, ref string) (id string, err error)
-	// List returns every readable session in short, the oldest first, and what could not be read.
-	List(ctx context.Context) ([]workflow.Summary, []Broken, error)
-	// Update is the only way to change a session: change runs on a fresh copy under
-	// the session's lock, and what it leaves is stored with the next revision. An
-	// error of change is returned as it is and stores nothing. When nothing was
-	// stored, undo is run, still under the lock.
-	Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error)
+	// List returns the sessions that a query asks for.
+	List(ctx context.Context, q Query) (Page, error)
+	// Update is the only way to change a session: change runs at most once, on a fresh copy
+	// under the session's lock, and what it leaves is stored with the next revision. Inside,
+	// texts are put and read through tx alone. An error of change is returned as it is and
+	// stores nothing.
+	Update(ctx context.Context, id string, change Change) (*workflow.Session, error)
+}
+
+// Change changes a session within an update.
+type Change func(tx Tx, s *workflow.Session) error
+
+// Tx is an update that is under way.
+type Tx interface {
+	Contents
+	// Put keeps texts of the session and returns a reference for each, in order. They are
+	// durable before the session refers to them, and dropped if nothing is stored.
+	Put(ctx context.Context, texts []Text) ([]workflow.ContentRef, error)
+	// OnFailure notes how to take back what was done elsewhere for the change. If nothing is
+	// stored these run under the lock, the last one first.
+	OnFailure(undo func())
 }
 
 // Recent knows which sessions were changed last.
@@ -39,14 +58,28 @@ type Recent interface {
 	Latest(ctx context.Context, n int) ([]workflow.Summary, error)
 }
 
-// Contents keeps large texts.
+// Contents reads large texts.
 type Contents interface {
-	// Put stores texts durably and returns a reference for each, in order.
-	Put(ctx context.Context, sessionID string, texts []Text) ([]workflow.ContentRef, error)
 	// Read returns the text behind a reference.
 	Read(ctx context.Context, ref workflow.ContentRef) (string, error)
-	// Drop removes texts that were put for a change which then failed, as far as it can.
-	Drop(refs []workflow.ContentRef)
+	// Stat describes the text behind a reference as it is now.
+	Stat(ctx context.Context, ref workflow.ContentRef) (Stat, error)
+}
+
+// Stat is what a store has behind a reference; the zero Stat where the text is gone.
+type Stat struct {
+	Exists bool
+	Size   int64
+	SHA256 string
+}
+
+// Raw gives sessions in their stored form.
+type Raw interface {
+	// Stored returns the stored form of a session, byte for byte, readable or not.
+	Stored(ctx context.Context, id string) ([]byte, error)
+	// Confirm makes durable what can be seen of a session: the process that stored it may
+	// have died before it had done so.
+	Confirm(ctx context.Context, id string) error
 }
 
 // Text is one text to keep.
@@ -60,9 +93,9 @@ type Text struct {
 
 // Names proposes task names for a new session.
 type Names struct {
-	// Candidate returns the n-th choice, counted from 0; no choice comes back for ever.
+	// Candidate returns the n-th choice, counted from 0; the choices never run out.
 	Candidate func(n int) string
-	// Taken reports a name that must be passed over though no session has it; nil takes none.
+	// Taken reports a name that must not be given out though no session has it; it may be nil.
 	Taken func(name string) bool
 }
 
@@ -74,8 +107,8 @@ type Broken struct {
 }
 
 // FirstFree returns the number of the first candidate for which taken is false,
-// in a logarithmic number of probes: numbers are given out from 0 up, so the
-// taken ones are a run. Where they are not, some later free number is returned.
+// in a logarithmic number of probes: numbers are given out from 0 up, so that the
+// taken ones have no gap. Where they have one, some later free number is returned.
 func FirstFree(taken func(n int) bool) int {
 	if !taken(0) {
 		return 0
@@ -94,15 +127,8 @@ func FirstFree(taken func(n int) bool) int {
 	return high
 }
 
-// NotFound is the error for an id or name that no session has.
+// NotFound is the error for an unknown id or name.
 func NotFound(ref string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
 		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)")
-}
-
-// SortByAge sorts sessions by creation time, then id.
-func SortByAge(sessions []workflow.Summary) {
-	slices.SortFunc(sessions, func(a, b workflow.Summary) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.SessionID, b.SessionID))
-	})
 }

@@ -1,9 +1,13 @@
 package store_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,18 +51,74 @@ func TestDecodeSaysWhereAndWhat(t *testing.T) {
 		`{"session_id":"a","current_stage":"po","current_state":"dreaming"}`:                `"current_state": "dreaming"`,
 		`{"current_stage":"po","current_state":"generating"}`:                               `"session_id"`,
 		"[]": "line 1, column 1",
-		"{\n \"session_id\": \"a\",\n \"stages\": {\"po\": {\n  \"status\": 5}}}":        `line 4, column 13: "stages.po.status" holds number`,
-		"{\n \"history\": [{}, {\n  \"at\": \"yesterday\"}]}":                            `line 3, column 9: "history[1].at" holds "yesterday", which is no time`,
-		"{\n \"stages\": {\n  \"qa\": {\"final_result_ref\": {\"size\": \"big\"}}}}":     `line 3, column 39: "stages.qa.final_result_ref.size"`,
-		"{\n \"stages\": [\n  \"qa\"]}":                                                  `line 2, column 12: "stages" holds array`,
-		"{\n \"session_id\": \"a\",\n \"current_stage\": \"boss\"}":                      "line 3, column 19",
+		"{\n \"session_id\": \"a\",\n \"stages\": {\"po\": {\n  \"status\": 5}}}":    `line 4, column 13: "stages.po.status" holds a number, want a text`,
+		"{\n \"history\": [{}, {\n  \"at\": \"yesterday\"}]}":                        `line 3, column 9: "history[1].at" holds "yesterday", want a time such as "2026-01-02T15:04:05Z"`,
+		"{\n \"stages\": {\n  \"qa\": {\"final_result_ref\": {\"size\": \"big\"}}}}": `line 3, column 39: "stages.qa.final_result_ref.size" holds a text, want a whole number`,
+		`{"revision": 1.5}`:                                         `"revision" holds 1.5, want a whole number`,
+		`{"revision": 99999999999999999999}`:                        `"revision" holds 99999999999999999999, want a whole number`,
+		`{"created_at": 5}`:                                         `"created_at" holds a number, want a time`,
+		"{\n \"revision\": \"many\",\n x}":                          "line 3, column 2",
+		"{\n \"stages\": [\n  \"qa\"]}":                             `line 2, column 12: "stages" holds a list, want an object`,
+		"{\n \"session_id\": \"a\",\n \"current_stage\": \"boss\"}": "line 3, column 19",
 		"{\n \"session_id\": \"a\",\n \"version\": 99, \"current_stage\": {\"new\": 1}}": "format version 99 (line 3, column 13)",
-		"{\"session_id\": \"a\"}\n{}":                                                    "line 2, column 1",
+		"{\"session_id\": \"a\"}\n{}": "line 2, column 1",
 	} {
 		_, err := store.Decode([]byte(data), "the-file.json")
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "the-file.json") {
 			t.Errorf("%q: %v", data, err)
 		}
+	}
+}
+
+// TestStoredHistoriesVerify: the hashes in files of older builds are those that this build
+// finds, and a rewrite changes neither them nor, in files of this format, a byte.
+func TestStoredHistoriesVerify(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/sessions/v*/session-*.json")
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	chained := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Decode(data, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := s.Verify(nil); v.Changed() {
+			t.Errorf("%s: %s, want a history that nothing shows a change of", file, v.Problem)
+		}
+		written, err := store.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(file, "/v1/") && !bytes.Equal(written, data) {
+			t.Errorf("%s: a rewrite gives\n%s", file, written)
+		}
+		if s.Last().Prev == "" || s.Last().Standing == "" {
+			continue
+		}
+		chained++
+		for name, change := range map[string]func(s *workflow.Session){
+			"an entry":   func(s *workflow.Session) { s.History[3].By = "another" },
+			"an answer":  func(s *workflow.Session) { s.Record(workflow.PO).Answers["q1"] = "another" },
+			"a workflow": func(s *workflow.Session) { s.Workflow = workflow.Builtins()[1] },
+			"a finding":  func(s *workflow.Session) { s.Record(workflow.Review).Findings[0].Problem = "another" },
+		} {
+			changed, err := store.Decode(data, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(changed)
+			if v := changed.Verify(nil); !v.Changed() {
+				t.Errorf("%s: with %s changed the chain is %s, want %s", file, name, v.Status, workflow.ChainChanged)
+			}
+		}
+	}
+	if chained == 0 {
+		t.Error("no file has a chain and a standing")
 	}
 }
 
@@ -78,10 +138,6 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := store.Decode(data, "f.json")
-		short, shortErr := store.DecodeSummary(data, "f.json")
-		if fmt.Sprint(err) != fmt.Sprint(shortErr) || err == nil && fmt.Sprint(short) != fmt.Sprint(withFormat(s, short.Version)) {
-			t.Errorf("in full %v, %v; in short %v, %v", s, err, short, shortErr)
-		}
 		if err != nil {
 			if !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), "line ") || fault.From(err).Hint == "" {
 				t.Errorf("%v", err)
@@ -92,15 +148,95 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Decode(again, "f.json"); err != nil {
-			t.Errorf("what was written is not readable: %v\n%s", err, again)
+		s, err = store.Decode(again, "f.json")
+		if err != nil {
+			t.Fatalf("an encoded session is not readable: %v\n%s", err, again)
+		}
+		if third, err := store.Encode(s); err != nil || !bytes.Equal(third, again) {
+			t.Errorf("a second rewrite gives %v\n%s\nwant\n%s", err, third, again)
 		}
 	})
 }
 
-// withFormat is the summary of a session with the format its file had.
-func withFormat(s *workflow.Session, version int) workflow.Summary {
-	out := s.Summary()
-	out.Version = version
+// FuzzUnknownKeys puts a key that no build knows into an object of a session file: a rewrite
+// keeps it there with its value, and the history verifies as before.
+func FuzzUnknownKeys(f *testing.F) {
+	const file = "../../testdata/sessions/v1/session-361efd0a-26cd-46d0-83f3-16ec62853ea9.json"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var whole any
+	if err := json.Unmarshal(data, &whole); err != nil {
+		f.Fatal(err)
+	}
+	all := objects("", whole)
+	for n := range all {
+		f.Add(uint(n), "note", `{"deep": [1.50, "<\u003c>", null]}`)
+	}
+	before, err := store.Decode(data, file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, n uint, key, value string) {
+		at := all[n%uint(len(all))]
+		var want any
+		key = "x_" + strings.ToValidUTF8(key, "")
+		if json.Unmarshal([]byte(value), &want) != nil {
+			t.Skip()
+		}
+		at.object[key] = json.RawMessage(value)
+		changed, err := json.Marshal(whole)
+		delete(at.object, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Decode(changed, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := store.Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again any
+		if err := json.Unmarshal(written, &again); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range objects("", again) {
+			if got := other.object[key]; other.path == at.path && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s.%s is %v, want %v", at.path, key, got, want)
+			}
+		}
+		if got, want := s.Verify(nil).Status, before.Verify(nil).Status; got != want && !hashed.MatchString(at.path) {
+			t.Errorf("with %s.%s the chain is %s, want %s", at.path, key, got, want)
+		}
+	})
+}
+
+// hashed are the objects of a session file whose unknown keys count in the hashes of the history.
+var hashed = regexp.MustCompile(`^\.history|^\.stages\.\w+\.(findings|criteria|audit|evidence|policy)`)
+
+type place struct {
+	path   string
+	object map[string]any
+}
+
+// objects returns the objects of a session that can have unknown keys: all but those whose
+// keys are ids.
+func objects(path string, v any) (out []place) {
+	switch v := v.(type) {
+	case map[string]any:
+		if !regexp.MustCompile(`^\.(stages|policy|verify)$|\.(answers|answer_channels)$`).MatchString(path) {
+			out = append(out, place{path, v})
+		}
+		for key, inner := range v {
+			out = append(out, objects(path+"."+key, inner)...)
+		}
+	case []any:
+		for i, inner := range v {
+			out = append(out, objects(fmt.Sprintf("%s[%d]", path, i), inner)...)
+		}
+	}
 	return out
 }

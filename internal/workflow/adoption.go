@@ -15,7 +15,7 @@ type Adoption struct {
 	Revision int `json:"revision"`
 	// Past is a hash of all entries before: they count as they are, and may not change again.
 	Past  string `json:"past"`
-	Extra Extra  `json:"-"`
+	Extra Extra  `json:",unknown"`
 }
 
 // Adopted is an adoption as a check of the history reports it.

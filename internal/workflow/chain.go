@@ -35,14 +35,14 @@ type Seal struct {
 	// Adopted is the entry by which a person has accepted what came before it; 0 if none has.
 	Adopted   int    `json:"adopted,omitempty"`
 	Signature string `json:"signature"`
-	Extra     Extra  `json:"-"`
+	Extra     Extra  `json:",unknown"`
 }
 
 // Span is a run of entries, both ends included.
 type Span struct {
 	From  int   `json:"from"`
 	To    int   `json:"to"`
-	Extra Extra `json:"-"`
+	Extra Extra `json:",unknown"`
 }
 
 // Append adds an entry to the history, linked to the one before it.
@@ -56,7 +56,7 @@ func (s *Session) Append(t Transition) {
 // hash returns the hash of an entry with what it says of the one before. It is over
 // JSON with sorted keys, so that a program that does not know a key finds the same.
 func (t Transition) hash() string {
-	data, err := json.Marshal(t)
+	data, err := Marshal(t)
 	if err != nil {
 		return ""
 	}

@@ -55,12 +55,12 @@ func step(t *testing.T, w *workflow.Definition, s *workflow.Session, by workflow
 
 func reread(t *testing.T, s *workflow.Session) *workflow.Session {
 	t.Helper()
-	data, err := json.MarshalIndent(s, "", "  ")
+	data, err := workflow.MarshalIndent(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out workflow.Session
-	if err := json.Unmarshal(data, &out); err != nil {
+	if err := workflow.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
 	return &out

@@ -16,7 +16,7 @@ type ContentRef struct {
 	Size        int64     `json:"size"`
 	SHA256      string    `json:"sha256,omitempty"`
 	LastUpdated time.Time `json:"last_updated"`
-	Extra       Extra     `json:"-"`
+	Extra       Extra     `json:",unknown"`
 }
 
 // SummaryLimit is the length of a summary in characters.
@@ -48,7 +48,7 @@ type Question struct {
 	Context string `json:"context,omitempty"`
 	// Options are the answers that the stage offers; the person may give another.
 	Options []string `json:"options,omitempty"`
-	Extra   Extra    `json:"-"`
+	Extra   Extra    `json:",unknown"`
 }
 
 // Verdict is what a review or QA run concludes.
@@ -77,7 +77,7 @@ type Finding struct {
 	Fix     string `json:"fix,omitempty"`
 	// Status is empty or "open" while the finding stands, else fixed or withdrawn.
 	Status string `json:"status,omitempty"`
-	Extra  Extra  `json:"-"`
+	Extra  Extra  `json:",unknown"`
 }
 
 // Open reports whether the finding still stands.
@@ -101,7 +101,7 @@ type Criterion struct {
 	// Result is pass, fail or not_tested.
 	Result   string `json:"result"`
 	Evidence string `json:"evidence,omitempty"`
-	Extra    Extra  `json:"-"`
+	Extra    Extra  `json:",unknown"`
 }
 
 // Results of a criterion.
@@ -126,7 +126,7 @@ func FailedCriteria(all []Criterion) []Criterion {
 type Resolution struct {
 	ID    string `json:"id"`
 	How   string `json:"how,omitempty"`
-	Extra Extra  `json:"-"`
+	Extra Extra  `json:",unknown"`
 }
 
 // SprintStatus says how far a sprint has come.
@@ -144,7 +144,7 @@ type Sprint struct {
 	Number int          `json:"number"`
 	Title  string       `json:"title"`
 	Status SprintStatus `json:"status"`
-	Extra  Extra        `json:"-"`
+	Extra  Extra        `json:",unknown"`
 }
 
 // Artifact records a saved deliverable.
@@ -156,5 +156,5 @@ type Artifact struct {
 	SavedAt time.Time `json:"saved_at"`
 	// Stale is true after an earlier stage was reopened.
 	Stale bool  `json:"stale,omitempty"`
-	Extra Extra `json:"-"`
+	Extra Extra `json:",unknown"`
 }

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"embed"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -110,6 +109,7 @@ type Stage struct {
 	// They are settings of the person and the project, not part of the definition.
 	Mode    GateMode    `json:"-"`
 	Scoring ScoringMode `json:"-"`
+	Extra   Extra       `json:",unknown"`
 }
 
 // PromptName returns the name of the stage's role prompt.
@@ -134,6 +134,7 @@ type Definition struct {
 	Description string  `json:"description,omitempty"`
 	When        string  `json:"when,omitempty"`
 	Stages      []Stage `json:"stages"`
+	Extra       Extra   `json:",unknown"`
 }
 
 // DefaultGateScore is the score of 100 that a score gate asks for unless the definition or
@@ -192,7 +193,7 @@ func (d *Definition) Clone() *Definition {
 func (d *Definition) hash() string {
 	plain := *d
 	plain.Hash = ""
-	data, err := json.Marshal(plain)
+	data, err := hashed(plain, known)
 	if err != nil {
 		return ""
 	}

@@ -9,11 +9,10 @@ type Audit struct {
 	// Summary says in one line what costs the most; empty when nothing was found.
 	Summary  string         `json:"summary,omitempty"`
 	Findings []AuditFinding `json:"findings,omitempty"`
-	Extra    Extra          `json:"-"`
+	Extra    Extra          `json:",unknown"`
 }
 
-// AuditFinding is one thing that an audit found. It keeps no unknown keys: there are many
-// of them, and each submission has new ones.
+// AuditFinding is one thing that an audit found.
 type AuditFinding struct {
 	// ID names the rule, such as "AC-MISSING".
 	ID string `json:"id"`
@@ -26,6 +25,7 @@ type AuditFinding struct {
 	Fix string `json:"fix,omitempty"`
 	// Points is what the finding takes from the score.
 	Points float64 `json:"points"`
+	Extra  Extra   `json:",unknown"`
 }
 
 // Evidence is what came of a command that the server ran on a person's behalf.
@@ -50,7 +50,7 @@ type Evidence struct {
 	// Notes are facts that the person should know beside the result, such as a script that
 	// has changed since they allowed the command.
 	Notes []string `json:"notes,omitempty"`
-	Extra Extra    `json:"-"`
+	Extra Extra    `json:",unknown"`
 }
 
 // Passed reports whether the command was run and succeeded.
@@ -69,5 +69,5 @@ type Progress struct {
 	New       int `json:"new"`
 	// Unchanged is true when the findings are the same and so is the work tree.
 	Unchanged bool  `json:"unchanged,omitempty"`
-	Extra     Extra `json:"-"`
+	Extra     Extra `json:",unknown"`
 }

@@ -78,7 +78,7 @@ type Grant struct {
 	Policy GateMode `json:"policy,omitempty"`
 	// Note says what kept a better channel from deciding.
 	Note  string `json:"note,omitempty"`
-	Extra Extra  `json:"-"`
+	Extra Extra  `json:",unknown"`
 }
 
 // Took returns how long the person took; ok is false where that is not known.

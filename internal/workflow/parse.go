@@ -108,7 +108,7 @@ func (r *reader) fields(n *yaml.Node, into reflect.Value, what string) map[strin
 	var valid []string
 	for i := range into.NumField() {
 		key, _, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
-		if key != "-" && key != "hash" {
+		if key != "" && key != "-" && key != "hash" {
 			known[key] = into.Field(i)
 			valid = append(valid, key)
 		}

@@ -42,7 +42,7 @@ type Policy struct {
 	Scoring ScoringMode `json:"scoring,omitempty"`
 	// GateScore is nil for a stage without a score gate.
 	GateScore *float64 `json:"gate_score,omitempty"`
-	Extra     Extra    `json:"-"`
+	Extra     Extra    `json:",unknown"`
 }
 
 // Stricter returns the stricter of two policies, rule by rule.

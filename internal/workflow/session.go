@@ -43,7 +43,7 @@ type Session struct {
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Seals countersign the history, one for each key that ever did.
 	Seals []Seal `json:"seals,omitempty"`
-	Extra Extra  `json:"-"`
+	Extra Extra  `json:",unknown"`
 }
 
 // Status of a stage within a session.
@@ -107,7 +107,7 @@ type Record struct {
 	Needs string `json:"needs,omitempty"`
 	// WorkTree is a fingerprint of the project's files when the report was handed in.
 	WorkTree string `json:"work_tree,omitempty"`
-	Extra    Extra  `json:"-"`
+	Extra    Extra  `json:",unknown"`
 }
 
 // Transition is one entry of a session's history.
@@ -147,7 +147,7 @@ type Transition struct {
 	Adoption *Adoption `json:"adoption,omitempty"`
 	// Prev is the hash of the entry before; see chain.go.
 	Prev  string `json:"prev,omitempty"`
-	Extra Extra  `json:"-"`
+	Extra Extra  `json:",unknown"`
 }
 
 // FromStage returns the stage of From; "" for the start.
@@ -293,7 +293,7 @@ func (r *Record) InlineDraft() string {
 // Judged returns a hash of what the stage's latest submission was found to be, and of the
 // policy under which: what the gate shows, and lets through by.
 func (r *Record) Judged() string {
-	data, err := json.Marshal(struct { // what is empty is not stored, so it must not count
+	data, err := hashed(struct { // what is empty is not stored, so it must not count
 		Score      *float64    `json:"score,omitempty"`
 		Claimed    *float64    `json:"claimed,omitempty"`
 		Verdict    Verdict     `json:"verdict,omitempty"`

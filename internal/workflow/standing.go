@@ -1,7 +1,7 @@
 package workflow
 
 import (
-	"encoding/json"
+	"bytes"
 	"maps"
 	"reflect"
 	"slices"
@@ -25,92 +25,58 @@ func (s *Session) standing(revision int) string {
 	whole.TaskName, whole.Cwd, whole.Version, whole.Revision = "", "", 0, revision
 	whole.CreatedAt, whole.UpdatedAt = time.Time{}, time.Time{}
 	whole.History, whole.Seals = nil, nil
-	if hasExtra(reflect.ValueOf(whole)) {
-		data, err := json.Marshal(whole)
-		if err != nil {
-			return ""
-		}
-		whole = Session{}
-		if json.Unmarshal(data, &whole) != nil {
-			return ""
-		}
-		dropExtra(reflect.ValueOf(&whole).Elem())
-	}
 	whole.Stages = maps.Clone(whole.Stages)
-	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { // one is made where it is looked for
-		return r == nil || reflect.DeepEqual(*r, Record{Status: Pending})
+	empty, _ := hashed(Record{Status: Pending})
+	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { // Session.Record makes one where it finds none
+		data, err := hashed(r, known)
+		return r == nil || err == nil && bytes.Equal(data, empty)
 	})
 	if len(whole.Stages) == 0 {
 		whole.Stages = nil
 	}
-	data, err := json.Marshal(whole)
+	data, err := hashed(whole, known)
 	if err != nil {
 		return ""
 	}
 	return standingShape() + ":" + Hash(data)
 }
 
+// earlierShapes are the shapes of programs that did not know a session's workflow and approved
+// scope, and covered everything else as this one does.
+var earlierShapes = []string{"fa933583"}
+
 // stands reports whether a session is what its newest entry left. One whose newest entry
-// says nothing of it, or was written by a program that covers other keys, is.
+// has no standing, or one by a program that covers other keys, is.
 func (s *Session) stands() bool {
-	said := s.Last().Standing
-	shape, _, ok := strings.Cut(said, ":")
-	return !ok || shape != standingShape() || said == s.standing(s.Revision)
-}
-
-var extraType = reflect.TypeFor[Extra]()
-
-// inside calls visit for the values right inside a value, until it returns true.
-func inside(v reflect.Value, visit func(reflect.Value) bool) bool {
-	switch v.Kind() {
-	case reflect.Pointer:
-		return !v.IsNil() && visit(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			if visit(v.Index(i)) {
-				return true
-			}
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if visit(it.Value()) {
-				return true
-			}
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() && visit(v.Field(i)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// hasExtra reports whether there are unknown keys anywhere in a value.
-func hasExtra(v reflect.Value) bool {
-	if v.Type() == extraType {
-		return v.Len() > 0
-	}
-	return inside(v, hasExtra)
-}
-
-// dropExtra drops the unknown keys of a value and of all inside it.
-func dropExtra(v reflect.Value) bool {
+	shape, hash, ok := strings.Cut(s.Last().Standing, ":")
 	switch {
-	case v.Type() == extraType && v.CanSet():
-		v.SetZero()
-	case v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.Struct: // its values cannot be set in their place
-		for _, key := range v.MapKeys() {
-			value := reflect.New(v.Type().Elem()).Elem()
-			value.Set(v.MapIndex(key))
-			inside(value, dropExtra)
-			v.SetMapIndex(key, value)
-		}
-	case v.Type() != extraType:
-		inside(v, dropExtra)
+	case !ok:
+		return true
+	case shape == standingShape():
+		return s.Last().Standing == s.standing(s.Revision)
+	case !slices.Contains(earlierShapes, shape):
+		return true
 	}
-	return false
+	then := *s
+	then.Workflow, then.Stages = nil, maps.Clone(s.Stages)
+	for id, r := range then.Stages {
+		if r != nil && r.ApprovedScope != nil {
+			plain := *r
+			plain.ApprovedScope = nil
+			then.Stages[id] = &plain
+		}
+	}
+	_, now, _ := strings.Cut(then.standing(s.Revision), ":")
+	return now == hash && (s.Workflow == nil || s.knewWorkflows())
+}
+
+// knewWorkflows reports whether a program that keeps the workflow in the session has written an
+// entry: otherwise somebody else has put it there.
+func (s *Session) knewWorkflows() bool {
+	return slices.ContainsFunc(s.History, func(t Transition) bool {
+		shape, _, ok := strings.Cut(t.Standing, ":")
+		return ok && !slices.Contains(earlierShapes, shape)
+	})
 }
 
 // standingShape names the keys that standing covers.
@@ -127,7 +93,7 @@ var standingShape = sync.OnceValue(func() string {
 			}
 			for i := range t.NumField() {
 				name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-				if name == "-" || path == "" && slices.Contains(uncovered, name) {
+				if name == "" || path == "" && slices.Contains(uncovered, name) {
 					continue
 				}
 				keys = append(keys, path+"."+name)

@@ -27,7 +27,7 @@ func fill(v reflect.Value) {
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0))
 	case reflect.Map:
-		if v.Type() == extraType {
+		if v.Type() == reflect.TypeFor[Extra]() {
 			return
 		}
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
@@ -49,12 +49,12 @@ func fill(v reflect.Value) {
 // reread returns a session as it comes from its file.
 func reread(t *testing.T, s *Session) *Session {
 	t.Helper()
-	data, err := json.MarshalIndent(s, "", " ")
+	data, err := MarshalIndent(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out Session
-	if err := json.Unmarshal(data, &out); err != nil {
+	if err := Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
 	return &out
@@ -71,7 +71,7 @@ func TestStandingCoversEveryKey(t *testing.T) {
 		t.Fatal("reading it anew changes it")
 	}
 	var whole map[string]any
-	data, err := json.Marshal(s)
+	data, err := Marshal(s)
 	if err != nil || json.Unmarshal(data, &whole) != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestStandingCoversEveryKey(t *testing.T) {
 			data, err := json.Marshal(whole)
 			at[key] = kept
 			var without Session
-			if err != nil || json.Unmarshal(data, &without) != nil {
+			if err != nil || Unmarshal(data, &without) != nil {
 				t.Fatal(err)
 			}
 			seen++

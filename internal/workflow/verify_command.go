@@ -29,7 +29,7 @@ type VerifyCommand struct {
 	Instead *string `json:"instead,omitempty"`
 	// Accepted is true once the person has decided at a gate knowing of Instead.
 	Accepted bool  `json:"accepted,omitempty"`
-	Extra    Extra `json:"-"`
+	Extra    Extra `json:",unknown"`
 }
 
 // Same reports whether two are the same, apart from unknown keys.

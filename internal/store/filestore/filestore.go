@@ -117,15 +117,11 @@ func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error
 		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is passed over", Folder, id).
 			WithHint("rename it to session-<session_id>.json")
 	}
-	data, err := s.load(id)
+	session, err := s.read(id)
 	if err != nil {
 		return workflow.Summary{}, err
 	}
-	sum, err := store.DecodeSummary(data, store.SessionPath(id))
-	if err == nil {
-		err = itself(sum.SessionID, id)
-	}
-	return sum, err
+	return session.Summary(), nil
 }
 
 func (s *Store) load(id string) ([]byte, error) {
@@ -168,7 +164,7 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 
 // findByName asks the sessions themselves.
 func (s *Store) findByName(ctx context.Context, name string) (string, error) {
-	sessions, _, err := s.List(ctx)
+	sessions, _, err := s.All(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -180,8 +176,17 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	return "", store.NotFound(name)
 }
 
-// List returns every readable session in short, the oldest first, and what could not be read.
-func (s *Store) List(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
+// List returns the sessions that a query asks for. It reads them all.
+func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
+	all, broken, err := s.All(ctx)
+	if err != nil {
+		return store.Page{}, err
+	}
+	return q.PageOf(all, broken)
+}
+
+// All returns every readable session in short, the oldest first, and what could not be read.
+func (s *Store) All(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
 	entries, err := s.dir.ReadDir(Folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -267,6 +272,26 @@ func (s *Store) Latest(ctx context.Context, n int) ([]workflow.Summary, error) {
 		}
 	}
 	return out, nil
+}
+
+// Stored returns the stored form of a session.
+func (s *Store) Stored(ctx context.Context, id string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	canonical, ok := parseID(id)
+	if !ok {
+		return nil, store.NotFound(id)
+	}
+	return s.load(canonical)
+}
+
+// Confirm makes durable what can be seen of a session.
+func (s *Store) Confirm(ctx context.Context, _ string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.storage(s.dir.SyncDir(Folder))
 }
 
 // gone reports whether there is surely nothing of that name: an error that leaves it

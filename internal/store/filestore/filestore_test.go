@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -159,7 +160,7 @@ func TestMappingIsRebuiltWhenMissingOrBroken(t *testing.T) {
 		if err := os.WriteFile(file(path), []byte("{broken"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Update(ctx, session.SessionID, func(*workflow.Session) error { return nil }); err != nil {
+		if _, err := s.Update(ctx, session.SessionID, func(store.Tx, *workflow.Session) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if m := mapping(t, path); len(m) != 1 {
@@ -247,10 +248,10 @@ func TestIgnoreFile(t *testing.T) {
 func TestReadingMakesNothing(t *testing.T) {
 	path := t.TempDir()
 	s := openStore(t, path)
-	_, _, _ = s.List(ctx)
+	_, _, _ = s.All(ctx)
 	_, _ = s.Get(ctx, uuid.NewString())
 	_, _ = s.Find(ctx, "name")
-	_, _ = s.Update(ctx, uuid.NewString(), func(*workflow.Session) error { return errors.New("no") })
+	_, _ = s.Update(ctx, uuid.NewString(), func(store.Tx, *workflow.Session) error { return errors.New("no") })
 	if entries, _ := os.ReadDir(path); len(entries) != 0 {
 		t.Errorf("made %v", entries)
 	}
@@ -264,14 +265,14 @@ func TestBrokenSessionHidesNoOther(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{\n\"session_id\": oops"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, broken, err := s.List(ctx)
+	list, broken, err := s.All(ctx)
 	if err != nil || len(list) != 1 || list[0].SessionID != good.SessionID {
 		t.Errorf("%v, %v", list, err)
 	}
 	if len(broken) != 1 || !strings.Contains(broken[0].Err.Error(), "line 2") {
 		t.Errorf("%v", broken)
 	}
-	_, err = s.Update(ctx, bad.SessionID, func(*workflow.Session) error { t.Error("changed"); return nil })
+	_, err = s.Update(ctx, bad.SessionID, func(store.Tx, *workflow.Session) error { t.Error("changed"); return nil })
 	if !fault.Is(err, fault.Storage) {
 		t.Errorf("got %v", err)
 	}
@@ -298,7 +299,7 @@ func TestSessionWithoutVersionOpens(t *testing.T) {
 	if fresh := start(t, s, "old-task"); fresh.TaskName != "old-task-1" {
 		t.Errorf("the name of the old session was given again: %q", fresh.TaskName)
 	}
-	got, err := s.Update(ctx, id, func(*workflow.Session) error { return nil })
+	got, err := s.Update(ctx, id, func(store.Tx, *workflow.Session) error { return nil })
 	if err != nil || got.Version != workflow.FormatVersion || string(got.Record(workflow.PO).Extra["draft"]) != `"inline"` {
 		t.Errorf("%+v, %v", got, err)
 	}

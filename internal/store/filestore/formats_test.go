@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -41,7 +42,7 @@ func TestEveryFormatOpens(t *testing.T) {
 			if err != nil || id != before["session_id"] {
 				t.Fatalf("%q, %v", id, err)
 			}
-			if _, err := s.Update(ctx, id, func(*workflow.Session) error { return nil }); err != nil {
+			if _, err := s.Update(ctx, id, func(store.Tx, *workflow.Session) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			data, err = os.ReadFile(stored)

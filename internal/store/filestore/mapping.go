@@ -154,7 +154,7 @@ func (s *Store) mappingLooksWhole() bool {
 // writeMapping writes the whole mapping anew from the sessions, and one more that is about
 // to be stored; more may be nil. The caller holds the project lock.
 func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error {
-	sessions, broken, err := s.List(ctx)
+	sessions, broken, err := s.All(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -39,7 +40,7 @@ func contentOf(t *testing.T, file string) string {
 	return string(data)
 }
 
-func nothing(*workflow.Session) error { return nil }
+func nothing(store.Tx, *workflow.Session) error { return nil }
 
 // TestNameChangedByHand is taken as it is, and no other session gets it once the
 // session has been used.

@@ -55,7 +55,7 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 	}
 	// Its file is damaged, or its session gone: then the sessions themselves are asked,
 	// and the mapping for those that cannot be read.
-	sessions, broken, err := s.List(ctx)
+	sessions, broken, err := s.All(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // Update changes a session under its lock.
-func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Session) error, undo ...func()) (*workflow.Session, error) {
+func (s *Store) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	canonical, ok := parseID(id)
 	if !ok || s.gone(store.SessionPath(canonical)) {
 		return nil, s.missing(id)
 	}
-	session, err := s.updateLocked(ctx, canonical, change, undo)
+	session, err := s.updateLocked(ctx, canonical, change)
 	if err != nil {
 		return nil, s.storage(err)
 	}
@@ -24,7 +24,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*workflow.Ses
 	return session, nil
 }
 
-func (s *Store) updateLocked(ctx context.Context, id string, change func(*workflow.Session) error, undo []func()) (*workflow.Session, error) {
+func (s *Store) updateLocked(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
 	}
@@ -33,22 +33,21 @@ func (s *Store) updateLocked(ctx context.Context, id string, change func(*workfl
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }()
-	session, stored, err := s.update(id, change)
+	t := &tx{Store: s, id: id}
+	session, stored, err := s.update(t, change)
 	if err != nil && !stored {
-		for _, u := range undo {
-			u()
-		}
+		t.rollback()
 	}
 	return session, err
 }
 
 // update changes a session; the caller holds its lock. stored is true if the change
-// is there for everyone to see, also where an error says that it was not confirmed.
-func (s *Store) update(id string, change func(*workflow.Session) error) (session *workflow.Session, stored bool, err error) {
-	if session, err = s.read(id); err != nil {
+// can be seen by everyone, also where an error says that it was not confirmed.
+func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, stored bool, err error) {
+	if session, err = s.read(t.id); err != nil {
 		return nil, false, err
 	}
-	if err := change(session); err != nil {
+	if err := change(t, session); err != nil {
 		return nil, false, err
 	}
 	session.Revision++
@@ -56,7 +55,7 @@ func (s *Store) update(id string, change func(*workflow.Session) error) (session
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.dir.Replace(store.SessionPath(id), data)
+	err = s.dir.Replace(store.SessionPath(t.id), data)
 	var unconfirmed *durable.UnconfirmedError
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }

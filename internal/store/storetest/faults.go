@@ -34,7 +34,7 @@ func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]f
 		},
 		"Update": {
 			func(b Backend) error {
-				_, err := b.Update(ctx, old.SessionID, func(s *workflow.Session) error {
+				_, err := b.Update(ctx, old.SessionID, func(_ store.Tx, s *workflow.Session) error {
 					s.Objective = "changed"
 					return nil
 				})
@@ -47,17 +47,23 @@ func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]f
 		},
 		"Put": {
 			func(b Backend) error {
-				refs, err := b.Put(ctx, old.SessionID, []store.Text{text, text})
-				if err == nil && len(refs) != 2 {
-					err = fmt.Errorf("references %v", refs)
-				}
+				_, err := b.Update(ctx, old.SessionID, func(tx store.Tx, s *workflow.Session) error {
+					refs, err := tx.Put(ctx, []store.Text{text, text})
+					if err == nil {
+						s.Record(workflow.PO).FinalResultRef, s.Record(workflow.PO).ClaudeResultRef = &refs[0], &refs[1]
+					}
+					return err
+				})
 				return err
 			},
 			func(b Backend) bool {
-				for n := range 2 {
-					ref := workflow.ContentRef{FilePath: store.ContentPath(old.SessionID, text, n)}
-					if body, err := b.Read(ctx, ref); err != nil || body != text.Body {
-						return false
+				s, err := b.Get(ctx, old.SessionID)
+				if err != nil || len(s.Record(workflow.PO).Refs()) != 2 {
+					return false
+				}
+				for _, ref := range s.Record(workflow.PO).Refs() {
+					if body, err := b.Read(ctx, *ref); err != nil || body != text.Body {
+						t.Errorf("the session refers to %s: %q, %v", ref.FilePath, body, err)
 					}
 				}
 				return true
@@ -86,7 +92,7 @@ func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]f
 							t.Fatalf("%v: repeated: %v", o, err)
 						}
 					}
-					if opName != "Put" && !op.done(b) {
+					if !op.done(b) {
 						t.Fatalf("%v: repeated, and still not there", o)
 					}
 					checkNames(t, o, b)
@@ -125,12 +131,12 @@ func checkNames(t *testing.T, o durabletest.Outcome, b Backend) {
 	if err := b.Create(ctx, sessionFor("next"), Numbered("task")); err != nil {
 		t.Fatalf("%v: then a start: %v", o, err)
 	}
-	list, broken, err := b.List(ctx)
-	if err != nil || len(broken) > 0 {
-		t.Fatalf("%v: %v, %v", o, broken, err)
+	page, err := b.List(ctx, store.Query{})
+	if err != nil || len(page.Broken) > 0 {
+		t.Fatalf("%v: %v, %v", o, page.Broken, err)
 	}
 	names := map[string]bool{}
-	for _, s := range list {
+	for _, s := range page.Sessions {
 		if id, err := b.Find(ctx, s.TaskName); err != nil || id != s.SessionID || names[s.TaskName] {
 			t.Fatalf("%v: the name %q of %s leads to %s, %v", o, s.TaskName, s.SessionID, id, err)
 		}

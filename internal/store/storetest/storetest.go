@@ -19,11 +19,7 @@ import (
 )
 
 // Backend is what a store offers.
-type Backend interface {
-	store.Sessions
-	store.Recent
-	store.Contents
-}
+type Backend = store.Backend
 
 // Run runs the suite. open returns an empty backend; reopen returns another
 // handle on the same data, as a second process would have it.
@@ -40,8 +36,13 @@ func Run(t *testing.T, open func(t *testing.T) (b Backend, reopen func() Backend
 		"Update":           testUpdate,
 		"UpdateRefused":    testUpdateRefused,
 		"UpdateInParallel": testUpdateInParallel,
+		"UpdateFails":      testUpdateFails,
 		"CancelledContext": testCancelledContext,
 		"Contents":         testContents,
+		"ContentsInUpdate": testContentsInUpdate,
+		"Stored":           testStored,
+		"Query":            testQuery,
+		"Pages":            testPages,
 		"CopiesAreApart":   testCopiesAreApart,
 	}
 	for name, test := range tests {
@@ -168,24 +169,18 @@ func testFind(t *testing.T, b Backend, _ func() Backend) {
 }
 
 func testList(t *testing.T, b Backend, reopen func() Backend) {
-	if got, bad, err := b.List(context.Background()); err != nil || len(got)+len(bad) != 0 {
-		t.Errorf("an empty store lists %v, %v, %v", got, bad, err)
+	if page, err := b.List(context.Background(), store.Query{}); err != nil || len(page.Sessions)+len(page.Broken)+page.Total != 0 {
+		t.Errorf("an empty store lists %+v, %v", page, err)
 	}
-	var want []string
 	for _, n := range []int{3, 1, 2} {
-		want = append(want, create(t, b, n, fmt.Sprintf("task-%d", n)).TaskName)
+		create(t, b, n, fmt.Sprintf("task-%d", n))
 	}
-	slices.Sort(want)
-	list, bad, err := reopen().List(context.Background())
-	if err != nil || len(bad) != 0 {
-		t.Fatal(err, bad)
+	page, err := reopen().List(context.Background(), store.Query{})
+	if err != nil || len(page.Broken) != 0 {
+		t.Fatal(err, page.Broken)
 	}
-	var got []string
-	for _, s := range list {
-		got = append(got, s.TaskName)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	if got, want := names(page), []string{"task-3", "task-2", "task-1"}; !slices.Equal(got, want) || page.Total != 3 || page.Active != 3 || page.Next != "" {
+		t.Errorf("got %v of %+v, want %v", got, page, want)
 	}
 }
 
@@ -198,7 +193,7 @@ func testLatest(t *testing.T, b Backend, reopen func() Backend) {
 		ids = append(ids, create(t, b, n, fmt.Sprintf("task-%d", n)).SessionID)
 		time.Sleep(5 * time.Millisecond) // file systems tell times apart by no less
 	}
-	if _, err := b.Update(context.Background(), ids[1], func(s *workflow.Session) error {
+	if _, err := b.Update(context.Background(), ids[1], func(_ store.Tx, s *workflow.Session) error {
 		s.UpdatedAt = s.UpdatedAt.Add(time.Hour)
 		return nil
 	}); err != nil {
@@ -219,7 +214,7 @@ func testLatest(t *testing.T, b Backend, reopen func() Backend) {
 
 func testUpdate(t *testing.T, b Backend, reopen func() Backend) {
 	s := create(t, b, 1, "task")
-	got, err := b.Update(context.Background(), s.SessionID, func(s *workflow.Session) error {
+	got, err := b.Update(context.Background(), s.SessionID, func(_ store.Tx, s *workflow.Session) error {
 		s.CurrentState = workflow.Clarifying
 		return nil
 	})
@@ -230,7 +225,7 @@ func testUpdate(t *testing.T, b Backend, reopen func() Backend) {
 	if err != nil || again.Revision != got.Revision || again.CurrentState != workflow.Clarifying {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := b.Update(context.Background(), uuid.NewString(), func(*workflow.Session) error {
+	if _, err := b.Update(context.Background(), uuid.NewString(), func(store.Tx, *workflow.Session) error {
 		t.Error("called for an unknown session")
 		return nil
 	}); !fault.Is(err, fault.NotFound) {
@@ -241,7 +236,7 @@ func testUpdate(t *testing.T, b Backend, reopen func() Backend) {
 func testUpdateRefused(t *testing.T, b Backend, _ func() Backend) {
 	s := create(t, b, 1, "task")
 	no := errors.New("no")
-	_, err := b.Update(context.Background(), s.SessionID, func(s *workflow.Session) error {
+	_, err := b.Update(context.Background(), s.SessionID, func(_ store.Tx, s *workflow.Session) error {
 		s.Objective = "changed"
 		return no
 	})
@@ -260,11 +255,13 @@ func testUpdateInParallel(t *testing.T, b Backend, reopen func() Backend) {
 	var wg sync.WaitGroup
 	for n := range 30 {
 		wg.Go(func() {
-			if _, err := handles[n%len(handles)].Update(context.Background(), s.SessionID, func(s *workflow.Session) error {
+			runs := 0
+			if _, err := handles[n%len(handles)].Update(context.Background(), s.SessionID, func(_ store.Tx, s *workflow.Session) error {
 				s.ReworkCount++
+				runs++
 				return nil
-			}); err != nil {
-				t.Error(err)
+			}); err != nil || runs != 1 {
+				t.Errorf("ran %d times, want once: %v", runs, err)
 			}
 		})
 	}
@@ -280,7 +277,7 @@ func testCancelledContext(t *testing.T, b Backend, _ func() Backend) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, getErr := b.Get(ctx, s.SessionID)
-	_, updateErr := b.Update(ctx, s.SessionID, func(*workflow.Session) error {
+	_, updateErr := b.Update(ctx, s.SessionID, func(store.Tx, *workflow.Session) error {
 		t.Error("changed under a cancelled context")
 		return nil
 	})
@@ -299,10 +296,7 @@ func testContents(t *testing.T, b Backend, reopen func() Backend) {
 		{Stage: workflow.PO, Kind: "claude_result", Body: body, At: epoch},
 		{Stage: workflow.PO, Kind: "claude_result", Body: "second in the same instant", At: epoch},
 	}
-	refs, err := b.Put(context.Background(), s.SessionID, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	refs := put(t, b, s.SessionID, texts)
 	if refs[0].FilePath == refs[1].FilePath {
 		t.Errorf("both are %s", refs[0].FilePath)
 	}
@@ -316,6 +310,17 @@ func testContents(t *testing.T, b Backend, reopen func() Backend) {
 		if got, err := reopen().Read(context.Background(), ref); err != nil || got != texts[i].Body {
 			t.Errorf("read %.20q, %v", got, err)
 		}
+	}
+	for i, ref := range refs {
+		want := store.Stat{Exists: true, Size: int64(len(texts[i].Body)), SHA256: refs[i].SHA256}
+		if got, err := reopen().Stat(context.Background(), ref); err != nil || got != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+	gone := refs[0]
+	gone.FilePath += ".gone"
+	if got, err := b.Stat(context.Background(), gone); err != nil || got != (store.Stat{}) {
+		t.Errorf("of a text that is not there: got %+v, %v, want none", got, err)
 	}
 	for _, path := range []string{"missing.md", "../outside", "/etc/hostname"} {
 		if _, err := b.Read(context.Background(), workflow.ContentRef{FilePath: path}); !fault.Is(err, fault.Storage) {

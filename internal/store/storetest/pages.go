@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+func names(p store.Page) []string {
+	out := make([]string, len(p.Sessions))
+	for i, s := range p.Sessions {
+		out[i] = s.TaskName
+	}
+	return out
+}
+
+// move takes a session to another place, at a time.
+func move(t *testing.T, b Backend, id string, stage workflow.StageID, state workflow.State, at time.Time) {
+	t.Helper()
+	if _, err := b.Update(context.Background(), id, func(_ store.Tx, s *workflow.Session) error {
+		s.CurrentStage, s.CurrentState, s.UpdatedAt = stage, state, at
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testQuery(t *testing.T, b Backend, reopen func() Backend) {
+	first, second, third := create(t, b, 1, "paint-a-wall"), create(t, b, 2, "修-任务"), create(t, b, 3, "build-Ö")
+	move(t, b, first.SessionID, workflow.QA, workflow.Completed, epoch.Add(time.Minute))
+	move(t, b, second.SessionID, workflow.SM, workflow.AwaitingApproval, epoch.Add(time.Hour))
+	for name, tt := range map[string]struct {
+		query store.Query
+		want  []string
+	}{
+		"all, the ones changed last first": {store.Query{}, []string{second.TaskName, first.TaskName, third.TaskName}},
+		"a stage":                          {store.Query{Stage: workflow.SM}, []string{second.TaskName}},
+		"states":                           {store.Query{States: []workflow.State{workflow.Completed, workflow.Generating}}, []string{first.TaskName, third.TaskName}},
+		"no state":                         {store.Query{States: []workflow.State{}}, nil},
+		"the active":                       {store.Active(), []string{second.TaskName, third.TaskName}},
+		"a text of the name":               {store.Query{Text: "Paint-"}, []string{first.TaskName}},
+		"a text of the objective":          {store.Query{Text: "OBJECTIVE 3 <&>"}, []string{third.TaskName}},
+		"a text beyond ASCII":              {store.Query{Text: "ö"}, []string{third.TaskName}},
+		"a text with wildcards":            {store.Query{Text: "%"}, nil},
+		"all of it":                        {store.Query{Stage: workflow.SM, States: []workflow.State{workflow.AwaitingApproval}, Text: "修"}, []string{second.TaskName}},
+		"nothing":                          {store.Query{Stage: workflow.SM, Text: "paint"}, nil},
+	} {
+		page, err := reopen().List(context.Background(), tt.query)
+		if got := names(page); err != nil || !slices.Equal(got, tt.want) && len(got)+len(tt.want) > 0 || page.Total != len(tt.want) || page.Next != "" {
+			t.Errorf("%s: got %v of %d, %v, want %v", name, got, page.Total, err, tt.want)
+		}
+	}
+	if page, err := b.List(context.Background(), store.Query{Limit: 1}); err != nil || page.Total != 3 || page.Active != 2 || len(page.Sessions) != 1 {
+		t.Errorf("got %+v, %v, want one of three, two of them active", page, err)
+	}
+	for _, cursor := range []string{"x", "2026-01-02T03:04:05Z", ",", "yesterday," + first.SessionID} {
+		if page, err := b.List(context.Background(), store.Query{After: cursor}); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("after %q: got %+v, %v, want a refusal", cursor, page, err)
+		}
+	}
+}
+
+// testPages walks the pages while sessions change: none comes twice that stayed where it
+// was, and none that was there before is left out.
+func testPages(t *testing.T, b Backend, reopen func() Backend) {
+	const n = 11
+	var want []string
+	ids := map[string]string{}
+	for i := range n {
+		s := create(t, b, i%4, fmt.Sprintf("task-%02d", i)) // several at one moment
+		ids[s.TaskName] = s.SessionID
+	}
+	all, err := b.List(context.Background(), store.Query{})
+	if err != nil || len(all.Sessions) != n {
+		t.Fatal(len(all.Sessions), err)
+	}
+	want = names(all)
+	for limit := 1; limit <= n+1; limit++ {
+		var got []string
+		q := store.Query{Limit: limit}
+		for pages := 0; ; pages++ {
+			page, err := reopen().List(context.Background(), q)
+			if err != nil || len(page.Sessions) > limit || page.Total != n || pages > n {
+				t.Fatalf("by %d: got %+v, %v", limit, page, err)
+			}
+			got = append(got, names(page)...)
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("by %d: got %v, want %v", limit, got, want)
+		}
+	}
+	first, err := b.List(context.Background(), store.Query{Limit: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last of the page, at which the cursor stands, and a later one are changed.
+	move(t, b, ids[want[3]], workflow.PO, workflow.Refining, epoch.Add(time.Hour))
+	move(t, b, ids[want[7]], workflow.PO, workflow.Refining, epoch.Add(2*time.Hour))
+	create(t, b, 99, "another")
+	rest, err := b.List(context.Background(), store.Query{After: first.Next})
+	if got, want := names(rest), slices.Concat(want[4:7], want[8:]); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}

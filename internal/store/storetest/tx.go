@@ -1,0 +1,118 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// put stores texts in an update of their own.
+func put(t *testing.T, b Backend, id string, texts []store.Text) (refs []workflow.ContentRef) {
+	t.Helper()
+	_, err := b.Update(context.Background(), id, func(tx store.Tx, _ *workflow.Session) (err error) {
+		refs, err = tx.Put(context.Background(), texts)
+		return err
+	})
+	if err != nil || len(refs) != len(texts) {
+		t.Fatalf("got %d references, %v, want %d", len(refs), err, len(texts))
+	}
+	return refs
+}
+
+// testUpdateFails checks that nothing is left of an update that fails, and that what was
+// done elsewhere is taken back in order, while nobody else can change the session.
+func testUpdateFails(t *testing.T, b Backend, reopen func() Backend) {
+	s := create(t, b, 1, "task")
+	no := errors.New("no")
+	var undone []int
+	var refs []workflow.ContentRef
+	_, err := b.Update(context.Background(), s.SessionID, func(tx store.Tx, _ *workflow.Session) (err error) {
+		tx.OnFailure(func() { undone = append(undone, 1) })
+		for range 2 {
+			more, err := tx.Put(context.Background(), []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "text", At: epoch}})
+			if err != nil {
+				return err
+			}
+			refs = append(refs, more...)
+		}
+		tx.OnFailure(func() { undone = append(undone, 2) })
+		return no
+	})
+	if !errors.Is(err, no) || !slices.Equal(undone, []int{2, 1}) || len(refs) != 2 {
+		t.Fatalf("got %v, taken back %v, references %v", err, undone, refs)
+	}
+	for _, ref := range refs {
+		if stat, err := reopen().Stat(context.Background(), ref); err != nil || stat.Exists {
+			t.Errorf("a failed update left %s: %+v, %v", ref.FilePath, stat, err)
+		}
+	}
+	undone = nil
+	_, err = b.Update(context.Background(), s.SessionID, func(tx store.Tx, _ *workflow.Session) error {
+		tx.OnFailure(func() { undone = append(undone, 3) })
+		return nil
+	})
+	if err != nil || undone != nil {
+		t.Errorf("got %v, taken back %v, want a stored update with nothing taken back", err, undone)
+	}
+}
+
+// testContentsInUpdate checks that an update sees the texts it has put and those of before.
+func testContentsInUpdate(t *testing.T, b Backend, reopen func() Backend) {
+	s := create(t, b, 1, "task")
+	before := put(t, b, s.SessionID, []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "before", At: epoch}})[0]
+	var own workflow.ContentRef
+	_, err := b.Update(context.Background(), s.SessionID, func(tx store.Tx, s *workflow.Session) error {
+		refs, err := tx.Put(context.Background(), []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "own", At: epoch}})
+		if err != nil {
+			return err
+		}
+		own = refs[0]
+		for ref, want := range map[string]string{before.FilePath: "before", own.FilePath: "own"} {
+			if got, err := tx.Read(context.Background(), workflow.ContentRef{FilePath: ref}); err != nil || got != want {
+				t.Errorf("%s: got %q, %v, want %q", ref, got, err, want)
+			}
+		}
+		if stat, err := tx.Stat(context.Background(), own); err != nil || stat.SHA256 != own.SHA256 {
+			t.Errorf("got %+v, %v, want that of %+v", stat, err, own)
+		}
+		s.Record(workflow.PO).FinalResultRef = &own
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := reopen().Get(context.Background(), s.SessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := reopen().Read(context.Background(), *again.Record(workflow.PO).FinalResultRef); err != nil || got != "own" {
+		t.Errorf("got %q, %v, want %q", got, err, "own")
+	}
+}
+
+// testStored checks that the stored form is that of the codec, and that of what was read.
+func testStored(t *testing.T, b Backend, reopen func() Backend) {
+	s := create(t, b, 1, "task")
+	want, err := store.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := reopen().Stored(context.Background(), s.SessionID); err != nil || string(got) != string(want) {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+	for _, id := range []string{uuid.NewString(), "../../etc/passwd"} {
+		if got, err := b.Stored(context.Background(), id); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q: got %q, %v, want not found", id, got, err)
+		}
+	}
+	if err := b.Confirm(context.Background(), s.SessionID); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,42 @@
+package workflow
+
+import (
+	stdjson "encoding/json"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+)
+
+// Extra holds the keys of a stored object that this build does not know, so that a
+// rewrite by an older or another program loses nothing. Its field has the tag
+// `json:",unknown"`, which encoding/json ignores: values of this package are read and
+// written with [Unmarshal] and [Marshal].
+type Extra map[string]stdjson.RawMessage
+
+// stored is the form of session files: that of encoding/json without its escapes for HTML.
+// Errors say where in the text they are.
+var stored = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsonv1.ReportErrorsWithLegacySemantics(false))
+
+// Unmarshal decodes JSON into v and keeps the keys that are unknown to v. Its error is a
+// *json.SemanticError or a *jsontext.SyntacticError of github.com/go-json-experiment/json.
+func Unmarshal(data []byte, v any) error { return json.Unmarshal(data, v, stored) }
+
+// Marshal returns the compact JSON of v, unknown keys included, which follow the others
+// in alphabetical order.
+func Marshal(v any) ([]byte, error) { return json.Marshal(v, stored) }
+
+// MarshalIndent is Marshal for people to read: indented, with a newline at the end.
+func MarshalIndent(v any) ([]byte, error) {
+	data, err := json.Marshal(v, stored, jsontext.WithIndent("  "))
+	return append(data, '\n'), err
+}
+
+// known leaves the unknown keys out.
+var known = json.DiscardUnknownMembers(true)
+
+// hashed returns the form of v that hashes in sessions are over, which is that of
+// encoding/json and must stay so.
+func hashed(v any, also ...json.Options) ([]byte, error) {
+	return json.Marshal(v, append([]json.Options{jsonv1.DefaultOptionsV1()}, also...)...)
+}
