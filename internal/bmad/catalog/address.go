@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -102,7 +103,7 @@ func parseQuery(query string) (r Ref, why string) {
 // out, as texts of the method name their files.
 func ParseRef(text string) (Ref, error) {
 	bad := func(why string) (Ref, error) {
-		return Ref{}, fault.New(fault.InvalidArgument, "%q is no address of a file: %s", cutText(text, 200), why).
+		return Ref{}, fault.New(fault.InvalidArgument, "%q is no address of a file: %s", format.Cut(text, 200), why).
 			WithHint("give it as lists and replies do, such as %s://_bmad/bmm/config.yaml", Scheme)
 	}
 	rest := strings.TrimSpace(text)

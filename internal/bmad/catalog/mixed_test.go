@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // TestProblems: what was left out is told, each thing once, in an order that stays.
@@ -336,6 +337,6 @@ func TestNothing(t *testing.T) {
 	wantFault(t, "find", err, "not_found", "no installation", "npx bmad-method install")
 	_, err = follow(c, "README.md")
 	wantFault(t, "read", err, "not_found", "no installation", "npx bmad-method install")
-	_, err = c.Config()
+	_, err = resolve.Config(c)
 	wantFault(t, "config", err, "not_found", "no installation", "npx bmad-method install")
 }

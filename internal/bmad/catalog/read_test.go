@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -179,7 +180,7 @@ func TestLinkedManifests(t *testing.T) {
 		c := catalog.Open(s)
 		text := told(t, c)
 		for _, i := range c.Items() {
-			if r, err := c.Resolve(i, at); err == nil {
+			if r, err := resolve.Item(c, i, at); err == nil {
 				text += shown(t, r)
 			} else {
 				text += err.Error()
@@ -218,7 +219,7 @@ func TestLinkedSkills(t *testing.T) {
 	for _, address := range []string{".claude/skills/bmad-shared/SKILL.md", ".claude/skills/bmad-shared/references/x.md", ".claude/skills/bmad-tool/SKILL.md", ".agents/skills/bmad-shared/references/x.md"} {
 		read(t, c, address)
 	}
-	if r := resolve(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
+	if r := resolved(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
 		t.Errorf("refers to %s", more(r))
 	}
 	var told []string
@@ -328,7 +329,7 @@ func TestNoTexts(t *testing.T) {
 	if err != nil || len(listed) != 2 {
 		t.Errorf("%s, %v", asJSON(t, listed), err)
 	}
-	more := resolve(t, c, catalog.Task, "bmad-x").More
+	more := resolved(t, c, catalog.Task, "bmad-x").More
 	if len(more) != 1 || !strings.HasSuffix(more[0].URI, "/scripts/plan.py") {
 		t.Errorf("%s", asJSON(t, more))
 	}

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -31,7 +32,7 @@ func (s *Shelf) Agent(name, message string, w Ways) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +86,7 @@ func (s *Shelf) find(name string, kinds ...catalog.Kind) (catalog.Item, error) {
 }
 
 func (s *Shelf) run(i catalog.Item, asked, words string, w Ways) (string, error) {
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +111,7 @@ func (s *Shelf) run(i catalog.Item, asked, words string, w Ways) (string, error)
 }
 
 // who is the heading of an agent.
-func who(p *catalog.Persona, i catalog.Item) string {
+func who(p *resolve.Persona, i catalog.Item) string {
 	name := p.Name
 	if name == "" {
 		name = i.Name
@@ -122,7 +123,7 @@ func who(p *catalog.Persona, i catalog.Item) string {
 }
 
 // stay is the rule of a role.
-func stay(p *catalog.Persona) string {
+func stay(p *resolve.Persona) string {
 	if p.Name == "" {
 		return "Stay in the role."
 	}
@@ -146,7 +147,7 @@ type document struct {
 
 func (d *document) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
 
-func (d *document) persona(r *catalog.Resolved) {
+func (d *document) persona(r *resolve.Resolved) {
 	p := r.Persona
 	d.line("\n## Persona\n")
 	for _, f := range []struct{ name, text string }{
@@ -178,11 +179,11 @@ func (d *document) persona(r *catalog.Resolved) {
 	}
 }
 
-func (d *document) menu(p *catalog.Persona) {
+func (d *document) menu(p *resolve.Persona) {
 	if len(p.Menu) == 0 {
 		return
 	}
-	does := slices.ContainsFunc(p.Menu, func(m catalog.MenuItem) bool { return m.Does != "" })
+	does := slices.ContainsFunc(p.Menu, func(m resolve.MenuItem) bool { return m.Does != "" })
 	d.line("\n## Menu\n\n| Code | What it does |%s\n|---|---|%s", map[bool]string{true: " Carried out by |"}[does], map[bool]string{true: "---|"}[does])
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	for _, m := range p.Menu {
@@ -198,7 +199,7 @@ func (d *document) menu(p *catalog.Persona) {
 var personaKeys = []string{"name", "title", "icon", "role", "identity", "communication_style", "principles", "persistent_facts", "menu"}
 
 // prepared says what was resolved already.
-func (d *document) prepared(r *catalog.Resolved) {
+func (d *document) prepared(r *resolve.Resolved) {
 	if len(r.Config) > 0 {
 		d.line("\n## Configuration, loaded\n")
 		for _, c := range r.Config {
@@ -230,7 +231,7 @@ const maxSettings = 3500
 
 // settings shows what a skill's settings are after merging; where that is long, where they
 // can be read.
-func (d *document) settings(r *catalog.Resolved, settings map[string]any) {
+func (d *document) settings(r *resolve.Resolved, settings map[string]any) {
 	text, err := yaml.Marshal(settings)
 	switch {
 	case err != nil:
@@ -271,7 +272,7 @@ const (
 )
 
 // closing is what follows the instructions: what is open, and files.
-func (d *document) closing(r *catalog.Resolved) string {
+func (d *document) closing(r *resolve.Resolved) string {
 	c := &document{}
 	if len(r.Open) > 0 {
 		names, more := r.Open, ""
@@ -329,7 +330,7 @@ func (d *document) said(heading, words, without, with string) string {
 
 // with puts the texts of an item between what comes before and after them, and cuts them
 // where all of it would be too large; the rest is read by its address.
-func (d *document) with(parts []catalog.Part, closing, said string) string {
+func (d *document) with(parts []resolve.Part, closing, said string) string {
 	opening := trim(d.text.String(), maxOpening)
 	room := max(MaxReply-sent(opening)-sent(closing)-min(sent(said), 2*maxWords)-300*(len(parts)+1), least)
 	var b strings.Builder

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -68,9 +69,9 @@ func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage
 // Details is what a list says of an item, with its files.
 type Details struct {
 	catalog.Item
-	Persona *catalog.Persona    `json:"persona,omitempty"`
+	Persona *resolve.Persona    `json:"persona,omitempty"`
 	Custom  []string            `json:"customization,omitempty"`
-	Files   []catalog.Reference `json:"files"`
+	Files   []resolve.Reference `json:"files"`
 	Open    []string            `json:"open_placeholders,omitempty"`
 }
 
@@ -80,13 +81,13 @@ func (s *Shelf) Details(kind catalog.Kind, name string) (Details, error) {
 	if err != nil {
 		return Details{}, err
 	}
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return Details{}, err
 	}
-	out := Details{Item: brief(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []catalog.Reference{}}
+	out := Details{Item: brief(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []resolve.Reference{}}
 	for _, p := range r.Parts {
-		out.Files = append(out.Files, catalog.Reference{URI: p.URI, What: "instructions", Size: int64(p.Size)})
+		out.Files = append(out.Files, resolve.Reference{URI: p.URI, What: "instructions", Size: int64(p.Size)})
 	}
 	out.Files = append(out.Files, r.More...)
 	return out, nil

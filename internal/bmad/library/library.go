@@ -24,6 +24,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
@@ -400,7 +401,14 @@ func (l *Library) Close() {
 	}
 }
 
-// context is what items are resolved for.
-func (s *Shelf) context() catalog.Context {
-	return catalog.Context{Project: s.Project, Now: s.now()}
+// resolve reads an item for the project.
+func (s *Shelf) resolve(i catalog.Item) (*resolve.Resolved, error) {
+	return resolve.Item(s.Catalog, i, s.target())
 }
+
+func (s *Shelf) target() resolve.Target {
+	return resolve.Target{Project: s.Project, Now: s.now()}
+}
+
+// Check returns what was left out, and what of the customization cannot be used.
+func (s *Shelf) Check() []catalog.Problem { return resolve.Check(s.Catalog) }

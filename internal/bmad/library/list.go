@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
@@ -241,7 +242,7 @@ func (s *Shelf) Read(uri string, limit int) (Reading, error) {
 	case ref.Source == "" && ref.Path == current:
 		out.File, err = s.config()
 	case ref.Resolved:
-		out.File, out.Open, err = s.Text(ref, s.context())
+		out.File, out.Open, err = resolve.Text(s.Catalog, ref, s.target())
 	default:
 		out.File, err = s.Catalog.Read(ref)
 	}
@@ -303,7 +304,7 @@ func (s *Shelf) manifest(name string, offset int) (catalog.File, error) {
 
 // config is the configuration in force, without its secrets.
 func (s *Shelf) config() (catalog.File, error) {
-	views, err := s.Config()
+	views, err := resolve.Config(s.Catalog)
 	if err != nil {
 		return catalog.File{}, err
 	}

@@ -35,7 +35,7 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 	if !ok {
 		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage, strings.Join(stageAgents[stage], ", "))
 	}
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return "", err
 	}
