@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -239,14 +238,8 @@ func (a *app) printAudit(r auditReport) {
 	}
 }
 
-// sarifLevel says a severity in SARIF's words.
-var sarifLevel = map[string]string{"critical": "error", "major": "warning", "minor": "note"}
-
 // printSARIF prints the findings as code scanners and editors read them.
 func (a *app) printSARIF(r auditReport) error {
-	type object = map[string]any
-	rules, results := []object{}, []object{}
-	index := map[string]int{}
 	uri := r.File
 	if uri == "-" {
 		uri = "stdin"
@@ -255,42 +248,5 @@ func (a *app) printSARIF(r auditReport) error {
 			uri = filepath.ToSlash(rel)
 		}
 	}
-	for _, f := range r.Findings {
-		if _, ok := index[f.ID]; !ok {
-			index[f.ID] = len(rules)
-			rules = append(rules, object{"id": f.ID, "shortDescription": object{"text": f.Fix}})
-		}
-		results = append(results, object{
-			"ruleId": f.ID, "ruleIndex": index[f.ID], "level": sarifLevel[f.Severity],
-			"message": object{"text": fmt.Sprintf("%s (−%g); %s", f.Problem, f.Points, f.Fix)},
-			"locations": []object{{"physicalLocation": object{
-				"artifactLocation": object{"uri": sarifURI(uri)},
-				"region":           object{"startLine": max(f.Line, 1)},
-			}}},
-		})
-	}
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(object{
-		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-		"runs": []object{{
-			"tool":       object{"driver": object{"name": "bmad-mcp", "version": version(), "rules": rules}},
-			"results":    results,
-			"properties": object{"stage": r.Stage, "score": r.Score},
-		}},
-	})
-}
-
-// sarifURI escapes a path for a relative reference.
-func sarifURI(path string) string {
-	var b strings.Builder
-	for _, c := range []byte(path) {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`%#?"<>\^{}|`+"`", c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return strings.TrimPrefix(b.String(), "./")
+	return audit.WriteSARIF(a.out, audit.Scan{Version: version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
 }
