@@ -39,20 +39,13 @@ func (a *app) shelf(ctx context.Context) (*library.Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache := a.gitCache(a.engine.Clock)
-	if cache == nil {
-		return a.library.At(project), nil
-	}
-	remotes, _ := a.remotes(project, a.engine.OpenFolder)
-	for _, r := range remotes {
-		if _, err := cache.Copy(r.Spec); err == nil || !cache.Due(r.Spec) {
-			continue
+	a.repositories().FetchMissing(ctx, project, func(spec gitsource.Spec, err error) {
+		if err == nil {
+			fmt.Fprintf(a.err, "Fetching %s …\n", spec)
+			return
 		}
-		fmt.Fprintf(a.err, "Fetching %s …\n", r.Spec)
-		if _, _, err := cache.Update(ctx, r.Spec); err != nil {
-			fmt.Fprintf(a.err, "bmad-mcp: %v\n  what to do: check the address; bmad-mcp sources update tries it again\n", err)
-		}
-	}
+		fmt.Fprintf(a.err, "bmad-mcp: %v\n  what to do: check the address; bmad-mcp sources update tries it again\n", err)
+	})
 	return a.library.At(project), nil
 }
 

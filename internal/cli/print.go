@@ -125,3 +125,11 @@ func joinWords(words []string) string { return strings.Join(words, ", ") }
 
 // oneLine puts a text into one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// counted says "1 agent", "2 agents".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
