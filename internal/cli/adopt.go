@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
-func (a *app) adoptCommand() *cobra.Command {
+func adoptCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "adopt [TASK]",
 		Short: "Accept a session that was changed by other hands, as it stands",
@@ -29,12 +29,12 @@ Only a person at a terminal can do it, not a script. To undo the change instead,
 			if err != nil {
 				return err
 			}
-			return a.adopt(cmd, req)
+			return runAdopt(a, cmd, req)
 		},
 	}
 }
 
-func (a *app) adopt(cmd *cobra.Command, req engine.Request) error {
+func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 	ask, err := a.terminal(false, "")
 	if err != nil {
 		return err

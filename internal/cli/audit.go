@@ -39,7 +39,7 @@ type auditReport struct {
 // maxAudited is the largest document the audit command reads, in bytes.
 const maxAudited = 64 << 20
 
-func (a *app) auditCommand() *cobra.Command {
+func auditCommand(a *app) *cobra.Command {
 	prd, architecture, plan := "", "", ""
 	call := auditCall{earlier: map[workflow.StageID]*string{workflow.PO: &prd, workflow.Architect: &architecture, workflow.SM: &plan}}
 	cmd := &cobra.Command{
@@ -64,7 +64,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call.file = args[0]
-			return a.audit(cmd.Context(), call)
+			return runAudit(cmd.Context(), a, call)
 		},
 	}
 	flags := cmd.Flags()
@@ -80,7 +80,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	return cmd
 }
 
-func (a *app) audit(ctx context.Context, call auditCall) error {
+func runAudit(ctx context.Context, a *app, call auditCall) error {
 	if a.asJSON {
 		call.format = "json"
 	}
@@ -94,15 +94,15 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	if err != nil {
 		return err
 	}
-	rubric, err := a.loadRubric(ctx, call.rubric, stage)
+	rubric, err := loadRubric(ctx, a, call.rubric, stage)
 	if err != nil {
 		return err
 	}
-	document, err := a.readDocument(ctx, call.file)
+	document, err := readDocument(ctx, a, call.file)
 	if err != nil {
 		return err
 	}
-	earlier, err := a.earlierOf(ctx, call, stage)
+	earlier, err := earlierDocuments(ctx, a, call, stage)
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	case "json":
 		err = a.printJSON(report)
 	case "sarif":
-		err = a.printSARIF(report)
+		err = printSARIF(a, report)
 	default:
-		a.printAudit(report)
+		printAudit(a, report)
 	}
 	if err == nil && !report.OK {
 		return errReported
@@ -148,7 +148,7 @@ func (c auditCall) stageOf() (workflow.StageID, error) {
 }
 
 // loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
-func (a *app) loadRubric(ctx context.Context, name string, stage workflow.StageID) (audit.Rubric, error) {
+func loadRubric(ctx context.Context, a *app, name string, stage workflow.StageID) (audit.Rubric, error) {
 	if name == "" {
 		return audit.Load(nil, stage)
 	}
@@ -170,9 +170,9 @@ func (a *app) loadRubric(ctx context.Context, name string, stage workflow.StageI
 	return audit.Parse(name, stage, data)
 }
 
-// earlierOf reads the documents of the stages before: as named, or by their
+// earlierDocuments reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func (a *app) earlierOf(ctx context.Context, call auditCall, stage workflow.StageID) (map[workflow.StageID]string, error) {
+func earlierDocuments(ctx context.Context, a *app, call auditCall, stage workflow.StageID) (map[workflow.StageID]string, error) {
 	stages := workflow.Default()
 	folder := call.from
 	if folder == "" && call.file != "-" {
@@ -193,7 +193,7 @@ func (a *app) earlierOf(ctx context.Context, call auditCall, stage workflow.Stag
 		if name == "" {
 			continue
 		}
-		text, err := a.readDocument(ctx, name)
+		text, err := readDocument(ctx, a, name)
 		switch {
 		case err == nil:
 			out[s.ID] = text
@@ -204,7 +204,7 @@ func (a *app) earlierOf(ctx context.Context, call auditCall, stage workflow.Stag
 	return out, nil
 }
 
-func (a *app) readDocument(ctx context.Context, name string) (string, error) {
+func readDocument(ctx context.Context, a *app, name string) (string, error) {
 	data, err := a.readNamed(ctx, name, maxAudited)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -222,7 +222,7 @@ func noSuchFile(what, name string, err error) error {
 	return fault.New(fault.InvalidArgument, "the %s %s cannot be read: %w", what, name, err).WithHint("pass a readable %s", what)
 }
 
-func (a *app) printAudit(r auditReport) {
+func printAudit(a *app, r auditReport) {
 	fmt.Fprintf(a.out, "%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	if r.Min > 0 {
 		fmt.Fprintf(a.out, ", %g asked for", r.Min)
@@ -239,7 +239,7 @@ func (a *app) printAudit(r auditReport) {
 }
 
 // printSARIF prints the findings as code scanners and editors read them.
-func (a *app) printSARIF(r auditReport) error {
+func printSARIF(a *app, r auditReport) error {
 	uri := r.File
 	if uri == "-" {
 		uri = "stdin"

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // completeTasks completes the task names of the project in a shell.
@@ -25,9 +24,4 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 		names = append(names, cobra.CompletionWithDesc(s.TaskName, string(s.CurrentStage)+", "+string(s.CurrentState)))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func completeStages(cmd *cobra.Command) {
-	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(workflow.Default().IDs(), cobra.ShellCompDirectiveNoFileComp))
 }

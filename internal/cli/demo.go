@@ -60,7 +60,7 @@ func demoSteps() []demoStep {
 	}
 }
 
-func (a *app) demoCommand() *cobra.Command {
+func demoCommand(a *app) *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -70,13 +70,13 @@ itself as an MCP server, talks to it over stdio as a host would, and shows each
 step. The server's questions come as forms, as a host shows them; with --ask it is
 you who fills them in. The folder stays for you to look at. Nothing else is touched.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), ask) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, ask) },
 	}
 	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
 	return cmd
 }
 
-func (a *app) demo(ctx context.Context, ask bool) error {
+func runDemo(ctx context.Context, a *app, ask bool) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -107,7 +107,7 @@ func (a *app) demo(ctx context.Context, ask bool) error {
 	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
 	for _, step := range demoSteps() {
 		person.next = step.form
-		over, err := a.demoStep(ctx, client, dir, step)
+		over, err := playStep(ctx, a, client, dir, step)
 		if err != nil {
 			return err
 		}
@@ -115,10 +115,10 @@ func (a *app) demo(ctx context.Context, ask bool) error {
 			break
 		}
 	}
-	return a.demoEnd(dir)
+	return demoEnd(a, dir)
 }
 
-func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
+func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
 	fmt.Fprintln(a.out)
 	if step.said != "" {
 		fmt.Fprintf(a.out, "🧑 %s\n", step.said)
@@ -163,7 +163,7 @@ func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string
 	return false, nil
 }
 
-func (a *app) demoEnd(dir string) error {
+func demoEnd(a *app, dir string) error {
 	fmt.Fprintf(a.out, "\nThe files, all yours to look at:\n")
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))

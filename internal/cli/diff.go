@@ -16,7 +16,7 @@ import (
 // savedWord names the saved artifact on the command line.
 const savedWord = "saved"
 
-func (a *app) diffCommand() *cobra.Command {
+func diffCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
 		Short: "Show what changed between two submissions of a stage",
@@ -34,11 +34,11 @@ one: that one and the latest.
 			}
 			return a.completeTasks(cmd, args, prefix)
 		},
-		RunE: a.diff,
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(a, cmd, args) },
 	}
 }
 
-func (a *app) diff(cmd *cobra.Command, args []string) error {
+func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
 	if err := engine.CheckStage(args[1]); err != nil {
 		return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -19,16 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// errReported ends the program with exitStorage: what there is to say was printed.
-var errReported = errors.New("reported")
-
-// errPending ends the program with exitGate: a decision is due, and was not given.
-var errPending = errors.New("pending")
-
-// errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
-var errUnvouched = errors.New("unvouched")
-
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -43,14 +33,14 @@ servers at work.
 
 The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, fix) },
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, fix bool) error {
-	dir, err := a.openFolder()
+func runDoctor(ctx context.Context, a *app, fix bool) error {
+	dir, err := openFolder(a)
 	if err != nil {
 		return err
 	}
@@ -61,7 +51,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		fixed, err := project.Fix(ctx, a.engine.Now())
 		report.Fixed = &fixed
 		if err != nil {
-			a.printFixed(fixed)
+			printFixed(a, fixed)
 			return err
 		}
 	}
@@ -69,22 +59,22 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	if err != nil {
 		return err
 	}
-	report.Add(a.checkSettings(cwd))
+	report.Add(checkSettings(a, cwd))
 	report.Add(checks...)
-	histories, err := a.checkHistories(ctx, cwd)
+	histories, err := checkHistories(ctx, a, cwd)
 	if err != nil {
 		return err
 	}
 	report.Add(histories)
-	report.Add(a.checkMethod(cwd)...)
-	report.Add(a.machine(cwd).Check()...)
-	report.Add(a.checkFolders())
+	report.Add(checkMethod(a, cwd)...)
+	report.Add(doctorMachine(cwd).Check()...)
+	report.Add(checkFolders(a))
 	if a.asJSON {
 		if err := a.printJSON(report); err != nil {
 			return err
 		}
 	} else {
-		a.printReport(report)
+		printReport(a, report)
 	}
 	if !report.OK {
 		return errReported
@@ -93,7 +83,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 }
 
 // openFolder opens the folder of the project to look after.
-func (a *app) openFolder() (*durable.Dir, error) {
+func openFolder(a *app) (*durable.Dir, error) {
 	cwd, err := a.project()
 	if err != nil {
 		return nil, err
@@ -106,22 +96,22 @@ func (a *app) openFolder() (*durable.Dir, error) {
 }
 
 // checkSettings checks what every action needs: the settings and the prompts.
-func (a *app) checkSettings(cwd string) doctor.Check {
+func checkSettings(a *app, cwd string) doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: "settings and prompts can be used"}
 	if err := a.engine.Ready(engine.Request{Cwd: cwd}); err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
 	}
-	a.checkPolicy(cwd, &c)
+	checkPolicy(a, cwd, &c)
 	return c
 }
 
 // checkFolders says in which folders assistants may work besides those that their hosts have
 // open, and names those on record that do not count.
-func (a *app) checkFolders() doctor.Check {
+func checkFolders(a *app) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
-	rows, err := a.projectRows()
+	rows, err := projectRows(a)
 	if err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint
@@ -145,7 +135,7 @@ func (a *app) checkFolders() doctor.Check {
 }
 
 // checkHistories names the sessions that were changed by other hands.
-func (a *app) checkHistories(ctx context.Context, cwd string) (doctor.Check, error) {
+func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	req := engine.Request{Cwd: cwd}
 	sessions, _, _, err := a.engine.Sessions(ctx, req)
@@ -178,7 +168,7 @@ const maxLeftOut = 10
 
 // checkMethod tells what is installed of the BMAD method, where anything is, and what of it
 // could not be used.
-func (a *app) checkMethod(cwd string) []doctor.Check {
+func checkMethod(a *app, cwd string) []doctor.Check {
 	s := a.library.At(cwd)
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Sources {
@@ -202,7 +192,7 @@ func (a *app) checkMethod(cwd string) []doctor.Check {
 }
 
 // checkPolicy names the settings that do not count, and what waits to be allowed.
-func (a *app) checkPolicy(cwd string, c *doctor.Check) {
+func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {
 		return
@@ -234,7 +224,7 @@ func (a *app) checkPolicy(cwd string, c *doctor.Check) {
 	}
 }
 
-func (a *app) machine(cwd string) doctor.Machine {
+func doctorMachine(cwd string) doctor.Machine {
 	m := doctor.Machine{Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
@@ -242,7 +232,7 @@ func (a *app) machine(cwd string) doctor.Machine {
 	return m
 }
 
-func (a *app) printFixed(f doctor.Fixed) {
+func printFixed(a *app, f doctor.Fixed) {
 	if a.asJSON {
 		return // an error is the one object that is printed
 	}
@@ -260,9 +250,9 @@ func (a *app) printFixed(f doctor.Fixed) {
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
-func (a *app) printReport(r doctor.Report) {
+func printReport(a *app, r doctor.Report) {
 	if r.Fixed != nil {
-		a.printFixed(*r.Fixed)
+		printFixed(a, *r.Fixed)
 	}
 	marks := map[doctor.Status]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
 	titles := map[doctor.Group]string{doctor.OfProject: "Project " + r.Cwd, doctor.OfMachine: "This machine"}

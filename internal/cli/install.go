@@ -25,7 +25,7 @@ type installFlags struct {
 	force   bool
 }
 
-func (a *app) installCommand() *cobra.Command {
+func installCommand(a *app) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install [HOST...]",
@@ -45,7 +45,7 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
   bmad-mcp install --scope project
   bmad-mcp install vscode --print`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return a.install(cmd.Context(), f, args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return runInstall(cmd.Context(), a, f, args) },
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.command, "command", "", "program that the host is to start (default: this one)")
@@ -54,7 +54,7 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
 	return cmd
 }
 
-func (a *app) uninstallCommand() *cobra.Command {
+func uninstallCommand(a *app) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall [HOST...]",
@@ -63,7 +63,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), f, args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, f, args) },
 	}
 	f.add(cmd)
 	return cmd
@@ -103,14 +103,14 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	return out, nil
 }
 
-// chosen returns the hosts that a command is for, and their machine: those that are named,
+// chooseHosts returns the hosts that a command is for, and their machine: those that are named,
 // else those that have settings in the scope and are wanted.
-func (a *app) chosen(f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
+func chooseHosts(a *app, f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
 	named, err := f.which(names)
 	if err != nil {
 		return hosts.Machine{}, nil, err
 	}
-	m, err := a.hostMachine(f)
+	m, err := hostMachine(a, f)
 	if err != nil || len(named) > 0 {
 		return m, named, err
 	}
@@ -123,8 +123,8 @@ func (a *app) chosen(f installFlags, names []string, wanted func(hosts.Machine, 
 	return m, out, nil
 }
 
-func (a *app) install(ctx context.Context, f installFlags, names []string) error {
-	m, chosen, err := a.chosen(f, names, func(m hosts.Machine, h hosts.Host) bool { return f.print || h.Present(m) != "" })
+func runInstall(ctx context.Context, a *app, f installFlags, names []string) error {
+	m, chosen, err := chooseHosts(a, f, names, func(m hosts.Machine, h hosts.Host) bool { return f.print || h.Present(m) != "" })
 	if err != nil {
 		return err
 	}
@@ -133,28 +133,28 @@ func (a *app) install(ctx context.Context, f installFlags, names []string) error
 		return err
 	}
 	if f.print {
-		return a.printSnippets(m, hosts.Scope(f.scope), entry, chosen)
+		return printSnippets(a, m, hosts.Scope(f.scope), entry, chosen)
 	}
 	if len(chosen) == 0 {
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
 	plan := hosts.Plan{Machine: m, Scope: hosts.Scope(f.scope), Entry: entry, Force: f.force}
-	return a.apply(ctx, chosen, plan.Install, f.dryRun)
+	return applyChanges(ctx, a, chosen, plan.Install, f.dryRun)
 }
 
-func (a *app) uninstall(ctx context.Context, f installFlags, names []string) error {
-	m, chosen, err := a.chosen(f, names, func(hosts.Machine, hosts.Host) bool { return true })
+func runUninstall(ctx context.Context, a *app, f installFlags, names []string) error {
+	m, chosen, err := chooseHosts(a, f, names, func(hosts.Machine, hosts.Host) bool { return true })
 	if err != nil {
 		return err
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
 	plan := hosts.Plan{Machine: m, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
-	return a.apply(ctx, chosen, plan.Uninstall, f.dryRun)
+	return applyChanges(ctx, a, chosen, plan.Uninstall, f.dryRun)
 }
 
-// apply makes the changes that are planned for hosts, and shows them.
-func (a *app) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
+// applyChanges makes the changes that are planned for hosts, and shows them.
+func applyChanges(ctx context.Context, a *app, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
 	applier := hosts.Applier{Folder: a.stateFolder(), Now: a.engine.Now, DryRun: dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
@@ -162,7 +162,7 @@ func (a *app) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Ho
 		changes[i] = applier.Apply(ctx, func() hosts.Change { return plan(h) })
 		failed = failed || changes[i].Status == hosts.Failed
 		if !a.asJSON {
-			a.printChange(changes[i])
+			printChange(a, changes[i])
 		}
 	}
 	if a.asJSON {
@@ -177,7 +177,7 @@ func (a *app) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Ho
 }
 
 // hostMachine returns this machine, with the project that entries of the project are for.
-func (a *app) hostMachine(f installFlags) (hosts.Machine, error) {
+func hostMachine(a *app, f installFlags) (hosts.Machine, error) {
 	project, err := a.project()
 	if err != nil || f.scope != string(hosts.Project) {
 		return hosts.This(project), err

@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
-func (a *app) printChange(c hosts.Change) {
+func printChange(a *app, c hosts.Change) {
 	words := map[string]string{
 		hosts.Added: "added", hosts.Updated: "updated", hosts.Unchanged: "is set up already", hosts.Removed: "removed",
 		hosts.Absent: "has no such entry", hosts.Skipped: "skipped", hosts.Failed: "not changed",
@@ -50,7 +50,7 @@ func shellWords(words []string) string {
 	return strings.Join(out, " ")
 }
 
-func (a *app) printSnippets(m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
+func printSnippets(a *app, m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
 	snippets := []map[string]any{}
 	for _, h := range chosen {
 		path := h.File(m, scope)

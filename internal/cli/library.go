@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 // newLibrary makes what serves the BMAD method. open opens the folder of a project, now is
@@ -41,4 +44,24 @@ func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.log}
 	}
 	return r
+}
+
+// shelf returns what there is of the method for the folder that the command is for. A
+// repository that was never fetched is waited for: nobody else will tell that it has come.
+func (a *app) shelf(ctx context.Context) (*library.Shelf, error) {
+	project, err := a.project()
+	if err == nil && a.cwd != "" {
+		_, err = a.engine.Where(engine.Request{Cwd: project})
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.repositories().FetchMissing(ctx, project, func(spec gitsource.Spec, err error) {
+		if err == nil {
+			fmt.Fprintf(a.err, "Fetching %s …\n", spec)
+			return
+		}
+		fmt.Fprintf(a.err, "bmad-mcp: %v\n  what to do: check the address; bmad-mcp sources update tries it again\n", err)
+	})
+	return a.library.At(project), nil
 }

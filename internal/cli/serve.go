@@ -27,7 +27,7 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 		}
 	}
 	places, opened := stdioPlaces(folders)
-	a.reach, a.settings.Confined = a.newReach(opened), true
+	a.reach, a.settings.Confined = newReach(a, opened), true
 	a.engine, a.library = a.newEngine(nil)
 	s := mcpserver.New(a.engine, mcpserver.Options{
 		Version: version(), Places: places, Reach: a.reach, HostConfirm: mcpserver.HostConfirm(a.hostConfirm),

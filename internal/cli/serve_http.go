@@ -254,7 +254,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	e = engine.New(engine.Options{
 		Typed:    typed,
 		Backend:  func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		Known:    a.known(),
+		Known:    knownProjects(a),
 		Settings: a.settings,
 		Trust:    a.trust(),
 		Personas: library,

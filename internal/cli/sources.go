@@ -20,7 +20,7 @@ type sourceRow struct {
 	TriedAt   *time.Time `json:"tried_at,omitempty"`
 }
 
-func (a *app) listSources(ctx context.Context) error {
+func listSources(ctx context.Context, a *app) error {
 	s, err := a.shelf(ctx)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func set(at time.Time) *time.Time {
 
 // cachedRepositories returns the repositories and the project that they are for; an error where
 // there is no place for copies.
-func (a *app) cachedRepositories() (library.Repositories, string, error) {
+func cachedRepositories(a *app) (library.Repositories, string, error) {
 	r := a.repositories()
 	if r.Cache == nil {
 		return r, "", fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
@@ -99,12 +99,12 @@ func (a *app) cachedRepositories() (library.Repositories, string, error) {
 	return r, project, err
 }
 
-func (a *app) addSource(ctx context.Context, url string) error {
+func addSource(ctx context.Context, a *app, url string) error {
 	spec, err := gitsource.Parse(url)
 	if err != nil {
 		return err
 	}
-	r, _, err := a.cachedRepositories()
+	r, _, err := cachedRepositories(a)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (a *app) completeSources(_ *cobra.Command, given []string, _ string) ([]str
 	return library.Names(remotes), cobra.ShellCompDirectiveNoFileComp
 }
 
-func (a *app) updateSources(ctx context.Context, args []string) error {
-	r, project, err := a.cachedRepositories()
+func updateSources(ctx context.Context, a *app, args []string) error {
+	r, project, err := cachedRepositories(a)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (a *app) updateSources(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (a *app) removeSource(ctx context.Context, named string) error {
+func removeSource(ctx context.Context, a *app, named string) error {
 	project, err := a.project()
 	if err != nil {
 		return err
@@ -206,4 +206,65 @@ func (a *app) removeSource(ctx context.Context, named string) error {
 	}
 	fmt.Fprintf(a.out, "Removed: %s\n", spec)
 	return nil
+}
+
+func sourcesCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sources",
+		Short: "Where the BMAD method is taken from: list, add, update or remove git repositories",
+		Long: `The BMAD method is looked for in the project, then in your home (~/.bmad, the skill
+folders of your assistants), then in git repositories: those you add here, those of the
+setting sources, and those that the project's settings name and you have allowed
+(bmad-mcp allow). BMAD_ROOT, the folder of an installation, goes in the project's place.
+
+A repository is an address with, if need be, a branch, tag or commit and a folder in it:
+
+  git+https://github.com/org/repo.git#v6:/src
+  git+ssh://git@host/org/repo.git
+  git+file:///srv/git/repo.git#main
+
+Its copy is kept in $XDG_CACHE_HOME/bmad-mcp/git, compared with the repository once a day
+in the background, and served as it is while the network is away. Private repositories
+need the credentials that git has for them (credential helper, ssh agent).
+
+` + exitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "Show where the method is looked for, and what was found", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
+		},
+		&cobra.Command{
+			Use: "add ADDRESS", Short: "Add a git repository, for all your projects", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return addSource(cmd.Context(), a, args[0]) },
+		},
+		&cobra.Command{
+			Use: "update [NAME|ADDRESS]", Short: "Ask the repositories, or one, for something new now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
+			RunE: func(cmd *cobra.Command, args []string) error { return updateSources(cmd.Context(), a, args) },
+		},
+		&cobra.Command{
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSources,
+			RunE: func(cmd *cobra.Command, args []string) error { return removeSource(cmd.Context(), a, args[0]) },
+		},
+	)
+	return cmd
+}
+
+// since tells people when something was.
+func since(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return at.Local().Format("2006-01-02 15:04")
+}
+
+// describeCopy tells people of a copy.
+func describeCopy(c gitsource.Copy) string {
+	commit := c.Commit
+	if len(commit) > 12 {
+		commit = commit[:12]
+	}
+	return fmt.Sprintf("commit %s, checked %s", commit, since(c.CheckedAt))
 }

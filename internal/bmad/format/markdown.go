@@ -92,9 +92,11 @@ func Section(text, key string) string {
 }
 
 var (
-	// AgentTag and TaskTag find the tags that begin an agent, and a task or tool.
-	AgentTag  = regexp.MustCompile(`<agent\b([^>]*)>`)
-	TaskTag   = regexp.MustCompile(`<(?:task|tool)\b([^>]*)>`)
+	// AgentTag finds the tag that begins an agent.
+	AgentTag = regexp.MustCompile(`<agent\b([^>]*)>`)
+	// TaskTag finds the tag that begins a task or a tool.
+	TaskTag = regexp.MustCompile(`<(?:task|tool)\b([^>]*)>`)
+
 	attribute = regexp.MustCompile(`([A-Za-z][\w-]*)\s*=\s*"([^"]*)"`)
 )
 
