@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// Event is what Claude Code reports.
-type Event struct {
+// HookEvent is what Claude Code reports.
+type HookEvent struct {
 	SessionID string          `json:"session_id"`
 	PromptID  string          `json:"prompt_id"`
 	Name      string          `json:"hook_event_name"`
@@ -47,7 +47,7 @@ const (
 // Typed returns the decision that an event says the person typed as a command: confirm,
 // approve or reject; "" if it is another event. The assistant cannot bring it about, unlike
 // a prompt.
-func (e Event) Typed() string {
+func (e HookEvent) Typed() string {
 	command, ours := strings.CutPrefix(e.Command, "bmad:")
 	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
 		return ""
@@ -72,7 +72,7 @@ type Turn struct {
 }
 
 // After returns the turn once an event has happened. Of a turn before, nothing is left.
-func (t Turn) After(e Event) Turn {
+func (t Turn) After(e HookEvent) Turn {
 	if e.PromptID != t.Prompt || e.Name == promptSubmitted { // each prompt begins a turn
 		t = Turn{Prompt: e.PromptID}
 	}
@@ -104,7 +104,7 @@ func (t Turn) After(e Event) Turn {
 }
 
 // Refuse returns why a call must not be made in this turn; "" if it may.
-func (t Turn) Refuse(e Event) string {
+func (t Turn) Refuse(e HookEvent) string {
 	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
 		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
 			"Drafts are edited in " + stateFolder + "/" + workFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."

@@ -45,7 +45,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := doctor.Of(dir), dir.Path()
+	project, cwd := doctor.New(dir), dir.Path()
 	report := doctor.Report{Cwd: cwd}
 	if fix {
 		fixed, err := project.Fix(ctx, a.engine.Now())
@@ -127,7 +127,7 @@ func checkFolders(a *app) doctor.Check {
 			continue // projects come and go
 		}
 		c.Status, c.Remedy = doctor.Warning, "bmad-mcp projects remove DIR takes it off the list"
-		c.Items = append(c.Items, doctor.Item{Path: row.Folder, What: "does not count: " + row.Why})
+		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: "does not count: " + row.Why})
 	}
 	c.Detail = fmt.Sprintf("assistants may work in what their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
@@ -154,7 +154,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Item{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
+		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
 		c.Remedy = "put the file back as it was, or accept it at a terminal: bmad-mcp adopt " + shellWord(s.TaskName)
 	}
 	if len(c.Items) > 0 {
@@ -173,12 +173,12 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Sources {
 		if src.State == "failed" {
-			c.Items = append(c.Items, doctor.Item{Path: src.Place, What: src.Problem})
+			c.Items = append(c.Items, doctor.Defect{Path: src.Place, What: src.Problem})
 		}
 	}
 	for _, p := range s.Check() {
 		if len(c.Items) < maxLeftOut {
-			c.Items = append(c.Items, doctor.Item{Path: p.Path, What: p.Text})
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.Text})
 		}
 	}
 	if s.Empty() && len(c.Items) == 0 {
@@ -203,7 +203,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, doctor.Item{Path: config.ProjectFile, What: what})
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what})
 	}
 	_, wants, err := a.engine.Wants(engine.Request{Cwd: cwd})
 	if err != nil {
@@ -215,7 +215,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 			if w.Note != "" {
 				what = w.Note
 			}
-			c.Items = append(c.Items, doctor.Item{Path: w.Kind, What: what})
+			c.Items = append(c.Items, doctor.Defect{Path: w.Kind, What: what})
 			c.Remedy = "see and allow it with bmad-mcp allow"
 		}
 	}
@@ -224,8 +224,8 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	}
 }
 
-func doctorMachine(cwd string) doctor.Machine {
-	m := doctor.Machine{Hosts: hosts.This(cwd)}
+func doctorMachine(cwd string) doctor.MachineCheck {
+	m := doctor.MachineCheck{Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
@@ -254,7 +254,7 @@ func printReport(a *app, r doctor.Report) {
 	if r.Fixed != nil {
 		printFixed(a, *r.Fixed)
 	}
-	marks := map[doctor.Status]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
+	marks := map[doctor.CheckStatus]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
 	titles := map[doctor.Group]string{doctor.OfProject: "Project " + r.Cwd, doctor.OfMachine: "This machine"}
 	group := doctor.Group("")
 	for _, c := range r.Checks {
@@ -277,7 +277,7 @@ func printReport(a *app, r doctor.Report) {
 			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)
 		}
 	}
-	count := map[doctor.Status]int{}
+	count := map[doctor.CheckStatus]int{}
 	for _, c := range r.Checks {
 		count[c.Status]++
 	}

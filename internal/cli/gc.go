@@ -49,7 +49,7 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	files, err := doctor.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
+	files, err := doctor.New(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {
 		if apply && !a.asJSON && len(files) > 0 {
 			fmt.Fprintf(a.out, "Removed %d files before this went wrong.\n", len(files))

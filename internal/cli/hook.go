@@ -60,7 +60,7 @@ func runHook(ctx context.Context, a *app) {
 			fmt.Fprintln(a.err, "bmad-mcp: the hook failed:", p)
 		}
 	}()
-	var e claudehook.Event
+	var e claudehook.HookEvent
 	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
 		return
@@ -92,7 +92,7 @@ func runHook(ctx context.Context, a *app) {
 // keepTyped keeps a decision that the person typed as a command, for the assistant's call
 // that the command makes. Where it could mean more than one gate, or none, nothing is kept,
 // and they are asked as ever.
-func keepTyped(ctx context.Context, a *app, e claudehook.Event) error {
+func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	var action workflow.Action
 	decision := workflow.DecisionApprove
 	switch e.Typed() {

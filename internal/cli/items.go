@@ -62,7 +62,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 	return cmd
 }
 
-func showItem(a *app, s *library.Shelf, kind catalog.Kind, name string) error {
+func showItem(a *app, s *library.Snapshot, kind catalog.Kind, name string) error {
 	if a.asJSON {
 		details, err := s.Details(kind, name)
 		if err != nil {
@@ -70,7 +70,7 @@ func showItem(a *app, s *library.Shelf, kind catalog.Kind, name string) error {
 		}
 		return a.printJSON(details)
 	}
-	show := map[catalog.Kind]func(string, string, library.Ways) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
+	show := map[catalog.Kind]func(string, string, library.ToolNames) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
 	text, err := show(name, "", methodWays)
 	if err != nil {
 		return err
@@ -97,4 +97,4 @@ func itemTable(a *app, items []catalog.Item, none string) error {
 }
 
 // methodWays are how a document's reader reaches what it names, at a terminal.
-var methodWays = library.Ways{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}
+var methodWays = library.ToolNames{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}

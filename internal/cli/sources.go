@@ -14,7 +14,7 @@ import (
 
 // sourceRow is a source in the JSON of `sources list`.
 type sourceRow struct {
-	library.Source
+	library.SearchedSource
 	FetchedAt *time.Time `json:"fetched_at,omitempty"`
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	TriedAt   *time.Time `json:"tried_at,omitempty"`
@@ -28,7 +28,7 @@ func listSources(ctx context.Context, a *app) error {
 	rows := []sourceRow{}
 	var lines []string
 	for _, src := range s.Sources {
-		row := sourceRow{Source: src}
+		row := sourceRow{SearchedSource: src}
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {
 			if c, err := a.repositories().Cache.Copy(spec); err == nil {

@@ -26,8 +26,8 @@ type Trimmed struct {
 // refers to any more (what an engine handed in, in rounds before the last), and
 // what was put into the trash before it. With apply it removes them, and returns what it
 // removed, also where an error ended it.
-func (p *Project) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
-	v, err := p.survey(ctx)
+func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
+	v, err := p.takeInventory(ctx)
 	if err != nil {
 		return nil, store.Trouble(p.dir, err)
 	}
@@ -54,7 +54,7 @@ func finished(s *workflow.Session, before time.Time) bool {
 	return !s.CurrentState.Active() && s.UpdatedAt.Before(before)
 }
 
-func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before time.Time, orphans []string, sizes map[string]int64, apply bool) ([]Trimmed, error) {
+func (p *ProjectFiles) trimSession(ctx context.Context, s *workflow.Session, before time.Time, orphans []string, sizes map[string]int64, apply bool) ([]Trimmed, error) {
 	var found []Trimmed
 	for _, name := range orphans {
 		if path.Dir(name) == store.ContentFolder(s.SessionID) {
@@ -88,7 +88,7 @@ func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before t
 }
 
 // trimTrash removes the folders of the trash that are older, by their names.
-func (p *Project) trimTrash(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
+func (p *ProjectFiles) trimTrash(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
 	var out []Trimmed
 	var folders []string
 	err := fs.WalkDir(p.dir.Tree(), Trash, func(name string, d fs.DirEntry, err error) error {

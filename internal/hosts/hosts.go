@@ -35,8 +35,8 @@ type Entry struct {
 	Pass []string
 }
 
-// Found is an entry in a host's file.
-type Found struct {
+// FoundEntry is an entry in a host's file.
+type FoundEntry struct {
 	Name    string
 	Command string
 	Args    []string
@@ -48,7 +48,7 @@ type Found struct {
 
 // format reads and changes one kind of file.
 type format interface {
-	find(text []byte) ([]Found, error)
+	find(text []byte) ([]FoundEntry, error)
 	add(text []byte, e Entry, force bool) ([]byte, error)
 	remove(text []byte, name, program string, force bool) ([]byte, error)
 	snippet(e Entry) string
@@ -251,7 +251,7 @@ func (h Host) Program() string { return h.program }
 func (h Host) Next(scope Scope) string { return h.next[scope] }
 
 // Find lists the entries in the text of the host's file.
-func (h Host) Find(text []byte) ([]Found, error) { return h.format.find(text) }
+func (h Host) Find(text []byte) ([]FoundEntry, error) { return h.format.find(text) }
 
 // Add returns the text with the entry in it; the same text where it is there. Of an entry
 // with this name only command and arguments change. One that starts another program is

@@ -101,7 +101,7 @@ func (p Plan) Uninstall(h Host) Change {
 // has reports whether a host's file has an entry of a name.
 func (h Host) has(text []byte, name string) bool {
 	found, err := h.Find(text)
-	return err == nil && slices.ContainsFunc(found, func(e Found) bool { return e.Name == name && e.Folder == "" })
+	return err == nil && slices.ContainsFunc(found, func(e FoundEntry) bool { return e.Name == name && e.Folder == "" })
 }
 
 // change works out what an edit comes to for a host.

@@ -38,7 +38,7 @@ type Module struct {
 type Catalog struct {
 	origins []*Origin
 	items   []*Item
-	names   map[Kind]map[string][]match
+	names   map[Kind]map[string][]namedItem
 }
 
 // Origins returns the sources as they were scanned, in order.
@@ -160,10 +160,10 @@ func (c *Catalog) Folders() []string {
 	return out
 }
 
-// match is an item under one of its names. A lower level is a better one; among the names
+// namedItem is an item under one of its names. A lower level is a better one; among the names
 // that are its own the source counts first, so that nothing added later goes before what the
 // project has.
-type match struct {
+type namedItem struct {
 	item  *Item
 	level int
 }

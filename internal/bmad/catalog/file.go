@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// File is a file of an installation.
-type File struct {
+// TextFile is a file of an installation.
+type TextFile struct {
 	// URI is its address.
 	URI      string
 	MIMEType string
@@ -42,36 +42,36 @@ func MIMEType(name string) string {
 }
 
 // File reads a file of the source, if it may be served.
-func (f *fileReader) File(name string) (File, error) {
+func (f *fileReader) File(name string) (TextFile, error) {
 	tree, served := f.tree(name)
 	real, stays := inside(f.FS, tree, name)
 	if !served || !stays || isPrivate(real) {
-		return File{}, fault.New(fault.NotAllowed, "%q leads out of the installation, by a symbolic link", name).
+		return TextFile{}, fault.New(fault.NotAllowed, "%q leads out of the installation, by a symbolic link", name).
 			WithHint("only files of the installation are served; read it yourself if you may")
 	}
 	info, err := fs.Stat(f.FS, real) // before it is opened: to open a pipe is to wait for its writer
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return File{}, fault.New(fault.NotFound, "the file %q is not there", name).WithHint("the installation may have changed: list it again")
+		return TextFile{}, fault.New(fault.NotFound, "the file %q is not there", name).WithHint("the installation may have changed: list it again")
 	case err != nil:
-		return File{}, fault.New(fault.Storage, "the file %q cannot be looked at: %w", name, err).WithHint("check its permissions, and that no symbolic link leads out of the folder")
+		return TextFile{}, fault.New(fault.Storage, "the file %q cannot be looked at: %w", name, err).WithHint("check its permissions, and that no symbolic link leads out of the folder")
 	case info.IsDir():
-		return File{}, fault.New(fault.InvalidArgument, "%q is a folder", name).WithHint("list it: bmad-resources {operation: \"list\", pattern: %q}", name+"/**")
+		return TextFile{}, fault.New(fault.InvalidArgument, "%q is a folder", name).WithHint("list it: bmad-resources {operation: \"list\", pattern: %q}", name+"/**")
 	case !info.Mode().IsRegular():
-		return File{}, fault.New(fault.NotAllowed, "%q is no regular file", name).WithHint("only regular files of the installation are served")
+		return TextFile{}, fault.New(fault.NotAllowed, "%q is no regular file", name).WithHint("only regular files of the installation are served")
 	case info.Size() > MaxFile:
-		return File{}, tooLarge(name, info.Size())
+		return TextFile{}, tooLarge(name, info.Size())
 	}
 	data, err := readLimited(f.FS, real, MaxFile)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return File{}, tooLarge(name, MaxFile+1)
+		return TextFile{}, tooLarge(name, MaxFile+1)
 	case err != nil:
-		return File{}, fault.New(fault.Storage, "the file %q cannot be read: %w", name, err).WithHint("check its permissions")
+		return TextFile{}, fault.New(fault.Storage, "the file %q cannot be read: %w", name, err).WithHint("check its permissions")
 	case binary(data):
-		return File{}, fault.New(fault.NotAllowed, "%q is not a text file", name).WithHint("only text is served; open it with a program for its kind")
+		return TextFile{}, fault.New(fault.NotAllowed, "%q is not a text file", name).WithHint("only text is served; open it with a program for its kind")
 	}
-	return File{URI: f.URI(name), MIMEType: MIMEType(name), Path: name, Source: f.Name, Data: data}, nil
+	return TextFile{URI: f.URI(name), MIMEType: MIMEType(name), Path: name, Source: f.Name, Data: data}, nil
 }
 
 func tooLarge(name string, size int64) error {

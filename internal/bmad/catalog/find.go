@@ -17,12 +17,12 @@ import (
 
 // index makes the names by which items are found.
 func (c *Catalog) index() {
-	c.names = map[Kind]map[string][]match{Agent: {}, Workflow: {}, Task: {}}
+	c.names = map[Kind]map[string][]namedItem{Agent: {}, Workflow: {}, Task: {}}
 	for _, i := range c.items {
 		names := c.names[i.Kind]
 		put := func(name string, level int) {
-			if name = normal(name); name != "" && !slices.ContainsFunc(names[name], func(m match) bool { return m.item == i }) {
-				names[name] = append(names[name], match{i, level})
+			if name = normal(name); name != "" && !slices.ContainsFunc(names[name], func(m namedItem) bool { return m.item == i }) {
+				names[name] = append(names[name], namedItem{i, level})
 			}
 		}
 		put(i.Name, byName)

@@ -175,10 +175,10 @@ func read(t testing.TB, c *catalog.Catalog, address string) string {
 }
 
 // follow reads an address in the view that it asks for.
-func follow(c *catalog.Catalog, address string) (catalog.File, error) {
+func follow(c *catalog.Catalog, address string) (catalog.TextFile, error) {
 	ref, err := catalog.ParseRef(address)
 	if err != nil {
-		return catalog.File{}, err
+		return catalog.TextFile{}, err
 	}
 	if ref.Resolved {
 		file, _, err := resolve.Text(c, ref, at)

@@ -14,7 +14,7 @@ const maxParts = 100
 
 // applyHelp reads what the method's help says of items: their codes, phases and commands.
 func (s *scan) applyHelp(in *Installation) {
-	parts := map[*Item][]part{}
+	parts := map[*Item][]helpPart{}
 	byPath := map[string]*Item{}
 	for _, i := range s.Items {
 		byPath[i.Path] = i
@@ -24,7 +24,7 @@ func (s *scan) applyHelp(in *Installation) {
 		if i == nil || len(parts[i]) == maxParts {
 			continue
 		}
-		parts[i] = append(parts[i], part{cmp.Or(r["menu-code"], r["code"]), cmp.Or(r["display-name"], r["name"]), modeOf(r)})
+		parts[i] = append(parts[i], helpPart{cmp.Or(r["menu-code"], r["code"]), cmp.Or(r["display-name"], r["name"]), modeOf(r)})
 		i.Codes = format.AppendNew(i.Codes, r["menu-code"], r["code"])
 		if i.Phase == "" || i.Phase == "anytime" {
 			i.Phase = cmp.Or(phase(r["phase"]), i.Phase)

@@ -129,7 +129,7 @@ func (i *Item) applyRoster(a roster) {
 
 // applyParts takes over what an item does: it is called as what it is for, and found by the names of
 // the rest, such as the status of a sprint.
-func (i *Item) applyParts(parts []part) {
+func (i *Item) applyParts(parts []helpPart) {
 	title := parts[0].name
 	for _, p := range parts {
 		if p.mode == "" {
@@ -150,9 +150,9 @@ func (i *Item) applyParts(parts []part) {
 	}
 }
 
-// part is one of the things that an item does, with the code and the name it is asked for by.
+// helpPart is one of the things that an item does, with the code and the name it is asked for by.
 // mode says which; it is "" for what the item is for.
-type part struct{ code, name, mode string }
+type helpPart struct{ code, name, mode string }
 
 func rank(k Kind) int { return slices.Index([]Kind{Agent, Workflow, Task}, k) }
 

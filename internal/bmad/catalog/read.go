@@ -10,10 +10,10 @@ import (
 )
 
 // Read returns the bytes of a file, as they are.
-func (c *Catalog) Read(r Ref) (File, error) {
+func (c *Catalog) Read(r Ref) (TextFile, error) {
 	f, name, err := c.Locate(r)
 	if err != nil {
-		return File{}, err
+		return TextFile{}, err
 	}
 	return f.File(name)
 }

@@ -16,9 +16,9 @@ import (
 // aside are the folders of an installation that hold no items.
 var aside = []string{"_config", "_cfg", "_memory", "custom", "render", "scripts", "docs"}
 
-// survey collects what the files of an installation of version 6 show, before its manifests
+// v6Survey collects what the files of an installation of version 6 show, before its manifests
 // add to it.
-type survey struct {
+type v6Survey struct {
 	*scan
 	in *Installation
 	// files are those that can be items, by kind, in the order of the walk.
@@ -27,8 +27,8 @@ type survey struct {
 	rows map[Kind]map[string]format.Row
 }
 
-func newSurvey(s *scan, in *Installation) *survey {
-	return &survey{scan: s, in: in, files: map[Kind][]string{}, rows: map[Kind]map[string]format.Row{Agent: {}, Workflow: {}, Task: {}}}
+func newSurvey(s *scan, in *Installation) *v6Survey {
+	return &v6Survey{scan: s, in: in, files: map[Kind][]string{}, rows: map[Kind]map[string]format.Row{Agent: {}, Workflow: {}, Task: {}}}
 }
 
 // addV6 takes a folder for an installation of version 6. Its files say what there is; its
@@ -57,7 +57,7 @@ func (s *scan) addV6(dir, manifests string) {
 
 // addSurvey makes items of what an installation was seen to have, and of what the manifests in a
 // folder say of it.
-func (s *survey) addSurvey(at string) {
+func (s *v6Survey) addSurvey(at string) {
 	s.assignRows(Agent, path.Join(at, "agent-manifest.csv"))
 	s.assignRows(Workflow, path.Join(at, "workflow-manifest.csv"))
 	s.assignRows(Task, path.Join(at, "task-manifest.csv"))
@@ -101,7 +101,7 @@ func (s *scan) readManifest(in *Installation, name string) {
 }
 
 // visit notes what a folder of a module has.
-func (s *survey) visit(module, dir string, names []fs.DirEntry) bool {
+func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 	if has(names, "SKILL.md") {
 		s.addSkill(dir, names, s.in, module)
 		return false
@@ -128,7 +128,7 @@ func (s *survey) visit(module, dir string, names []fs.DirEntry) bool {
 
 // noteFile notes what a file can be, by the folders of its module that it lies in. described is
 // true where its folder has a workflow in YAML.
-func (s *survey) noteFile(name string, below []string, described bool) {
+func (s *v6Survey) noteFile(name string, below []string, described bool) {
 	base, ext := path.Base(name), path.Ext(name)
 	switch {
 	case slices.Contains(below, "workflows"):
@@ -143,7 +143,7 @@ func (s *survey) noteFile(name string, below []string, described bool) {
 }
 
 // assignRows gives the rows of a manifest to the files they are of.
-func (s *survey) assignRows(kind Kind, manifest string) {
+func (s *v6Survey) assignRows(kind Kind, manifest string) {
 	there := map[string]bool{}
 	for _, name := range s.files[kind] {
 		there[name] = true
@@ -171,7 +171,7 @@ func (s *survey) assignRows(kind Kind, manifest string) {
 }
 
 // addUnexpected takes a file that a row names and that lies where none of its kind was looked for.
-func (s *survey) addUnexpected(kind Kind, candidates []string, r format.Row) bool {
+func (s *v6Survey) addUnexpected(kind Kind, candidates []string, r format.Row) bool {
 	for _, name := range candidates {
 		if path.Base(name) == "SKILL.md" || !strings.HasPrefix(name, s.in.Dir+"/") || !s.isFile(name) {
 			continue
@@ -183,7 +183,7 @@ func (s *survey) addUnexpected(kind Kind, candidates []string, r format.Row) boo
 	return false
 }
 
-func (s *survey) addAgent(name string) {
+func (s *v6Survey) addAgent(name string) {
 	r, listed := s.rows[Agent][name]
 	i := &Item{Kind: Agent, Name: format.Stem(name), Module: s.in.ModuleOf(name), Path: name, Dir: path.Dir(name), Installation: s.in}
 	if listed {
@@ -215,7 +215,7 @@ func (s *survey) addAgent(name string) {
 var givenName = regexp.MustCompile(`(?m)^[ \t]+name:[ \t]*["']?([^"'\n#]+)`)
 
 // applyCustomName gives an agent the name that the project's customization has for it.
-func (s *survey) applyCustomName(i *Item) {
+func (s *v6Survey) applyCustomName(i *Item) {
 	for _, folder := range []string{"_config", "_cfg"} {
 		file := path.Join(i.Installation.Dir, folder, "agents", i.Module+"-"+format.Stem(i.Path)+".customize.yaml")
 		if m := givenName.FindStringSubmatch(s.head(file)); m != nil {
@@ -228,7 +228,7 @@ func (s *survey) applyCustomName(i *Item) {
 }
 
 // addSourceAgent takes an agent that is not compiled.
-func (s *survey) addSourceAgent(i *Item) {
+func (s *v6Survey) addSourceAgent(i *Item) {
 	var file format.SourceAgent
 	s.yaml(i.Path, &file)
 	m := file.Agent.Metadata
@@ -242,7 +242,7 @@ func slug(name string) string {
 	return strings.ReplaceAll(strings.ToLower(format.OneLine(name)), " ", "-")
 }
 
-func (s *survey) addWorkflow(name string) {
+func (s *v6Survey) addWorkflow(name string) {
 	r, listed := s.rows[Workflow][name]
 	dir := path.Dir(name)
 	i := &Item{Kind: Workflow, Module: s.in.ModuleOf(name), Path: name, Dir: dir, Installation: s.in, Phase: phase(path.Dir(dir) + "/")}
@@ -272,7 +272,7 @@ func (s *survey) addWorkflow(name string) {
 	s.addItem(i)
 }
 
-func (s *survey) addTask(name string) {
+func (s *v6Survey) addTask(name string) {
 	r, listed := s.rows[Task][name]
 	i := &Item{Kind: Task, Name: format.Stem(name), Module: s.in.ModuleOf(name), Path: name, Dir: path.Dir(name), Installation: s.in}
 	if listed {

@@ -12,7 +12,7 @@ import (
 
 // update is one that is under way.
 type update struct {
-	*place
+	*cacheEntry
 	spec Spec
 	git  git
 }
@@ -30,10 +30,10 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	if err != nil {
 		return "", false, err
 	}
-	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && u.whole(before, before.Commit) {
+	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && u.isWhole(before, before.Commit) {
 		return before.Commit, false, nil // a commit does not change
 	}
-	if u.whole(before, want.commit) {
+	if u.isWhole(before, want.commit) {
 		return want.commit, false, u.revive(want.commit)
 	}
 	temp := u.in(durable.TempName(checkoutName))
@@ -47,7 +47,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	if commit, err = u.download(ctx, g, want); err != nil {
 		return "", false, err
 	}
-	if u.whole(before, commit) { // the ref was moved meanwhile
+	if u.isWhole(before, commit) { // the ref was moved meanwhile
 		return commit, false, u.revive(commit)
 	}
 	if err := u.checkOut(ctx, g, temp, commit); err != nil {
@@ -99,8 +99,8 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	return target{}, fault.New(fault.NotFound, "the remote has no branch or tag %s", ref).WithHint("name a branch, tag or commit that is there after # in the address")
 }
 
-// whole is what git says where a server does not give a single commit, or no part of a history.
-var whole = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
+// wholeRepository is what git says where a server does not give a single commit, or no part of a history.
+var wholeRepository = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
 // download brings what is wanted into a new repository, and returns its commit.
 func (u *update) download(ctx context.Context, g git, want target) (string, error) {
@@ -122,12 +122,12 @@ func (u *update) download(ctx context.Context, g git, want target) (string, erro
 	switch {
 	case want.ref != "":
 		err = get("--depth=1", "--", url, want.ref)
-		if err != nil && whole.MatchString(err.Error()) {
+		if err != nil && wholeRepository.MatchString(err.Error()) {
 			err = get("--", url, want.ref)
 		}
 	case commitForm.MatchString(want.commit):
 		err = get("--depth=1", "--", url, want.commit)
-		if err != nil && whole.MatchString(err.Error()) {
+		if err != nil && wholeRepository.MatchString(err.Error()) {
 			found = want.commit
 			err = get(everything...)
 		}

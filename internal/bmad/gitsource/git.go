@@ -149,8 +149,8 @@ func (g git) answer(ctx context.Context, args ...string) (string, error) {
 
 // run runs git with nothing to read. The error is the context's if the call is given up,
 // else a fault whose message is one line for people.
-func (g git) run(ctx context.Context, out writer, args ...string) error {
-	said := &tail{}
+func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
+	said := &lastLines{}
 	// A program that prints too much is ended: not all end when nobody reads any more.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -211,8 +211,8 @@ func hint(words string) string {
 	return "see that the network is there and that `git ls-remote` with this address works, then update it again"
 }
 
-// writer takes what git prints.
-type writer interface {
+// outputWriter takes what git prints.
+type outputWriter interface {
 	Write(p []byte) (int, error)
 	// refused reports whether there was more than is taken.
 	refused() bool
@@ -223,13 +223,13 @@ var errRefused = errors.New("too much output")
 
 // stopper is a writer that calls stop when it takes no more.
 type stopper struct {
-	writer
+	outputWriter
 	stop func()
 }
 
 // Write implements io.Writer.
 func (s stopper) Write(p []byte) (int, error) {
-	n, err := s.writer.Write(p)
+	n, err := s.outputWriter.Write(p)
 	if err != nil {
 		s.stop()
 	}
@@ -256,14 +256,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 func (b *bounded) refused() bool { return b.over }
 
-// tail keeps the end of what is written.
-type tail struct {
+// lastLines keeps the end of what is written.
+type lastLines struct {
 	data []byte
 	cut  bool
 }
 
 // Write implements io.Writer. It never fails: git would fail by that.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *lastLines) Write(p []byte) (int, error) {
 	if t.data = append(t.data, p...); len(t.data) > 2*maxSaid {
 		t.data, t.cut = append(t.data[:0], t.data[len(t.data)-maxSaid:]...), true
 	}
@@ -271,7 +271,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // String returns whole lines: what is left of a line may be half of a secret.
-func (t *tail) String() string {
+func (t *lastLines) String() string {
 	if !t.cut {
 		return string(t.data)
 	}

@@ -105,7 +105,7 @@ func (c *Cache) Copy(s Spec) (Copy, error) {
 		return Copy{}, c.trouble(err)
 	}
 	defer func() { _ = p.Close() }()
-	return p.serve(s, p.look(s))
+	return p.serve(s, p.current(s))
 }
 
 // Due reports whether the remote should be asked: there is no copy, or it was last checked
@@ -119,7 +119,7 @@ func (c *Cache) Due(s Spec) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer func() { _ = p.Close() }()
-	return c.due(p.look(s))
+	return c.due(p.current(s))
 }
 
 func (c *Cache) due(r record) bool {
@@ -241,7 +241,7 @@ func (c *Cache) Remove(ctx context.Context, s Spec) error {
 }
 
 // lock takes the lock of a remote. Whoever has it may use all of the time of an update.
-func (c *Cache) lock(ctx context.Context, p *place) (*durable.Lock, error) {
+func (c *Cache) lock(ctx context.Context, p *cacheEntry) (*durable.Lock, error) {
 	p.LockTimeout = c.timeout() + durable.LockTimeout
 	return p.Lock(ctx, p.lockName())
 }

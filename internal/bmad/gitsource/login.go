@@ -14,11 +14,11 @@ import (
 // environment of git, and in no other way.
 type login struct{ user, password string }
 
-// sealed is a login in a Spec. It is behind a function, so that a Spec in a struct that
+// hiddenLogin is a login in a Spec. It is behind a function, so that a Spec in a struct that
 // somebody prints shows an address of memory: String is not called there.
-type sealed struct{ open func() *login }
+type hiddenLogin struct{ open func() *login }
 
-func seal(l login) *sealed { return &sealed{func() *login { return &l }} }
+func seal(l login) *hiddenLogin { return &hiddenLogin{func() *login { return &l }} }
 
 // login returns the credentials, or nil.
 func (s Spec) login() *login {

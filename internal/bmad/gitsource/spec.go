@@ -45,7 +45,7 @@ type Spec struct {
 	ref    string // "" is what the remote has as HEAD
 	sub    string // "" is all of it
 	// sealed holds credentials; nil is that there are none.
-	sealed *sealed
+	sealed *hiddenLogin
 }
 
 // Parse reads the address of a remote: git+https://, git+ssh:// or git+file:// followed by

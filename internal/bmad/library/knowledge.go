@@ -18,7 +18,7 @@ type KnowledgePage struct {
 
 // Knowledge returns what is known of a domain: the text of its only piece, else the list of
 // them; the domains, where none is named; the file at an address.
-func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
+func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
 	domain = strings.TrimSpace(domain)
 	if strings.HasPrefix(domain, catalog.Scheme+"://") {
 		r, err := s.Read(domain, MaxReply-300)
@@ -29,7 +29,7 @@ func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage
 		return text, out, err
 	}
 	if s.Empty() {
-		return "", out, s.none()
+		return "", out, s.noInstallation()
 	}
 	if domain == "" {
 		all := s.Domains()
@@ -76,7 +76,7 @@ type Details struct {
 }
 
 // Details returns an item with its files, without their texts.
-func (s *Shelf) Details(kind catalog.Kind, name string) (Details, error) {
+func (s *Snapshot) Details(kind catalog.Kind, name string) (Details, error) {
 	i, err := s.find(name, kind)
 	if err != nil {
 		return Details{}, err

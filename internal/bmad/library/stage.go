@@ -29,9 +29,9 @@ const maxLine = 300
 func (l *Library) Persona(project string, stage workflow.StageID) (string, error) {
 	s := l.At(project)
 	if s.Empty() {
-		return "", s.none()
+		return "", s.noInstallation()
 	}
-	i, ok := s.acting(stage)
+	i, ok := s.stageAgent(stage)
 	if !ok {
 		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage, strings.Join(stageAgents[stage], ", "))
 	}
@@ -41,7 +41,7 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 	}
 	p := r.Persona
 	var b strings.Builder
-	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", who(p, i), i.Full())
+	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", agentHeading(p, i), i.Full())
 	line := func(name, text string) {
 		if text = oneLine(text); text != "" {
 			fmt.Fprintf(&b, "\n- %s: %s", name, clip(text, maxLine))
@@ -87,9 +87,9 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// acting returns the agent of a stage. Where several modules have one of that name, the
+// stageAgent returns the agent of a stage. Where several modules have one of that name, the
 // method's own for software, bmm, goes first.
-func (s *Shelf) acting(stage workflow.StageID) (catalog.Item, bool) {
+func (s *Snapshot) stageAgent(stage workflow.StageID) (catalog.Item, bool) {
 	agents := s.Catalog.Items(catalog.Agent)
 	for _, name := range stageAgents[stage] {
 		var found []catalog.Item

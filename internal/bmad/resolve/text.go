@@ -12,30 +12,30 @@ import (
 
 // Text returns a file with its placeholders filled in, as the item sees it that it belongs
 // to.
-func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.File, []string, error) {
+func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []string, error) {
 	f, name, err := c.Locate(ref)
 	if err != nil {
-		return catalog.File{}, nil, err
+		return catalog.TextFile{}, nil, err
 	}
 	file, err := f.File(name)
 	if err != nil {
-		return catalog.File{}, nil, err
+		return catalog.TextFile{}, nil, err
 	}
 	item := itemOf(f, name)
 	r, err := newResolver(c, item, t)
 	if err != nil {
-		return catalog.File{}, nil, err
+		return catalog.TextFile{}, nil, err
 	}
 	_, defaults, err := r.loadLayers()
 	if err != nil {
-		return catalog.File{}, nil, err
+		return catalog.TextFile{}, nil, err
 	}
 	text := string(file.Data)
 	switch {
 	case item.Skill && name == path.Join(item.Dir, catalog.CustomizeFile) && len(r.tables) > 0:
 		data, err := yaml.Marshal(r.fillValue(r.tables))
 		if err != nil {
-			return catalog.File{}, nil, fault.New(fault.InvalidArgument, "the settings %s cannot be shown: %w", name, err).WithHint("read the file as it is")
+			return catalog.TextFile{}, nil, fault.New(fault.InvalidArgument, "the settings %s cannot be shown: %w", name, err).WithHint("read the file as it is")
 		}
 		file.Data, file.MIMEType = data, catalog.MIMEType(".yaml")
 		return file, r.open, nil
@@ -50,7 +50,7 @@ func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.File, []string
 		}
 		if item.Kind != "" {
 			if err := r.enter(entry); err != nil {
-				return catalog.File{}, nil, err
+				return catalog.TextFile{}, nil, err
 			}
 		}
 		text, err = r.filledText(name, text)
