@@ -6,7 +6,7 @@
 // functions over an [Event] and its turn. The server holds its gates by itself; this is
 // for assistants that would pass on a word that nobody has said.
 //
-// What Claude Code reports is described at https://code.claude.com/docs/en/hooks; the
+// Claude Code's events are described at https://code.claude.com/docs/en/hooks; the
 // fields used here are those that 2.1.329 sends.
 package claudehook
 
@@ -32,7 +32,7 @@ type HookEvent struct {
 	Arguments string `json:"command_args"`
 	// Cwd is the folder that the host works in.
 	Cwd string `json:"cwd"`
-	// Program is the path of this program, for whoever reads the event: it may have any name.
+	// Program is the path of this program, for the reader of the event: it may have any name.
 	Program string `json:"-"`
 }
 
@@ -55,7 +55,7 @@ func (e HookEvent) Typed() string {
 	return command
 }
 
-// Turn is what is known of the present turn.
+// Turn is the state of the present turn.
 type Turn struct {
 	// Prompt is the turn's id.
 	Prompt string `json:"prompt"`

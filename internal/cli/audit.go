@@ -88,7 +88,7 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 		return fault.New(fault.InvalidArgument, "there is no format %q", call.format).WithHint("pass --format text, json or sarif")
 	}
 	if !(call.min >= 0 && call.min <= 100) {
-		return fault.New(fault.InvalidArgument, "--min %g is no score", call.min).WithHint("pass a number from 0 to 100")
+		return fault.New(fault.InvalidArgument, "--min %g is not a score", call.min).WithHint("pass a number from 0 to 100")
 	}
 	stage, err := call.stageOf()
 	if err != nil {
@@ -128,7 +128,7 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 	return err
 }
 
-// stageOf returns the stage that was named, or that the file's name tells.
+// stageOf returns the named stage, or the one that the file's name implies.
 func (c auditCall) stageOf() (workflow.StageID, error) {
 	stages := workflow.Default()
 	if c.stage != "" {

@@ -25,7 +25,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	// What a model or a repository wrote must not move the cursor over what is true.
+	// Text of a model or a repository must not move the cursor over our output.
 	a := &app{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), raw: out}
 	defer func() {
 		if p := recover(); p != nil {

@@ -20,7 +20,7 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-// demoStep is one call of the demo, with what led to it.
+// demoStep is one call of the demo and its cause.
 type demoStep struct {
 	// said is what the human said; did is what the assistant did of its own.
 	said, did string
@@ -54,7 +54,7 @@ func demoSteps() []demoStep {
 		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
 		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
 		{did: "shows the report and calls approve", args: approve, form: map[string]any{"decision": "request_changes", "feedback": "Lost tasks are not acceptable."}, place: "dev/refining"},
-		{did: "mends what the review found", file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
+		{did: "fixes the findings of the review", file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
 		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
 		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},
 	}

@@ -110,7 +110,7 @@ func iteration(arg string) (int, error) {
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 {
-		return 0, fault.New(fault.InvalidArgument, "%q is no number of a submission", arg).
+		return 0, fault.New(fault.InvalidArgument, "%q is not the number of a submission", arg).
 			WithHint("use a number from 1, or %q for the artifact as it is on disk", savedWord)
 	}
 	return n, nil

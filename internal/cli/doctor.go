@@ -129,7 +129,7 @@ func checkFolders(a *app) doctor.Check {
 		c.Status, c.Remedy = doctor.Warning, "bmad-mcp projects remove DIR takes it off the list"
 		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: "does not count: " + row.Why})
 	}
-	c.Detail = fmt.Sprintf("assistants may work in what their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+	c.Detail = fmt.Sprintf("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
@@ -166,7 +166,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 // maxLeftOut bounds what doctor names of an installation's problems.
 const maxLeftOut = 10
 
-// checkMethod tells what is installed of the BMAD method, where anything is, and what of it
+// checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
 func checkMethod(a *app, cwd string) []doctor.Check {
 	s := a.library.At(cwd)

@@ -35,10 +35,10 @@ const exitHelp = `Exit codes:
   7  bmad-mcp itself failed, which is a bug; standard error has the details
   130  interrupted`
 
-// errReported ends the program with exitStorage: what there is to say was printed.
+// errReported ends the program with exitStorage: the error was already printed.
 var errReported = errors.New("reported")
 
-// errPending ends the program with exitGate: a decision is due, and was not given.
+// errPending ends the program with exitGate: a decision was needed and not given.
 var errPending = errors.New("pending")
 
 // errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
@@ -57,7 +57,7 @@ func (a *app) fail(err error) int {
 	switch {
 	case errors.As(err, &f):
 	case errors.Is(err, syscall.EPIPE):
-		return exitStorage // whoever read us has gone, as head does
+		return exitStorage // the reader has gone, as head does
 	case errors.As(err, &io):
 		f = fault.From(err)
 	default:

@@ -59,7 +59,7 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 	yes := !reject
 	if f.yes {
 		if reject && strings.TrimSpace(f.feedback) == "" {
-			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("say what is to change")
+			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
 		}
 		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
 		req.Confirmed = &yes

@@ -108,5 +108,5 @@ func parseAge(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return d, nil
 	}
-	return 0, fault.New(fault.InvalidArgument, "%q is no age", text).WithHint("use days or hours, such as 30d or 12h")
+	return 0, fault.New(fault.InvalidArgument, "%q is not an age", text).WithHint("use days or hours, such as 30d or 12h")
 }

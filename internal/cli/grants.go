@@ -26,7 +26,7 @@ func grantText(g *workflow.Grant, unvouched bool) string {
 	return text
 }
 
-// adoptionText says what a person has accepted.
+// adoptionText describes the state that a person has accepted.
 func adoptionText(a *workflow.Adoption) string {
 	return fmt.Sprintf("changed from entry %d on: %s", a.From, a.Problem)
 }
@@ -34,6 +34,6 @@ func adoptionText(a *workflow.Adoption) string {
 // warnOfChanges says so where a session was changed by other hands.
 func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Changed() {
-		fmt.Fprintf(a.out, "Changed by other hands: %s. Do not take it for what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
+		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
 	}
 }

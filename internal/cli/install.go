@@ -88,7 +88,7 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 		return nil, fault.New(fault.InvalidArgument, "--scope %q is none of user, project", f.scope).WithHint("leave it out for all your projects")
 	}
 	if !serverName.MatchString(f.name) {
-		return nil, fault.New(fault.InvalidArgument, "--name %q is no name for a server", f.name).WithHint("take letters, digits, - and _, at most 64")
+		return nil, fault.New(fault.InvalidArgument, "--name %q is not a valid server name", f.name).WithHint("take letters, digits, - and _, at most 64")
 	}
 	var out []hosts.Host
 	for _, name := range names {
@@ -190,7 +190,7 @@ func hostMachine(a *app, f installFlags) (hosts.Machine, error) {
 		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not made for you")
 	}
 	if project == filepath.Dir(project) || m.Home != "" && hosts.SameFile(project, m.Home) {
-		return m, fault.New(fault.InvalidArgument, "%s is no project", project).WithHint("go into the project, or pass --cwd with its folder")
+		return m, fault.New(fault.InvalidArgument, "%s is not a project", project).WithHint("go into the project, or pass --cwd with its folder")
 	}
 	return m, nil
 }

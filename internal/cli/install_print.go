@@ -26,7 +26,7 @@ func printChange(a *app, c hosts.Change) {
 	}
 	if c.Diff != "" && c.Status != hosts.Failed {
 		if len(c.Command) > 0 {
-			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command)+"\n  which lays the file out in its own way; what it comes to is:")
+			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command)+"\n  which lays the file out in its own way; the change amounts to:")
 		}
 		fmt.Fprintln(a.out, indent(strings.TrimRight(c.Diff, "\n")))
 	}

@@ -55,7 +55,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 		},
 	}
 	cmd.Flags().StringVar(&module, "module", "", "only those of this module")
-	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is no terminal")
+	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")
 	if kind == catalog.Workflow {
 		cmd.Flags().StringVar(&category, "phase", "", "only those of this phase: analysis, planning, solutioning, implementation, anytime")
 	}

@@ -46,7 +46,7 @@ func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	return r
 }
 
-// shelf returns what there is of the method for the folder that the command is for. A
+// snapshot returns the method's installations for the folder that the command is for. A
 // repository that was never fetched is waited for: nobody else will tell that it has come.
 func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 	project, err := a.project()

@@ -110,7 +110,7 @@ func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []engi
 	warnOfChanges(a, s, v)
 	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
-		fmt.Fprintln(a.out, "An older server kept no history of what was before.")
+		fmt.Fprintln(a.out, "An older server kept no history of the steps before.")
 	}
 	fmt.Fprintln(a.out)
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)

@@ -88,7 +88,7 @@ func plain(markdown string) string {
 	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
 }
 
-// nextCommands says what a person at the terminal can run now.
+// nextCommands lists the commands that a person at the terminal can run now.
 func nextCommands(r *engine.Reply) string {
 	task := shellWord(r.TaskName)
 	if slices.Contains(r.PendingUserActions, string(workflow.ActionAdopt)) {

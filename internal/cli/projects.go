@@ -166,7 +166,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if !added {
 		state = "It was added before"
 	}
-	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in what lies below it; servers that run know at once.\n", state, real)
+	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in the folders below it; running servers know at once.\n", state, real)
 	return nil
 }
 

@@ -259,7 +259,7 @@ func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	}
 }
 
-// evidenceText says what came of a verify command.
+// evidenceText describes the result of a verify command.
 func evidenceText(e *workflow.Evidence) string {
 	took := (time.Duration(e.TookMS) * time.Millisecond).String()
 	switch {

@@ -212,7 +212,7 @@ func sourcesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sources",
 		Short: "Where the BMAD method is taken from: list, add, update or remove git repositories",
-		Long: `The BMAD method is looked for in the project, then in your home (~/.bmad, the skill
+		Long: `The BMAD method is searched for in the project, then in your home (~/.bmad, the skill
 folders of your assistants), then in git repositories: those you add here, those of the
 setting sources, and those that the project's settings name and you have allowed
 (bmad-mcp allow). BMAD_ROOT, the folder of an installation, goes in the project's place.
@@ -233,7 +233,7 @@ need the credentials that git has for them (credential helper, ssh agent).
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "Show where the method is looked for, and what was found", Args: cobra.NoArgs,
+			Use: "list", Short: "Show the places searched for the method, and what was found", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
 		},
 		&cobra.Command{
@@ -252,7 +252,7 @@ need the credentials that git has for them (credential helper, ssh agent).
 	return cmd
 }
 
-// since tells people when something was.
+// since formats a time for people.
 func since(at time.Time) string {
 	if at.IsZero() {
 		return "never"
@@ -260,7 +260,7 @@ func since(at time.Time) string {
 	return at.Local().Format("2006-01-02 15:04")
 }
 
-// describeCopy tells people of a copy.
+// describeCopy describes a copy to people.
 func describeCopy(c gitsource.Copy) string {
 	commit := c.Commit
 	if len(commit) > 12 {

@@ -29,7 +29,7 @@ func answerCommand(a *app) *cobra.Command {
 				case i == 0:
 					req.SessionID = arg
 				default:
-					return fault.New(fault.InvalidArgument, "%q is no answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
+					return fault.New(fault.InvalidArgument, "%q is not an answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
 				}
 			}
 			if f.answersFile != "" {

@@ -33,7 +33,7 @@ func (a *app) act(cmd *cobra.Command, req engine.Request, withPrompt bool) error
 	return a.printReply(reply, withPrompt)
 }
 
-// revisionFlag lets a script change only what it has looked at.
+// revisionFlag lets a script change only the revision that it has seen.
 func revisionFlag(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().IntVar(&f.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
 }

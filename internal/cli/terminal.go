@@ -218,7 +218,7 @@ var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT",
 func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return nil, noPerson("standard input is no terminal")
+		return nil, noPerson("standard input is not a terminal")
 	}
 	if name := assistantHere(); name != "" {
 		return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
@@ -226,7 +226,7 @@ func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
 }
 
-// assistantHere returns the variable that tells that an assistant works at this terminal; ""
+// assistantHere returns the variable by which an assistant shows at this terminal; ""
 // where none does.
 func assistantHere() string {
 	for _, name := range assistantsTerminal {

@@ -67,7 +67,7 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	}
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
 		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
-			c.add(Problem, name, "is a file or a link where a folder is due")
+			c.add(Problem, name, "is a file or a link instead of a folder")
 			c.Detail, c.Remedy = "it holds what is in the way", "move it away; the folder is made again"
 		}
 	}
@@ -132,7 +132,7 @@ func (c Check) summarize() Check {
 		c.Fixable = false
 		return c
 	}
-	c.Detail = fmt.Sprintf("%d to mend", len(c.Items))
+	c.Detail = fmt.Sprintf("%d to fix", len(c.Items))
 	if c.Fixable {
 		c.Remedy = fixRemedy
 	}

@@ -37,11 +37,11 @@ type Check struct {
 	Group  Group       `json:"group"`
 	Name   string      `json:"check"`
 	Status CheckStatus `json:"status"`
-	// Detail says what was found, in a few words.
+	// Detail is the result in a few words.
 	Detail string `json:"detail"`
-	// Items are the places where something is wrong.
+	// Items are the defects.
 	Items []Defect `json:"items,omitempty"`
-	// Remedy says what to do; "" where nothing is wrong.
+	// Remedy is the next step; "" where all is well.
 	Remedy string `json:"remedy,omitempty"`
 	// Fixable is true where Fix repairs all of it.
 	Fixable bool `json:"fixable,omitempty"`

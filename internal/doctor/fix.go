@@ -25,7 +25,7 @@ type Fixed struct {
 // Fix repairs what can be made again from the sessions, and moves what belongs to
 // nobody into a folder of the trash that is named after at. It returns what it did, also
 // where an error ended it. Whatever it moves it looks at again under the lock of
-// whoever could be using it, so that it can run beside servers at work.
+// its possible user, so that it can run beside working servers.
 func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
 	f.Done = []string{}
 	if !p.dir.Exists(store.Folder) {

@@ -97,7 +97,7 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 		}
 		if err != nil {
 			c.add(Warning, path, fmt.Sprintf("%s cannot read it: %v", h.Name, err))
-			c.Remedy = "mend the file; the host may ignore all of it"
+			c.Remedy = "fix the file; the host may ignore all of it"
 			continue
 		}
 		for _, e := range entries {

@@ -18,7 +18,7 @@ import (
 type Trimmed struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
-	// Why says what made it superfluous.
+	// Why is the reason that it is superfluous.
 	Why string `json:"why"`
 }
 
@@ -69,7 +69,7 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s *workflow.Session, bef
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }()
-	// Reopened since it was looked at, it may refer to more.
+	// If it was reopened in between, it may refer to more.
 	now, err := p.store.Get(ctx, s.SessionID)
 	if err != nil || !finished(now, before) {
 		return nil, err

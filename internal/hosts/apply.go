@@ -46,8 +46,8 @@ func (a Applier) Apply(ctx context.Context, plan func() Change) Change {
 	}
 }
 
-// Lock keeps another install from working on the same files. Where it cannot be had,
-// each file is compared once more before it is replaced.
+// Lock keeps another install from working on the same files. Without the lock, each
+// file is still compared once more before it is replaced.
 func (a Applier) Lock(ctx context.Context) (unlock func()) {
 	none := func() {}
 	if a.DryRun || a.Folder == "" || os.MkdirAll(a.Folder, 0o700) != nil {
@@ -96,7 +96,7 @@ func (a Applier) write(ctx context.Context, c *Change) error {
 	return Write(c.Path, c.before, c.after)
 }
 
-// isEmpty reports whether a file says nothing, as one does that install has made.
+// isEmpty reports whether a file is empty, or holds only what install itself has made.
 func isEmpty(text []byte) bool {
 	left := strings.TrimSpace(string(text))
 	return left == "" || left == "{}" || left == "{\n}"

@@ -37,7 +37,7 @@ func (e Entry) Complete(scope Scope) (Entry, error) {
 		return e, fault.New(fault.InvalidArgument, "this program was made for one run (go run) and is gone after it").
 			WithHint("install it first: go install ./cmd/bmad-mcp; or name another with --command")
 	}
-	// What the PATH has may be a link that outlives the version that it leads to.
+	// The program on the PATH may be a link that outlives the version it points to.
 	if onPath, err := exec.LookPath(filepath.Base(self)); err == nil {
 		if onPath, err = filepath.Abs(onPath); err == nil && SameFile(onPath, self) {
 			self = onPath

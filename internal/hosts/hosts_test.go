@@ -291,9 +291,9 @@ func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
 	for _, c := range []struct {
 		host, text, words string // "": taken
 	}{
-		{"claude-code", "{\n  // mine\n}", "no JSON"},
-		{"claude-code", "{\"a\": 1,}", "no JSON"},
-		{"claude-desktop", "{\"a\": 1,}", "no JSON"},
+		{"claude-code", "{\n  // mine\n}", "not valid JSON"},
+		{"claude-code", "{\"a\": 1,}", "not valid JSON"},
+		{"claude-desktop", "{\"a\": 1,}", "not valid JSON"},
 		{"claude-code", "\xef\xbb\xbf{}", "byte order mark"},
 		{"claude-code", " \n", "empty"},
 		{"gemini", "{\"a\": [1,\n2,]}", "line 2 ends with a comma"},

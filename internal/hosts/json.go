@@ -88,7 +88,7 @@ func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), 
 func (f jsonFile) accepts(text []byte, value hujson.Value) error {
 	if !f.comments && !value.IsStandard() {
 		var v any
-		return fmt.Errorf("it is no JSON (%w), and the host reads nothing else", json.Unmarshal(text, &v))
+		return fmt.Errorf("not valid JSON (%w), so the host would reject it", json.Unmarshal(text, &v))
 	}
 	if f.commas {
 		return nil

@@ -76,7 +76,7 @@ func (d *jsonDocument) splice(from, to int, by string) []byte {
 
 // insert returns the text with a member behind the others of an object that ends at end
 // and whose brace stands at a depth: on a line of its own, or on the one that all of them
-// stand on. Comments stay with what they stand beside.
+// stand on. Comments stay with their neighbours.
 func (d *jsonDocument) insert(o *hujson.Object, end, depth int, s style, p pair) []byte {
 	brace := end - 1
 	at := len(bytes.TrimRight(d.text[:brace], " \t\r\n"))
@@ -129,7 +129,7 @@ func (d *jsonDocument) cut(o *hujson.Object, m *hujson.ObjectMember, start, end 
 }
 
 // hasLineComment reports whether what stands between two values has a comment that goes to
-// the end of its line, as the last thing that is no space.
+// the end of its line, ignoring spaces.
 func hasLineComment(extra hujson.Extra) bool {
 	inBlock := false
 	last := false

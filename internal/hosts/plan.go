@@ -28,7 +28,7 @@ type Change struct {
 	Scope  Scope  `json:"scope"`
 	Path   string `json:"path,omitempty"`
 	Status string `json:"status"`
-	// DryRun is true where the status says what would be.
+	// DryRun is true where nothing was changed, and the status is hypothetical.
 	DryRun bool   `json:"dry_run,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Diff   string `json:"diff,omitempty"`

@@ -43,7 +43,7 @@ func (tomlFile) servers(all map[string]any) (map[string]any, error) {
 	}
 	servers, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s is no table", serversTable)
+		return nil, fmt.Errorf("%s is not a table", serversTable)
 	}
 	return servers, nil
 }
@@ -142,7 +142,7 @@ func appendBlock(text []byte, block string) []byte {
 	return append(out, strings.ReplaceAll(block, "\n", newline)...)
 }
 
-// checked returns a changed text if it says what is wanted and nothing else.
+// checked returns a changed text if the change is the intended one and no other.
 func (f tomlFile) checked(text []byte, want map[string]any) ([]byte, error) {
 	got, err := f.decode(text)
 	if err != nil || !reflect.DeepEqual(comparable(got), comparable(want)) {

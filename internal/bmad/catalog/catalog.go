@@ -33,8 +33,8 @@ type Module struct {
 	Tasks        int    `json:"tasks"`
 }
 
-// Catalog is what several sources hold together. It does not change; Fresh tells when the
-// disk has.
+// Catalog is the union of several sources. It does not change; Fresh reports whether the disk
+// still matches it.
 type Catalog struct {
 	origins []*Origin
 	items   []*Item
@@ -161,14 +161,14 @@ func (c *Catalog) Folders() []string {
 }
 
 // namedItem is an item under one of its names. A lower level is a better one; among the names
-// that are its own the source counts first, so that nothing added later goes before what the
-// project has.
+// that are its own the source counts first, so that nothing added later takes precedence over
+// the project's own.
 type namedItem struct {
 	item  *Item
 	level int
 }
 
-// The levels at which a name tells an item.
+// The levels at which a name identifies an item.
 const (
 	byName = iota // with or without what only says that it is of the method
 	byAlias

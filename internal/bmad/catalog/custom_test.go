@@ -224,10 +224,10 @@ func TestRenderedRefuses(t *testing.T) {
 	tests := []struct{ name, settings, want string }{
 		{"a layer without an instruction", "[[workflow.review_layers]]\nid = 'blind-hunter'\nwhen = 'it rains'\n", `workflow.review_layers of bmad-build cannot be used: the layer "blind-hunter" has no instruction`},
 		{"a layer without an id", "[workflow]\nreview_layers = [{name = 'X', instruction = 'Y'}]\n", "has no id"},
-		{"a condition that is no text", "[[workflow.review_layers]]\nid = 'x'\nwhen = true\ninstruction = 'Y'\n", `the when of the layer "x" is no text`},
-		{"layers that are texts", "[workflow]\nreview_layers = 'all'\n", "it is no list"},
+		{"a condition that is no text", "[[workflow.review_layers]]\nid = 'x'\nwhen = true\ninstruction = 'Y'\n", `the when of the layer "x" is not a text`},
+		{"layers that are texts", "[workflow]\nreview_layers = 'all'\n", "it is not a list"},
 		{"an entry of a list that is none", "[workflow]\npersistent_facts = [1]\n", "entry "},
-		{"a text in the place of a list", "[workflow]\npersistent_facts = 'one fact'\n", "it is no list"},
+		{"a text in the place of a list", "[workflow]\npersistent_facts = 'one fact'\n", "it is not a list"},
 		{"a text that has to be there", "[workflow.scope]\nmax_words = ''\n", "it is empty"},
 	}
 	for _, tt := range tests {

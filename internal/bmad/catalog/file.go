@@ -58,7 +58,7 @@ func (f *fileReader) File(name string) (TextFile, error) {
 	case info.IsDir():
 		return TextFile{}, fault.New(fault.InvalidArgument, "%q is a folder", name).WithHint("list it: bmad-resources {operation: \"list\", pattern: %q}", name+"/**")
 	case !info.Mode().IsRegular():
-		return TextFile{}, fault.New(fault.NotAllowed, "%q is no regular file", name).WithHint("only regular files of the installation are served")
+		return TextFile{}, fault.New(fault.NotAllowed, "%q is not a regular file", name).WithHint("only regular files of the installation are served")
 	case info.Size() > MaxFile:
 		return TextFile{}, tooLarge(name, info.Size())
 	}

@@ -17,7 +17,7 @@ type Listed struct {
 }
 
 // Files lists the files of the installations whose path matches a pattern, in order; an
-// empty pattern matches all. The error says what is wrong with the pattern.
+// empty pattern matches all. The error names the mistake in the pattern.
 func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	if err := checkPattern(pattern); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// maxParts bounds how many rows tell of one item: of the method's own, bmad-agent-tech-writer
+// maxParts bounds the rows that describe one item: of the method's own, bmad-agent-tech-writer
 // has most, 5.
 const maxParts = 100
 
@@ -63,7 +63,7 @@ func (s *scan) helpRows(in *Installation) []format.Row {
 	return rows
 }
 
-// helpTarget returns the item that a row tells of: up to 6.2 it names a file, from 6.6 on a
+// helpTarget returns the item that a row describes: up to 6.2 it names a file, from 6.6 on a
 // skill.
 func (s *scan) helpTarget(in *Installation, r format.Row, byPath map[string]*Item) *Item {
 	i, file := s.Skills[r["skill"]], r["workflow-file"]

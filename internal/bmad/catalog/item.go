@@ -57,15 +57,15 @@ type Item struct {
 	Origin       *Origin       `json:"-"`
 	Installation *Installation `json:"-"`
 	// others are names that it is found by where nobody else has them: what its own text calls
-	// an agent that the project calls otherwise, and the parts of what an item does.
+	// an agent that the project calls otherwise, and the parts of an item.
 	others []string
-	// intents say what a code, a name or an earlier name of it means that is a part of what it
-	// does.
+	// intents map codes and names, also earlier ones, that mean only a part of the item to
+	// that part.
 	intents map[string]string
 }
 
-// Intent returns which part of what the item does a name of it means, such as "create intent";
-// "" where it is all.
+// Intent returns the part of the item that one of its names means, such as "create intent"; ""
+// means all of it.
 func (i Item) Intent(name string) string {
 	for old, intent := range i.intents {
 		if normal(name) == normal(old) || normal(name) == short(old) {
@@ -127,8 +127,8 @@ func (i *Item) applyRoster(a roster) {
 	i.Description = cmp.Or(a.says, i.Description)
 }
 
-// applyParts takes over what an item does: it is called as what it is for, and found by the names of
-// the rest, such as the status of a sprint.
+// applyParts adds the parts of an item: its title is that of its main purpose, and it is found by
+// the names of the rest, such as the status of a sprint.
 func (i *Item) applyParts(parts []helpPart) {
 	title := parts[0].name
 	for _, p := range parts {
@@ -151,7 +151,7 @@ func (i *Item) applyParts(parts []helpPart) {
 }
 
 // helpPart is one of the things that an item does, with the code and the name it is asked for by.
-// mode says which; it is "" for what the item is for.
+// mode names it; "" is the item's main purpose.
 type helpPart struct{ code, name, mode string }
 
 func rank(k Kind) int { return slices.Index([]Kind{Agent, Workflow, Task}, k) }

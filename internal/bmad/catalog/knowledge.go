@@ -167,7 +167,7 @@ func (f *Origin) moduleOf(name string) string {
 }
 
 // applyIndex takes over what an index says of pieces. Indexes name files relative to
-// themselves; where they have been moved, the name of the file still tells.
+// themselves; where they have been moved, the file name still identifies them.
 func (f *Origin) applyIndex(index string, pieces []Fragment) {
 	file, err := f.File(index)
 	if err != nil {

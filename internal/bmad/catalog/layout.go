@@ -46,7 +46,7 @@ func scanSource(src Source, before []*Origin) *Origin {
 }
 
 // scanFolder looks for installations in a folder and for the folder being one. only, if it is not
-// empty, is the one folder in it that is looked at.
+// empty, is the one folder in it that is searched.
 func (s *scan) scanFolder(base, only string) {
 	if !s.isDir(base) {
 		return

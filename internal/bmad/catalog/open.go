@@ -23,8 +23,8 @@ func Open(sources ...Source) *Catalog {
 	return c
 }
 
-// shareSkills tells the sources of each other: what a project lists and describes can be skills of
-// the person's or of a checkout.
+// shareSkills connects the sources: a project can list and describe skills that lie in the person's
+// home or in a checkout.
 func (c *Catalog) shareSkills() {
 	skills := map[string]*Item{}
 	for _, f := range c.origins {
@@ -53,8 +53,8 @@ func (c *Catalog) shareSkills() {
 	}
 }
 
-// merge makes one list of what the sources have. An item of the same kind, module and name
-// is one item; one whose module nothing tells is the one of that name that is there already.
+// merge makes one list of the items of all sources. Items of the same kind, module and name are
+// one; an item of an unknown module is taken for the known one of that name.
 func (c *Catalog) merge() {
 	type key struct {
 		kind         Kind

@@ -32,7 +32,7 @@ func (s *scan) addPlugins() {
 		return
 	}
 	type setup struct{ module, described string }
-	known := map[string]setup{} // a folder of many skills is looked through once
+	known := map[string]setup{} // a folder of many skills is searched once
 	for _, plugin := range m.Plugins {
 		from, _ := plugin.Source.(string)
 		for _, skill := range plugin.Skills {

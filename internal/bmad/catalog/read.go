@@ -47,7 +47,7 @@ func (c *Catalog) LookUp(r Ref) (*Origin, string, bool) {
 	return nil, "", false
 }
 
-// Locate does what lookUpDotted does, and says what is wrong with an address that leads nowhere.
+// Locate is LookUp with an error that explains why an address leads nowhere.
 func (c *Catalog) Locate(r Ref) (*Origin, string, error) {
 	if len(c.origins) == 0 || c.Empty() && len(c.items) == 0 {
 		return nil, "", NoInstallation()
@@ -62,7 +62,7 @@ func (c *Catalog) Locate(r Ref) (*Origin, string, error) {
 	if like := c.like(r.Path); len(like) > 0 {
 		return nil, "", err.WithHint("did you mean %s?", strings.Join(like, ", "))
 	}
-	return nil, "", err.WithHint("list what there is: agents, workflows, tasks and files are listed with their addresses")
+	return nil, "", err.WithHint("list the agents, workflows, tasks or files: lists give their addresses")
 }
 
 func (c *Catalog) sourceNames() []string {

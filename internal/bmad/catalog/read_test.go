@@ -84,11 +84,11 @@ func TestReadRefuses(t *testing.T) {
 		{"_bmad/core", fault.InvalidArgument, `"_bmad/core" is a folder`, `"_bmad/core/**"`},
 		{"_bmad", fault.InvalidArgument, `"_bmad" is a folder`, "bmad-resources"},
 		{"core", fault.InvalidArgument, "is a folder", "bmad-resources"},
-		{"_bmad/core/none.md", fault.NotFound, `no installation has a file "_bmad/core/none.md"`, "list what there is"},
-		{"_bmad/core/config.yaml/x", fault.NotFound, "no installation has a file", "list what there is"},
+		{"_bmad/core/none.md", fault.NotFound, `no installation has a file "_bmad/core/none.md"`, "list the agents"},
+		{"_bmad/core/config.yaml/x", fault.NotFound, "no installation has a file", "list the agents"},
 		{"bmad-build/SKILL.md", fault.NotFound, "no installation has a file", "did you mean bmad://.claude/skills/bmad-build/SKILL.md?"},
 		{"bmad://~user/_bmad/core/config.yaml", fault.NotFound, `there is no source "user"`, "the sources are: project"},
-		{".claude/skills/pdf-tools/SKILL.md", fault.NotFound, "no installation has a file", "list what there is"},
+		{".claude/skills/pdf-tools/SKILL.md", fault.NotFound, "no installation has a file", "list the agents"},
 		{"_bmad-more/x.md", fault.NotFound, "no installation", "list"}, {".claude/skills/bmad-prd-notes.md", fault.NotFound, "no installation", "list"}, {".claude/skills", fault.NotFound, "no installation", "list"},
 	}
 	for name := range around {

@@ -14,13 +14,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// fileReader reads the files of a source that lie in its trees, and remembers what it has looked
-// at, so that a change of that is seen.
+// fileReader reads the files of a source that lie in its trees, and remembers which it has
+// looked at, so that a change is noticed.
 type fileReader struct {
 	Source
 	trees    []string
 	problems []Problem
-	// stamps has what tells a changed file or folder, by path.
+	// stamps identify the version of each file and folder, by path.
 	stamps map[string]stamp
 	// reported are the problems that are known.
 	reported map[Problem]bool
@@ -73,7 +73,7 @@ func (f *fileReader) read(name string) string {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		f.problem(name, "it is no regular file")
+		f.problem(name, "not a regular file")
 		return ""
 	case info.Size() > MaxFile:
 		f.problem(name, "it has %d bytes; at most %d are read", info.Size(), MaxFile)
@@ -108,8 +108,8 @@ func (f *fileReader) head(name string) string {
 	return format.Normalize(data)
 }
 
-// yaml reads a YAML file of the installation into a value; one that is not there, or is no
-// YAML, leaves it empty.
+// yaml reads a YAML file of the installation into a value; a missing or malformed one leaves it
+// unchanged.
 func (f *fileReader) yaml(name string, into any) {
 	text := f.read(name)
 	if text == "" {
@@ -120,7 +120,7 @@ func (f *fileReader) yaml(name string, into any) {
 	}
 }
 
-// toml reads a TOML file of the installation; one that is not there, or is no TOML, is empty.
+// toml reads a TOML file of the installation; a missing or malformed one is empty.
 func (f *fileReader) toml(name string) map[string]any {
 	values, err := format.ParseTOML(f.read(name), format.MaxKeys(name))
 	if err != nil {
@@ -129,7 +129,7 @@ func (f *fileReader) toml(name string) map[string]any {
 	return values
 }
 
-// maxRows bounds the rows of a manifest: what each names is looked for.
+// maxRows bounds the rows of a manifest, since each costs a search.
 const maxRows = 20_000
 
 // manifest reads a CSV file of the installation; one that is not there has no rows.

@@ -36,8 +36,8 @@ func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
 // fillers are words of questions that are in nearly every description.
 var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could should want need needs help with for from to of on in at by and or not some something about up this that use user")
 
-// significant returns the words of a query that say what is looked for, without their
-// endings; all of them where none does.
+// significant returns the words of a query that carry its meaning, without their endings; all of
+// them where none does.
 func significant(query string) []string {
 	var out []string
 	all := strings.Fields(strings.ToLower(query))

@@ -64,7 +64,7 @@ func (s *scan) addMemberSkill(dir string, names []fs.DirEntry, module, described
 	s.addSkill(dir, names, in, module)
 }
 
-// belongsToMethod tells the skills of the method from those of others.
+// belongsToMethod reports whether a skill is the method's.
 func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 	if id == "bmad" || strings.HasPrefix(id, "bmad-") || strings.HasPrefix(id, "bmod-") {
 		return true
@@ -101,7 +101,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	}
 	front, body, ok := format.FrontMatter(head)
 	if !ok && strings.HasPrefix(head, "---\n") {
-		s.problem(file, "its front matter has no end; what it says was left out")
+		s.problem(file, "its front matter has no end and was left out")
 	}
 	i := &Item{Kind: Task, Name: id, Skill: true, Path: file, Dir: dir, Installation: in, Description: front.Description}
 	i.Aliases = format.AppendNew(nil, front.Name)
@@ -123,8 +123,8 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	s.addItem(i)
 }
 
-// classify tells what a skill is: by what its customization holds, which is the installer's
-// own rule, else by its manifest, else by its files. Its name tells nothing.
+// classify sets the kind of a skill: by its customization, which is the installer's own rule, else
+// by its manifest, else by its files. The name does not matter.
 func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	settings := map[string]any{}
 	if has(names, CustomizeFile) {
@@ -219,7 +219,7 @@ func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
 	return true
 }
 
-// renamedRow finds a row of the table that says what became of a skill.
+// renamedRow finds a row of the table of renamed skills.
 var renamedRow = regexp.MustCompile("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)`(?:\\s*\\(([^)|]+)\\))?")
 
 // readRenames reads which names skills had before.

@@ -18,8 +18,7 @@ const (
 	MaxFile = 2 << 20
 	// maxHead is how much of a file is read for its front matter, in bytes.
 	maxHead = 8 << 10
-	// maxEntries bounds what is looked at in one installation: beyond, it is no installation
-	// but a disk.
+	// maxEntries bounds the files of one installation: with more, it is probably a whole disk.
 	maxEntries = 100_000
 	// maxDepth bounds how deep an installation is looked into.
 	maxDepth = 10
@@ -37,7 +36,7 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), changed: info.ModTime(), mode: info.Mode()}
 }
 
-// stat describes a file of a source, for what tells that it has changed. Where the source is
+// stat describes a file of a source, to notice that it has changed. Where the source is
 // a folder of the system its path is used: this is asked for each file of a large
 // installation, and nothing of the file is shown.
 func (s Source) stat(name string) (fs.FileInfo, error) {
@@ -84,7 +83,7 @@ func inside(fsys fs.FS, tree, name string) (string, bool) {
 	return at, at == tree || tree == "." || strings.HasPrefix(at, tree+"/")
 }
 
-// isPrivate reports whether a path lies in what version control keeps, or names the
+// isPrivate reports whether a path lies in a folder of version control, or names the
 // environment of a program: both can hold passwords.
 func isPrivate(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
@@ -95,7 +94,7 @@ func isPrivate(name string) bool {
 
 // Source is a folder with installations in or under it.
 type Source struct {
-	// Name tells the source from others: "project", "user", "git-…". Addresses of files
+	// Name identifies the source: "project", "user", "git-…". Addresses of files
 	// that are not the project's begin with it.
 	Name string
 	// Dir is the absolute path of FS, for placeholders; it may be empty.
@@ -104,7 +103,7 @@ type Source struct {
 	// Home is true for a home folder: only the places where the method keeps what is the
 	// person's are looked at.
 	Home bool
-	// Main is true for what is in the place of the caller's project: its configuration and
+	// Main is true for the source that stands in for the caller's project: its configuration and
 	// customization go for the items of every source.
 	Main bool
 	// Only names the one folder to look at, besides the folders of skills; "" for all.

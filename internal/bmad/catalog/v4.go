@@ -11,7 +11,7 @@ import (
 )
 
 // addV4 takes a folder for an installation of version 4, or for an expansion pack of it.
-// There are no manifests: what lies in its folders is what there is.
+// There are no manifests: the files in its folders are the items.
 func (s *scan) addV4(dir string) {
 	in := s.newInstallation(dir, LayoutV4)
 	var manifest struct {

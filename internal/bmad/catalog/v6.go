@@ -31,8 +31,8 @@ func newSurvey(s *scan, in *Installation) *v6Survey {
 	return &v6Survey{scan: s, in: in, files: map[Kind][]string{}, rows: map[Kind]map[string]format.Row{Agent: {}, Workflow: {}, Task: {}}}
 }
 
-// addV6 takes a folder for an installation of version 6. Its files say what there is; its
-// manifests say more of them.
+// addV6 adds a folder as an installation of version 6. Its files are the items; its manifests
+// describe them.
 func (s *scan) addV6(dir, manifests string) {
 	in := s.newInstallation(dir, LayoutV6)
 	s.trees = append(s.trees, dir)
@@ -55,8 +55,7 @@ func (s *scan) addV6(dir, manifests string) {
 	v.addSurvey(at)
 }
 
-// addSurvey makes items of what an installation was seen to have, and of what the manifests in a
-// folder say of it.
+// addSurvey adds the items that the survey found, described by the manifests in a folder.
 func (s *v6Survey) addSurvey(at string) {
 	s.assignRows(Agent, path.Join(at, "agent-manifest.csv"))
 	s.assignRows(Workflow, path.Join(at, "workflow-manifest.csv"))
@@ -154,7 +153,7 @@ func (s *v6Survey) assignRows(kind Kind, manifest string) {
 		}
 		candidates, ok := s.in.Places(r["path"])
 		if !ok {
-			s.problem(manifest, "the row %q names %q, which is no path in the installation", r["name"], r["path"])
+			s.problem(manifest, "the row %q names %q, which is not a path in the installation", r["name"], r["path"])
 			continue
 		}
 		at := slices.IndexFunc(candidates, func(name string) bool { return there[name] })
@@ -163,14 +162,14 @@ func (s *v6Survey) assignRows(kind Kind, manifest string) {
 			if _, twice := s.rows[kind][candidates[at]]; !twice {
 				s.rows[kind][candidates[at]] = r
 			}
-		case s.addUnexpected(kind, candidates, r): // a file where none was looked for
+		case s.addUnexpected(kind, candidates, r): // a file outside the usual folders
 		default:
 			s.in.stale = append(s.in.stale, staleRow{kind: kind, manifest: manifest, row: r})
 		}
 	}
 }
 
-// addUnexpected takes a file that a row names and that lies where none of its kind was looked for.
+// addUnexpected adds a file that the manifest lists outside the usual folders.
 func (s *v6Survey) addUnexpected(kind Kind, candidates []string, r format.Row) bool {
 	for _, name := range candidates {
 		if path.Base(name) == "SKILL.md" || !strings.HasPrefix(name, s.in.Dir+"/") || !s.isFile(name) {

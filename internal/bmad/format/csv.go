@@ -12,7 +12,7 @@ import (
 type Row map[string]string
 
 // Rows reads a manifest by the names of its header. Rows that are too short or too long
-// are taken for what they have; what cannot be read at all is an error after the rows before it.
+// are kept as far as they go; an unreadable row is an error after the rows before it.
 func Rows(text string) ([]Row, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = -1, true, true

@@ -31,7 +31,7 @@ func Scalars(text string) map[string]string {
 // expected; what is expected it says in words of the program.
 var wrongKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
 
-// YAMLError returns what is wrong with a YAML text in words of who wrote it.
+// YAMLError words an error of YAML for the person who wrote the text.
 func YAMLError(err error) error {
 	var kinds *yaml.TypeError
 	if !errors.As(err, &kinds) {

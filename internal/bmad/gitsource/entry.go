@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// recordName is the file with what is known of a remote, and maxRecord its greatest size.
+// recordName is the file with the record of a remote, maxRecord its largest size.
 const (
 	recordName = "source.json"
 	maxRecord  = 64 << 10
@@ -25,7 +25,7 @@ const recordVersion = 1
 // checkoutName is what temporary folders are for, by durable.TempName.
 const checkoutName = "checkout"
 
-// record is what is known of a remote.
+// record describes a remote and its copies.
 type record struct {
 	Version int    `json:"version"`
 	URL     string `json:"url"`
@@ -182,7 +182,7 @@ func (p *cacheEntry) read(s Spec) (record, bool) {
 	return r, true
 }
 
-// current returns what is known of the remote, with the commit that can be served. Where the
+// current returns the record of the remote, with the commit that can be served. Where the
 // record is broken, or names a copy that is not there, that is the newest copy there is:
 // it has been a good one.
 func (p *cacheEntry) current(s Spec) record {
@@ -193,7 +193,7 @@ func (p *cacheEntry) current(s Spec) record {
 		}
 		again, there := p.read(s)
 		if there == ok && again.Commit == r.Commit {
-			if time.Sleep(10 * time.Millisecond); ok && p.holds(r.Commit) { // it was being mended
+			if time.Sleep(10 * time.Millisecond); ok && p.holds(r.Commit) { // it was being repaired
 				return r
 			}
 			break
@@ -320,7 +320,7 @@ func (p *cacheEntry) discard(name string) error {
 	return p.root.RemoveAll(filepath.FromSlash(temp))
 }
 
-// tidy removes the copies that nobody is sent to any more. It is no failure if one stays:
+// tidy removes the copies that are no longer served. One that stays is not a failure:
 // where open files cannot be removed, the next update tries again.
 func (p *cacheEntry) tidy(r record) {
 	entries, err := p.ReadDir(p.key)

@@ -17,10 +17,10 @@ type update struct {
 	git  git
 }
 
-// target is what is wanted of the remote: a ref by its full name there, or a commit.
+// target is a ref of the remote, by its full name there, or a commit.
 type target struct {
 	ref    string
-	commit string // with a ref: what it was when it was looked up; else perhaps abbreviated
+	commit string // with a ref: its commit when it was looked up; else possibly abbreviated
 }
 
 // fetch returns the commit that is wanted, with its copy in place, and whether that was made
@@ -59,7 +59,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 // hashForm is a ref that may be the beginning of a commit's hash.
 var hashForm = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
-// resolve asks the remote what is wanted now. Of a branch and a tag of one name the branch
+// resolve asks the remote for the current target. Of a branch and a tag of one name the branch
 // counts, as it does for git clone; a name counts before a commit.
 func (u *update) resolve(ctx context.Context) (target, error) {
 	ref := u.spec.ref
@@ -102,7 +102,7 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 // wholeRepository is what git says where a server does not give a single commit, or no part of a history.
 var wholeRepository = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
-// download brings what is wanted into a new repository, and returns its commit.
+// download fetches the target into a new repository and returns its commit.
 func (u *update) download(ctx context.Context, g git, want target) (string, error) {
 	if len(want.commit) == 64 {
 		g.env = append(g.env, "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
@@ -146,7 +146,7 @@ func (u *update) download(ctx context.Context, g git, want target) (string, erro
 		return "", fault.New(fault.NotFound, "the remote has no commit %s, or several that begin so", want.commit).
 			WithHint("name a branch, tag or full commit that is there after # in the address")
 	case err != nil || !commitForm.MatchString(commit):
-		return "", fault.New(fault.NotFound, "what the remote gave is no commit").WithHint("name a branch, tag or commit after # in the address")
+		return "", fault.New(fault.NotFound, "the remote did not send a commit").WithHint("name a branch, tag or commit after # in the address")
 	}
 	return commit, nil
 }

@@ -20,7 +20,7 @@ import (
 // holds it open, such as a connection that ssh keeps for later.
 const grace = 500 * time.Millisecond
 
-// The bounds of what is kept of git's output.
+// The bounds on git's output.
 const (
 	maxSaid   = 8 << 10
 	maxAnswer = 64 << 10
@@ -123,7 +123,7 @@ func settings(s Spec) []string {
 		"fetch.recurseSubmodules=false",
 		"submodule.recurse=false",
 		"transfer.bundleURI=false",
-		// The time-out ends with this process; what it has started ends by itself.
+		// The time-out kills this process; the processes that it started end by themselves.
 		"http.lowSpeedLimit=1",
 		"http.lowSpeedTime=60",
 		"gc.auto=0",
@@ -140,7 +140,7 @@ func settings(s Spec) []string {
 	return out
 }
 
-// answer runs git and returns what it has printed, without the spaces around it.
+// answer runs git and returns its output, without the spaces around it.
 func (g git) answer(ctx context.Context, args ...string) (string, error) {
 	out := &bounded{most: maxAnswer}
 	err := g.run(ctx, out, args...)
@@ -189,7 +189,7 @@ func late(what string, limit time.Duration) error {
 		WithHint("see whether the network and the remote are there; a large repository may need more time")
 }
 
-// hints say what a person can do about words of git.
+// hints map messages of git to what a person can do.
 var hints = []struct {
 	words *regexp.Regexp
 	hint  string
@@ -256,7 +256,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 func (b *bounded) refused() bool { return b.over }
 
-// lastLines keeps the end of what is written.
+// lastLines keeps the end of its input.
 type lastLines struct {
 	data []byte
 	cut  bool
@@ -270,7 +270,7 @@ func (t *lastLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns whole lines: what is left of a line may be half of a secret.
+// String returns whole lines: the rest of a cut line may be half of a secret.
 func (t *lastLines) String() string {
 	if !t.cut {
 		return string(t.data)

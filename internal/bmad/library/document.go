@@ -139,7 +139,7 @@ func describeOrigin(i catalog.Item) string {
 	return "`" + i.Full() + "`, from " + from
 }
 
-// briefing is a text in the making.
+// briefing builds a document.
 type briefing struct {
 	text  strings.Builder
 	tools ToolNames
@@ -169,7 +169,7 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 		}
 	}
 	if p.Custom != "" {
-		d.line("- **Customization, which goes before everything else:** %s", oneLine(p.Custom))
+		d.line("- **Customization, which takes precedence over everything else:** %s", oneLine(p.Custom))
 	}
 	for _, prompt := range p.Prompts {
 		d.line("- **Prompt #%s:** %s", prompt.ID, strings.ReplaceAll(strings.TrimSpace(prompt.Content), "\n", "\n  "))
@@ -198,7 +198,7 @@ func (d *briefing) addMenu(p *resolve.Persona) {
 // personaKeys are the settings of an agent that its persona shows.
 var personaKeys = []string{"name", "title", "icon", "role", "identity", "communication_style", "principles", "persistent_facts", "menu"}
 
-// addResolved says what was resolved already.
+// addResolved adds the configuration and settings that are filled in already.
 func (d *briefing) addResolved(r *resolve.Resolved) {
 	if len(r.Config) > 0 {
 		d.line("\n## Configuration, loaded\n")
@@ -260,7 +260,7 @@ func empty(v any) bool {
 // maxOpen bounds how many open placeholders are named.
 const maxOpen = 20
 
-// What the parts of a document besides the instructions may take, in bytes.
+// The bounds on the parts of a document besides the instructions, in bytes.
 const (
 	maxOpening = 8000
 	maxFiles   = 4000
@@ -313,8 +313,8 @@ func (d *briefing) listHint(i catalog.Item) string {
 	return " List them with " + fmt.Sprintf(d.tools.List, i.URI[:strings.LastIndexByte(i.URI, '/')]+"/**") + "."
 }
 
-// quote repeats the person's words under a heading, with what is to be done about them.
-// without is what is to be done where there are none.
+// quote repeats the person's words under a heading, followed by the instruction with; without is
+// the instruction where there are none.
 func (d *briefing) quote(heading, words, without, with string) string {
 	words = strings.TrimSpace(words)
 	if words == "" {
@@ -353,8 +353,7 @@ func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 	return b.String()
 }
 
-// encodedSize is what a text takes in an answer, in bytes: as JSON, with what stands for markup
-// escaped as well.
+// encodedSize is the size of a text in an answer, in bytes: as JSON, with markup escaped as well.
 func encodedSize(text string) int {
 	n := 0
 	for _, r := range text {
@@ -395,7 +394,7 @@ func cut(text string, room int) string {
 	return text
 }
 
-// cutWithNote cuts a text to what fits, and says so.
+// cutWithNote cuts a text that is too long, and adds a note.
 func cutWithNote(text string, most int) string {
 	fits := cut(text, most)
 	if len(fits) == len(text) {

@@ -16,7 +16,7 @@ type KnowledgePage struct {
 	Page
 }
 
-// Knowledge returns what is known of a domain: the text of its only piece, else the list of
+// Knowledge returns the knowledge of a domain: the text of its only piece, else the list of
 // them; the domains, where none is named; the file at an address.
 func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
 	domain = strings.TrimSpace(domain)

@@ -1,9 +1,9 @@
 // Package library serves the BMAD method: the agents, workflows and tasks of the installations
 // that a caller's project, the person's home and git repositories hold.
 //
-// A library knows where installations can be and keeps what it has read of them; a shelf is
-// what it has for one project. What a shelf gives is a document, Markdown for the assistant
-// that is to act by it, or a list, JSON in pages. Neither is larger than MaxReply, but for the
+// A [Library] knows where installations can be and caches what it has read; a [Snapshot] is its
+// content for one project. A snapshot returns documents, Markdown for the assistant that acts on
+// them, and lists, JSON in pages. Neither is larger than MaxReply, but for the
 // person's own words where they are wanted whole, and nothing here calls a model or changes a
 // file.
 package library
@@ -28,8 +28,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// MaxReply is the size in bytes that no list and no document exceeds, but for words of the
-// person that Ways wants whole: with what encoding adds to it, an answer stays below 20 kB.
+// MaxReply is the size in bytes that no list and no document exceeds, except
+// for the person's words where ToolNames.Whole is set: encoded, an answer stays below 20 kB.
 // Claude Code puts a result of more than about 25,000 tokens into a file of which the model sees
 // the beginning.
 const MaxReply = 18_500
@@ -110,17 +110,17 @@ type Snapshot struct {
 	// Project is the absolute folder of the caller's project: the nearest one upwards that has
 	// an installation, else the one that was asked for; "" where there is none.
 	Project string
-	// Sources say where was looked, in their order.
+	// Sources are the places that were searched, in order.
 	Sources []SearchedSource
 
 	now       func() time.Time
 	settings  func(project string) []string
 	requested string
 	checked   time.Time
-	remotes   []string // what tells this state of the repositories from another
+	remotes   []string // identifies the state of the repositories
 }
 
-// Folders returns the folders whose changes change what there is.
+// Folders returns the folders whose changes can change the snapshot.
 func (s *Snapshot) Folders() []string {
 	out := s.Catalog.Folders()
 	if s.settings != nil {
@@ -129,7 +129,7 @@ func (s *Snapshot) Folders() []string {
 	return out
 }
 
-// SearchedSource is a place where was looked for installations.
+// SearchedSource is a place that was searched for installations.
 type SearchedSource struct {
 	Name string `json:"name"`
 	// Place is a folder, or the address of a repository.
@@ -141,8 +141,8 @@ type SearchedSource struct {
 	From    string `json:"from,omitempty"`
 }
 
-// At returns what there is for a project; "" is for a caller without one. It reads the disk
-// when that has changed, and never waits for the network.
+// At returns the snapshot for a project; "" is for a caller without one. It reads the disk when
+// that has changed, and never waits for the network.
 func (l *Library) At(project string) *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +189,7 @@ func (l *Library) trim() {
 // remoteCopy is a repository with its copy.
 type remoteCopy struct {
 	Remote
-	// name tells it from the others of the list, fetched or not.
+	// name identifies it in the list, fetched or not.
 	name    string
 	copy    gitsource.Copy
 	problem string
@@ -211,7 +211,7 @@ func Names(remotes []Remote) []string {
 	return out
 }
 
-// copyStates tells one state of the repositories from another.
+// copyStates identifies the state of the repositories.
 func copyStates(list []remoteCopy, problems []string) []string {
 	out := slices.Clone(problems)
 	for _, c := range list {
@@ -220,8 +220,8 @@ func copyStates(list []remoteCopy, problems []string) []string {
 	return out
 }
 
-// remotes returns the repositories of a project with the copies that there are, and has
-// those that are due asked in the background.
+// remotes returns the repositories of a project with the copies that there are, and
+// updates outdated ones in the background.
 func (l *Library) remotes(project string) ([]remoteCopy, []string) {
 	if l.o.Remotes == nil || l.o.Cache == nil {
 		return nil, nil
@@ -371,7 +371,7 @@ func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 			continue
 		}
 		if err != nil {
-			return nil // outside of what is served
+			return nil // outside the served folders
 		}
 		if catalog.MayHold(up.Tree()) {
 			return up

@@ -59,7 +59,7 @@ type Page struct {
 	Hint       string `json:"hint,omitempty"`
 }
 
-// ItemPage is a page of items. Which of the lists it has says what was asked for.
+// ItemPage is a page of items, in the list of their kind.
 type ItemPage struct {
 	Agents    []catalog.Item `json:"agents,omitzero"`
 	Workflows []catalog.Item `json:"workflows,omitzero"`
@@ -106,7 +106,7 @@ func brief(i catalog.Item) catalog.Item {
 	return i
 }
 
-// HitPage is a page of what a search has found, the best first.
+// HitPage is a page of search results, the best first.
 type HitPage struct {
 	Query   string        `json:"query"`
 	Results []catalog.Hit `json:"results"`
@@ -182,7 +182,7 @@ func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 	return out, err
 }
 
-// noInstallation says that there is no installation, and where was looked.
+// noInstallation is the error where no place that was searched has an installation.
 func (s *Snapshot) noInstallation() error {
 	err := fault.From(catalog.NoInstallation())
 	var looked []string
@@ -217,7 +217,7 @@ type Excerpt struct {
 	Open []string
 }
 
-// The names of what is made here, and is no file.
+// The names of generated documents.
 const (
 	manifests = "manifests/"
 	current   = "config/current"

@@ -75,8 +75,8 @@ func (l *Library) Persona(project string, stage workflow.StageID) (string, error
 	return b.String(), nil
 }
 
-// maxPersona bounds a stage's persona, in bytes: lists end there. What is no list has its own
-// bound, maxLine.
+// maxPersona bounds a stage's persona, in bytes: lists end there. Single lines have
+// their own bound, maxLine.
 const maxPersona = 1700
 
 // clip cuts a text to a number of bytes.

@@ -93,7 +93,7 @@ func commands(node yaml.Node) []MenuItem {
 	return out
 }
 
-// wordsOfCommand parts a command that is written as one text, *name: what it does. Some have a
+// wordsOfCommand splits a command that is written as one text, *name: description. Some have a
 // dash there, and a quotation mark that lost its other.
 var wordsOfCommand = regexp.MustCompile(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
 

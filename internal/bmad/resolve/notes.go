@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// unsetNote says what stands in for the configuration of a module that nobody has configured here.
+// unsetNote names the file that replaces the configuration of a module that nobody has configured.
 func (r *resolver) unsetNote() string {
 	note := ""
 	if name := r.i.Installation.Described[r.i.Module]; name != "" && !slices.ContainsFunc(r.from, func(s settings) bool { return s.has(r.i.Module) }) {

@@ -87,7 +87,7 @@ func (r *resolver) addRunner(out *Resolved) {
 	}
 }
 
-// addPart adds the text of a file to what the item consists of.
+// addPart adds the text of a file to the item's parts.
 func (r *resolver) addPart(out *Resolved, f *catalog.Origin, name, text string) error {
 	filled, err := r.filledText(name, text)
 	out.Parts = append(out.Parts, Part{f.URI(name), filled, len(text)})

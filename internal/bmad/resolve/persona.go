@@ -19,7 +19,7 @@ import (
 
 // persona reads who an agent is, from its file and the customization of the project: tables are
 // what that comes to for a skill, defaults what the skill itself says. It returns the addresses
-// of the customization of an agent that is no skill.
+// of the customization of an agent that is not a skill.
 func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []string, error) {
 	i := r.i
 	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}
@@ -111,7 +111,7 @@ func offer(code, description string, at func(target string) string) MenuItem {
 }
 
 // fromXML takes the persona of a compiled agent of version 6. It is read as the models read
-// it, by its tags: much of it is no valid XML.
+// it, by its tags: much of it is not valid XML.
 func (p *Persona) fromXML(text string) {
 	_, persona, ok := strings.Cut(text, "<persona>")
 	if !ok {
@@ -152,9 +152,9 @@ func sentences(line string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" || s == "-" })
 }
 
-// customize puts the project's customization over a persona: what it says of the persona
-// replaces all of it, in the alphas part by part, the rest is added. The installer may have
-// written it into the agent's file already, so what is there is not added again.
+// customize applies the project's customization to a persona: its persona replaces the whole
+// persona, in the alphas part by part; the rest is added. The installer may have written it into
+// the agent's file already, so nothing is added twice.
 func (r *resolver) customize(p *Persona) (*Persona, []string, error) {
 	i, in := r.i, r.customizing()
 	for _, folder := range []string{"_config", "_cfg"} {

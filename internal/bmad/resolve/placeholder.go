@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxNesting bounds how often a value is looked into for further placeholders.
+	// maxNesting bounds how deep placeholders in values are followed.
 	maxNesting = 5
 	// maxFilled bounds what the values in the texts of one item come to, in bytes: a few lines
 	// whose values lead to each other would come to more than any memory holds.
@@ -86,7 +86,7 @@ var explaining = regexp.MustCompile(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)
 const maxExplained = 2000
 
 // isExplained reports whether a placeholder stands by itself in quotation marks of code, in a
-// line that says what becomes of it: filled in, that line would say nothing.
+// line that explains the placeholder: filled in, the line would make no sense.
 func isExplained(text string, start, end int) bool {
 	if start == 0 || end >= len(text) || text[start-1] != '`' || text[end] != '`' {
 		return false
@@ -210,7 +210,7 @@ func (r *resolver) configValue(key string) (string, bool) {
 	return "", false
 }
 
-// composed fills in what a proposed value is made of. Where another setting begins it that is
+// composed fills in the placeholders of a proposed value. Where another setting begins it that is
 // a path of the project itself, the project's folder stands before it once, as installers
 // write it.
 func (r *resolver) composed(placeholder, value string) string {

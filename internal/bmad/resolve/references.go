@@ -43,15 +43,15 @@ func (r *resolver) addReferences(out *Resolved, text string) {
 	out.More = l.list
 }
 
-// What carries out an item of a menu may be: the name of a skill, or a file of the method. The
-// others are words, or names of prompts.
+// A menu item may be carried out by a skill, named here, or by a file of the method. The others are
+// words, or names of prompts.
 var (
 	skillName  = regexp.MustCompile(`^(?:skill:)?bmad-[a-z0-9-]+$`)
 	methodFile = regexp.MustCompile(`(?:^|/)[._]*bmad/\S+\.(?:md|ya?ml|xml)$`)
 )
 
-// addMenuTargets lists the files that carry out what an agent offers, and returns the codes of what
-// nothing carries out.
+// addMenuTargets lists the files that carry out an agent's menu, and returns the codes of items
+// that nothing carries out.
 func (r *resolver) addMenuTargets(p *Persona, l *references) (missing []string) {
 	if p == nil {
 		return nil

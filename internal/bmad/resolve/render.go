@@ -126,14 +126,14 @@ func count(values map[string]any, key string, depth int) int {
 }
 
 // renderSetting returns a setting of a rendered skill as its renderer writes it: text as it is, a list
-// as a list, review layers as sections. What it is goes by what it usually is. wrong says why
+// as a list, review layers as sections. Its type is that of the default. wrong says why
 // the renderer would stop at it.
 func renderSetting(dotted string, v, usual any) (text, wrong string) {
 	switch usual := usual.(type) {
 	case string:
 		s, ok := v.(string)
 		if !ok {
-			return "", "it is no text"
+			return "", "it is not a text"
 		}
 		if strings.TrimSpace(s) == "" && strings.TrimSpace(usual) != "" && dotted != "workflow.open_spec" {
 			return "", "it is empty"
@@ -142,7 +142,7 @@ func renderSetting(dotted string, v, usual any) (text, wrong string) {
 	case []any:
 		list, ok := v.([]any)
 		if !ok {
-			return "", "it is no list"
+			return "", "it is not a list"
 		}
 		tables := len(usual) > 0
 		for _, item := range usual {
@@ -162,7 +162,7 @@ func bullets(list []any) (text, wrong string) {
 	for n, item := range list {
 		s, ok := item.(string)
 		if !ok || strings.TrimSpace(s) == "" {
-			return "", fmt.Sprintf("entry %d is no text, or empty", n+1)
+			return "", fmt.Sprintf("entry %d is not a text, or empty", n+1)
 		}
 		lines = append(lines, "- "+strings.ReplaceAll(s, "\n", "\n  "))
 	}
@@ -196,7 +196,7 @@ func layers(list []any) (text, wrong string) {
 	for n, item := range list {
 		layer, ok := item.(map[string]any)
 		if !ok {
-			return "", fmt.Sprintf("layer %d is no table", n+1)
+			return "", fmt.Sprintf("layer %d is not a table", n+1)
 		}
 		id, _ := layer["id"].(string)
 		if strings.TrimSpace(id) == "" {
@@ -208,7 +208,7 @@ func layers(list []any) (text, wrong string) {
 		ids = append(ids, id)
 		for _, key := range []string{"name", "when"} {
 			if v, there := layer[key]; there && strings.TrimSpace(multiline(v)) == "" {
-				return "", fmt.Sprintf("the %s of the layer %q is no text, or empty", key, id)
+				return "", fmt.Sprintf("the %s of the layer %q is not a text, or empty", key, id)
 			}
 		}
 		instruction, ok := layer["instruction"].(string)

@@ -26,7 +26,7 @@ type Resolved struct {
 	More []Reference
 	// Open are the placeholders that nothing stands for.
 	Open []string
-	// Notes say what its reader has to know, such as what was done for them already.
+	// Notes are for the reader, such as which steps were done already.
 	Notes []string
 }
 
@@ -83,7 +83,7 @@ type CustomPrompt struct {
 	Content string `json:"content"`
 }
 
-// references are the files that an item refers to, in the making.
+// references collects the files that an item refers to.
 type references struct {
 	seen map[string]bool
 	list []Reference

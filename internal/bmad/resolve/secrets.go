@@ -14,7 +14,7 @@ var (
 )
 
 // secretPart finds what no value shows, whatever its key: the login of an address, what
-// follows Bearer if it is no word, and what is given to a name of a secret.
+// follows Bearer unless it is a word, and a value assigned to the name of a secret.
 var secretPart = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
 
 // Masked stands for the value of a secret.

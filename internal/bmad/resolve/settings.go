@@ -20,7 +20,7 @@ type settings struct {
 	central map[string]any
 	// modules has what the config.yaml of each module says; that of version 4 is of "".
 	modules map[string]map[string]any
-	// files are the paths of what was read.
+	// files are the paths that were read.
 	files []string
 }
 
