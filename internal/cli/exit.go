@@ -31,7 +31,7 @@ const exitHelp = `Exit codes:
   3  no such session, task or file
   4  another call got there first, or the call is ambiguous
   5  the session's stage or state does not allow it
-  6  a human decision is due first
+  6  a human decision is needed first
   7  bmad-mcp itself failed, which is a bug; standard error has the details
   130  interrupted`
 

@@ -27,9 +27,9 @@ func gateCommand(a *app, name, short string) *cobra.Command {
 		Short: short,
 		Long: short + `.
 
-Shows what waits and what is true about it, opens the draft in $PAGER on request, and
+Shows what is waiting and the facts about it, opens the draft in $PAGER on request, and
 asks for your decision. It is recorded as yours, taken at a terminal. Where standard
-input is no terminal it refuses; --yes decides without asking, which counts as a
+input is not a terminal it refuses; --yes decides without asking, which counts as a
 script's decision and not as yours: a gate under the policy strict does not take it.
 
 ` + exitHelp,

@@ -85,7 +85,7 @@ var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // which returns the hosts that a command is for.
 func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	if f.scope != string(hosts.User) && f.scope != string(hosts.Project) {
-		return nil, fault.New(fault.InvalidArgument, "--scope %q is none of user, project", f.scope).WithHint("leave it out for all your projects")
+		return nil, fault.New(fault.InvalidArgument, "--scope %q is not user or project", f.scope).WithHint("leave it out for all your projects")
 	}
 	if !serverName.MatchString(f.name) {
 		return nil, fault.New(fault.InvalidArgument, "--name %q is not a valid server name", f.name).WithHint("take letters, digits, - and _, at most 64")

@@ -28,7 +28,7 @@ long the person took. WAITED is how long the session stood before it.
 one before, and the newest is sealed with a key of this machine that is kept outside of
 the project; beside the key stands what this machine recorded of the session, so that an
 older file that was put back shows too. It ends with exit code 1 where the history does
-not hold, until you accept it with bmad-mcp adopt. Whoever can run programs under your
+not hold, until you accept it with bmad-mcp adopt. Anyone who can run programs under your
 account can read that key: it shows what others, or a careless assistant, have changed,
 and not what a determined one has. Exit code 3: nothing shows a change, but the key does
 not vouch for all entries, as after work on another machine.

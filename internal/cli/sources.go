@@ -51,7 +51,7 @@ func listSources(ctx context.Context, a *app) error {
 		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		fmt.Fprintln(a.out, "There is nowhere to look. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
+		fmt.Fprintln(a.out, "There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
 		return nil
 	}
 	for _, line := range lines {

@@ -31,7 +31,7 @@ func (e Entry) Complete(scope Scope) (Entry, error) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return e, fault.New(fault.Storage, "where this program lies cannot be told: %w", err).WithHint("name it with --command")
+		return e, fault.New(fault.Storage, "the path of this program is unknown: %w", err).WithHint("name it with --command")
 	}
 	if strings.Contains(self, "go-build") {
 		return e, fault.New(fault.InvalidArgument, "this program was made for one run (go run) and is gone after it").

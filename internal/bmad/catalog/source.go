@@ -20,7 +20,7 @@ const (
 	maxHead = 8 << 10
 	// maxEntries bounds the files of one installation: with more, it is probably a whole disk.
 	maxEntries = 100_000
-	// maxDepth bounds how deep an installation is looked into.
+	// maxDepth bounds how deep an installation is searched.
 	maxDepth = 10
 	// maxLinks bounds how many symbolic links are followed for one path.
 	maxLinks = 20
@@ -119,7 +119,7 @@ type Problem struct {
 
 var errTooLarge = errors.New("it is too large")
 
-// readLimited returns at most so many bytes of a file, and errTooLarge where there are more.
+// readLimited returns at most limit bytes of a file, and errTooLarge where there are more.
 func readLimited(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	data, more, err := durable.ReadHead(fsys, name, limit)
 	if err == nil && more {

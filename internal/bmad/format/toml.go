@@ -51,7 +51,7 @@ func MaxKeys(name string) int {
 	return maxSkillKeys
 }
 
-// deeper reports whether tables and lists lie deeper in each other than so many levels.
+// deeper reports whether tables and lists are nested deeper than a number of levels.
 func deeper(v any, levels int) bool {
 	if levels == 0 {
 		return true

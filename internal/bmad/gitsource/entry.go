@@ -201,7 +201,7 @@ func (p *cacheEntry) current(s Spec) record {
 		r, ok = again, there
 	}
 	if r.Problem == "" && !r.TriedAt.After(r.CheckedAt) {
-		r.TriedAt = time.Time{} // it was no failure that the copy went
+		r.TriedAt = time.Time{} // the loss of the copy was not a failure
 	}
 	r.Commit, r.FetchedAt = p.newest()
 	r.CheckedAt, r.Previous = time.Time{}, ""

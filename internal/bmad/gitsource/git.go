@@ -236,8 +236,8 @@ func (s stopper) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded takes so many bytes and no more. It has nothing of bytes.Buffer: io.Copy would
-// find its ReadFrom, and there would be no bound.
+// bounded takes at most a number of bytes. It does not embed bytes.Buffer: io.Copy would use its
+// ReadFrom, and nothing would be bounded.
 type bounded struct {
 	data []byte
 	most int

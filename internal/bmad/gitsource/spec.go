@@ -75,8 +75,8 @@ func (s Spec) String() string {
 	return text
 }
 
-// Key is the name of the remote's folder in the cache: one for all folders of a ref, and
-// whoever asks for it.
+// Key is the name of the remote's folder in the cache: one for all folders of a ref and all
+// callers.
 func (s Spec) Key() string {
 	sum := sha256.Sum256([]byte(s.url() + "#" + s.ref))
 	return slug(s.host+s.path) + "-" + hex.EncodeToString(sum[:12])

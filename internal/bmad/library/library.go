@@ -59,8 +59,8 @@ type Options struct {
 	Open func(name string) (*durable.Dir, error)
 	// Above opens a folder above a project, which may have its installation; nil is Open.
 	Above func(name string) (*durable.Dir, error)
-	// Remotes returns the git repositories that count for a project, in order, and what is
-	// wrong with others.
+	// Remotes returns the git repositories that count for a project, in order, and the
+	// problems of others.
 	Remotes func(project string) ([]Remote, []string)
 	// Settings returns the folders in which it is said which repositories count for a project;
 	// nil where nothing says it.
