@@ -6,7 +6,7 @@
 // functions over an [Event] and its turn. The server holds its gates by itself; this is
 // for assistants that would pass on a word that nobody has said.
 //
-// What Claude Code reports is described at https://code.claude.com/docs/en/hooks; the
+// Claude Code's events are described at https://code.claude.com/docs/en/hooks; the
 // fields used here are those that 2.1.329 sends.
 package claudehook
 
@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// Event is what Claude Code reports.
-type Event struct {
+// HookEvent is what Claude Code reports.
+type HookEvent struct {
 	SessionID string          `json:"session_id"`
 	PromptID  string          `json:"prompt_id"`
 	Name      string          `json:"hook_event_name"`
@@ -32,7 +32,7 @@ type Event struct {
 	Arguments string `json:"command_args"`
 	// Cwd is the folder that the host works in.
 	Cwd string `json:"cwd"`
-	// Program is the path of this program, for whoever reads the event: it may have any name.
+	// Program is the path of this program, for the reader of the event: it may have any name.
 	Program string `json:"-"`
 }
 
@@ -47,7 +47,7 @@ const (
 // Typed returns the decision that an event says the person typed as a command: confirm,
 // approve or reject; "" if it is another event. The assistant cannot bring it about, unlike
 // a prompt.
-func (e Event) Typed() string {
+func (e HookEvent) Typed() string {
 	command, ours := strings.CutPrefix(e.Command, "bmad:")
 	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
 		return ""
@@ -55,7 +55,7 @@ func (e Event) Typed() string {
 	return command
 }
 
-// Turn is what is known of the present turn.
+// Turn is the state of the present turn.
 type Turn struct {
 	// Prompt is the turn's id.
 	Prompt string `json:"prompt"`
@@ -72,7 +72,7 @@ type Turn struct {
 }
 
 // After returns the turn once an event has happened. Of a turn before, nothing is left.
-func (t Turn) After(e Event) Turn {
+func (t Turn) After(e HookEvent) Turn {
 	if e.PromptID != t.Prompt || e.Name == promptSubmitted { // each prompt begins a turn
 		t = Turn{Prompt: e.PromptID}
 	}
@@ -104,7 +104,7 @@ func (t Turn) After(e Event) Turn {
 }
 
 // Refuse returns why a call must not be made in this turn; "" if it may.
-func (t Turn) Refuse(e Event) string {
+func (t Turn) Refuse(e HookEvent) string {
 	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
 		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
 			"Drafts are edited in " + stateFolder + "/" + workFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."

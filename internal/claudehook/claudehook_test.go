@@ -10,42 +10,42 @@ import (
 
 const task, other = "mcp__plugin_bmad_bmad__bmad-task", "mcp__bmad__bmad-task"
 
-func prompt(id, text string) claudehook.Event {
-	return claudehook.Event{Name: "UserPromptSubmit", PromptID: id, Prompt: text}
+func prompt(id, text string) claudehook.HookEvent {
+	return claudehook.HookEvent{Name: "UserPromptSubmit", PromptID: id, Prompt: text}
 }
 
-func typed(id, command string) claudehook.Event {
-	return claudehook.Event{Name: "UserPromptExpansion", PromptID: id, Command: command}
+func typed(id, command string) claudehook.HookEvent {
+	return claudehook.HookEvent{Name: "UserPromptExpansion", PromptID: id, Command: command}
 }
 
-func submitted(id, gate string) claudehook.Event {
+func submitted(id, gate string) claudehook.HookEvent {
 	text, _ := json.Marshal(`{"current_state":"awaiting_confirmation","gate":` + gate + `}`)
-	return claudehook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"submit","stage":"po"}`),
+	return claudehook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"submit","stage":"po"}`),
 		Response: json.RawMessage(`[{"type":"text","text":` + string(text) + `}]`)}
 }
 
-func refusedSubmit(id string) claudehook.Event {
+func refusedSubmit(id string) claudehook.HookEvent {
 	e := submitted(id, "null")
 	e.Response = json.RawMessage(`[{"type":"text","text":"{\"status\":\"failed\",\"code\":\"gate_pending\"}"}]`)
 	return e
 }
 
-func decided(id string) claudehook.Event {
-	return claudehook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"confirm","confirmed":true}`), Response: json.RawMessage(`[]`)}
+func decided(id string) claudehook.HookEvent {
+	return claudehook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"confirm","confirmed":true}`), Response: json.RawMessage(`[]`)}
 }
 
-func asked(id, question, answer string) claudehook.Event {
+func asked(id, question, answer string) claudehook.HookEvent {
 	response, _ := json.Marshal(map[string]any{"answers": map[string]string{question: answer}})
-	return claudehook.Event{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: response}
+	return claudehook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: response}
 }
 
-func chosen(id, answer string) claudehook.Event {
+func chosen(id, answer string) claudehook.HookEvent {
 	text, _ := json.Marshal(answer)
-	return claudehook.Event{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: json.RawMessage(`{"questions":[],"answers":{"The PRD?":` + string(text) + `}}`)}
+	return claudehook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: json.RawMessage(`{"questions":[],"answers":{"The PRD?":` + string(text) + `}}`)}
 }
 
-func calls(id, tool, input string) claudehook.Event {
-	return claudehook.Event{Name: "PreToolUse", PromptID: id, Tool: tool, Input: json.RawMessage(input)}
+func calls(id, tool, input string) claudehook.HookEvent {
+	return claudehook.HookEvent{Name: "PreToolUse", PromptID: id, Tool: tool, Input: json.RawMessage(input)}
 }
 
 // TestTurns plays turns, and asks at their end whether a call may be made.
@@ -54,48 +54,48 @@ func TestTurns(t *testing.T) {
 	form := `{"ask_by_form":true}`
 	for _, c := range []struct {
 		name   string
-		events []claudehook.Event
-		call   claudehook.Event
+		events []claudehook.HookEvent
+		call   claudehook.HookEvent
 		refuse string // words of the reason; "" is let through
 	}{
-		{"in the same turn", []claudehook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, yes), "end your turn"},
-		{"saved under its other name", []claudehook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", other, `{"action":"confirm_save"}`), "/bmad:confirm"},
-		{"without a word", []claudehook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "Nobody has decided"},
-		{"an approval", []claudehook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"approve","approved":true}`), "/bmad:approve"},
-		{"before any prompt was seen", []claudehook.Event{submitted("1", "null")}, calls("1", task, yes), "end your turn"},
-		{"where a form would ask", []claudehook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, yes), "without confirmed or approved"},
-		{"an old yes to another draft", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"a no by choosing", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "Nobody has decided"},
-		{"a command that decides nothing", []claudehook.Event{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"one word for two gates", []claudehook.Event{prompt("1", "confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"one command for two gates", []claudehook.Event{typed("1", "bmad:confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"in a shell", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"cd x && bmad-mcp task confirm build-a-clock"}`), "Nobody has decided"},
-		{"in a shell, with a folder", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp --cwd /p task confirm"}`), "Nobody has decided"},
-		{"in a shell, as released", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"A=b ./bmad-mcp-linux-amd64 task --cwd=/p approve"}`), "Nobody has decided"},
-		{"one word for two shells", []claudehook.Event{prompt("1", "confirm"), submitted("1", "null"), {Name: "PostToolUse", PromptID: "1", Tool: "Bash", Input: json.RawMessage(`{"command":"bmad-mcp confirm"}`)}, submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp confirm"}`), "Nobody has decided"},
-		{"yes to another question", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), asked("1", "Postgres?", "Yes")}, calls("1", task, yes), "Nobody has decided"},
-		{"in a shell, by itself", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"/opt/bmad-mcp --cwd=x confirm --yes"}`), "Nobody has decided"},
-		{"a no by command", []claudehook.Event{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"in the same turn", []claudehook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, yes), "end your turn"},
+		{"saved under its other name", []claudehook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", other, `{"action":"confirm_save"}`), "/bmad:confirm"},
+		{"without a word", []claudehook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "Nobody has decided"},
+		{"an approval", []claudehook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"approve","approved":true}`), "/bmad:approve"},
+		{"before any prompt was seen", []claudehook.HookEvent{submitted("1", "null")}, calls("1", task, yes), "end your turn"},
+		{"where a form would ask", []claudehook.HookEvent{prompt("1", "build"), submitted("1", form)}, calls("1", task, yes), "without confirmed or approved"},
+		{"an old yes to another draft", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"a no by choosing", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "Nobody has decided"},
+		{"a command that decides nothing", []claudehook.HookEvent{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"one word for two gates", []claudehook.HookEvent{prompt("1", "confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"one command for two gates", []claudehook.HookEvent{typed("1", "bmad:confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"in a shell", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"cd x && bmad-mcp task confirm build-a-clock"}`), "Nobody has decided"},
+		{"in a shell, with a folder", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp --cwd /p task confirm"}`), "Nobody has decided"},
+		{"in a shell, as released", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"A=b ./bmad-mcp-linux-amd64 task --cwd=/p approve"}`), "Nobody has decided"},
+		{"one word for two shells", []claudehook.HookEvent{prompt("1", "confirm"), submitted("1", "null"), {Name: "PostToolUse", PromptID: "1", Tool: "Bash", Input: json.RawMessage(`{"command":"bmad-mcp confirm"}`)}, submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp confirm"}`), "Nobody has decided"},
+		{"yes to another question", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), asked("1", "Postgres?", "Yes")}, calls("1", task, yes), "Nobody has decided"},
+		{"in a shell, by itself", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"/opt/bmad-mcp --cwd=x confirm --yes"}`), "Nobody has decided"},
+		{"a no by command", []claudehook.HookEvent{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
 
-		{"the call that shows the form", []claudehook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, `{"action":"confirm"}`), ""},
-		{"the host asks about the tool itself", []claudehook.Event{prompt("1", "build"), submitted("1", `{"ask_by_host":true}`)}, calls("1", "mcp__bmad__bmad-confirm", `{"decision":"approve"}`), ""},
-		{"yes to the question", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), asked("1", "Approve the PRD?", "Yes")}, calls("1", task, yes), ""},
-		{"the recommended choice", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), asked("1", "The PRD", "Confirm (Recommended)")}, calls("1", task, yes), ""},
-		{"a search in a shell", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"grep -rn 'bmad-mcp confirm' docs; echo 'run bmad-mcp task confirm' >> README.md"}`), ""},
-		{"told to decide on all", []claudehook.Event{prompt("1", "run all stages, then approve everything"), submitted("1", "null"), decided("1"), submitted("1", "null")}, calls("1", task, yes), ""},
-		{"a shell that decides nothing", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp show confirm && git commit -m 'bmad-mcp: confirm'"}`), ""},
-		{"in the next turn", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
-		{"the next turn's prompt was not seen", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
-		{"typed as a command", []claudehook.Event{prompt("1", "/bmad:confirm"), typed("1", "bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
-		{"told beforehand", []claudehook.Event{prompt("1", "build it, then confirm the PRD"), submitted("1", "null")}, calls("1", task, yes), ""},
-		{"chosen in a question", []claudehook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve")}, calls("1", task, yes), ""},
-		{"a no", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"confirm","confirmed":false,"feedback":"x"}`), ""},
-		{"the submission was refused", []claudehook.Event{prompt("1", "looks good"), refusedSubmit("1")}, calls("1", task, yes), ""},
-		{"events without ids", []claudehook.Event{prompt("", "build"), submitted("", "null"), prompt("", "looks good")}, calls("", task, yes), ""},
-		{"nothing was submitted", []claudehook.Event{prompt("1", "go on")}, calls("1", task, yes), ""},
-		{"a status", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"status"}`), ""},
-		{"another server's tool", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "mcp__x__confirm", yes), ""},
-		{"no arguments", []claudehook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `[]`), ""},
+		{"the call that shows the form", []claudehook.HookEvent{prompt("1", "build"), submitted("1", form)}, calls("1", task, `{"action":"confirm"}`), ""},
+		{"the host asks about the tool itself", []claudehook.HookEvent{prompt("1", "build"), submitted("1", `{"ask_by_host":true}`)}, calls("1", "mcp__bmad__bmad-confirm", `{"decision":"approve"}`), ""},
+		{"yes to the question", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), asked("1", "Approve the PRD?", "Yes")}, calls("1", task, yes), ""},
+		{"the recommended choice", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), asked("1", "The PRD", "Confirm (Recommended)")}, calls("1", task, yes), ""},
+		{"a search in a shell", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"grep -rn 'bmad-mcp confirm' docs; echo 'run bmad-mcp task confirm' >> README.md"}`), ""},
+		{"told to decide on all", []claudehook.HookEvent{prompt("1", "run all stages, then approve everything"), submitted("1", "null"), decided("1"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"a shell that decides nothing", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp show confirm && git commit -m 'bmad-mcp: confirm'"}`), ""},
+		{"in the next turn", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
+		{"the next turn's prompt was not seen", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
+		{"typed as a command", []claudehook.HookEvent{prompt("1", "/bmad:confirm"), typed("1", "bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"told beforehand", []claudehook.HookEvent{prompt("1", "build it, then confirm the PRD"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"chosen in a question", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve")}, calls("1", task, yes), ""},
+		{"a no", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"confirm","confirmed":false,"feedback":"x"}`), ""},
+		{"the submission was refused", []claudehook.HookEvent{prompt("1", "looks good"), refusedSubmit("1")}, calls("1", task, yes), ""},
+		{"events without ids", []claudehook.HookEvent{prompt("", "build"), submitted("", "null"), prompt("", "looks good")}, calls("", task, yes), ""},
+		{"nothing was submitted", []claudehook.HookEvent{prompt("1", "go on")}, calls("1", task, yes), ""},
+		{"a status", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"status"}`), ""},
+		{"another server's tool", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "mcp__x__confirm", yes), ""},
+		{"no arguments", []claudehook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `[]`), ""},
 	} {
 		var turn claudehook.Turn
 		for _, e := range c.events {
@@ -179,7 +179,7 @@ func FuzzEvent(f *testing.F) {
 	f.Add("PostToolUse", task, `{"action":"submit"}`, `[{"type":"text","text":"{}"}]`, "build")
 	f.Add("PreToolUse", task, `{"action":"confirm"}`, `null`, "")
 	f.Fuzz(func(t *testing.T, name, tool, input, response, text string) {
-		e := claudehook.Event{Name: name, PromptID: "1", Tool: tool, Input: json.RawMessage(input), Response: json.RawMessage(response), Prompt: text}
+		e := claudehook.HookEvent{Name: name, PromptID: "1", Tool: tool, Input: json.RawMessage(input), Response: json.RawMessage(response), Prompt: text}
 		turn := claudehook.Turn{}.After(e)
 		if reason := turn.Refuse(e); reason != "" && name != "PreToolUse" {
 			t.Errorf("%s is refused: %s", name, reason)

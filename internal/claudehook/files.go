@@ -21,7 +21,7 @@ const (
 // has gone to.
 var ownRecord = regexp.MustCompile(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
 
-// personsState is a path of what the person has told this program, outside of projects.
+// personsState is a path of the person's own state, outside the projects.
 var personsState = regexp.MustCompile(`(?i)(^|/)(\.local/state|\$\{?XDG_STATE_HOME\}?)/bmad-mcp(/|$)`)
 
 // isState reports whether a path is one of the records that this program keeps.

@@ -34,7 +34,7 @@ var harmlessActions = words("start submit status resume help")
 // flagsWithValue are our flags that take the next word.
 var flagsWithValue = words("--cwd --toolsets --stage --claude-result --claude-result-path --codex-result --codex-result-path")
 
-// inert are programs that run nothing of what they are given.
+// inert are programs that never run their arguments.
 var inert = words(`: [ ag base64 basename bat cat cd chmod cksum cmp column comm cp cut date df diff dirname du echo egrep exit
 	expr false fgrep file find fmt fold gh git grep head hexdump id jq less ln ls md5sum mkdir more mv od paste popd printenv printf
 	ps pushd pwd read readlink realpath return rg rm rmdir set sha1sum sha256sum shift shopt sleep sort stat strings tail tac tee test
@@ -81,7 +81,7 @@ func parse(command string) (*syntax.File, error) {
 
 func readShell(input json.RawMessage) string {
 	var c struct{ Command string }
-	_ = json.Unmarshal(input, &c) // what is no command decides nothing
+	_ = json.Unmarshal(input, &c) // without a command nothing is decided
 	return c.Command
 }
 
@@ -102,7 +102,7 @@ func (s *shell) names(text string) bool {
 	return ourName.MatchString(ourFiles.ReplaceAllString(text, " ")) || s.program != "" && strings.Contains(text, s.program)
 }
 
-// suspects is for what cannot be read: it decides, if the command speaks of deciding.
+// suspects judges an unreadable command: it decides if the command mentions deciding.
 func (s *shell) suspects() { s.decides = s.decides || decisionWord.MatchString(s.flat) }
 
 // script looks at every command of a script, those in substitutions and functions too.
@@ -151,7 +151,7 @@ func (s *shell) ours(args []word, redirs []*syntax.Redirect) {
 	}
 	sub, rest := subcommand(args)
 	switch {
-	case sub == nil, servesInput(*sub, rest): // it does what it is told on its input
+	case sub == nil, servesInput(*sub, rest): // it follows its input
 		s.decides = s.decides || decisionWord.MatchString(s.flat) || readsFile(redirs) || strings.Contains(s.flat, "|") && !toldByEcho(s.flat)
 	case !sub.known:
 		s.decides = true
@@ -185,13 +185,13 @@ func subcommand(args []word) (sub *word, rest []word) {
 	return nil, nil
 }
 
-// other looks at a program of which nothing is known: it may run what it is given.
+// other judges an unknown program: it may run its arguments.
 func (s *shell) other(base string, args []word, redirs []*syntax.Redirect) {
 	if base == "command" && len(args) > 2 && (args[1].text == "-v" || args[1].text == "-V") {
 		return
 	}
 	builds := base == "go" && len(args) > 1 && args[1].text != "run"
-	// What it runs may stand in a file, or come on its input.
+	// Its commands may stand in a file, or come on its input.
 	runs := executors[base] || strings.Contains(args[0].text, "/") || base == "go" && !builds
 	for i, w := range args[1:] {
 		switch {

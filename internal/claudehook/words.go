@@ -24,7 +24,7 @@ const (
 	polite = `(?:(?:yes|yep|yeah|ok|okay|sure|please|then|now|and|so|just|fine|great|good|perfect|nice|cool|thanks|thank you|alright|all right|looks good|looks fine|looks great|lgtm|i agree|agreed|ship it|go ahead|go ahead and|you can|you may|i)[\s,!:–—-]+)*`
 	tails  = `(?:[\s,–—-]+(?:please|now|as it is|as is|for me now|thanks|thank you|too|then|and (?:go on|continue|proceed|carry on|move on|go ahead|start|begin|save it|save)(?: (?:with|to) (?:it|the (?:next (?:stage|step)|architecture|architect|plan|development|review|sprints?)))?))*`
 	remark = `(?:yes|yep|yeah|ok|okay|sure|fine|great|good|perfect|nice|nice work|good work|great work|well done|cool|thanks|thank you|alright|all right|(?:it |that |this |the \w+ )?looks (?:good|fine|great|right)(?: to me)?|lgtm|i agree|agreed|go ahead|i(?: have|'ve)? read it|i like it|all good|no changes|no objections?|nothing to change|ship it|done|hi|hello)`
-	// task is what is to be done before: one clause that begins with what to do.
+	// task is a preceding instruction: one clause that begins with its verb.
 	task    = `(?:please )?(?:write|build|run|do|make|create|draft|finish|go through|start|continue|go on|submit|hand in|update|revise|fix|add|produce|generate|prepare|complete|work|implement|design|plan|review)\b[^.!?\n;]{0,50}?`
 	chinese = `(?:确认|批准|同意|通过|接受)`
 )
@@ -39,7 +39,7 @@ var (
 		`^` + polite + `(?:do not|don't|no need to) (?:ask|wait for) me(?:,? (?:just |and )?(?:build it|do it|go on|continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
 		`^` + polite + `decide (?:it |everything |all |for me |yourself )*(?:on my behalf|for me|yourself)` + tails + `$`)
 	plainRemark = regexp.MustCompile(`^` + remark + `$`)
-	// described are words of a clause that says what somebody else does, or when.
+	// described are words of a clause about what somebody else does, or when.
 	described = regexp.MustCompile(`\b(?:where|when|whenever|if|once|who|whom|which|that|users?|admins?|managers?|customers?|people|they|he|she|should|must|can|could|may|might|will|would|app|tool|form|page|button|dialog|service|system|endpoint|api)\b`)
 
 	chineseOrder = regexp.MustCompile(`^(?:(?:好的?|行|可以|嗯|没问题|看起来不错|看起来很好|看过了|我看过了|不错|很好|谢谢|辛苦了)[，,。!！\s]*)*(?:请|就|那就|那|直接|请直接|替我|帮我|请帮我|我)?` +

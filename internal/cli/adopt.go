@@ -8,11 +8,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
-func (a *app) adoptCommand() *cobra.Command {
+func adoptCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "adopt [TASK]",
 		Short: "Accept a session that was changed by other hands, as it stands",
-		Long: `Shows what is different from what this machine recorded of a session, and from which
+		Long: `Shows how a session differs from this machine's record of it, and from which
 entry on, and asks whether to go on from it as it stands. Your answer becomes an entry of
 the history, with what was found; log goes on showing it. What nothing vouches for stays
 unvouched. Under the policy strict, nothing else goes on before that.
@@ -29,12 +29,12 @@ Only a person at a terminal can do it, not a script. To undo the change instead,
 			if err != nil {
 				return err
 			}
-			return a.adopt(cmd, req)
+			return runAdopt(a, cmd, req)
 		},
 	}
 }
 
-func (a *app) adopt(cmd *cobra.Command, req engine.Request) error {
+func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 	ask, err := a.terminal(false, "")
 	if err != nil {
 		return err

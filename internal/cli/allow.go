@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) allowCommand() *cobra.Command {
+func allowCommand(a *app) *cobra.Command {
 	var list, forget bool
 	cmd := &cobra.Command{
 		Use:   "allow",
@@ -44,11 +44,11 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
 			}
 			switch {
 			case forget:
-				return a.forget(cmd, cwd)
+				return forgetAllowed(a, cmd, cwd)
 			case list || a.asJSON:
-				return a.listWants(cwd, wants)
+				return listWants(a, cwd, wants)
 			}
-			return a.allow(cmd, cwd, wants)
+			return runAllow(a, cmd, cwd, wants)
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "only show them")
@@ -56,7 +56,7 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
 	return cmd
 }
 
-func (a *app) forget(cmd *cobra.Command, cwd string) error {
+func forgetAllowed(a *app, cmd *cobra.Command, cwd string) error {
 	n := 0
 	for _, kind := range trust.Kinds() {
 		some, err := a.trust().Disallow(cmd.Context(), cwd, kind)
@@ -71,7 +71,7 @@ func (a *app) forget(cmd *cobra.Command, cwd string) error {
 	return nil
 }
 
-func (a *app) listWants(cwd string, wants []engine.Want) error {
+func listWants(a *app, cwd string, wants []engine.Want) error {
 	if a.asJSON {
 		out := []map[string]any{}
 		for _, w := range wants {
@@ -153,7 +153,7 @@ func question(w engine.Want) string {
 	return "may the server run this command, with your rights, when its stage is handed in"
 }
 
-func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
+func runAllow(a *app, cmd *cobra.Command, cwd string, wants []engine.Want) error {
 	open := wants[:0:0]
 	for _, w := range wants {
 		if !w.Allowed {
@@ -161,7 +161,7 @@ func (a *app) allow(cmd *cobra.Command, cwd string, wants []engine.Want) error {
 		}
 	}
 	if len(open) == 0 {
-		return a.listWants(cwd, wants)
+		return listWants(a, cwd, wants)
 	}
 	person, err := a.terminal(false, "")
 	if err != nil {

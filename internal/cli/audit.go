@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,7 +39,7 @@ type auditReport struct {
 // maxAudited is the largest document the audit command reads, in bytes.
 const maxAudited = 64 << 20
 
-func (a *app) auditCommand() *cobra.Command {
+func auditCommand(a *app) *cobra.Command {
 	prd, architecture, plan := "", "", ""
 	call := auditCall{earlier: map[workflow.StageID]*string{"po": &prd, "architect": &architecture, "sm": &plan}}
 	cmd := &cobra.Command{
@@ -65,11 +64,11 @@ The exit code is 1 where the score is below --min, else 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call.file = args[0]
-			return a.audit(cmd.Context(), call)
+			return runAudit(cmd.Context(), a, call)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.stage, "stage", "", "stage of the document: "+strings.Join(a.stageIDs(), ", "))
+	flags.StringVar(&call.stage, "stage", "", "stage of the document: "+strings.Join(stageIDs(a), ", "))
 	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
@@ -81,7 +80,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	return cmd
 }
 
-func (a *app) audit(ctx context.Context, call auditCall) error {
+func runAudit(ctx context.Context, a *app, call auditCall) error {
 	if a.asJSON {
 		call.format = "json"
 	}
@@ -89,21 +88,21 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 		return fault.New(fault.InvalidArgument, "there is no format %q", call.format).WithHint("pass --format text, json or sarif")
 	}
 	if !(call.min >= 0 && call.min <= 100) {
-		return fault.New(fault.InvalidArgument, "--min %g is no score", call.min).WithHint("pass a number from 0 to 100")
+		return fault.New(fault.InvalidArgument, "--min %g is not a score", call.min).WithHint("pass a number from 0 to 100")
 	}
-	w, stage, err := a.auditedStage(call)
+	w, stage, err := auditedStage(a, call)
 	if err != nil {
 		return err
 	}
-	rubric, err := a.loadRubric(ctx, call.rubric, w, stage)
+	rubric, err := loadRubric(ctx, a, call.rubric, w, stage)
 	if err != nil {
 		return err
 	}
-	document, err := a.readDocument(ctx, call.file)
+	document, err := readDocument(ctx, a, call.file)
 	if err != nil {
 		return err
 	}
-	earlier, err := a.earlierOf(ctx, call, w, stage)
+	earlier, err := earlierDocuments(ctx, a, call, w, stage)
 	if err != nil {
 		return err
 	}
@@ -120,9 +119,9 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 	case "json":
 		err = a.printJSON(report)
 	case "sarif":
-		err = a.printSARIF(report)
+		err = printSARIF(a, report)
 	default:
-		a.printAudit(report)
+		printAudit(a, report)
 	}
 	if err == nil && !report.OK {
 		return errReported
@@ -131,15 +130,15 @@ func (a *app) audit(ctx context.Context, call auditCall) error {
 }
 
 // auditedStage returns the stage that was named, or whose artifact has the file's name, with its workflow.
-func (a *app) auditedStage(call auditCall) (*workflow.Definition, workflow.Stage, error) {
-	for _, w := range a.workflows() {
+func auditedStage(a *app, call auditCall) (*workflow.Definition, workflow.Stage, error) {
+	for _, w := range workflows(a) {
 		for _, st := range w.Definition.Stages {
 			if call.stage == string(st.ID) || call.stage == "" && st.Artifact != "" && filepath.Base(call.file) == st.Artifact {
 				return w.Definition, st, nil
 			}
 		}
 	}
-	ids := strings.Join(a.stageIDs(), ", ")
+	ids := strings.Join(stageIDs(a), ", ")
 	if call.stage != "" {
 		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", call.stage).
 			WithHint("the stages are: %s", ids)
@@ -149,7 +148,7 @@ func (a *app) auditedStage(call auditCall) (*workflow.Definition, workflow.Stage
 }
 
 // loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
-func (a *app) loadRubric(ctx context.Context, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
+func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
 	if name == "" {
 		return audit.Load(nil, w, stage)
 	}
@@ -171,9 +170,9 @@ func (a *app) loadRubric(ctx context.Context, name string, w *workflow.Definitio
 	return audit.Parse(name, w, stage, data)
 }
 
-// earlierOf reads the documents of the stages before: as named, or by their
+// earlierDocuments reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func (a *app) earlierOf(ctx context.Context, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
+func earlierDocuments(ctx context.Context, a *app, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
 	folder := call.from
 	if folder == "" && call.file != "-" {
 		folder = filepath.Dir(call.file)
@@ -193,7 +192,7 @@ func (a *app) earlierOf(ctx context.Context, call auditCall, w *workflow.Definit
 		if name == "" {
 			continue
 		}
-		text, err := a.readDocument(ctx, name)
+		text, err := readDocument(ctx, a, name)
 		switch {
 		case err == nil:
 			out[s.ID] = text
@@ -204,7 +203,7 @@ func (a *app) earlierOf(ctx context.Context, call auditCall, w *workflow.Definit
 	return out, nil
 }
 
-func (a *app) readDocument(ctx context.Context, name string) (string, error) {
+func readDocument(ctx context.Context, a *app, name string) (string, error) {
 	data, err := a.readNamed(ctx, name, maxAudited)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -222,7 +221,7 @@ func noSuchFile(what, name string, err error) error {
 	return fault.New(fault.InvalidArgument, "the %s %s cannot be read: %w", what, name, err).WithHint("pass a readable %s", what)
 }
 
-func (a *app) printAudit(r auditReport) {
+func printAudit(a *app, r auditReport) {
 	fmt.Fprintf(a.out, "%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	if r.Min > 0 {
 		fmt.Fprintf(a.out, ", %g asked for", r.Min)
@@ -238,14 +237,8 @@ func (a *app) printAudit(r auditReport) {
 	}
 }
 
-// sarifLevel says a severity in SARIF's words.
-var sarifLevel = map[string]string{"critical": "error", "major": "warning", "minor": "note"}
-
 // printSARIF prints the findings as code scanners and editors read them.
-func (a *app) printSARIF(r auditReport) error {
-	type object = map[string]any
-	rules, results := []object{}, []object{}
-	index := map[string]int{}
+func printSARIF(a *app, r auditReport) error {
 	uri := r.File
 	if uri == "-" {
 		uri = "stdin"
@@ -254,42 +247,5 @@ func (a *app) printSARIF(r auditReport) error {
 			uri = filepath.ToSlash(rel)
 		}
 	}
-	for _, f := range r.Findings {
-		if _, ok := index[f.ID]; !ok {
-			index[f.ID] = len(rules)
-			rules = append(rules, object{"id": f.ID, "shortDescription": object{"text": f.Fix}})
-		}
-		results = append(results, object{
-			"ruleId": f.ID, "ruleIndex": index[f.ID], "level": sarifLevel[f.Severity],
-			"message": object{"text": fmt.Sprintf("%s (−%g); %s", f.Problem, f.Points, f.Fix)},
-			"locations": []object{{"physicalLocation": object{
-				"artifactLocation": object{"uri": sarifURI(uri)},
-				"region":           object{"startLine": max(f.Line, 1)},
-			}}},
-		})
-	}
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(object{
-		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-		"runs": []object{{
-			"tool":       object{"driver": object{"name": "bmad-mcp", "version": version(), "rules": rules}},
-			"results":    results,
-			"properties": object{"stage": r.Stage, "score": r.Score},
-		}},
-	})
-}
-
-// sarifURI escapes a path for a relative reference.
-func sarifURI(path string) string {
-	var b strings.Builder
-	for _, c := range []byte(path) {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`%#?"<>\^{}|`+"`", c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return strings.TrimPrefix(b.String(), "./")
+	return audit.WriteSARIF(a.out, audit.Scan{Version: version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
 }

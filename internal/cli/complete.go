@@ -29,20 +29,15 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (a *app) completeStages(cmd *cobra.Command) {
-	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("stage", a.completeStage)
-}
-
 // completeStage completes the name of a stage, of any workflow that the project can use.
 func (a *app) completeStage(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return a.stageIDs(), cobra.ShellCompDirectiveNoFileComp
+	return stageIDs(a), cobra.ShellCompDirectiveNoFileComp
 }
 
 // stageIDs lists the stages of the workflows that the project can use.
-func (a *app) stageIDs() []string {
+func stageIDs(a *app) []string {
 	var out []string
-	for _, w := range a.workflows() {
+	for _, w := range workflows(a) {
 		for _, id := range w.Definition.IDs() {
 			if !slices.Contains(out, id) {
 				out = append(out, id)
@@ -53,7 +48,7 @@ func (a *app) stageIDs() []string {
 }
 
 // workflows are those that can be used in the project, or the built-in ones where there is none.
-func (a *app) workflows() []config.Workflow {
+func workflows(a *app) []config.Workflow {
 	req, err := a.request(nil)
 	if err != nil || a.engine == nil {
 		return config.Default("").Workflows

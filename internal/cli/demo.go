@@ -20,7 +20,7 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-// demoStep is one call of the demo, with what led to it.
+// demoStep is one call of the demo and its cause.
 type demoStep struct {
 	// said is what the human said; did is what the assistant did of its own.
 	said, did string
@@ -54,13 +54,13 @@ func demoSteps() []demoStep {
 		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
 		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
 		{did: "shows the report and calls approve", args: approve, form: map[string]any{"decision": "request_changes", "feedback": "Lost tasks are not acceptable."}, place: "dev/refining"},
-		{did: "mends what the review found", file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
+		{did: "fixes the findings of the review", file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
 		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
 		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},
 	}
 }
 
-func (a *app) demoCommand() *cobra.Command {
+func demoCommand(a *app) *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -70,13 +70,13 @@ itself as an MCP server, talks to it over stdio as a host would, and shows each
 step. The server's questions come as forms, as a host shows them; with --ask it is
 you who fills them in. The folder stays for you to look at. Nothing else is touched.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), ask) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, ask) },
 	}
 	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
 	return cmd
 }
 
-func (a *app) demo(ctx context.Context, ask bool) error {
+func runDemo(ctx context.Context, a *app, ask bool) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -107,7 +107,7 @@ func (a *app) demo(ctx context.Context, ask bool) error {
 	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
 	for _, step := range demoSteps() {
 		person.next = step.form
-		over, err := a.demoStep(ctx, client, dir, step)
+		over, err := playStep(ctx, a, client, dir, step)
 		if err != nil {
 			return err
 		}
@@ -115,10 +115,10 @@ func (a *app) demo(ctx context.Context, ask bool) error {
 			break
 		}
 	}
-	return a.demoEnd(dir)
+	return demoEnd(a, dir)
 }
 
-func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
+func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
 	fmt.Fprintln(a.out)
 	if step.said != "" {
 		fmt.Fprintf(a.out, "🧑 %s\n", step.said)
@@ -163,7 +163,7 @@ func (a *app) demoStep(ctx context.Context, client *mcpserver.Client, dir string
 	return false, nil
 }
 
-func (a *app) demoEnd(dir string) error {
+func demoEnd(a *app, dir string) error {
 	fmt.Fprintf(a.out, "\nThe files, all yours to look at:\n")
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))

@@ -16,7 +16,7 @@ import (
 // savedWord names the saved artifact on the command line.
 const savedWord = "saved"
 
-func (a *app) diffCommand() *cobra.Command {
+func diffCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
 		Short: "Show what changed between two submissions of a stage",
@@ -30,15 +30,15 @@ one: that one and the latest.
 
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return a.stageIDs(), cobra.ShellCompDirectiveNoFileComp
+				return stageIDs(a), cobra.ShellCompDirectiveNoFileComp
 			}
 			return a.completeTasks(cmd, args, prefix)
 		},
-		RunE: a.diff,
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(a, cmd, args) },
 	}
 }
 
-func (a *app) diff(cmd *cobra.Command, args []string) error {
+func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
 	s, err := a.session(cmd, args[:1])
 	if err != nil {
@@ -110,7 +110,7 @@ func iteration(arg string) (int, error) {
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 {
-		return 0, fault.New(fault.InvalidArgument, "%q is no number of a submission", arg).
+		return 0, fault.New(fault.InvalidArgument, "%q is not the number of a submission", arg).
 			WithHint("use a number from 1, or %q for the artifact as it is on disk", savedWord)
 	}
 	return n, nil

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -20,16 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// errReported ends the program with exitStorage: what there is to say was printed.
-var errReported = errors.New("reported")
-
-// errPending ends the program with exitGate: a decision is due, and was not given.
-var errPending = errors.New("pending")
-
-// errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
-var errUnvouched = errors.New("unvouched")
-
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -44,25 +34,25 @@ servers at work.
 
 The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, fix) },
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, fix bool) error {
-	dir, err := a.openFolder()
+func runDoctor(ctx context.Context, a *app, fix bool) error {
+	dir, err := openFolder(a)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := doctor.Of(dir), dir.Path()
+	project, cwd := doctor.New(dir), dir.Path()
 	report := doctor.Report{Cwd: cwd}
 	if fix {
 		fixed, err := project.Fix(ctx, a.engine.Now())
 		report.Fixed = &fixed
 		if err != nil {
-			a.printFixed(fixed)
+			printFixed(a, fixed)
 			return err
 		}
 	}
@@ -70,22 +60,22 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	if err != nil {
 		return err
 	}
-	report.Add(a.checkSettings(cwd))
+	report.Add(checkSettings(a, cwd))
 	report.Add(checks...)
-	histories, err := a.checkHistories(ctx, cwd)
+	histories, err := checkHistories(ctx, a, cwd)
 	if err != nil {
 		return err
 	}
 	report.Add(histories)
-	report.Add(a.checkMethod(cwd)...)
-	report.Add(a.machine(cwd).Check()...)
-	report.Add(a.checkFolders())
+	report.Add(checkMethod(a, cwd)...)
+	report.Add(doctorMachine(cwd).Check()...)
+	report.Add(checkFolders(a))
 	if a.asJSON {
 		if err := a.printJSON(report); err != nil {
 			return err
 		}
 	} else {
-		a.printReport(report)
+		printReport(a, report)
 	}
 	if !report.OK {
 		return errReported
@@ -94,7 +84,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 }
 
 // openFolder opens the folder of the project to look after.
-func (a *app) openFolder() (*durable.Dir, error) {
+func openFolder(a *app) (*durable.Dir, error) {
 	cwd, err := a.project()
 	if err != nil {
 		return nil, err
@@ -107,22 +97,22 @@ func (a *app) openFolder() (*durable.Dir, error) {
 }
 
 // checkSettings checks what every action needs: the settings and the prompts.
-func (a *app) checkSettings(cwd string) doctor.Check {
+func checkSettings(a *app, cwd string) doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: "settings and prompts can be used"}
 	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
 	}
-	a.checkPolicy(cwd, &c)
+	checkPolicy(a, cwd, &c)
 	return c
 }
 
 // checkFolders says in which folders assistants may work besides those that their hosts have
 // open, and names those on record that do not count.
-func (a *app) checkFolders() doctor.Check {
+func checkFolders(a *app) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
-	rows, err := a.projectRows()
+	rows, err := projectRows(a)
 	if err != nil {
 		f := fault.From(err)
 		c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint
@@ -138,15 +128,15 @@ func (a *app) checkFolders() doctor.Check {
 			continue // projects come and go
 		}
 		c.Status, c.Remedy = doctor.Warning, "bmad-mcp projects remove DIR takes it off the list"
-		c.Items = append(c.Items, doctor.Item{Path: row.Folder, What: "does not count: " + row.Why})
+		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: "does not count: " + row.Why})
 	}
-	c.Detail = fmt.Sprintf("assistants may work in what their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+	c.Detail = fmt.Sprintf("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
 
 // checkHistories names the sessions that were changed by other hands.
-func (a *app) checkHistories(ctx context.Context, cwd string) (doctor.Check, error) {
+func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	req := engine.Request{Cwd: cwd}
 	sessions, _, _, err := a.engine.Sessions(ctx, req)
@@ -165,7 +155,7 @@ func (a *app) checkHistories(ctx context.Context, cwd string) (doctor.Check, err
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Item{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
+		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
 		c.Remedy = "put the file back as it was, or accept it at a terminal: bmad-mcp adopt " + shellWord(s.TaskName)
 	}
 	if len(c.Items) > 0 {
@@ -177,19 +167,19 @@ func (a *app) checkHistories(ctx context.Context, cwd string) (doctor.Check, err
 // maxLeftOut bounds what doctor names of an installation's problems.
 const maxLeftOut = 10
 
-// checkMethod tells what is installed of the BMAD method, where anything is, and what of it
+// checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
-func (a *app) checkMethod(cwd string) []doctor.Check {
+func checkMethod(a *app, cwd string) []doctor.Check {
 	s := a.library.At(cwd)
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Sources {
 		if src.State == "failed" {
-			c.Items = append(c.Items, doctor.Item{Path: src.Place, What: src.Problem})
+			c.Items = append(c.Items, doctor.Defect{Path: src.Place, What: src.Problem})
 		}
 	}
 	for _, p := range s.Check() {
 		if len(c.Items) < maxLeftOut {
-			c.Items = append(c.Items, doctor.Item{Path: p.Path, What: p.Text})
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.Text})
 		}
 	}
 	if s.Empty() && len(c.Items) == 0 {
@@ -203,7 +193,7 @@ func (a *app) checkMethod(cwd string) []doctor.Check {
 }
 
 // checkPolicy names the settings that do not count, and what waits to be allowed.
-func (a *app) checkPolicy(cwd string, c *doctor.Check) {
+func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {
 		return
@@ -214,7 +204,7 @@ func (a *app) checkPolicy(cwd string, c *doctor.Check) {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, doctor.Item{Path: config.ProjectFile, What: what})
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what})
 	}
 	_, wants, err := a.engine.Wants(engine.Request{Cwd: cwd})
 	if err != nil {
@@ -226,7 +216,7 @@ func (a *app) checkPolicy(cwd string, c *doctor.Check) {
 			if w.Note != "" {
 				what = w.Note
 			}
-			c.Items = append(c.Items, doctor.Item{Path: w.Kind, What: what})
+			c.Items = append(c.Items, doctor.Defect{Path: w.Kind, What: what})
 			c.Remedy = "see and allow it with bmad-mcp allow"
 		}
 	}
@@ -235,15 +225,15 @@ func (a *app) checkPolicy(cwd string, c *doctor.Check) {
 	}
 }
 
-func (a *app) machine(cwd string) doctor.Machine {
-	m := doctor.Machine{Hosts: hosts.This(cwd)}
+func doctorMachine(cwd string) doctor.MachineCheck {
+	m := doctor.MachineCheck{Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
 	return m
 }
 
-func (a *app) printFixed(f doctor.Fixed) {
+func printFixed(a *app, f doctor.Fixed) {
 	if a.asJSON {
 		return // an error is the one object that is printed
 	}
@@ -261,11 +251,11 @@ func (a *app) printFixed(f doctor.Fixed) {
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
-func (a *app) printReport(r doctor.Report) {
+func printReport(a *app, r doctor.Report) {
 	if r.Fixed != nil {
-		a.printFixed(*r.Fixed)
+		printFixed(a, *r.Fixed)
 	}
-	marks := map[doctor.Status]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
+	marks := map[doctor.CheckStatus]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
 	titles := map[doctor.Group]string{doctor.OfProject: "Project " + r.Cwd, doctor.OfMachine: "This machine"}
 	group := doctor.Group("")
 	for _, c := range r.Checks {
@@ -288,7 +278,7 @@ func (a *app) printReport(r doctor.Report) {
 			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)
 		}
 	}
-	count := map[doctor.Status]int{}
+	count := map[doctor.CheckStatus]int{}
 	for _, c := range r.Checks {
 		count[c.Status]++
 	}

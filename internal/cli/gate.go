@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -24,16 +20,16 @@ type gateFlags struct {
 
 // gateCommand is a decision of the person at this terminal: confirm and approve ask for
 // any, reject only for the words.
-func (a *app) gateCommand(name, short string) *cobra.Command {
+func gateCommand(a *app, name, short string) *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
 		Use:   name + " [TASK]",
 		Short: short,
 		Long: short + `.
 
-Shows what waits and what is true about it, opens the draft in $PAGER on request, and
+Shows what is waiting and the facts about it, opens the draft in $PAGER on request, and
 asks for your decision. It is recorded as yours, taken at a terminal. Where standard
-input is no terminal it refuses; --yes decides without asking, which counts as a
+input is not a terminal it refuses; --yes decides without asking, which counts as a
 script's decision and not as yours: a gate under the policy strict does not take it.
 
 ` + exitHelp,
@@ -41,7 +37,7 @@ script's decision and not as yours: a gate under the policy strict does not take
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.gate(cmd, args, name == "reject", f)
+			return runGate(a, cmd, args, name == "reject", f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "decide without asking, for scripts")
@@ -50,7 +46,7 @@ script's decision and not as yours: a gate under the policy strict does not take
 	return cmd
 }
 
-func (a *app) gate(cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
+func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
 	find, err := a.request(args)
 	if err != nil {
 		return err
@@ -63,7 +59,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, reject bool, f gateFlags) 
 	yes := !reject
 	if f.yes {
 		if reject && strings.TrimSpace(f.feedback) == "" {
-			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("say what is to change")
+			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
 		}
 		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
 		req.Confirmed = &yes
@@ -81,11 +77,11 @@ func (a *app) gate(cmd *cobra.Command, args []string, reject bool, f gateFlags) 
 	if action == workflow.ActionApprove {
 		req.Approved, req.Confirmed = req.Confirmed, nil
 	}
-	return a.decided(cmd, req)
+	return decided(a, cmd, req)
 }
 
 // decided runs a decision or an answer, and ends with exitGate where none was given.
-func (a *app) decided(cmd *cobra.Command, req engine.Request) error {
+func decided(a *app, cmd *cobra.Command, req engine.Request) error {
 	reply, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
@@ -102,7 +98,7 @@ func (a *app) decided(cmd *cobra.Command, req engine.Request) error {
 	return nil
 }
 
-func (a *app) answerHereCommand() *cobra.Command {
+func answerHereCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "answer [TASK]",
 		Short: "Answer the open questions yourself, at this terminal",
@@ -114,13 +110,13 @@ are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.askHere(cmd, args, workflow.ActionAnswer, "")
+			return askHere(a, cmd, args, workflow.ActionAnswer, "")
 		},
 	}
 }
 
 // askHere runs an action for which the person at this terminal is asked.
-func (a *app) askHere(cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
+func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
 	s, err := a.session(cmd, args)
 	if err != nil {
 		return err
@@ -129,12 +125,12 @@ func (a *app) askHere(cmd *cobra.Command, args []string, action workflow.Action,
 	if err != nil {
 		return err
 	}
-	return a.decided(cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
+	return decided(a, cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
 }
 
 // leaveCommand is a decision of the person at this terminal to take a session away from
 // where it stands.
-func (a *app) leaveCommand(action workflow.Action, short string) *cobra.Command {
+func leaveCommand(a *app, action workflow.Action, short string) *cobra.Command {
 	var stage string
 	cmd := &cobra.Command{
 		Use:   string(action) + " [TASK]",
@@ -144,7 +140,7 @@ func (a *app) leaveCommand(action workflow.Action, short string) *cobra.Command 
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.askHere(cmd, args, action, stage)
+			return askHere(a, cmd, args, action, stage)
 		},
 	}
 	if action == workflow.ActionReopen {
@@ -153,60 +149,3 @@ func (a *app) leaveCommand(action workflow.Action, short string) *cobra.Command 
 	}
 	return cmd
 }
-
-// assistantsTerminal has variables that assistants set for the commands that they run.
-var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI"}
-
-// terminal returns the person at this terminal, if there is one.
-func (a *app) terminal(reject bool, words string) (*terminal, error) {
-	in, ok := a.in.(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return nil, noPerson("standard input is no terminal")
-	}
-	if name := assistantHere(); name != "" {
-		return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
-	}
-	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
-}
-
-// assistantHere returns the variable that tells that an assistant works at this terminal; ""
-// where none does.
-func assistantHere() string {
-	for _, name := range assistantsTerminal {
-		if os.Getenv(name) != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-func noPerson(why string) error {
-	return fault.New(fault.GatePending, "%s, so no person can decide here", why).
-		WithHint("run it in a terminal of your own")
-}
-
-// do runs one action for the person or script at this terminal.
-func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error) {
-	dir, err := a.project()
-	if err != nil {
-		return nil, err
-	}
-	req.By = "terminal"
-	if a.cwd != "" || req.Action == workflow.ActionStart {
-		req.Cwd = dir
-	} else {
-		req.Places = []string{dir}
-	}
-	return a.engine.Do(ctx, req)
-}
-
-// prompts is where a person is asked: not in the JSON that a program reads.
-func (a *app) prompts() io.Writer {
-	if a.asJSON {
-		return a.err
-	}
-	return a.out
-}
-
-// indent puts two blanks before each line.
-func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

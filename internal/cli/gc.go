@@ -18,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-func (a *app) gcCommand() *cobra.Command {
+func gcCommand(a *app) *cobra.Command {
 	var age string
 	var apply bool
 	cmd := &cobra.Command{
@@ -32,31 +32,31 @@ as do sessions and artifacts. Nothing is removed without --apply.
 
 ` + exitHelp,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.gc(cmd.Context(), age, apply) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, age, apply) },
 	}
 	cmd.Flags().StringVar(&age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
 	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
 	return cmd
 }
 
-func (a *app) gc(ctx context.Context, age string, apply bool) error {
+func runGC(ctx context.Context, a *app, age string, apply bool) error {
 	old, err := parseAge(age)
 	if err != nil {
 		return err
 	}
-	dir, err := a.openFolder()
+	dir, err := openFolder(a)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	files, err := doctor.Of(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
+	files, err := doctor.New(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {
 		if apply && !a.asJSON && len(files) > 0 {
 			fmt.Fprintf(a.out, "Removed %d files before this went wrong.\n", len(files))
 		}
 		return err
 	}
-	forgotten, err := a.forgetGone(ctx, old, apply)
+	forgotten, err := forgetGone(ctx, a, old, apply)
 	files = append(files, forgotten...)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (a *app) gc(ctx context.Context, age string, apply bool) error {
 }
 
 // forgetGone trims what this machine has recorded of sessions that are gone.
-func (a *app) forgetGone(ctx context.Context, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
+func forgetGone(ctx context.Context, a *app, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
@@ -108,5 +108,5 @@ func parseAge(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return d, nil
 	}
-	return 0, fault.New(fault.InvalidArgument, "%q is no age", text).WithHint("use days or hours, such as 30d or 12h")
+	return 0, fault.New(fault.InvalidArgument, "%q is not an age", text).WithHint("use days or hours, such as 30d or 12h")
 }

@@ -29,7 +29,7 @@ const (
 	turnsKept = 7 * 24 * time.Hour
 )
 
-func (a *app) hookCommand() *cobra.Command {
+func hookCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook claude-code",
 		Short: "Look at an event of Claude Code, for its plugin",
@@ -47,30 +47,30 @@ made. What it remembers of a conversation is in the state folder, under turns.`,
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.hook(cmd.Context())
+			runHook(cmd.Context(), a)
 			return nil
 		},
 	}
 }
 
-// hook never fails: what it cannot make out must not keep the person from working, and
+// runHook never fails: what it cannot make out must not keep the person from working, and
 // the server holds its gates without it.
-func (a *app) hook(ctx context.Context) {
+func runHook(ctx context.Context, a *app) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintln(a.err, "bmad-mcp: the hook failed:", p)
 		}
 	}()
-	var e claudehook.Event
+	var e claudehook.HookEvent
 	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
 		return
 	}
 	e.Program, _ = os.Executable() // else only its usual name is known
-	if err := a.keepTyped(ctx, e); err != nil {
+	if err := keepTyped(ctx, a, e); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot keep what you typed, so you will be asked:", err)
 	}
-	file := a.turnFile(e.SessionID)
+	file := turnFile(a, e.SessionID)
 	var turn claudehook.Turn
 	if data, err := durable.ReadPath(file, maxTurn); err == nil {
 		_ = json.Unmarshal(data, &turn) // one that is broken is begun anew
@@ -85,7 +85,7 @@ func (a *app) hook(ctx context.Context) {
 	if next == turn || file == "" {
 		return
 	}
-	if err := a.keepTurn(file, next); err != nil {
+	if err := keepTurn(a, file, next); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot remember this turn:", err)
 	}
 }
@@ -93,7 +93,7 @@ func (a *app) hook(ctx context.Context) {
 // keepTyped keeps a decision that the person typed as a command, for the assistant's call
 // that the command makes. Where it could mean more than one gate, or none, nothing is kept,
 // and they are asked as ever.
-func (a *app) keepTyped(ctx context.Context, e claudehook.Event) error {
+func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	var action workflow.Action
 	decision := workflow.DecisionApprove
 	switch e.Typed() {
@@ -121,7 +121,7 @@ func (a *app) keepTyped(ctx context.Context, e claudehook.Event) error {
 }
 
 // turnFile returns where the turn of a conversation is kept.
-func (a *app) turnFile(session string) string {
+func turnFile(a *app, session string) string {
 	folder := a.stateFolder()
 	if folder == "" || session == "" {
 		return ""
@@ -130,7 +130,7 @@ func (a *app) turnFile(session string) string {
 	return filepath.Join(folder, "turns", hex.EncodeToString(sum[:8])+".json")
 }
 
-func (a *app) keepTurn(file string, turn claudehook.Turn) error {
+func keepTurn(a *app, file string, turn claudehook.Turn) error {
 	data, err := json.Marshal(turn)
 	if err != nil {
 		return err
@@ -139,12 +139,12 @@ func (a *app) keepTurn(file string, turn claudehook.Turn) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	a.forgetTurns(folder)
+	forgetTurns(a, folder)
 	return os.WriteFile(file, data, 0o600)
 }
 
 // forgetTurns removes the turns of conversations that are long over.
-func (a *app) forgetTurns(folder string) {
+func forgetTurns(a *app, folder string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return

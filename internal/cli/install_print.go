@@ -4,33 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
-// diffText shows a change as a diff, without the lines around it: they may hold keys.
-func diffText(path string, before, after []byte) string {
-	_, text, _ := strings.Cut(string(diff.Diff(path, before, path, after)), "\n") // the first line repeats the next two
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if line[0] != ' ' {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
-}
-
-func (a *app) printChange(c change) {
+func printChange(a *app, c hosts.Change) {
 	words := map[string]string{
-		statusAdded: "added", statusUpdated: "updated", statusUnchanged: "is set up already", statusRemoved: "removed",
-		statusAbsent: "has no such entry", statusSkipped: "skipped", statusFailed: "not changed",
+		hosts.Added: "added", hosts.Updated: "updated", hosts.Unchanged: "is set up already", hosts.Removed: "removed",
+		hosts.Absent: "has no such entry", hosts.Skipped: "skipped", hosts.Failed: "not changed",
 	}
 	status := words[c.Status]
 	if c.DryRun && c.Diff != "" {
 		status = "would be " + status
 	}
-	fmt.Fprintf(a.out, "%s: %s", c.host.Name, status)
+	fmt.Fprintf(a.out, "%s: %s", c.Name(), status)
 	if c.Path != "" {
 		fmt.Fprintf(a.out, " (%s)", c.Path)
 	}
@@ -38,16 +24,16 @@ func (a *app) printChange(c change) {
 	if c.Why != "" {
 		fmt.Fprintln(a.out, "  "+c.Why)
 	}
-	if c.Diff != "" && c.Status != statusFailed {
+	if c.Diff != "" && c.Status != hosts.Failed {
 		if len(c.Command) > 0 {
-			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command)+"\n  which lays the file out in its own way; what it comes to is:")
+			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command)+"\n  which lays the file out in its own way; the change amounts to:")
 		}
 		fmt.Fprintln(a.out, indent(strings.TrimRight(c.Diff, "\n")))
 	}
 	if c.Backup != "" {
 		fmt.Fprintln(a.out, "  as it was: "+c.Backup)
 	}
-	if c.Next != "" && (c.Status == statusAdded || c.Status == statusUpdated) {
+	if c.Next != "" && (c.Status == hosts.Added || c.Status == hosts.Updated) {
 		fmt.Fprintln(a.out, "  now: "+c.Next)
 	}
 }
@@ -64,7 +50,7 @@ func shellWords(words []string) string {
 	return strings.Join(out, " ")
 }
 
-func (a *app) printSnippets(m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
+func printSnippets(a *app, m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
 	snippets := []map[string]any{}
 	for _, h := range chosen {
 		path := h.File(m, scope)

@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
 // newLibrary makes what serves the BMAD method. open opens the folder of a project, now is
@@ -23,102 +24,44 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 	if a.reach != nil {
 		above = a.openAbove
 	}
+	r := a.repositoriesOf(open, now)
 	return library.New(library.Options{
 		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open, Above: above,
-		Remotes:  func(project string) ([]library.Remote, []string) { return a.remotes(project, open) },
-		Settings: a.sourceFolders,
-		Cache:    a.gitCache(now),
-		Now:      now,
-		Log:      a.log,
+		Remotes: r.Of, Settings: r.SettingsFolders, Cache: r.Cache,
+		Now: now, Log: a.log,
 	})
 }
 
-// sourceFolders returns the folders in which it is said which repositories count for a
-// project; of one that is not there, the nearest above it that is.
-func (a *app) sourceFolders(project string) []string {
-	names := []string{a.stateFolder()}
-	if a.settings.UserFolder != "" {
-		names = append(names, filepath.Dir(filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile))))
-	}
-	if project != "" {
-		names = append(names, filepath.Dir(filepath.Join(project, filepath.FromSlash(config.ProjectFile))))
-	}
-	var out []string
-	for _, name := range names {
-		if !filepath.IsAbs(name) {
-			continue
-		}
-		for {
-			info, err := os.Stat(name)
-			if err == nil && info.IsDir() {
-				out = append(out, name)
-				break
-			}
-			above := filepath.Dir(name)
-			if above == name {
-				break
-			}
-			name = above
-		}
-	}
-	return out
+// repositories returns the git repositories of the method, as the engine's clock and folders
+// have them.
+func (a *app) repositories() library.Repositories {
+	return a.repositoriesOf(a.engine.Projects().OpenFolder, a.engine.Clock)
 }
 
-// gitCache is where the copies of repositories are kept; nil where there is no place for it.
-func (a *app) gitCache(now func() time.Time) *gitsource.Cache {
-	folder := userFolder("XDG_CACHE_HOME", ".cache")
-	if folder == "" {
-		return nil
+func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) library.Repositories {
+	r := library.Repositories{Settings: a.settings, State: a.trust(), Open: open, Now: now}
+	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
+		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.log}
 	}
-	return &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.log}
+	return r
 }
 
-// remotes returns the repositories that count for a project: those the person has added or
-// set, then those of the project that they have allowed.
-func (a *app) remotes(project string, open func(name string) (*durable.Dir, error)) (out []library.Remote, problems []string) {
-	add := func(url, from string) {
-		spec, err := gitsource.Parse(url)
-		if err != nil {
-			problems = append(problems, from+": "+err.Error())
+// snapshot returns the method's installations for the folder that the command is for. A
+// repository that was never fetched is waited for: nobody else will tell that it has come.
+func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
+	folder, err := a.project()
+	if err == nil && a.cwd != "" {
+		_, err = a.engine.Projects().Where(project.Address{Cwd: folder})
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
+		if err == nil {
+			fmt.Fprintf(a.err, "Fetching %s …\n", spec)
 			return
 		}
-		for _, known := range out {
-			if known.Spec.String() == spec.String() {
-				return
-			}
-		}
-		out = append(out, library.Remote{Spec: spec, From: from})
-	}
-	added, err := a.trust().Sources()
-	if err != nil {
-		problems = append(problems, err.Error())
-	}
-	for _, s := range added {
-		add(s.URL, "added")
-	}
-	var dir *durable.Dir
-	if project != "" {
-		if dir, err = open(project); err == nil {
-			defer func() { _ = dir.Close() }() // nothing was written
-		} else {
-			dir = nil
-		}
-	}
-	c, err := a.settings.Load(dir)
-	if err != nil {
-		return out, append(problems, err.Error())
-	}
-	for _, url := range c.Sources {
-		add(url, "settings")
-	}
-	for _, url := range c.OwnSources {
-		if a.trust().Allowed(trust.Allowance{Project: project, Kind: trust.KindSource, Text: url}) {
-			add(url, "project")
-			continue
-		}
-		if spec, err := gitsource.Parse(url); err == nil { // the settings have none that does not parse
-			problems = append(problems, "the project names "+spec.String()+", which counts once you have allowed it: bmad-mcp allow")
-		}
-	}
-	return out, problems
+		fmt.Fprintf(a.err, "bmad-mcp: %v\n  what to do: check the address; bmad-mcp sources update tries it again\n", err)
+	})
+	return a.library.At(folder), nil
 }

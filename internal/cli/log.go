@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) logCommand() *cobra.Command {
+func logCommand(a *app) *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
 		Use:   "log [TASK]",
@@ -28,7 +28,7 @@ long the person took. WAITED is how long the session stood before it.
 one before, and the newest is sealed with a key of this machine that is kept outside of
 the project; beside the key stands what this machine recorded of the session, so that an
 older file that was put back shows too. It ends with exit code 1 where the history does
-not hold, until you accept it with bmad-mcp adopt. Whoever can run programs under your
+not hold, until you accept it with bmad-mcp adopt. Anyone who can run programs under your
 account can read that key: it shows what others, or a careless assistant, have changed,
 and not what a determined one has. Exit code 3: nothing shows a change, but the key does
 not vouch for all entries, as after work on another machine.
@@ -38,22 +38,22 @@ not vouch for all entries, as after work on another machine.
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, v, _, err := a.inspect(cmd, args)
+			s, v, _, err := inspect(a, cmd, args)
 			if err != nil {
 				return err
 			}
 			if verify {
-				return a.verifyLog(s, v)
+				return verifyLog(a, s, v)
 			}
 			steps := engine.History(s, v)
 			if a.asJSON {
-				return a.printLogJSON(s, v, steps)
+				return printLogJSON(a, s, v, steps)
 			}
 			if len(steps) == 0 {
 				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it stands at %s\n", s.TaskName, s.Place())
 				return nil
 			}
-			return a.printLog(s, v, steps)
+			return printLog(a, s, v, steps)
 		},
 	}
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
@@ -61,7 +61,7 @@ not vouch for all entries, as after work on another machine.
 }
 
 // verifyLog says whether the history is as it was written, and since when it is not.
-func (a *app) verifyLog(s *workflow.Session, v workflow.Verification) error {
+func verifyLog(a *app, s *workflow.Session, v workflow.Verification) error {
 	_, err := a.trust().ReadSigner() // a key that is broken would have been passed over
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (a *app) verifyLog(s *workflow.Session, v workflow.Verification) error {
 	if a.asJSON {
 		err = a.printJSON(map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v})
 	} else {
-		a.printVerification(s, v)
+		printVerification(a, s, v)
 	}
 	switch {
 	case err != nil:
@@ -82,7 +82,7 @@ func (a *app) verifyLog(s *workflow.Session, v workflow.Verification) error {
 	return nil
 }
 
-func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
+func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
 		fmt.Fprintf(a.out, "%s: adopted at entry %d by %s on %s; what came before was changed: %s.\n", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
@@ -106,11 +106,11 @@ func (a *app) printVerification(s *workflow.Session, v workflow.Verification) {
 	}
 }
 
-func (a *app) printLog(s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
-	a.warnOfChanges(s, v)
+func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
+	warnOfChanges(a, s, v)
 	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
-		fmt.Fprintln(a.out, "An older server kept no history of what was before.")
+		fmt.Fprintln(a.out, "An older server kept no history of the steps before.")
 	}
 	fmt.Fprintln(a.out)
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -147,37 +147,6 @@ func (a *app) printLog(s *workflow.Session, v workflow.Verification, steps []eng
 	return t.Flush()
 }
 
-// warnOfChanges says so where a session was changed by other hands.
-func (a *app) warnOfChanges(s *workflow.Session, v workflow.Verification) {
-	if v.Changed() {
-		fmt.Fprintf(a.out, "Changed by other hands: %s. Do not take it for what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
-	}
-}
-
-// adoptionText says what a person has accepted.
-func adoptionText(a *workflow.Adoption) string {
-	return fmt.Sprintf("changed from entry %d on: %s", a.From, a.Problem)
-}
-
-// grantText says by which channel a decision came, and how long it took. What an entry says
-// that nothing vouches for is not repeated as if it had happened.
-func grantText(g *workflow.Grant, unvouched bool) string {
-	switch {
-	case g == nil:
-		return ""
-	case unvouched:
-		return fmt.Sprintf("unvouched: says %s", g.Channel)
-	}
-	text := fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
-	if g.Channel == workflow.ChannelRelayed {
-		text = fmt.Sprintf("relayed by the assistant (%s)", g.Assurance)
-	}
-	if took, ok := g.Took(); ok {
-		text += " in " + took.Round(time.Second).String()
-	}
-	return text
-}
-
 // resultText is the score or verdict of a transition.
 func resultText(e workflow.Transition) string {
 	switch {
@@ -191,7 +160,7 @@ func resultText(e workflow.Transition) string {
 
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func (a *app) printLogJSON(s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
+func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}

@@ -2,8 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -84,7 +89,7 @@ func plain(markdown string) string {
 	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
 }
 
-// nextCommands says what a person at the terminal can run now.
+// nextCommands lists the commands that a person at the terminal can run now.
 func nextCommands(r *engine.Reply) string {
 	task := shellWord(r.TaskName)
 	if slices.Contains(r.PendingUserActions, string(workflow.ActionAdopt)) {
@@ -126,3 +131,63 @@ func joinWords(words []string) string { return strings.Join(words, ", ") }
 
 // oneLine puts a text into one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// counted says "1 agent", "2 agents".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// forPeople reports whether a list is shown to a person: a terminal gets a table, everything
+// else JSON.
+func (a *app) forPeople() bool {
+	return !a.asJSON && isTerminal(a.raw)
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// table prints rows whose last column is cut to the width of the terminal.
+func (a *app) table(header []string, rows [][]string) error {
+	width := widestLine
+	if f, ok := a.raw.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
+			width = w
+		}
+	}
+	last := len(header) - 1
+	used := 0
+	for column := range last {
+		widest := len([]rune(header[column]))
+		for _, row := range rows {
+			row[column] = clipRunes(row[column], 44)
+			widest = max(widest, len([]rune(row[column])))
+		}
+		used += widest + 2
+	}
+	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(header, "\t"))
+	for _, row := range rows {
+		row[last] = clipRunes(row[last], max(width-used-1, 20))
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}
+
+// clipRunes cuts a text to a number of characters.
+func clipRunes(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// widestLine is how wide a table may be where the terminal does not say.
+const widestLine = 160
+
+// indent puts two blanks before each line.
+func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

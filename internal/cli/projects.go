@@ -16,9 +16,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-func (a *app) projectsCommand() *cobra.Command {
+func projectsCommand(a *app) *cobra.Command {
 	var yes bool
-	list := func(*cobra.Command, []string) error { return a.listProjects() }
+	list := func(*cobra.Command, []string) error { return listProjects(a) }
 	cmd := &cobra.Command{
 		Use:   "projects",
 		Short: "In which folders assistants may work: list, add or remove them",
@@ -41,7 +41,7 @@ browser profiles …) are out of reach however they are named.
 	add := &cobra.Command{
 		Use: "add DIR", Short: "Let assistants work in a folder, and in those below it", Args: cobra.ExactArgs(1),
 		Example: "  bmad-mcp projects add ~/src",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.addProject(cmd.Context(), args[0], yes) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return addProject(cmd.Context(), a, args[0], yes) },
 	}
 	add.Flags().BoolVar(&yes, "yes", false, "also a folder that is unusual for projects, without a question")
 	cmd.AddCommand(
@@ -49,7 +49,7 @@ browser profiles …) are out of reach however they are named.
 		add,
 		&cobra.Command{
 			Use: "remove DIR", Short: "Take a folder off the list; its files stay", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return a.removeProject(cmd.Context(), args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error { return removeProject(cmd.Context(), a, args[0]) },
 		},
 	)
 	return cmd
@@ -68,8 +68,8 @@ type projectRow struct {
 }
 
 // projectRows returns the folders on record, each once for where it is recorded.
-func (a *app) projectRows() ([]projectRow, error) {
-	places, err := a.recordedPlaces()
+func projectRows(a *app) ([]projectRow, error) {
+	places, err := recordedPlaces(a)
 	rules := reach.NewRules(nil, os.Environ())
 	rows := []projectRow{}
 	for _, p := range places {
@@ -95,8 +95,8 @@ func (a *app) projectRows() ([]projectRow, error) {
 	return rows, err
 }
 
-func (a *app) listProjects() error {
-	rows, err := a.projectRows()
+func listProjects(a *app) error {
+	rows, err := projectRows(a)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (a *app) listProjects() error {
 
 // addProject records a folder. One that can be no project is refused; about one that is
 // unusual the person is asked.
-func (a *app) addProject(ctx context.Context, name string, yes bool) error {
+func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if variable := assistantHere(); variable != "" {
 		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and where assistants may work is the person's to say", variable).
 			WithHint("run it in a terminal of your own")
@@ -166,7 +166,7 @@ func (a *app) addProject(ctx context.Context, name string, yes bool) error {
 	if !added {
 		state = "It was added before"
 	}
-	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in what lies below it; servers that run know at once.\n", state, real)
+	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in the folders below it; running servers know at once.\n", state, real)
 	return nil
 }
 
@@ -181,7 +181,7 @@ func unusual(rules reach.Rules, real string) string {
 	return ""
 }
 
-func (a *app) removeProject(ctx context.Context, name string) error {
+func removeProject(ctx context.Context, a *app, name string) error {
 	folder, err := filepath.Abs(name)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (a *app) removeProject(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	known, err := a.known().Remove(ctx, folder)
+	known, err := knownProjects(a).Remove(ctx, folder)
 	if err != nil {
 		return err
 	}

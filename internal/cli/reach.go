@@ -29,10 +29,10 @@ type recorded struct {
 	from string
 }
 
-func (a *app) known() project.Known { return project.Known{Folder: a.stateFolder()} }
+func knownProjects(a *app) project.Known { return project.Known{Folder: a.stateFolder()} }
 
 // recordedPlaces returns the folders that are on record, with the first problem in reading them.
-func (a *app) recordedPlaces() (out []recorded, err error) {
+func recordedPlaces(a *app) (out []recorded, err error) {
 	places, err := a.trust().Places()
 	for _, p := range places {
 		r := recorded{reach.Place{Folder: p.Folder, By: reach.Listed, Real: true, Record: a.stateFolder()}, fromTerminal}
@@ -52,7 +52,7 @@ func (a *app) recordedPlaces() (out []recorded, err error) {
 	for _, folder := range own.Projects {
 		out = append(out, recorded{reach.Place{Folder: folder, By: reach.Listed, Record: file}, fromSettings})
 	}
-	known, real := a.known().Recorded()
+	known, real := knownProjects(a).Recorded()
 	for _, folder := range known {
 		out = append(out, recorded{reach.Place{Folder: folder, By: reach.Known, Real: real, Record: a.stateFolder()}, fromSessions})
 	}
@@ -61,11 +61,11 @@ func (a *app) recordedPlaces() (out []recorded, err error) {
 
 // newReach returns what an assistant on stdio may use, where the server was started for
 // some folders.
-func (a *app) newReach(opened []string) *reach.Reach {
+func newReach(a *app, opened []string) *reach.Reach {
 	o := reach.Options{
 		Rules: reach.NewRules(nil, os.Environ()),
 		Remembered: func() []reach.Place {
-			list, err := a.recordedPlaces()
+			list, err := recordedPlaces(a)
 			if err != nil {
 				a.log.Warn("not all folders that assistants may work in are known", "error", err)
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
-// serve is the server on stdio, for a project or for the folders that are named. Whoever
-// calls it is an assistant: it may not open every folder that it names.
+// serve is the server on stdio, for a project or for the folders that are named. Its caller is
+// an assistant, which may not open every folder that it names.
 func (a *app) serve(cmd *cobra.Command, folders []string) error {
 	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
 	for _, folder := range folders {
@@ -27,7 +27,7 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 		}
 	}
 	places, opened := stdioPlaces(folders)
-	a.reach, a.settings.Confined = a.newReach(opened), true
+	a.reach, a.settings.Confined = newReach(a, opened), true
 	a.engine, a.library = a.newEngine(nil)
 	s := mcpserver.New(a.engine, mcpserver.Options{
 		Version: version(), Places: places, Reach: a.reach, HostConfirm: mcpserver.HostConfirm(a.hostConfirm),
@@ -53,7 +53,7 @@ func (a *app) toolsetFlag(cmd *cobra.Command) {
 		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
 }
 
-// readToolsets reads the flag; it goes before the settings.
+// readToolsets reads the flag, which takes precedence over the settings.
 func (a *app) readToolsets() error {
 	if len(a.sets) == 0 {
 		return nil

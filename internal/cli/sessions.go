@@ -24,7 +24,7 @@ type sessionRow struct {
 	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
 }
 
-func (a *app) sessionsCommand() *cobra.Command {
+func sessionsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of the project, the oldest first",
@@ -43,7 +43,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 				return err
 			}
 			if a.asJSON {
-				return a.printSessionsJSON(cwd, sessions, changed, unreadable)
+				return printSessionsJSON(a, cwd, sessions, changed, unreadable)
 			}
 			if len(sessions)+len(unreadable) == 0 {
 				fmt.Fprintf(a.out, "%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"\n", cwd)
@@ -82,7 +82,7 @@ func sessionIDs(sessions []workflow.Summary) []string {
 	return out
 }
 
-func (a *app) printSessionsJSON(cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
+func printSessionsJSON(a *app, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
 	rows := make([]sessionRow, len(sessions))
 	for i, s := range sessions {
 		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}

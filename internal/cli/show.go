@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) showCommand() *cobra.Command {
+func showCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [TASK]",
 		Short: "Print a session: scores, gaps, questions, artifacts and history",
@@ -23,37 +23,17 @@ func (a *app) showCommand() *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, v, cwd, err := a.inspect(cmd, args)
+			s, v, cwd, err := inspect(a, cmd, args)
 			if err != nil {
 				return err
 			}
 			if a.asJSON {
 				return a.printJSON(inspected{s, v})
 			}
-			a.warnOfChanges(s, v)
+			warnOfChanges(a, s, v)
 			return printSession(a.out, s, v, cwd)
 		},
 	}
-}
-
-// session returns the session that the arguments name.
-func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
-	req, err := a.request(args)
-	if err != nil {
-		return nil, err
-	}
-	s, _, err := a.engine.Session(cmd.Context(), req)
-	return s, err
-}
-
-// inspect returns the session that the arguments name, what is found of its history, and
-// its project.
-func (a *app) inspect(cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
-	req, err := a.request(args)
-	if err != nil {
-		return nil, workflow.Verification{}, "", err
-	}
-	return a.engine.Inspect(cmd.Context(), req)
 }
 
 // inspected is a session in the JSON of show: its file, and that it was changed.
@@ -70,16 +50,6 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 	}
 	problem, err := json.Marshal(i.found.Problem)
 	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
-}
-
-// request returns a request for the session that the arguments name.
-func (a *app) request(args []string) (engine.Request, error) {
-	dir, err := a.project()
-	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
-	if a.cwd != "" {
-		req.Cwd = dir
-	}
-	return req, err
 }
 
 func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, cwd string) error {
@@ -289,7 +259,7 @@ func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	}
 }
 
-// evidenceText says what came of a verify command.
+// evidenceText describes the result of a verify command.
 func evidenceText(e *workflow.Evidence) string {
 	took := (time.Duration(e.TookMS) * time.Millisecond).String()
 	switch {

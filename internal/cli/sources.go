@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,18 +10,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // sourceRow is a source in the JSON of `sources list`.
 type sourceRow struct {
-	library.Source
+	library.SearchedSource
 	FetchedAt *time.Time `json:"fetched_at,omitempty"`
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	TriedAt   *time.Time `json:"tried_at,omitempty"`
 }
 
-func (a *app) listSources(ctx context.Context) error {
+func listSources(ctx context.Context, a *app) error {
 	s, err := a.shelf(ctx)
 	if err != nil {
 		return err
@@ -31,10 +28,10 @@ func (a *app) listSources(ctx context.Context) error {
 	rows := []sourceRow{}
 	var lines []string
 	for _, src := range s.Sources {
-		row := sourceRow{Source: src}
+		row := sourceRow{SearchedSource: src}
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {
-			if c, err := a.gitCache(a.engine.Clock).Copy(spec); err == nil {
+			if c, err := a.repositories().Cache.Copy(spec); err == nil {
 				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
 				if about = describeCopy(c); c.Problem != "" {
 					about += "; last try: " + c.Problem
@@ -54,7 +51,7 @@ func (a *app) listSources(ctx context.Context) error {
 		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		fmt.Fprintln(a.out, "There is nowhere to look. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
+		fmt.Fprintln(a.out, "There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
 		return nil
 	}
 	for _, line := range lines {
@@ -91,92 +88,48 @@ func set(at time.Time) *time.Time {
 	return &at
 }
 
-// cacheOrFail returns the place of copies.
-func (a *app) cacheOrFail() (*gitsource.Cache, error) {
-	if c := a.gitCache(a.engine.Clock); c != nil {
-		return c, nil
+// cachedRepositories returns the repositories and the project that they are for; an error where
+// there is no place for copies.
+func cachedRepositories(a *app) (library.Repositories, string, error) {
+	r := a.repositories()
+	if r.Cache == nil {
+		return r, "", fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
 	}
-	return nil, fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
+	project, err := a.project()
+	return r, project, err
 }
 
-// addSource fetches a repository, and adds it if that brought anything: a wrong address is
-// better told now than looked for in vain.
-func (a *app) addSource(ctx context.Context, url string) error {
+func addSource(ctx context.Context, a *app, url string) error {
 	spec, err := gitsource.Parse(url)
 	if err != nil {
 		return err
 	}
-	cache, err := a.cacheOrFail()
+	r, _, err := cachedRepositories(a)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.err, "Fetching %s …\n", spec)
-	c, _, err := cache.Update(ctx, spec)
-	if err != nil && c.Dir == "" {
-		return err
+	added, err := r.Add(ctx, url, spec)
+	if added.Stale != nil {
+		fmt.Fprintf(a.err, "bmad-mcp: %v; the copy that was there stays\n", added.Stale)
 	}
-	if err != nil { // an earlier copy is there
-		fmt.Fprintf(a.err, "bmad-mcp: %v; the copy that was there stays\n", err)
-	}
-	if c, err = cache.Copy(spec); err != nil { // it has no such folder
-		return err
-	}
-	added, err := a.trust().AddSource(ctx, trust.Source{URL: url, AddedAt: a.engine.Now()}, sameRepository(spec))
-	if err != nil {
-		return err
-	}
-	found, err := a.foundIn(c)
 	if err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.printJSON(map[string]any{"source": spec.String(), "added": added, "commit": c.Commit, "agents": found[0], "workflows": found[1], "tasks": found[2]})
+		return a.printJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit, "agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
 	}
 	state := "Added"
-	if !added {
+	if !added.New {
 		state = "It was added before"
 	}
-	fmt.Fprintf(a.out, "%s: %s (%s).\n", state, spec, describeCopy(c))
-	if found[0]+found[1]+found[2] == 0 {
+	fmt.Fprintf(a.out, "%s: %s (%s).\n", state, spec, describeCopy(added.Copy))
+	if added.Agents+added.Workflows+added.Tasks == 0 {
 		fmt.Fprintln(a.out, "It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", counted(found[0], "agent"), counted(found[1], "workflow"), counted(found[2], "task"))
+	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", counted(added.Agents, "agent"), counted(added.Workflows, "workflow"), counted(added.Tasks, "task"))
 	return nil
-}
-
-// counted says "1 agent", "2 agents".
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// repository returns what an address means, or the name that a list gives a repository.
-func (a *app) repository(named string) (gitsource.Spec, error) {
-	if strings.Contains(named, ":") {
-		return gitsource.Parse(named)
-	}
-	remotes, names, err := a.named()
-	if err != nil {
-		return gitsource.Spec{}, err
-	}
-	if at := slices.Index(names, named); at >= 0 {
-		return remotes[at].Spec, nil
-	}
-	return gitsource.Spec{}, fault.New(fault.NotFound, "there is no repository %q", named).
-		WithHint("bmad-mcp sources list shows them; name one as they are named there, or by its whole address")
-}
-
-// named returns the repositories that count here, and their names.
-func (a *app) named() ([]library.Remote, []string, error) {
-	project, err := a.project()
-	if err != nil {
-		return nil, nil, err
-	}
-	remotes, _ := a.remotes(project, a.engine.Projects().OpenFolder)
-	return remotes, library.Names(remotes), nil
 }
 
 // completeSources completes the names of repositories.
@@ -184,49 +137,32 @@ func (a *app) completeSources(_ *cobra.Command, given []string, _ string) ([]str
 	if len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	_, names, _ := a.named()
-	return names, cobra.ShellCompDirectiveNoFileComp
+	project, err := a.project()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	remotes, _ := a.repositories().Of(project)
+	return library.Names(remotes), cobra.ShellCompDirectiveNoFileComp
 }
 
-// foundIn counts what a copy holds: agents, workflows, tasks.
-func (a *app) foundIn(c gitsource.Copy) ([3]int, error) {
-	return library.Count(c.Dir)
-}
-
-func (a *app) updateSources(ctx context.Context, args []string) error {
-	cache, err := a.cacheOrFail()
+func updateSources(ctx context.Context, a *app, args []string) error {
+	r, project, err := cachedRepositories(a)
 	if err != nil {
 		return err
 	}
-	remotes, _, err := a.named()
+	remotes, err := r.Select(project, args...)
 	if err != nil {
 		return err
-	}
-	if len(args) == 1 {
-		spec, err := a.repository(args[0])
-		if err != nil {
-			return err
-		}
-		one := remotes[:0:0]
-		for _, r := range remotes {
-			if r.Spec.String() == spec.String() {
-				one = append(one, r)
-			}
-		}
-		if len(one) == 0 {
-			return fault.New(fault.NotFound, "%s is none of the repositories", spec).WithHint("bmad-mcp sources list shows them, bmad-mcp sources add adds one")
-		}
-		remotes = one
 	}
 	results := []map[string]any{}
 	failed := false
-	for _, r := range remotes {
-		c, changed, err := cache.Update(ctx, r.Spec)
+	for _, remote := range remotes {
+		c, changed, err := r.Cache.Update(ctx, remote.Spec)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		result := map[string]any{"source": r.Spec.String(), "changed": changed, "commit": c.Commit}
-		line := fmt.Sprintf("%s: unchanged (%s)", r.Spec, describeCopy(c))
+		result := map[string]any{"source": remote.Spec.String(), "changed": changed, "commit": c.Commit}
+		line := fmt.Sprintf("%s: unchanged (%s)", remote.Spec, describeCopy(c))
 		switch {
 		case err != nil:
 			failed = true
@@ -236,7 +172,7 @@ func (a *app) updateSources(ctx context.Context, args []string) error {
 				line += fmt.Sprintf("; the copy stays (%s)", describeCopy(c))
 			}
 		case changed:
-			line = fmt.Sprintf("%s: new (%s)", r.Spec, describeCopy(c))
+			line = fmt.Sprintf("%s: new (%s)", remote.Spec, describeCopy(c))
 		}
 		results = append(results, result)
 		if !a.asJSON {
@@ -256,23 +192,14 @@ func (a *app) updateSources(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (a *app) removeSource(ctx context.Context, named string) error {
-	spec, err := a.repository(named)
+func removeSource(ctx context.Context, a *app, named string) error {
+	project, err := a.project()
 	if err != nil {
 		return err
 	}
-	removed, err := a.trust().RemoveSource(ctx, sameRepository(spec))
+	spec, err := a.repositories().Remove(ctx, project, named)
 	if err != nil {
 		return err
-	}
-	if removed == 0 {
-		return fault.New(fault.NotFound, "%s is not one that you have added", spec).
-			WithHint("bmad-mcp sources list shows them; one of the settings is taken out there")
-	}
-	if cache := a.gitCache(a.engine.Clock); cache != nil && !a.stillUsed(spec) {
-		if err := cache.Remove(ctx, spec); err != nil {
-			return err
-		}
 	}
 	if a.asJSON {
 		return a.printJSON(map[string]any{"source": spec.String(), "removed": true})
@@ -281,24 +208,63 @@ func (a *app) removeSource(ctx context.Context, named string) error {
 	return nil
 }
 
-// sameRepository tells the addresses of one repository, whatever their credentials.
-func sameRepository(spec gitsource.Spec) func(url string) bool {
-	return func(url string) bool {
-		other, err := gitsource.Parse(url)
-		return err == nil && other.String() == spec.String()
+func sourcesCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sources",
+		Short: "Where the BMAD method is taken from: list, add, update or remove git repositories",
+		Long: `The BMAD method is searched for in the project, then in your home (~/.bmad, the skill
+folders of your assistants), then in git repositories: those you add here, those of the
+setting sources, and those that the project's settings name and you have allowed
+(bmad-mcp allow). BMAD_ROOT, the folder of an installation, goes in the project's place.
+
+A repository is an address with, if need be, a branch, tag or commit and a folder in it:
+
+  git+https://github.com/org/repo.git#v6:/src
+  git+ssh://git@host/org/repo.git
+  git+file:///srv/git/repo.git#main
+
+Its copy is kept in $XDG_CACHE_HOME/bmad-mcp/git, compared with the repository once a day
+in the background, and served as it is while the network is away. Private repositories
+need the credentials that git has for them (credential helper, ssh agent).
+
+` + exitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
 	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "Show the places searched for the method, and what was found", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
+		},
+		&cobra.Command{
+			Use: "add ADDRESS", Short: "Add a git repository, for all your projects", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return addSource(cmd.Context(), a, args[0]) },
+		},
+		&cobra.Command{
+			Use: "update [NAME|ADDRESS]", Short: "Ask the repositories, or one, for something new now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
+			RunE: func(cmd *cobra.Command, args []string) error { return updateSources(cmd.Context(), a, args) },
+		},
+		&cobra.Command{
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSources,
+			RunE: func(cmd *cobra.Command, args []string) error { return removeSource(cmd.Context(), a, args[0]) },
+		},
+	)
+	return cmd
 }
 
-// stillUsed reports whether another address shares the copy.
-func (a *app) stillUsed(spec gitsource.Spec) bool {
-	remotes, _, err := a.named()
-	if err != nil {
-		return true
+// since formats a time for people.
+func since(at time.Time) string {
+	if at.IsZero() {
+		return "never"
 	}
-	for _, r := range remotes {
-		if r.Spec.Key() == spec.Key() {
-			return true
-		}
+	return at.Local().Format("2006-01-02 15:04")
+}
+
+// describeCopy describes a copy to people.
+func describeCopy(c gitsource.Copy) string {
+	commit := c.Commit
+	if len(commit) > 12 {
+		commit = commit[:12]
 	}
-	return false
+	return fmt.Sprintf("commit %s, checked %s", commit, since(c.CheckedAt))
 }

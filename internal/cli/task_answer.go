@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) answerCommand() *cobra.Command {
+func answerCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "answer [TASK] [ID=TEXT…]",
@@ -29,11 +29,11 @@ func (a *app) answerCommand() *cobra.Command {
 				case i == 0:
 					req.SessionID = arg
 				default:
-					return fault.New(fault.InvalidArgument, "%q is no answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
+					return fault.New(fault.InvalidArgument, "%q is not an answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
 				}
 			}
 			if f.answersFile != "" {
-				if err := a.readAnswers(cmd.Context(), f.answersFile, req.Answers); err != nil {
+				if err := readAnswers(cmd.Context(), a, f.answersFile, req.Answers); err != nil {
 					return err
 				}
 			}
@@ -46,7 +46,7 @@ func (a *app) answerCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) readAnswers(ctx context.Context, name string, into map[string]string) error {
+func readAnswers(ctx context.Context, a *app, name string, into map[string]string) error {
 	data, err := a.readNamed(ctx, name, maxInput)
 	if err != nil {
 		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)

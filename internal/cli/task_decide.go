@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) confirmCommand() *cobra.Command {
+func confirmCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:     "confirm [TASK]",
@@ -30,7 +30,7 @@ func (a *app) confirmCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) approveCommand() *cobra.Command {
+func approveCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "approve [TASK]",
@@ -41,7 +41,7 @@ func (a *app) approveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback, Revision: f.wanted(cmd)}
 			if !cmd.Flags().Changed("approved") {
-				if err := a.explicitRisk(cmd, args); err != nil {
+				if err := explicitRisk(a, cmd, args); err != nil {
 					return err
 				}
 			}
@@ -54,7 +54,7 @@ func (a *app) approveCommand() *cobra.Command {
 }
 
 // explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
-func (a *app) explicitRisk(cmd *cobra.Command, args []string) error {
+func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
 	s, err := a.session(cmd, args)
 	if err != nil {
 		return err

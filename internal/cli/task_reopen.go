@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) reopenCommand() *cobra.Command {
+func reopenCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "reopen [TASK] --stage STAGE",

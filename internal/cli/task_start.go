@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) startCommand() *cobra.Command {
+func startCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "start OBJECTIVE…",

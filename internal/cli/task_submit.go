@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func (a *app) submitCommand() *cobra.Command {
+func submitCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "submit [TASK] --stage STAGE",

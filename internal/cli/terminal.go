@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -206,4 +209,43 @@ func (l *lines) next(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// assistantsTerminal has variables that assistants set for the commands that they run.
+var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI"}
+
+// terminal returns the person at this terminal, if there is one.
+func (a *app) terminal(reject bool, words string) (*terminal, error) {
+	in, ok := a.in.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil, noPerson("standard input is not a terminal")
+	}
+	if name := assistantHere(); name != "" {
+		return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
+	}
+	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
+}
+
+// assistantHere returns the variable by which an assistant shows at this terminal; ""
+// where none does.
+func assistantHere() string {
+	for _, name := range assistantsTerminal {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func noPerson(why string) error {
+	return fault.New(fault.GatePending, "%s, so no person can decide here", why).
+		WithHint("run it in a terminal of your own")
+}
+
+// prompts is where a person is asked: not in the JSON that a program reads.
+func (a *app) prompts() io.Writer {
+	if a.asJSON {
+		return a.err
+	}
+	return a.out
 }

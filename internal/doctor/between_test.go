@@ -38,12 +38,12 @@ func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 		}
 	}
 	reopen := func(s *workflow.Session) error { s.CurrentState = workflow.Refining; return nil }
-	trim := func(p *doctor.Project) error { _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); return err }
-	fix := func(p *doctor.Project) error { _, err := p.Fix(ctx, day); return err }
+	trim := func(p *doctor.ProjectFiles) error { _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); return err }
+	fix := func(p *doctor.ProjectFiles) error { _, err := p.Fix(ctx, day); return err }
 	tests := map[string]struct {
 		file string
 		use  func(*workflow.Session) error
-		do   func(*doctor.Project) error
+		do   func(*doctor.ProjectFiles) error
 	}{
 		"reopened while gc waits":        {raw, reopen, trim},
 		"referred to while gc waits":     {raw, refer(raw), trim},
@@ -57,7 +57,7 @@ func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			used := false
-			p := doctor.Of(durable.NewDir(path+" elsewhere", waiting{dir.FS, func() {
+			p := doctor.New(durable.NewDir(path+" elsewhere", waiting{dir.FS, func() {
 				if used {
 					return
 				}

@@ -23,12 +23,12 @@ const fixRemedy = "bmad-mcp doctor --fix"
 
 // Check asks everything of the project. It changes nothing but for a file that it
 // makes and removes, to see whether that can be done.
-func (p *Project) Check(ctx context.Context) ([]Check, error) {
+func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	folder, usable := p.checkFolder()
 	if !usable {
 		return []Check{folder}, nil
 	}
-	v, err := p.survey(ctx)
+	v, err := p.takeInventory(ctx)
 	if err != nil {
 		return nil, store.Trouble(p.dir, err)
 	}
@@ -47,7 +47,7 @@ func ok(name, detail string) Check {
 
 // checkFolder checks that the state folder and those in it are folders, and can be
 // written. Without a folder there is nothing more to check.
-func (p *Project) checkFolder() (c Check, usable bool) {
+func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	c = ok("state folder", store.Folder+" is there and can be written")
 	if !p.dir.Exists(store.Folder) {
 		c.Detail = "no sessions yet"
@@ -67,7 +67,7 @@ func (p *Project) checkFolder() (c Check, usable bool) {
 	}
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
 		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
-			c.add(Problem, name, "is a file or a link where a folder is due")
+			c.add(Problem, name, "is a file or a link instead of a folder")
 			c.Detail, c.Remedy = "it holds what is in the way", "move it away; the folder is made again"
 		}
 	}
@@ -78,7 +78,7 @@ func (p *Project) checkFolder() (c Check, usable bool) {
 	return c, true
 }
 
-func checkSessions(v *survey) Check {
+func checkSessions(v *inventory) Check {
 	c := ok("sessions", fmt.Sprintf("%d readable", len(v.sessions)))
 	for _, b := range v.broken {
 		c.add(Problem, b.Path, b.Err.Error())
@@ -91,7 +91,7 @@ func checkSessions(v *survey) Check {
 }
 
 // checkNames checks that every session is found by its name, and no two share one.
-func (p *Project) checkNames(v *survey) Check {
+func (p *ProjectFiles) checkNames(v *inventory) Check {
 	c := ok("task names", fmt.Sprintf("%d, each of one session", len(v.sessions)))
 	c.Fixable = true
 	names, err := p.store.Names()
@@ -123,27 +123,27 @@ func (p *Project) checkNames(v *survey) Check {
 			c.add(Problem, filestore.NamesFolder+"/"+name, "belongs to no session: a start that died left it")
 		}
 	}
-	return c.fixed()
+	return c.summarize()
 }
 
-// fixed gives a check with problems that Fix repairs its detail and remedy.
-func (c Check) fixed() Check {
+// summarize gives a check with problems that Fix repairs its detail and remedy.
+func (c Check) summarize() Check {
 	if len(c.Items) == 0 {
 		c.Fixable = false
 		return c
 	}
-	c.Detail = fmt.Sprintf("%d to mend", len(c.Items))
+	c.Detail = fmt.Sprintf("%d to fix", len(c.Items))
 	if c.Fixable {
 		c.Remedy = fixRemedy
 	}
 	return c
 }
 
-func (p *Project) checkMapping(v *survey) Check {
+func (p *ProjectFiles) checkMapping(v *inventory) Check {
 	c := ok("mapping", fmt.Sprintf("%d entries", len(v.sessions)))
 	c.Fixable = true
 	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
-		return c.fixed()
+		return c.summarize()
 	}
 	sessions := make([]workflow.Summary, len(v.sessions))
 	for i, s := range v.sessions {
@@ -156,12 +156,12 @@ func (p *Project) checkMapping(v *survey) Check {
 	for _, what := range faults {
 		c.add(Problem, filestore.MappingFile, what)
 	}
-	return c.fixed()
+	return c.summarize()
 }
 
 // checkContents checks every reference by size and hash. What is missing is a problem;
 // what was edited is worth knowing only while it waits at its gate.
-func (p *Project) checkContents(v *survey) Check {
+func (p *ProjectFiles) checkContents(v *inventory) Check {
 	seen := map[string]bool{}
 	c := Check{Group: OfProject, Name: "contents", Status: OK}
 	missing, edited := 0, 0
@@ -212,7 +212,7 @@ func editedDraft(dir *durable.Dir, s *workflow.Session) string {
 	return draft.Path
 }
 
-func (p *Project) checkArtifacts(v *survey) Check {
+func (p *ProjectFiles) checkArtifacts(v *inventory) Check {
 	c := Check{Group: OfProject, Name: "artifacts", Status: OK}
 	saved, modified := 0, 0
 	for _, s := range v.sessions {
@@ -238,7 +238,7 @@ func (p *Project) checkArtifacts(v *survey) Check {
 	return c
 }
 
-func checkOrphans(v *survey) Check {
+func checkOrphans(v *inventory) Check {
 	c := ok("leftovers", "none")
 	if len(v.broken) > 0 {
 		c.Detail = "none looked for among contents: a session that cannot be read may refer to any"
@@ -250,7 +250,7 @@ func checkOrphans(v *survey) Check {
 	for _, name := range v.leftovers() {
 		c.add(Problem, name, "a write that never came to its end, or is under way")
 	}
-	c = c.fixed()
+	c = c.summarize()
 	if c.Status == Problem { // they take space, and mislead nobody but people
 		c.Status, c.Detail = Warning, fmt.Sprintf("%d files belong to nobody", len(c.Items))
 	}
@@ -258,7 +258,7 @@ func checkOrphans(v *survey) Check {
 }
 
 // checkLocks says who holds a lock now.
-func (p *Project) checkLocks() Check {
+func (p *ProjectFiles) checkLocks() Check {
 	c := ok("locks", "none held")
 	entries, err := p.dir.ReadDir(filestore.LocksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -287,7 +287,7 @@ func (p *Project) checkLocks() Check {
 	return c
 }
 
-func sorted(list []string) []string {
+func sortList(list []string) []string {
 	slices.Sort(list)
 	return list
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
-// Status says how a check came out.
-type Status string
+// CheckStatus says how a check came out.
+type CheckStatus string
 
 // The statuses. A warning is worth knowing and breaks nothing.
 const (
-	OK      Status = "ok"
-	Warning Status = "warning"
-	Problem Status = "problem"
+	OK      CheckStatus = "ok"
+	Warning CheckStatus = "warning"
+	Problem CheckStatus = "problem"
 )
 
 // Group is what a check is about.
@@ -34,29 +34,29 @@ const (
 
 // Check is one question and its answer.
 type Check struct {
-	Group  Group  `json:"group"`
-	Name   string `json:"check"`
-	Status Status `json:"status"`
-	// Detail says what was found, in a few words.
+	Group  Group       `json:"group"`
+	Name   string      `json:"check"`
+	Status CheckStatus `json:"status"`
+	// Detail is the result in a few words.
 	Detail string `json:"detail"`
-	// Items are the places where something is wrong.
-	Items []Item `json:"items,omitempty"`
-	// Remedy says what to do; "" where nothing is wrong.
+	// Items are the defects.
+	Items []Defect `json:"items,omitempty"`
+	// Remedy is the next step; "" where all is well.
 	Remedy string `json:"remedy,omitempty"`
 	// Fixable is true where Fix repairs all of it.
 	Fixable bool `json:"fixable,omitempty"`
 }
 
-// Item is one place where something is wrong.
-type Item struct {
+// Defect is one place where something is wrong.
+type Defect struct {
 	// Path is relative to the project, or absolute outside of it.
 	Path string `json:"path"`
 	What string `json:"what"`
 }
 
 // add notes a place; the check is then a problem, or a warning if it was no worse.
-func (c *Check) add(status Status, path, what string) {
-	c.Items = append(c.Items, Item{path, what})
+func (c *Check) add(status CheckStatus, path, what string) {
+	c.Items = append(c.Items, Defect{path, what})
 	if c.Status != Problem {
 		c.Status = status
 	}
@@ -81,14 +81,14 @@ func (r *Report) Add(checks ...Check) {
 	}
 }
 
-// Project is a project folder to look after.
-type Project struct {
+// ProjectFiles is a project folder to look after.
+type ProjectFiles struct {
 	dir   *durable.Dir
 	store *filestore.Store
 }
 
-// Of returns the project in dir, which stays the caller's to close.
-func Of(dir *durable.Dir) *Project { return &Project{dir: dir, store: filestore.New(dir)} }
+// New returns the project in dir, which stays the caller's to close.
+func New(dir *durable.Dir) *ProjectFiles { return &ProjectFiles{dir: dir, store: filestore.New(dir)} }
 
 // Trash is the folder for what belongs to nobody, relative to the project.
 const Trash = store.Folder + "/trash"

@@ -30,7 +30,7 @@ var (
 
 // project makes two sessions: the first is completed and has a text, a raw one that
 // it no longer refers to, and an artifact; the second has just begun.
-func project(t *testing.T, dir *durable.Dir) *doctor.Project {
+func project(t *testing.T, dir *durable.Dir) *doctor.ProjectFiles {
 	t.Helper()
 	s := filestore.New(dir)
 	must := func(err error) {
@@ -61,11 +61,11 @@ func project(t *testing.T, dir *durable.Dir) *doctor.Project {
 		return nil
 	})
 	must(err)
-	return doctor.Of(dir)
+	return doctor.New(dir)
 }
 
 // realProject makes the project in a folder of the system.
-func realProject(t *testing.T) (p *doctor.Project, dir *durable.Dir, path string) {
+func realProject(t *testing.T) (p *doctor.ProjectFiles, dir *durable.Dir, path string) {
 	t.Helper()
 	path = t.TempDir()
 	dir, err := durable.OpenDir(path)
@@ -76,7 +76,7 @@ func realProject(t *testing.T) (p *doctor.Project, dir *durable.Dir, path string
 	return project(t, dir), dir, path
 }
 
-func check(t *testing.T, p *doctor.Project) doctor.Report {
+func check(t *testing.T, p *doctor.ProjectFiles) doctor.Report {
 	t.Helper()
 	checks, err := p.Check(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func check(t *testing.T, p *doctor.Project) doctor.Report {
 }
 
 // said finds a check that came out so and speaks of a text.
-func said(r doctor.Report, name string, status doctor.Status, what string) bool {
+func said(r doctor.Report, name string, status doctor.CheckStatus, what string) bool {
 	return slices.ContainsFunc(r.Checks, func(c doctor.Check) bool {
 		text, _ := json.Marshal(c)
 		return c.Name == name && c.Status == status && strings.Contains(string(text), what) && (status == doctor.OK || c.Remedy != "")
@@ -123,7 +123,7 @@ func TestDamage(t *testing.T) {
 		name   string
 		damage map[string]string // file → its new content, "" removes it
 		check  string
-		status doctor.Status
+		status doctor.CheckStatus
 		what   string
 		fixed  bool
 	}{

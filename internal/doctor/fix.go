@@ -25,13 +25,13 @@ type Fixed struct {
 // Fix repairs what can be made again from the sessions, and moves what belongs to
 // nobody into a folder of the trash that is named after at. It returns what it did, also
 // where an error ended it. Whatever it moves it looks at again under the lock of
-// whoever could be using it, so that it can run beside servers at work.
-func (p *Project) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
+// its possible user, so that it can run beside working servers.
+func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
 	f.Done = []string{}
 	if !p.dir.Exists(store.Folder) {
 		return f, nil
 	}
-	v, err := p.survey(ctx)
+	v, err := p.takeInventory(ctx)
 	if err != nil {
 		return f, store.Trouble(p.dir, err)
 	}
@@ -67,7 +67,7 @@ func (p *Project) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
 }
 
 // sweep moves one leftover away, unless it has been put to use since the survey.
-func (p *Project) sweep(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
+func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
 	lock, err := p.dir.Lock(ctx, lockName)
 	if err != nil {
 		return false, err
@@ -95,7 +95,7 @@ func (p *Project) sweep(ctx context.Context, lockName, name string, at time.Time
 
 // lockFor returns the lock under which a leftover would be in use: that of its
 // session, or else of the project.
-func (p *Project) lockFor(v *survey, name string) string {
+func (p *ProjectFiles) lockFor(v *inventory, name string) string {
 	folder := path.Dir(name)
 	switch {
 	case strings.HasPrefix(name, textFolder+"/"):
@@ -123,7 +123,7 @@ func lockOr(dir *durable.Dir, id string) string {
 }
 
 // discard moves a file into the trash, under the path that it had.
-func (p *Project) discard(name string, at time.Time) error {
+func (p *ProjectFiles) discard(name string, at time.Time) error {
 	to := path.Join(Trash, at.UTC().Format(trashStamp), strings.TrimPrefix(name, store.Folder+"/"))
 	if _, err := p.dir.MkdirAll(path.Dir(to)); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
-// Machine is where a program like this one lives, for the checks of it.
-type Machine struct {
+// MachineCheck is where a program like this one lives, for the checks of it.
+type MachineCheck struct {
 	// Program is the absolute path of the running program.
 	Program string
 	// Hosts are the places of the hosts.
@@ -21,9 +21,9 @@ type Machine struct {
 
 // Check asks whether hosts on this machine can find the program. What it finds is
 // never a problem of the project, so the worst is a warning.
-func (m Machine) Check() []Check { return []Check{m.checkProgram(), m.checkHosts()} }
+func (m MachineCheck) Check() []Check { return []Check{m.checkProgram(), m.checkHosts()} }
 
-func (m Machine) checkProgram() Check {
+func (m MachineCheck) checkProgram() Check {
 	c := Check{Group: OfMachine, Name: "program", Status: OK, Detail: m.Program}
 	name := strings.TrimSuffix(filepath.Base(m.Program), ".exe")
 	found, err := exec.LookPath(name)
@@ -42,7 +42,7 @@ func (m Machine) checkProgram() Check {
 }
 
 // checkHosts says which hosts start the program, and whether they can.
-func (m Machine) checkHosts() Check {
+func (m MachineCheck) checkHosts() Check {
 	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
 	var with, without []string
 	for _, h := range hosts.All() {
@@ -77,7 +77,7 @@ func (m Machine) checkHosts() Check {
 
 // placesOf returns the files of a host in which it is told to start the program, and adds
 // to a check what keeps it from that.
-func (m Machine) placesOf(h hosts.Host, c *Check) []string {
+func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 	var out []string
 	for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {
 		if scope == hosts.Project && m.Hosts.Folder == "" {
@@ -91,13 +91,13 @@ func (m Machine) placesOf(h hosts.Host, c *Check) []string {
 		if err == nil && text == nil {
 			continue
 		}
-		var entries []hosts.Found
+		var entries []hosts.FoundEntry
 		if err == nil {
 			entries, err = h.Find(text)
 		}
 		if err != nil {
 			c.add(Warning, path, fmt.Sprintf("%s cannot read it: %v", h.Name, err))
-			c.Remedy = "mend the file; the host may ignore all of it"
+			c.Remedy = "fix the file; the host may ignore all of it"
 			continue
 		}
 		for _, e := range entries {

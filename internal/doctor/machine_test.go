@@ -17,12 +17,12 @@ func TestMachine(t *testing.T) {
 		t.Skip("programs are told by their permissions here")
 	}
 	home, project := t.TempDir(), t.TempDir()
-	m := doctor.Machine{Program: filepath.Join(home, "bmad-mcp"), Hosts: hosts.Machine{
+	m := doctor.MachineCheck{Program: filepath.Join(home, "bmad-mcp"), Hosts: hosts.Machine{
 		OS: "linux", Home: home, Folder: project,
 		Getenv:   func(string) string { return "" },
 		LookPath: func(string) string { return "" },
 	}}
-	check := func(status doctor.Status, words string) {
+	check := func(status doctor.CheckStatus, words string) {
 		t.Helper()
 		c := m.Check()[1]
 		if all := fmt.Sprintf("%+v", c); c.Status != status || !strings.Contains(all, words) {

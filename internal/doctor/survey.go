@@ -14,8 +14,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// survey is what stands in a project, read once.
-type survey struct {
+// inventory is what stands in a project, read once.
+type inventory struct {
 	sessions []*workflow.Session
 	broken   []store.Broken
 	// texts are the files below temp/, with their sizes.
@@ -23,13 +23,13 @@ type survey struct {
 	// temporary are files of writes that never came to their end, or are under way.
 	temporary []string
 	// unreadable are folders and files that could not be looked at.
-	unreadable []Item
+	unreadable []Defect
 }
 
 const textFolder = store.Folder + "/temp"
 
-func (p *Project) survey(ctx context.Context) (*survey, error) {
-	v := &survey{texts: map[string]int64{}}
+func (p *ProjectFiles) takeInventory(ctx context.Context) (*inventory, error) {
+	v := &inventory{texts: map[string]int64{}}
 	list, broken, err := p.store.All(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (p *Project) survey(ctx context.Context) (*survey, error) {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil // never made, or gone while we looked
 			case err != nil:
-				v.unreadable = append(v.unreadable, Item{name, cause(err)})
+				v.unreadable = append(v.unreadable, Defect{name, cause(err)})
 				return nil
 			case d.IsDir() && name == Trash:
 				return fs.SkipDir
@@ -106,7 +106,7 @@ func references(s *workflow.Session) []reference {
 
 // unreferred returns the texts that no stage and no history entry refers to. While a
 // session cannot be read there are none: it may refer to any of them.
-func (v *survey) unreferred() []string {
+func (v *inventory) unreferred() []string {
 	if len(v.broken) > 0 {
 		return nil
 	}
@@ -122,13 +122,13 @@ func (v *survey) unreferred() []string {
 			out = append(out, name)
 		}
 	}
-	return sorted(out)
+	return sortList(out)
 }
 
 // orphans returns those of them that belong to nobody. What an engine handed in for a
 // submission that the history has belongs to that, though nothing but the latest is
 // referred to.
-func (v *survey) orphans() []string {
+func (v *inventory) orphans() []string {
 	submissions := map[string]bool{}
 	for _, s := range v.sessions {
 		for _, ref := range references(s) {
@@ -148,7 +148,7 @@ func submission(name string) string {
 // leftovers returns the temporary files that belong to writes that never came to their
 // end, or are under way. While a session cannot be read, those beside artifacts are left
 // alone: it is not known which lock they are written under.
-func (v *survey) leftovers() []string {
+func (v *inventory) leftovers() []string {
 	return slices.DeleteFunc(slices.Clone(v.temporary), func(name string) bool {
 		return len(v.broken) > 0 && strings.HasPrefix(name, artifact.Folder+"/")
 	})

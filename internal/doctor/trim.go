@@ -18,7 +18,7 @@ import (
 type Trimmed struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
-	// Why says what made it superfluous.
+	// Why is the reason that it is superfluous.
 	Why string `json:"why"`
 }
 
@@ -26,8 +26,8 @@ type Trimmed struct {
 // refers to any more (what an engine handed in, in rounds before the last), and
 // what was put into the trash before it. With apply it removes them, and returns what it
 // removed, also where an error ended it.
-func (p *Project) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
-	v, err := p.survey(ctx)
+func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
+	v, err := p.takeInventory(ctx)
 	if err != nil {
 		return nil, store.Trouble(p.dir, err)
 	}
@@ -54,7 +54,7 @@ func finished(s *workflow.Session, before time.Time) bool {
 	return !s.CurrentState.Active() && s.UpdatedAt.Before(before)
 }
 
-func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before time.Time, orphans []string, sizes map[string]int64, apply bool) ([]Trimmed, error) {
+func (p *ProjectFiles) trimSession(ctx context.Context, s *workflow.Session, before time.Time, orphans []string, sizes map[string]int64, apply bool) ([]Trimmed, error) {
 	var found []Trimmed
 	for _, name := range orphans {
 		if path.Dir(name) == store.ContentFolder(s.SessionID) {
@@ -69,7 +69,7 @@ func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before t
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }()
-	// Reopened since it was looked at, it may refer to more.
+	// If it was reopened in between, it may refer to more.
 	now, err := p.store.Get(ctx, s.SessionID)
 	if err != nil || !finished(now, before) {
 		return nil, err
@@ -88,7 +88,7 @@ func (p *Project) trimSession(ctx context.Context, s *workflow.Session, before t
 }
 
 // trimTrash removes the folders of the trash that are older, by their names.
-func (p *Project) trimTrash(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
+func (p *ProjectFiles) trimTrash(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
 	var out []Trimmed
 	var folders []string
 	err := fs.WalkDir(p.dir.Tree(), Trash, func(name string, d fs.DirEntry, err error) error {

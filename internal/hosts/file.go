@@ -13,7 +13,7 @@ import (
 
 // Errors of Write and Delete that a caller may want to tell apart.
 var (
-	// ErrChanged is returned where a file is not what it was when it was read.
+	// ErrChanged is returned where a file has changed since it was read.
 	ErrChanged = errors.New("another program has just changed the file")
 	// ErrReadOnly is returned where the file's owner has taken the right to write from it.
 	ErrReadOnly = errors.New("the file is read-only")

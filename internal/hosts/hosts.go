@@ -35,8 +35,8 @@ type Entry struct {
 	Pass []string
 }
 
-// Found is an entry in a host's file.
-type Found struct {
+// FoundEntry is an entry in a host's file.
+type FoundEntry struct {
 	Name    string
 	Command string
 	Args    []string
@@ -48,7 +48,7 @@ type Found struct {
 
 // format reads and changes one kind of file.
 type format interface {
-	find(text []byte) ([]Found, error)
+	find(text []byte) ([]FoundEntry, error)
 	add(text []byte, e Entry, force bool) ([]byte, error)
 	remove(text []byte, name, program string, force bool) ([]byte, error)
 	snippet(e Entry) string
@@ -65,7 +65,7 @@ type Host struct {
 	// plugins is the file in which the host lists its plugins, and plugin how ours begins there.
 	plugins func(m Machine) string
 	plugin  string
-	// next says what a person does to have a new entry take effect.
+	// next is what a person does to activate a new entry.
 	next map[Scope]string
 }
 
@@ -178,7 +178,7 @@ func All() []Host {
 				}
 				return []string{m.home(".gemini", "settings.json")}
 			},
-			// The folder alone is no sign: other programs of the same maker use it.
+			// The folder alone proves nothing: other programs of the same maker use it.
 			signs: func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
 			next: map[Scope]string{
 				User:    "start a new session in a folder that you trust (/permissions); Gemini CLI starts no servers elsewhere",
@@ -222,7 +222,7 @@ func (h Host) File(m Machine, scope Scope) string {
 	return files[len(files)-1]
 }
 
-// Present says by what the host shows that it is on this machine; "" if by nothing.
+// Present returns the path that shows that the host is on this machine; "" if none does.
 func (h Host) Present(m Machine) string {
 	if path := m.lookPath(h.program); path != "" {
 		return path
@@ -247,11 +247,11 @@ func (h Host) HasPlugin(m Machine) bool {
 // Program is the host's own command.
 func (h Host) Program() string { return h.program }
 
-// Next says what a person does to have a new entry take effect.
+// Next is what a person does to activate a new entry.
 func (h Host) Next(scope Scope) string { return h.next[scope] }
 
 // Find lists the entries in the text of the host's file.
-func (h Host) Find(text []byte) ([]Found, error) { return h.format.find(text) }
+func (h Host) Find(text []byte) ([]FoundEntry, error) { return h.format.find(text) }
 
 // Add returns the text with the entry in it; the same text where it is there. Of an entry
 // with this name only command and arguments change. One that starts another program is

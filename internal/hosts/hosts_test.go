@@ -124,7 +124,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("a second time: %v\n%s", err, again)
 				}
 				found, err := h.Find(after)
-				if i := slices.IndexFunc(found, func(f hosts.Found) bool { return f.Name == "bmad" }); err != nil || i < 0 || found[i].Command != e.Command {
+				if i := slices.IndexFunc(found, func(f hosts.FoundEntry) bool { return f.Name == "bmad" }); err != nil || i < 0 || found[i].Command != e.Command {
 					t.Errorf("found %v, %v", found, err)
 				}
 				back, err := h.Remove(after, "bmad", "", false)
@@ -291,9 +291,9 @@ func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
 	for _, c := range []struct {
 		host, text, words string // "": taken
 	}{
-		{"claude-code", "{\n  // mine\n}", "no JSON"},
-		{"claude-code", "{\"a\": 1,}", "no JSON"},
-		{"claude-desktop", "{\"a\": 1,}", "no JSON"},
+		{"claude-code", "{\n  // mine\n}", "not valid JSON"},
+		{"claude-code", "{\"a\": 1,}", "not valid JSON"},
+		{"claude-desktop", "{\"a\": 1,}", "not valid JSON"},
 		{"claude-code", "\xef\xbb\xbf{}", "byte order mark"},
 		{"claude-code", " \n", "empty"},
 		{"gemini", "{\"a\": [1,\n2,]}", "line 2 ends with a comma"},
@@ -343,7 +343,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		got := decoded(t, h, after)
 		found, err := h.Find(after)
-		if err != nil || !slices.ContainsFunc(found, func(f hosts.Found) bool { return f.Name == "bmad" && f.Command == entry.Command }) {
+		if err != nil || !slices.ContainsFunc(found, func(f hosts.FoundEntry) bool { return f.Name == "bmad" && f.Command == entry.Command }) {
 			t.Fatalf("not there: %v, %v\n%q", found, err, after)
 		}
 		back, err := h.Remove(after, "bmad", "", false)

@@ -41,16 +41,16 @@ func (t Taken) Error() string {
 	return fmt.Sprintf("%q is another server there, which runs %s", t.Name, t.Command)
 }
 
-// document is a parsed file.
-type document struct {
+// jsonDocument is a parsed file.
+type jsonDocument struct {
 	// text is what was parsed, without a BOM; mark is that.
 	mark, text []byte
 	root       *hujson.Object
 	start, end int // of the root
 }
 
-func (f jsonFile) parse(text []byte) (*document, error) {
-	d := &document{}
+func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
+	d := &jsonDocument{}
 	if bytes.HasPrefix(text, bom) {
 		if !f.bom {
 			return nil, errors.New("it begins with a byte order mark, which the host does not take")
@@ -88,7 +88,7 @@ func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), 
 func (f jsonFile) accepts(text []byte, value hujson.Value) error {
 	if !f.comments && !value.IsStandard() {
 		var v any
-		return fmt.Errorf("it is no JSON (%w), and the host reads nothing else", json.Unmarshal(text, &v))
+		return fmt.Errorf("not valid JSON (%w), so the host would reject it", json.Unmarshal(text, &v))
 	}
 	if f.commas {
 		return nil
@@ -129,7 +129,7 @@ func member(o *hujson.Object, key string) *hujson.ObjectMember {
 }
 
 // servers returns the object with the servers; nil where there is none.
-func (f jsonFile) servers(d *document) (*hujson.Object, error) {
+func (f jsonFile) servers(d *jsonDocument) (*hujson.Object, error) {
 	m := member(d.root, f.key)
 	if m == nil {
 		return nil, nil
@@ -142,7 +142,7 @@ func (f jsonFile) servers(d *document) (*hujson.Object, error) {
 }
 
 // once refuses a file that says something twice: hosts differ in which one they take.
-func (f jsonFile) once(d *document, servers *hujson.Object, name string) error {
+func (f jsonFile) once(d *jsonDocument, servers *hujson.Object, name string) error {
 	count := func(o *hujson.Object, key string) (n int) {
 		for _, m := range o.Members {
 			if found, ok := m.Name.Value.(hujson.Literal); ok && found.String() == key {
@@ -201,7 +201,7 @@ func (f jsonFile) checked(before, after []byte, name string) ([]byte, error) {
 	return after, nil
 }
 
-func (f jsonFile) find(text []byte) ([]Found, error) {
+func (f jsonFile) find(text []byte) ([]FoundEntry, error) {
 	d, err := f.parse(text)
 	if err != nil {
 		return nil, err
@@ -242,8 +242,8 @@ func members(o *hujson.Object) []hujson.ObjectMember {
 }
 
 // list returns the entries of an object, which may be nil.
-func (d *document) list(servers *hujson.Object, folder string) []Found {
-	var out []Found
+func (d *jsonDocument) list(servers *hujson.Object, folder string) []FoundEntry {
+	var out []FoundEntry
 	for _, m := range members(servers) {
 		if name, ok := m.Name.Value.(hujson.Literal); ok {
 			entry := d.found(name.String(), m.Value)
@@ -255,8 +255,8 @@ func (d *document) list(servers *hujson.Object, folder string) []Found {
 }
 
 // found reads an entry, as far as it is one.
-func (d *document) found(name string, v hujson.Value) Found {
-	out := Found{Name: name}
+func (d *jsonDocument) found(name string, v hujson.Value) FoundEntry {
+	out := FoundEntry{Name: name}
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return out
@@ -295,7 +295,7 @@ func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 	return f.checked(text, after, e.Name)
 }
 
-func (f jsonFile) added(text []byte, d *document, servers *hujson.Object, e Entry, force bool) ([]byte, error) {
+func (f jsonFile) added(text []byte, d *jsonDocument, servers *hujson.Object, e Entry, force bool) ([]byte, error) {
 	style := d.style()
 	if servers == nil {
 		return d.insert(d.root, d.end, 0, style, f.all(e)), nil

@@ -20,7 +20,7 @@ type pair struct {
 
 // style returns how the document is laid out: by its first member that stands on a line
 // of its own.
-func (d *document) style() style {
+func (d *jsonDocument) style() style {
 	s := style{indent: "  ", newline: "\n"}
 	if bytes.Contains(d.text, []byte("\r\n")) {
 		s.newline = "\r\n"
@@ -67,7 +67,7 @@ func literal(text string) func(style, int) string {
 }
 
 // splice returns the whole text with a part of it replaced.
-func (d *document) splice(from, to int, by string) []byte {
+func (d *jsonDocument) splice(from, to int, by string) []byte {
 	out := append([]byte{}, d.mark...)
 	out = append(out, d.text[:from]...)
 	out = append(out, by...)
@@ -76,8 +76,8 @@ func (d *document) splice(from, to int, by string) []byte {
 
 // insert returns the text with a member behind the others of an object that ends at end
 // and whose brace stands at a depth: on a line of its own, or on the one that all of them
-// stand on. Comments stay with what they stand beside.
-func (d *document) insert(o *hujson.Object, end, depth int, s style, p pair) []byte {
+// stand on. Comments stay with their neighbours.
+func (d *jsonDocument) insert(o *hujson.Object, end, depth int, s style, p pair) []byte {
 	brace := end - 1
 	at := len(bytes.TrimRight(d.text[:brace], " \t\r\n"))
 	closing := string(d.text[at:brace])
@@ -99,7 +99,7 @@ func (d *document) insert(o *hujson.Object, end, depth int, s style, p pair) []b
 
 // cut returns the text without a member of an object that stands from start to end.
 // Comments stay, each on its line.
-func (d *document) cut(o *hujson.Object, m *hujson.ObjectMember, start, end int) []byte {
+func (d *jsonDocument) cut(o *hujson.Object, m *hujson.ObjectMember, start, end int) []byte {
 	i := slices.IndexFunc(o.Members, func(other hujson.ObjectMember) bool { return other.Name.StartOffset == m.Name.StartOffset })
 	alone, last := len(o.Members) == 1, i == len(o.Members)-1
 	from, to := m.Name.StartOffset, m.Value.EndOffset
@@ -129,7 +129,7 @@ func (d *document) cut(o *hujson.Object, m *hujson.ObjectMember, start, end int)
 }
 
 // hasLineComment reports whether what stands between two values has a comment that goes to
-// the end of its line, as the last thing that is no space.
+// the end of its line, ignoring spaces.
 func hasLineComment(extra hujson.Extra) bool {
 	inBlock := false
 	last := false

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Machine is what a host's places depend on. The functions may be nil for what this
-// process sees.
+// Machine is the environment that a host's places depend on. Functions that are nil ask the
+// system.
 type Machine struct {
 	// OS is linux, darwin or windows, as Go names them.
 	OS string

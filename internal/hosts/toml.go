@@ -43,7 +43,7 @@ func (tomlFile) servers(all map[string]any) (map[string]any, error) {
 	}
 	servers, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s is no table", serversTable)
+		return nil, fmt.Errorf("%s is not a table", serversTable)
 	}
 	return servers, nil
 }
@@ -55,21 +55,21 @@ func (f tomlFile) read(text []byte) (all, servers map[string]any, err error) {
 	return all, servers, err
 }
 
-func (f tomlFile) find(text []byte) ([]Found, error) {
+func (f tomlFile) find(text []byte) ([]FoundEntry, error) {
 	_, servers, err := f.read(text)
 	if err != nil {
 		return nil, err
 	}
-	var out []Found
+	var out []FoundEntry
 	for name, value := range servers {
 		out = append(out, tomlFound(name, value))
 	}
-	slices.SortFunc(out, func(a, b Found) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b FoundEntry) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
-func tomlFound(name string, value any) Found {
-	out := Found{Name: name}
+func tomlFound(name string, value any) FoundEntry {
+	out := FoundEntry{Name: name}
 	entry, _ := value.(map[string]any)
 	out.Command, _ = entry["command"].(string)
 	out.URL, _ = entry["url"].(string)
@@ -142,7 +142,7 @@ func appendBlock(text []byte, block string) []byte {
 	return append(out, strings.ReplaceAll(block, "\n", newline)...)
 }
 
-// checked returns a changed text if it says what is wanted and nothing else.
+// checked returns a changed text if the change is the intended one and no other.
 func (f tomlFile) checked(text []byte, want map[string]any) ([]byte, error) {
 	got, err := f.decode(text)
 	if err != nil || !reflect.DeepEqual(comparable(got), comparable(want)) {
@@ -193,7 +193,7 @@ func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 			continue
 		}
 		out = slices.Replace(out, p.value, p.body, []byte(value)...)
-		if p.key == "command" && len(e.Args) > 0 && !slices.ContainsFunc(parts, func(o part) bool { return o.key == "args" }) {
+		if p.key == "command" && len(e.Args) > 0 && !slices.ContainsFunc(parts, func(o lineRange) bool { return o.key == "args" }) {
 			if p.stop == len(text) && !bytes.HasSuffix(text, []byte("\n")) {
 				out = append(out, '\n') // its line is the last one, and has no end yet
 				p.stop++
@@ -329,8 +329,8 @@ func tomlKey(name string) string {
 	return tomlString(name)
 }
 
-// part is a stretch of whole lines that belongs to an entry.
-type part struct {
+// lineRange is a stretch of whole lines that belongs to an entry.
+type lineRange struct {
 	start, stop int
 	// body is where what makes it a part ends, before spaces and comments.
 	body int
@@ -342,14 +342,14 @@ type part struct {
 }
 
 // parts returns the lines of a file that make up the entry of a name, in their order.
-func (f tomlFile) parts(text []byte, name string) ([]part, error) {
+func (f tomlFile) parts(text []byte, name string) ([]lineRange, error) {
 	mark := 0
 	if bytes.HasPrefix(text, bom) {
 		mark = len(bom)
 	}
 	p := unstable.Parser{KeepComments: true}
 	p.Reset(text[mark:])
-	var found []part
+	var found []lineRange
 	var table []string
 	open := false // the last part's end is not known yet
 	for p.NextExpression() {
@@ -359,7 +359,7 @@ func (f tomlFile) parts(text []byte, name string) ([]part, error) {
 			last := &found[len(found)-1]
 			last.stop, open = trimmed(text, last.body, line), false
 		}
-		next := part{start: lineStart(text, from), body: from}
+		next := lineRange{start: lineStart(text, from), body: from}
 		var path []string
 		switch node.Kind {
 		case unstable.Table, unstable.ArrayTable:

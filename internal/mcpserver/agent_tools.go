@@ -43,7 +43,7 @@ type ownTool struct {
 }
 
 // ownTools returns the tools that agents are, each under a name of its own.
-func (s *Server) ownTools(shelf *library.Shelf) []ownTool {
+func (s *Server) ownTools(shelf *library.Snapshot) []ownTool {
 	if shelf == nil || !s.offers(ToolsetAgents) {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (s *Server) everyTool(ctx context.Context) []mcp.Tool {
 }
 
 // lists reports whether a tool is listed for a caller with this shelf.
-func (s *Server) lists(name string, shelf *library.Shelf) bool {
+func (s *Server) lists(name string, shelf *library.Snapshot) bool {
 	for toolset, names := range toolsets {
 		for _, n := range names {
 			if n != name {
@@ -151,7 +151,7 @@ func (s *Server) lists(name string, shelf *library.Shelf) bool {
 
 // mayHave reports whether a caller has an installation, or may have one: of several projects
 // of one server, only a call says which is meant.
-func (s *Server) mayHave(shelf *library.Shelf) bool {
+func (s *Server) mayHave(shelf *library.Snapshot) bool {
 	return shelf != nil && (!shelf.Empty() || shelf.Project == "" && s.places.Remote)
 }
 

@@ -35,7 +35,7 @@ func (s *Server) addClassic() {
 	}
 }
 
-func listWorkflows(shelf *library.Shelf, args arguments) (string, error) {
+func listWorkflows(shelf *library.Snapshot, args arguments) (string, error) {
 	category, module, cursor := args.text("category"), args.text("module"), args.text("cursor")
 	if err := args.rest(); err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func listWorkflows(shelf *library.Shelf, args arguments) (string, error) {
 	return encoded(page, err)
 }
 
-func workflowDetails(shelf *library.Shelf, args arguments) (string, error) {
+func workflowDetails(shelf *library.Snapshot, args arguments) (string, error) {
 	name, err := args.due("workflow_name", `{"workflow_name": "create-prd"}`)
 	if err == nil {
 		err = args.rest()
@@ -56,7 +56,7 @@ func workflowDetails(shelf *library.Shelf, args arguments) (string, error) {
 	return encoded(details, err)
 }
 
-func (s *Server) executeWorkflow(shelf *library.Shelf, args arguments) (string, error) {
+func (s *Server) executeWorkflow(shelf *library.Snapshot, args arguments) (string, error) {
 	name, words, err := args.item("workflow_name", `{"workflow_name": "create-prd"}`, "params")
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (s *Server) executeWorkflow(shelf *library.Shelf, args arguments) (string, 
 	return shelf.Workflow(name, words, s.ways(args.text("cwd")))
 }
 
-func listTasks(shelf *library.Shelf, args arguments) (string, error) {
+func listTasks(shelf *library.Snapshot, args arguments) (string, error) {
 	cursor := args.text("cursor")
 	if err := args.rest(); err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func listTasks(shelf *library.Shelf, args arguments) (string, error) {
 	return encoded(shelf.Items(catalog.Task, "", "", cursor))
 }
 
-func (s *Server) executeTask(shelf *library.Shelf, args arguments) (string, error) {
+func (s *Server) executeTask(shelf *library.Snapshot, args arguments) (string, error) {
 	name, words, err := args.item("task_name", `{"task_name": "shard-doc"}`, "params")
 	if err != nil {
 		return "", err
@@ -80,7 +80,7 @@ func (s *Server) executeTask(shelf *library.Shelf, args arguments) (string, erro
 	return shelf.Task(name, words, s.ways(args.text("cwd")))
 }
 
-func knowledge(shelf *library.Shelf, args arguments) (string, error) {
+func knowledge(shelf *library.Snapshot, args arguments) (string, error) {
 	domain, cursor := args.text("domain"), args.text("cursor")
 	if err := args.rest(); err != nil {
 		return "", err

@@ -69,7 +69,7 @@ func (s *Server) callable(name string) bool {
 }
 
 // shelf returns what there is of the method for a caller; nil where the method is not served.
-func (s *Server) shelf(base engine.Request) *library.Shelf {
+func (s *Server) shelf(base engine.Request) *library.Snapshot {
 	shelf, err := s.shelfOf(base)
 	if err != nil {
 		s.log.Debug("nothing of the method is listed", "error", err)
@@ -79,7 +79,7 @@ func (s *Server) shelf(base engine.Request) *library.Shelf {
 
 // shelfOf returns the same, or what is wrong with the project that the caller names. One who
 // names none has what is the person's, where it cannot be known which project is meant.
-func (s *Server) shelfOf(base engine.Request) (*library.Shelf, error) {
+func (s *Server) shelfOf(base engine.Request) (*library.Snapshot, error) {
 	if !s.servesMethod() {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func readingTool(name, title, description string, schema []byte) mcp.Tool {
 }
 
 // methodHandler answers a call of one of the method's tools with a text.
-type methodHandler func(shelf *library.Shelf, args arguments) (string, error)
+type methodHandler func(shelf *library.Snapshot, args arguments) (string, error)
 
 // reading turns a handler into one of the library's.
 func (s *Server) reading(handle methodHandler) server.ToolHandlerFunc {
@@ -244,15 +244,15 @@ func encoded(v any, err error) (string, error) {
 
 // ways are how a document's reader reaches what it names, by tools. cwd is the project that
 // the caller has named; the next calls have to name it too.
-func (s *Server) ways(cwd string) library.Ways {
+func (s *Server) ways(cwd string) library.ToolNames {
 	with := ""
 	if cwd != "" {
 		with = fmt.Sprintf(", cwd: %q", cwd)
 	}
 	if !s.auto() && !s.offers(ToolsetMethod) && !s.offers(ToolsetAgents) {
-		return library.Ways{Read: "get_knowledge {domain: <address>" + with + "}", Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
+		return library.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}", Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
 	}
-	w := library.Ways{
+	w := library.ToolNames{
 		Read: fmt.Sprintf(`%s {operation: "read", uri: …%s}`, ResourcesTool, with), List: fmt.Sprintf(`%s {operation: "list", pattern: %%q%s}`, ResourcesTool, strings.ReplaceAll(with, "%", "%%")),
 		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
 	}

@@ -63,7 +63,7 @@ func (s *Server) promptWorkflow(_ context.Context, base engine.Request, argument
 }
 
 // promptWays are those of a document that is a prompt: what the person has typed is nowhere else.
-func (s *Server) promptWays(base engine.Request) library.Ways {
+func (s *Server) promptWays(base engine.Request) library.ToolNames {
 	w := s.ways(base.Cwd)
 	w.Whole = true
 	return w
@@ -86,7 +86,7 @@ type ownPrompt struct {
 
 // ownPrompts returns the prompts that agents are. A name that two of them have, or that is a
 // prompt of ours, gets its module.
-func (s *Server) ownPrompts(shelf *library.Shelf) []ownPrompt {
+func (s *Server) ownPrompts(shelf *library.Snapshot) []ownPrompt {
 	if shelf == nil {
 		return nil
 	}

@@ -76,7 +76,7 @@ func (s *Server) readMethod(uri string, base engine.Request) (engine.Resource, s
 // methodResources lists what a caller may want to read first: what there is, the
 // configuration, and the file that begins each item. Of the others the addresses are in
 // those, and in the lists of the tool.
-func methodResources(shelf *library.Shelf) []mcp.Resource {
+func methodResources(shelf *library.Snapshot) []mcp.Resource {
 	if shelf == nil || shelf.Empty() {
 		return nil
 	}

@@ -43,7 +43,7 @@ func agentTool() mcp.Tool {
 // operations are those of bmad-resources.
 var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
 
-func (s *Server) handleResources(shelf *library.Shelf, args arguments) (string, error) {
+func (s *Server) handleResources(shelf *library.Snapshot, args arguments) (string, error) {
 	operation, err := args.due("operation", `{"operation": "agents"}`)
 	if err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func (s *Server) handleResources(shelf *library.Shelf, args arguments) (string, 
 
 // readText returns a file as the text of a result: nothing is put before it, and of a long
 // one the part that fits, with where the rest is.
-func (s *Server) readText(shelf *library.Shelf, uri, cwd string) (string, error) {
+func (s *Server) readText(shelf *library.Snapshot, uri, cwd string) (string, error) {
 	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
 		if shelf, err = s.shelfOf(engine.Request{Cwd: ref.Cwd}); err != nil {
 			return "", err
@@ -102,7 +102,7 @@ func (s *Server) readText(shelf *library.Shelf, uri, cwd string) (string, error)
 	return string(r.Data) + "\n[this file goes on: read " + r.Next + "]", nil
 }
 
-func (s *Server) handleWorkflow(shelf *library.Shelf, args arguments) (string, error) {
+func (s *Server) handleWorkflow(shelf *library.Snapshot, args arguments) (string, error) {
 	name, words, err := args.item("workflow", `{"workflow": "create-prd"}`, "context")
 	if err != nil {
 		return "", err
@@ -110,7 +110,7 @@ func (s *Server) handleWorkflow(shelf *library.Shelf, args arguments) (string, e
 	return shelf.Workflow(name, words, s.ways(args.text("cwd")))
 }
 
-func (s *Server) handleAgent(shelf *library.Shelf, args arguments) (string, error) {
+func (s *Server) handleAgent(shelf *library.Snapshot, args arguments) (string, error) {
 	name, message, err := args.item("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message")
 	if err != nil {
 		return "", err

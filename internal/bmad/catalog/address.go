@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -76,7 +77,7 @@ func (r Ref) String() string {
 	return out
 }
 
-// parseQuery reads what follows the path of an address; why says what is wrong with it.
+// parseQuery reads the query of an address; why names the mistake in it.
 func parseQuery(query string) (r Ref, why string) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -102,7 +103,7 @@ func parseQuery(query string) (r Ref, why string) {
 // out, as texts of the method name their files.
 func ParseRef(text string) (Ref, error) {
 	bad := func(why string) (Ref, error) {
-		return Ref{}, fault.New(fault.InvalidArgument, "%q is no address of a file: %s", cutText(text, 200), why).
+		return Ref{}, fault.New(fault.InvalidArgument, "%q is not the address of a file: %s", format.Cut(text, 200), why).
 			WithHint("give it as lists and replies do, such as %s://_bmad/bmm/config.yaml", Scheme)
 	}
 	rest := strings.TrimSpace(text)
@@ -147,7 +148,7 @@ func ParseRef(text string) (Ref, error) {
 		return bad("it names no file")
 	}
 	if !fs.ValidPath(plain) || path.Clean(plain) != plain {
-		return bad("it leads out of the folders that are served, or is no plain path")
+		return bad("it leads out of the folders that are served, or is not a plain path")
 	}
 	r.Path = plain
 	return r, nil

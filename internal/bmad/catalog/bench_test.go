@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // BenchmarkCatalog measures what callers ask for, on installations on a disk: one of 6,000
@@ -17,8 +18,8 @@ func BenchmarkCatalog(b *testing.B) {
 		name, agent, workflow, words string
 		source                       func(b *testing.B) catalog.Source
 	}{
-		{"6000-items", "agent-0500", "flow-2500", "thing of number 77", func(b *testing.B) catalog.Source { return written(b, generated(1000, 5000, 2<<10)) }},
-		{"fixture-6.12", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source { return written(b, layout(b, "v6-skills")) }},
+		{"6000-items", "agent-0500", "flow-2500", "thing of number 77", func(b *testing.B) catalog.Source { return renderSetting(b, generated(1000, 5000, 2<<10)) }},
+		{"fixture-6.12", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source { return renderSetting(b, layout(b, "v6-skills")) }},
 		{"real-6.12.0", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source {
 			dir := filepath.Join(os.Getenv("BMAD_REAL_INSTALLS"), "6.12.0")
 			if _, err := os.Stat(filepath.Join(dir, "_bmad")); os.Getenv("BMAD_REAL_INSTALLS") == "" || err != nil {
@@ -38,7 +39,7 @@ func BenchmarkCatalog(b *testing.B) {
 			}
 			resolved := func(i catalog.Item) func(b *testing.B) {
 				return func(b *testing.B) {
-					if r, err := c.Resolve(i, at); err != nil || len(r.Parts) == 0 {
+					if r, err := resolve.Item(c, i, at); err != nil || len(r.Parts) == 0 {
 						b.Fatal(err)
 					}
 				}
@@ -104,8 +105,8 @@ func BenchmarkCatalog(b *testing.B) {
 	}
 }
 
-// written writes files into a folder that is there as long as the benchmark runs.
-func written(b *testing.B, files fstest.MapFS) catalog.Source {
+// renderSetting writes files into a folder that is there as long as the benchmark runs.
+func renderSetting(b *testing.B, files fstest.MapFS) catalog.Source {
 	b.Helper()
 	dir := b.TempDir()
 	write(b, dir, files)

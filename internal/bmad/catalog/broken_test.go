@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -48,10 +49,10 @@ func TestBrokenLayers(t *testing.T) {
 		if strings.Contains(tt.message, "at most") || strings.Contains(tt.message, "not a text") {
 			code = fault.NotAllowed
 		}
-		_, err := c.Resolve(i, at)
+		_, err := resolve.Item(c, i, at)
 		wantFault(t, tt.name, err, code, tt.message, tt.hint)
 		for _, other := range tt.others {
-			if _, err := c.Resolve(find(t, c, catalog.Agent, other), at); err != nil {
+			if _, err := resolve.Item(c, find(t, c, catalog.Agent, other), at); err != nil {
 				t.Errorf("%s: %s is concerned too: %v", tt.name, other, err)
 			}
 		}
@@ -67,12 +68,12 @@ func TestOptionalLayers(t *testing.T) {
 		}
 	}
 	c := catalog.Open(source(files))
-	r := resolve(t, c, catalog.Agent, "bmad-agent-analyst")
+	r := resolved(t, c, catalog.Agent, "bmad-agent-analyst")
 	if r.Persona.Style != "Says why often." || len(r.Custom) != 0 || strings.Join(r.Open, " ") != "{user_name} {communication_language}" {
 		t.Errorf("style %q, custom %q, open %q", r.Persona.Style, r.Custom, r.Open)
 	}
 	delete(files, "_bmad/config.toml")
-	if r := resolve(t, catalog.Open(source(files)), catalog.Workflow, "bmad-prd"); len(r.Config) != 0 || !strings.Contains(words(r), "{planning_artifacts}") {
+	if r := resolved(t, catalog.Open(source(files)), catalog.Workflow, "bmad-prd"); len(r.Config) != 0 || !strings.Contains(words(r), "{planning_artifacts}") {
 		t.Errorf("without any: config %v, %s", r.Config, words(r))
 	}
 }
@@ -82,13 +83,13 @@ func TestOptionalLayers(t *testing.T) {
 func TestBrokenInstallation(t *testing.T) {
 	c := project(t, "broken")
 	for _, i := range c.Items() {
-		_, err := c.Resolve(i, at)
+		_, err := resolve.Item(c, i, at)
 		wantFault(t, i.Full(), err, fault.InvalidArgument, "_bmad/custom/config.toml are not valid TOML: line 1", "correct that line")
 	}
 	files := with(layout(t, "broken"), map[string]string{"_bmad/custom/config.toml": "[core]\nuser_name = 'Pat'\n"})
 	c = catalog.Open(source(files))
 	for _, i := range c.Items() {
-		_, err := c.Resolve(i, at)
+		_, err := resolve.Item(c, i, at)
 		switch {
 		case i.Name == "bmad-retrospective":
 			wantFault(t, i.Full(), err, fault.InvalidArgument, "_bmad/bmm/config.yaml is not valid YAML", "correct it")
@@ -101,7 +102,7 @@ func TestBrokenInstallation(t *testing.T) {
 	files = with(files, map[string]string{"_bmad/bmm/config.yaml": "user_name: Pat\n", "_bmad/_config/agents/bmm-analyst.customize.yaml": "", ".claude/skills/bmad-retrospective/customize.toml": ""})
 	c = catalog.Open(source(files))
 	for _, i := range c.Items() {
-		r, err := c.Resolve(i, at)
+		r, err := resolve.Item(c, i, at)
 		if err != nil {
 			t.Errorf("%s: %v", i.Full(), err)
 			continue
@@ -111,10 +112,10 @@ func TestBrokenInstallation(t *testing.T) {
 		}
 		readable(t, c, i.Full(), r)
 	}
-	if r := resolve(t, c, catalog.Agent, "analyst"); r.Persona.Name != "Mary" || len(r.Persona.Menu) != 0 {
+	if r := resolved(t, c, catalog.Agent, "analyst"); r.Persona.Name != "Mary" || len(r.Persona.Menu) != 0 {
 		t.Errorf("an agent that is no XML: %s", asJSON(t, r.Persona))
 	}
-	if r := resolve(t, c, catalog.Agent, "architect"); len(r.Persona.Menu) != 2 || more(r) != "bmad://_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow.md CP" {
+	if r := resolved(t, c, catalog.Agent, "architect"); len(r.Persona.Menu) != 2 || more(r) != "bmad://_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow.md CP" {
 		t.Errorf("one whose menu leads out: %s, %s", asJSON(t, r.Persona), more(r))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // meter is a file system that counts what is read of each file, and how often it is opened.
@@ -166,7 +167,7 @@ func TestResolveReads(t *testing.T) {
 		{catalog.Workflow, "flow-0007", append(settings("m7"), "_bmad/m7/workflows/4-implementation/flow-0007/workflow.md")},
 	} {
 		i := find(t, c, tt.kind, tt.name)
-		if _, err := c.Resolve(i, at); err != nil {
+		if _, err := resolve.Item(c, i, at); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(tt.want)
@@ -181,7 +182,7 @@ func TestResolveReads(t *testing.T) {
 	m, s = metering(layout(t, "v6-skills"))
 	c = catalog.Open(s)
 	m.files()
-	if _, err := c.Resolve(find(t, c, catalog.Workflow, "bmad-build"), at); err != nil {
+	if _, err := resolve.Item(c, find(t, c, catalog.Workflow, "bmad-build"), at); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range m.files() {

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -15,54 +16,54 @@ import (
 // replaces, the rest is added, but not what the installer has written into the file already.
 func TestCustomizationInYAML(t *testing.T) {
 	const name = "_bmad/_config/agents/bmm-analyst.customize.yaml"
-	menu := []catalog.MenuItem{
+	menu := []resolve.MenuItem{
 		{Code: "MH", Description: "Show the menu"},
 		{Code: "MR", Description: "Look into a market", Does: shop + "/_bmad/bmm/workflows/1-analysis/research/workflow.md"},
 		{Code: "CP", Description: "Write a PRD", Does: shop + "/_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow-create-prd.md"},
 		{Code: "DA", Description: "Stop"},
 	}
-	plain := catalog.Persona{
+	plain := resolve.Persona{
 		Name: "Mary", Title: "Business Analyst", Icon: "📊", Role: "Finder of facts & asker of questions", Identity: "Has read the customers' letters", Style: `Says "why" often`,
 		Principles: []string{"Name the source of every fact.", "Say what you don't know."}, Menu: menu,
 	}
 	tests := []struct {
 		name, text string
-		change     func(p *catalog.Persona)
+		change     func(p *resolve.Persona)
 		merged     bool
 	}{
-		{"nothing", "", func(*catalog.Persona) {}, false},
-		{"only comments", "# Agent Customization\n", func(*catalog.Persona) {}, false},
-		{"empty fields", "agent:\n  metadata:\n    name: \"\"\npersona:\n  role: \"\"\n  principles: []\ncritical_actions: []\nmemories: []\nmenu: []\nprompts: []\n", func(*catalog.Persona) {}, false},
-		{"the name", "agent: {metadata: {name: Maria}}", func(p *catalog.Persona) { p.Name = "Maria" }, true},
-		{"a title and an icon", "agent: {metadata: {title: Chief, icon: X}}", func(p *catalog.Persona) { p.Title, p.Icon = "Chief", "X" }, true},
-		{"a part of the persona, which is replaced as a whole", "persona: {identity: ' New '}", func(p *catalog.Persona) {
+		{"nothing", "", func(*resolve.Persona) {}, false},
+		{"only comments", "# Agent Customization\n", func(*resolve.Persona) {}, false},
+		{"empty fields", "agent:\n  metadata:\n    name: \"\"\npersona:\n  role: \"\"\n  principles: []\ncritical_actions: []\nmemories: []\nmenu: []\nprompts: []\n", func(*resolve.Persona) {}, false},
+		{"the name", "agent: {metadata: {name: Maria}}", func(p *resolve.Persona) { p.Name = "Maria" }, true},
+		{"a title and an icon", "agent: {metadata: {title: Chief, icon: X}}", func(p *resolve.Persona) { p.Title, p.Icon = "Chief", "X" }, true},
+		{"a part of the persona, which is replaced as a whole", "persona: {identity: ' New '}", func(p *resolve.Persona) {
 			p.Role, p.Identity, p.Style, p.Principles = "", "New", "", nil
 		}, true},
-		{"all of the persona", "persona: {role: R, identity: I, communication_style: C, principles: [P, Q]}", func(p *catalog.Persona) {
+		{"all of the persona", "persona: {role: R, identity: I, communication_style: C, principles: [P, Q]}", func(p *resolve.Persona) {
 			p.Role, p.Identity, p.Style, p.Principles = "R", "I", "C", []string{"P", "Q"}
 		}, true},
-		{"principles in one text", "persona: {role: R, principles: 'Only one'}", func(p *catalog.Persona) {
+		{"principles in one text", "persona: {role: R, principles: 'Only one'}", func(p *resolve.Persona) {
 			p.Role, p.Identity, p.Style, p.Principles = "R", "", "", []string{"Only one"}
 		}, true},
-		{"colons in lists", "persona: {role: R, principles: [Clarity: say it, 'P']}\nmemories:\n  - Project: uses React\n", func(p *catalog.Persona) {
+		{"colons in lists", "persona: {role: R, principles: [Clarity: say it, 'P']}\nmemories:\n  - Project: uses React\n", func(p *resolve.Persona) {
 			p.Role, p.Identity, p.Style, p.Principles, p.Facts = "R", "", "", []string{"Clarity: say it", "P"}, []string{"Project: uses React"}
 		}, true},
-		{"actions and memories, each once", "critical_actions: [A, B, A]\nmemories: ['{user_name} reads', 'M', 'M']", func(p *catalog.Persona) {
+		{"actions and memories, each once", "critical_actions: [A, B, A]\nmemories: ['{user_name} reads', 'M', 'M']", func(p *resolve.Persona) {
 			p.Critical, p.Facts = []string{"A", "B"}, []string{"Noor reads", "M"}
 		}, true},
-		{"many memories, each once", "memories: [" + strings.Repeat("M, ", 20) + "N]", func(p *catalog.Persona) { p.Facts = []string{"M", "N"} }, true},
-		{"items of the menu", "menu:\n  - {trigger: tides, exec: '{project-root}/custom/tides.md', description: Tides}\n  - {trigger: ask, action: '#note', description: Ask}", func(p *catalog.Persona) {
-			p.Menu = append(slices.Clone(menu), catalog.MenuItem{Code: "tides", Description: "Tides", Does: shop + "/custom/tides.md"}, catalog.MenuItem{Code: "ask", Description: "Ask", Does: "#note"})
+		{"many memories, each once", "memories: [" + strings.Repeat("M, ", 20) + "N]", func(p *resolve.Persona) { p.Facts = []string{"M", "N"} }, true},
+		{"items of the menu", "menu:\n  - {trigger: tides, exec: '{project-root}/custom/tides.md', description: Tides}\n  - {trigger: ask, action: '#note', description: Ask}", func(p *resolve.Persona) {
+			p.Menu = append(slices.Clone(menu), resolve.MenuItem{Code: "tides", Description: "Tides", Does: shop + "/custom/tides.md"}, resolve.MenuItem{Code: "ask", Description: "Ask", Does: "#note"})
 		}, true},
-		{"an item that the file has", "menu:\n  - {trigger: CP, description: Another text, exec: x.md}", func(*catalog.Persona) {}, true},
-		{"an item that the file has under another code", "menu:\n  - {trigger: prd, description: Write a PRD, exec: '{project-root}/_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow-create-prd.md'}", func(*catalog.Persona) {}, true},
-		{"prompts", "prompts:\n  - {id: note, content: ' For {user_name} '}", func(p *catalog.Persona) {
-			p.Prompts = []catalog.CustomPrompt{{ID: "note", Content: "For Noor"}}
+		{"an item that the file has", "menu:\n  - {trigger: CP, description: Another text, exec: x.md}", func(*resolve.Persona) {}, true},
+		{"an item that the file has under another code", "menu:\n  - {trigger: prd, description: Write a PRD, exec: '{project-root}/_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow-create-prd.md'}", func(*resolve.Persona) {}, true},
+		{"prompts", "prompts:\n  - {id: note, content: ' For {user_name} '}", func(p *resolve.Persona) {
+			p.Prompts = []resolve.CustomPrompt{{ID: "note", Content: "For Noor"}}
 		}, true},
 	}
 	for _, tt := range tests {
 		files := with(layout(t, "v6-files"), map[string]string{name: tt.text})
-		r := resolve(t, catalog.Open(source(files)), catalog.Agent, "analyst")
+		r := resolved(t, catalog.Open(source(files)), catalog.Agent, "analyst")
 		want := plain
 		tt.change(&want)
 		if !reflect.DeepEqual(*r.Persona, want) {
@@ -74,7 +75,7 @@ func TestCustomizationInYAML(t *testing.T) {
 	}
 	files := layout(t, "v6-files")
 	delete(files, name)
-	if r := resolve(t, catalog.Open(source(files)), catalog.Agent, "analyst"); !reflect.DeepEqual(*r.Persona, plain) {
+	if r := resolved(t, catalog.Open(source(files)), catalog.Agent, "analyst"); !reflect.DeepEqual(*r.Persona, plain) {
 		t.Errorf("without a customization: %s", asJSON(t, r.Persona))
 	}
 }
@@ -122,7 +123,7 @@ func TestCustomizationInTOML(t *testing.T) {
 			"in the home":    {source(bare), {Name: "user", Dir: "/home/kim", FS: skills, Home: true}},
 			"in a checkout":  {source(bare), {Name: "git-x", Dir: "/var/x", FS: skills}},
 		} {
-			r := resolve(t, catalog.Open(sources...), catalog.Agent, "bmad-agent-analyst")
+			r := resolved(t, catalog.Open(sources...), catalog.Agent, "bmad-agent-analyst")
 			var menu []string
 			for _, m := range r.Persona.Menu {
 				if m.Description == "ours" || m.Description == "person" || m.Description == "team" {
@@ -141,7 +142,7 @@ func TestCustomizationInTOML(t *testing.T) {
 // TestRendered: a skill that has to be rendered is, as its own renderer does it.
 func TestRendered(t *testing.T) {
 	c := project(t, "v6-skills")
-	r := resolve(t, c, catalog.Workflow, "bmad-build")
+	r := resolved(t, c, catalog.Workflow, "bmad-build")
 	if len(r.Parts) != 1 || r.Parts[0].URI != "bmad://.claude/skills/bmad-build/workflow.md?view=resolved" {
 		t.Fatalf("texts: %+v", r.Parts)
 	}
@@ -223,10 +224,10 @@ func TestRenderedRefuses(t *testing.T) {
 	tests := []struct{ name, settings, want string }{
 		{"a layer without an instruction", "[[workflow.review_layers]]\nid = 'blind-hunter'\nwhen = 'it rains'\n", `workflow.review_layers of bmad-build cannot be used: the layer "blind-hunter" has no instruction`},
 		{"a layer without an id", "[workflow]\nreview_layers = [{name = 'X', instruction = 'Y'}]\n", "has no id"},
-		{"a condition that is no text", "[[workflow.review_layers]]\nid = 'x'\nwhen = true\ninstruction = 'Y'\n", `the when of the layer "x" is no text`},
-		{"layers that are texts", "[workflow]\nreview_layers = 'all'\n", "it is no list"},
+		{"a condition that is no text", "[[workflow.review_layers]]\nid = 'x'\nwhen = true\ninstruction = 'Y'\n", `the when of the layer "x" is not a text`},
+		{"layers that are texts", "[workflow]\nreview_layers = 'all'\n", "it is not a list"},
 		{"an entry of a list that is none", "[workflow]\npersistent_facts = [1]\n", "entry "},
-		{"a text in the place of a list", "[workflow]\npersistent_facts = 'one fact'\n", "it is no list"},
+		{"a text in the place of a list", "[workflow]\npersistent_facts = 'one fact'\n", "it is not a list"},
 		{"a text that has to be there", "[workflow.scope]\nmax_words = ''\n", "it is empty"},
 	}
 	for _, tt := range tests {
@@ -237,7 +238,7 @@ func TestRenderedRefuses(t *testing.T) {
 		_, err := follow(c, "bmad://.claude/skills/bmad-build/probe.md?view=resolved")
 		wantFault(t, tt.name, err, fault.InvalidArgument, tt.want, "correct the customization of bmad-build")
 		told := ""
-		for _, p := range c.Check() {
+		for _, p := range resolve.Check(c) {
 			if p.Path == file {
 				told += p.Text
 			}
@@ -254,7 +255,7 @@ func TestRenderedTooLarge(t *testing.T) {
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
 		dir + "workflow.md": strings.Repeat("{workflow.on_complete}", 5000), "_bmad/custom/bmad-build.toml": "[workflow]\non_complete = '" + strings.Repeat("x", 5000) + "'\n",
 	})))
-	_, err := c.Resolve(find(t, c, catalog.Workflow, "bmad-build"), at)
+	_, err := resolve.Item(c, find(t, c, catalog.Workflow, "bmad-build"), at)
 	wantFault(t, "with the item", err, fault.InvalidArgument, "the settings of bmad-build make its text too large", "shorten them")
 	_, err = follow(c, "bmad://"+dir+"workflow.md?view=resolved")
 	wantFault(t, "by itself", err, fault.InvalidArgument, "the settings of bmad-build make its text too large", "shorten them")
@@ -264,7 +265,7 @@ func TestRenderedTooLarge(t *testing.T) {
 // being that of whenever they are used.
 func TestSettingsView(t *testing.T) {
 	c := project(t, "v6-skills")
-	r := resolve(t, c, catalog.Workflow, "bmad-prd")
+	r := resolved(t, c, catalog.Workflow, "bmad-prd")
 	if r.SettingsURI != "bmad://.claude/skills/bmad-prd/customize.toml?view=resolved" {
 		t.Fatalf("they are at %s", r.SettingsURI)
 	}
@@ -272,7 +273,7 @@ func TestSettingsView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, _, err := c.Text(ref, at)
+	file, _, err := resolve.Text(c, ref, at)
 	if err != nil || file.MIMEType != "application/yaml" || !strings.Contains(string(file.Data), "prd_output_path: "+shop+"/_bmad-output/planning-artifacts/prds\n") || !strings.Contains(string(file.Data), "run_folder_pattern: prd-lagoon-{date}\n") {
 		t.Errorf("%v, %s\n%s", err, file.MIMEType, file.Data)
 	}
@@ -300,7 +301,7 @@ func TestValuesOfTheEntry(t *testing.T) {
 		dir + "checklist.md":    "---\nplace: mine\n---\n{place} {step} {document_output_language}",
 	})
 	c := catalog.Open(source(files))
-	r := resolve(t, c, catalog.Workflow, "prd")
+	r := resolved(t, c, catalog.Workflow, "prd")
 	if got, want := r.Parts[1].Text, "---\nstep: one\n---\n"+shop+"/docs/x one "+shop+"/bmad/bmm/workflows/2-plan-workflows/prd"; got != want {
 		t.Errorf("with the item: %s, want %s", got, want)
 	}
@@ -317,14 +318,14 @@ func TestValuesOfTheEntry(t *testing.T) {
 // TestMenuData: an item of a menu can name a file that goes with what it does.
 func TestMenuData(t *testing.T) {
 	c := project(t, "v6-mixed")
-	r := resolve(t, c, catalog.Agent, "analyst")
+	r := resolved(t, c, catalog.Agent, "analyst")
 	if got := r.Persona.Menu[0]; got.Does != "skill:bmad-brainstorming" || got.Data != shop+"/_bmad/bmm/data/project-context-template.md" {
 		t.Errorf("the menu has %+v", got)
 	}
 	if got := more(r); got != "bmad://_bmad/bmm/data/project-context-template.md BP" {
 		t.Errorf("refers to %s", got)
 	}
-	if got := resolve(t, project(t, "v6-alpha"), catalog.Agent, "analyst").Persona.Menu[1]; got.Data != "" {
+	if got := resolved(t, project(t, "v6-alpha"), catalog.Agent, "analyst").Persona.Menu[1]; got.Data != "" {
 		t.Errorf("without: %+v", got)
 	}
 }
@@ -333,7 +334,7 @@ func TestMenuData(t *testing.T) {
 func TestNoConfiguration(t *testing.T) {
 	for name, want := range map[string]bool{"next": true, "source-v6": true, "v6-skills": false, "v4": false} {
 		c := project(t, name)
-		notes := strings.Join(resolve(t, c, catalog.Agent, c.Items(catalog.Agent)[0].Name).Notes, " ")
+		notes := strings.Join(resolved(t, c, catalog.Agent, c.Items(catalog.Agent)[0].Name).Notes, " ")
 		if strings.Contains(notes, "No configuration of the method was found") != want {
 			t.Errorf("%s: notes %s", name, notes)
 		}
@@ -356,7 +357,7 @@ func TestTexts(t *testing.T) {
 		if err != nil || !ref.Resolved {
 			t.Fatalf("%s: %+v, %v", tt.address, ref, err)
 		}
-		file, open, err := project(t, tt.layout).Text(ref, at)
+		file, open, err := resolve.Text(project(t, tt.layout), ref, at)
 		if err != nil || !strings.Contains(string(file.Data), tt.want) || strings.Join(open, " ") != tt.open {
 			t.Errorf("%s: %v, open %q\n%s\nwant %s", tt.address, err, open, file.Data, tt.want)
 		}

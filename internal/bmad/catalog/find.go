@@ -11,35 +11,18 @@ import (
 
 	"github.com/lithammer/fuzzysearch/fuzzy"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-)
-
-// match is an item under one of its names. A lower level is a better one; among the names
-// that are its own the source counts first, so that nothing added later goes before what the
-// project has.
-type match struct {
-	item  *Item
-	level int
-}
-
-// The levels at which a name tells an item.
-const (
-	byName = iota // with or without what only says that it is of the method
-	byAlias
-	byCode
-	byPerson
-	byTitle
-	byOther
 )
 
 // index makes the names by which items are found.
 func (c *Catalog) index() {
-	c.names = map[Kind]map[string][]match{Agent: {}, Workflow: {}, Task: {}}
+	c.names = map[Kind]map[string][]namedItem{Agent: {}, Workflow: {}, Task: {}}
 	for _, i := range c.items {
 		names := c.names[i.Kind]
 		put := func(name string, level int) {
-			if name = normal(name); name != "" && !slices.ContainsFunc(names[name], func(m match) bool { return m.item == i }) {
-				names[name] = append(names[name], match{i, level})
+			if name = normal(name); name != "" && !slices.ContainsFunc(names[name], func(m namedItem) bool { return m.item == i }) {
+				names[name] = append(names[name], namedItem{i, level})
 			}
 		}
 		put(i.Name, byName)
@@ -58,18 +41,6 @@ func (c *Catalog) index() {
 		}
 	}
 }
-
-// normal returns a name as it is compared: people write it with spaces, capitals, and the
-// mark of a command; menus with that of a skill, and texts as the name of a file.
-func normal(name string) string {
-	name = strings.TrimPrefix(strings.Trim(dashes.Replace(strings.ToLower(oneLine(name))), "*/-"), "skill:")
-	for _, ext := range []string{".md", ".xml", ".yaml"} {
-		name = strings.TrimSuffix(name, ext)
-	}
-	return name
-}
-
-var dashes = strings.NewReplacer(" ", "-", "_", "-")
 
 // Find returns the item of a kind that a name means: its name, id, alias, code, person or
 // title, with or without its module before it ("bmm/analyst", "bmm-analyst"), or the address or
@@ -99,13 +70,13 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		found = c.best(kind, name, "")
 	}
 	if len(found) == 0 {
-		found = c.joined(kind, normal(name))
+		found = c.findJoined(kind, normal(name))
 	}
 	if len(found) == 0 {
 		found = c.best(kind, short(normal(name)), module)
 	}
 	if len(found) == 0 {
-		found = c.joined(kind, short(normal(name)))
+		found = c.findJoined(kind, short(normal(name)))
 	}
 	switch len(found) {
 	case 0:
@@ -117,12 +88,12 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	for i, item := range found {
 		full[i] = item.Full()
 	}
-	return Item{}, fault.New(fault.Conflict, "there are %d %ss %q", len(found), kind, oneLine(name)).
+	return Item{}, fault.New(fault.Conflict, "there are %d %ss %q", len(found), kind, format.OneLine(name)).
 		WithHint("name its module: %s", strings.Join(full, ", "))
 }
 
-// knows reports whether anything has a name.
-func (c *Catalog) knows(name string) bool {
+// Knows reports whether anything has a name.
+func (c *Catalog) Knows(name string) bool {
 	return slices.ContainsFunc([]Kind{Agent, Workflow, Task}, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
 }
 
@@ -134,12 +105,12 @@ func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 			return nil
 		}
 	}
-	f, file, ok := c.lookUp(ref)
+	f, file, ok := c.LookUp(ref)
 	if !ok {
 		return nil
 	}
 	for _, i := range c.items {
-		if i.Kind == kind && i.in == f && i.Path == file {
+		if i.Kind == kind && i.Origin == f && i.Path == file {
 			return i
 		}
 	}
@@ -157,7 +128,7 @@ func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 func (c *Catalog) RefTo(name string) (Ref, bool) {
 	name = filepath.ToSlash(strings.TrimSpace(name))
 	plain, query, _ := strings.Cut(name, "?")
-	for _, f := range c.sources {
+	for _, f := range c.origins {
 		rest, ok := strings.CutPrefix(plain, filepath.ToSlash(f.Dir)+"/")
 		if f.Dir == "" || !ok || !fs.ValidPath(rest) {
 			continue
@@ -168,9 +139,9 @@ func (c *Catalog) RefTo(name string) (Ref, bool) {
 	return Ref{}, false
 }
 
-// joined returns the items that {module}-{name} means, as tools and commands are called. The
+// findJoined returns the items that {module}-{name} means, as tools and commands are called. The
 // name of a module can have a - itself.
-func (c *Catalog) joined(kind Kind, name string) []*Item {
+func (c *Catalog) findJoined(kind Kind, name string) []*Item {
 	for at, r := range name {
 		if r != '-' {
 			continue
@@ -190,9 +161,9 @@ func (c *Catalog) best(kind Kind, name, module string) []*Item {
 		if module != "" && !strings.EqualFold(m.item.Module, module) {
 			continue
 		}
-		rank := [2]int{m.item.in.order, m.level}
+		rank := [2]int{m.item.Origin.order, m.level}
 		if m.level > byAlias {
-			rank[0] += len(c.sources)
+			rank[0] += len(c.origins)
 		}
 		switch order := slices.Compare(rank[:], least[:]); {
 		case len(out) == 0 || order < 0:
@@ -205,7 +176,7 @@ func (c *Catalog) best(kind Kind, name, module string) []*Item {
 }
 
 func (c *Catalog) unknown(kind Kind, name string) error {
-	err := fault.New(fault.NotFound, "there is no %s %q", kind, clipped(name))
+	err := fault.New(fault.NotFound, "there is no %s %q", kind, shorten(name))
 	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
 		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {
 			return err.WithHint("did you mean %s?", elsewhere[0].Full())
@@ -234,15 +205,13 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 	return err.WithHint("there are: %s", c.some(kind))
 }
 
-func clipped(name string) string { return cutText(oneLine(name), 100) }
-
 // some names a few items of a kind.
 func (c *Catalog) some(kind Kind) string {
 	const few = 12
 	var names []string
 	for _, i := range c.items {
 		if i.Kind == kind {
-			names = appendNew(names, i.Name)
+			names = format.AppendNew(names, i.Name)
 		}
 	}
 	switch {
@@ -256,7 +225,7 @@ func (c *Catalog) some(kind Kind) string {
 
 // near returns the names of items that are like one, the likest first.
 func (c *Catalog) near(kind Kind, name string) []string {
-	want := normal(clipped(name))
+	want := normal(shorten(name))
 	type near struct {
 		name     string
 		distance int
@@ -283,99 +252,9 @@ func (c *Catalog) near(kind Kind, name string) []string {
 	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.distance-b.distance, strings.Compare(a.name, b.name)) })
 	var out []string
 	for _, n := range all {
-		if out = appendNew(out, n.name); len(out) == 3 {
+		if out = format.AppendNew(out, n.name); len(out) == 3 {
 			break
 		}
 	}
 	return out
-}
-
-// Hit is an item that a search has found.
-type Hit struct {
-	Item
-	// Score says how well it fits: 100 a name, 80 the beginning of one, 60 words of a name
-	// or title, 40 of a description, less where only some of the words are there.
-	Score int `json:"score"`
-}
-
-// Search returns the items that have the words of a query, the best first.
-func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
-	words := significant(query)
-	if len(words) == 0 {
-		return nil
-	}
-	whole := normal(query)
-	var out []Hit
-	for _, i := range c.Items(kinds...) {
-		if score := i.score(whole, words); score > 0 {
-			out = append(out, Hit{i, score})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Hit) int {
-		return cmp.Or(b.Score-a.Score, cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Name, b.Name))
-	})
-	return out
-}
-
-// fillers are words of questions that are in nearly every description.
-var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could should want need needs help with for from to of on in at by and or not some something about up this that use user")
-
-// significant returns the words of a query that say what is looked for, without their
-// endings; all of them where none does.
-func significant(query string) []string {
-	var out []string
-	all := strings.Fields(strings.ToLower(query))
-	for _, w := range all {
-		w = strings.Trim(w, ".,;:!?\"'()")
-		if w == "" || slices.Contains(fillers, w) {
-			continue
-		}
-		for _, ending := range []string{"ing", "es", "s"} {
-			if rest, ok := strings.CutSuffix(w, ending); ok && len(rest) > 3 {
-				w = rest
-				break
-			}
-		}
-		out = append(out, w)
-	}
-	if len(out) == 0 {
-		return all
-	}
-	return out
-}
-
-func (i Item) score(whole string, words []string) int {
-	names := append([]string{i.Name, short(i.Name), i.DisplayName, i.Title}, i.Aliases...)
-	names = append(names, i.Codes...)
-	prefix := false
-	for _, n := range names {
-		n = normal(n)
-		if n == whole && n != "" {
-			return 100
-		}
-		prefix = prefix || n != "" && strings.HasPrefix(n, whole)
-	}
-	if prefix {
-		return 80
-	}
-	title := strings.ToLower(strings.Join(names, " ") + " " + i.Module + " " + i.Phase)
-	all := title + " " + strings.ToLower(i.Description)
-	inTitle, inAll := 0, 0
-	for _, w := range words {
-		if strings.Contains(title, w) {
-			inTitle++
-		}
-		if strings.Contains(all, w) {
-			inAll++
-		}
-	}
-	switch {
-	case inTitle == len(words):
-		return 60
-	case inAll == len(words):
-		return 40
-	case inAll*2 >= len(words) && inAll > 0: // at least half of a question
-		return 10 + 20*inAll/len(words)
-	}
-	return 0
 }

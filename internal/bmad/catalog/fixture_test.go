@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -28,7 +29,7 @@ var layouts = []string{
 const shop = "/srv/shop"
 
 // at is what items are resolved for.
-var at = catalog.Context{Project: shop, Now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+var at = resolve.Target{Project: shop, Now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 
 // layout returns fixtures as one file system, the later over the earlier.
 func layout(t testing.TB, names ...string) fstest.MapFS {
@@ -130,10 +131,10 @@ func find(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) cata
 	return i
 }
 
-// resolve returns an item resolved, which has to succeed.
-func resolve(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *catalog.Resolved {
+// resolved returns an item resolved, which has to succeed.
+func resolved(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *resolve.Resolved {
 	t.Helper()
-	r, err := c.Resolve(find(t, c, kind, name), at)
+	r, err := resolve.Item(c, find(t, c, kind, name), at)
 	if err != nil {
 		t.Fatalf("%s %s: %v", kind, name, err)
 	}
@@ -141,7 +142,7 @@ func resolve(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *
 }
 
 // words returns the texts of a resolved item, one after the other.
-func words(r *catalog.Resolved) string {
+func words(r *resolve.Resolved) string {
 	var out []string
 	for _, p := range r.Parts {
 		out = append(out, p.Text)
@@ -150,12 +151,12 @@ func words(r *catalog.Resolved) string {
 }
 
 // more returns the files an item refers to, a line each, whatever the view.
-func more(r *catalog.Resolved) string {
+func more(r *resolve.Resolved) string {
 	return strings.ReplaceAll(addresses(r), "?view=resolved", "")
 }
 
 // addresses returns what an item refers to, a line each.
-func addresses(r *catalog.Resolved) string {
+func addresses(r *resolve.Resolved) string {
 	var out []string
 	for _, m := range r.More {
 		out = append(out, strings.TrimSpace(m.URI+" "+m.What))
@@ -174,13 +175,13 @@ func read(t testing.TB, c *catalog.Catalog, address string) string {
 }
 
 // follow reads an address in the view that it asks for.
-func follow(c *catalog.Catalog, address string) (catalog.File, error) {
+func follow(c *catalog.Catalog, address string) (catalog.TextFile, error) {
 	ref, err := catalog.ParseRef(address)
 	if err != nil {
-		return catalog.File{}, err
+		return catalog.TextFile{}, err
 	}
 	if ref.Resolved {
-		file, _, err := c.Text(ref, at)
+		file, _, err := resolve.Text(c, ref, at)
 		return file, err
 	}
 	return c.Read(ref)
@@ -213,7 +214,7 @@ func wantFault(t testing.TB, what string, err error, code fault.Code, message, h
 }
 
 // shown writes a resolved item for people, and for comparing.
-func shown(t testing.TB, r *catalog.Resolved) string {
+func shown(t testing.TB, r *resolve.Resolved) string {
 	t.Helper()
 	var b strings.Builder
 	section := func(title string, v any) {

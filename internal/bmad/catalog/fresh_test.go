@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // TestFresh: the catalog knows that the disk is no longer what it was, and what it knows anew
@@ -138,7 +139,7 @@ func TestConcurrent(t *testing.T) {
 	items := c.Items()
 	alone := map[string]string{}
 	for _, i := range items {
-		r, err := c.Resolve(i, at)
+		r, err := resolve.Item(c, i, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestConcurrent(t *testing.T) {
 		wait.Go(func() {
 			for n := range items {
 				i := items[(n*7+worker)%len(items)]
-				if r, err := c.Resolve(i, at); err != nil || shown(t, r) != alone[string(i.Kind)+i.Full()] {
+				if r, err := resolve.Item(c, i, at); err != nil || shown(t, r) != alone[string(i.Kind)+i.Full()] {
 					t.Errorf("%s is another one among others: %v", i.Full(), err)
 				}
 				if _, err := c.Find(i.Kind, i.Full()); err != nil {
@@ -169,7 +170,7 @@ func TestConcurrent(t *testing.T) {
 				case 1:
 					c.Knowledge("")
 				case 2:
-					if _, err := c.Config(); err != nil {
+					if _, err := resolve.Config(c); err != nil {
 						t.Error(err)
 					}
 				default:

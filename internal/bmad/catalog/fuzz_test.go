@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -69,7 +70,7 @@ func FuzzOpen(f *testing.F) {
 			if i.Path != "" && !fs.ValidPath(i.Path) {
 				t.Fatalf("%s: the path %q", i.Full(), i.Path)
 			}
-			r, err := c.Resolve(i, at)
+			r, err := resolve.Item(c, i, at)
 			if err != nil {
 				sound(t, err)
 				continue
@@ -97,7 +98,7 @@ func FuzzOpen(f *testing.F) {
 		for _, k := range c.Knowledge("") {
 			served(t, c, k.URI)
 		}
-		if views, err := c.Config(); err != nil {
+		if views, err := resolve.Config(c); err != nil {
 			sound(t, err)
 		} else if strings.Contains(asJSON(t, views), canary) {
 			t.Fatal("the configuration shows a file of the project")

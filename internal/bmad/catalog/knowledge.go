@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
 // Fragment is a piece of knowledge: a file of reference, of a module or a skill.
@@ -35,7 +37,7 @@ var knowledgeFolders = []string{"knowledge", "data", "references", "resources", 
 func (c *Catalog) Knowledge(domain string) []Fragment {
 	want := normal(domain)
 	var out []Fragment
-	for _, f := range c.sources {
+	for _, f := range c.origins {
 		for _, piece := range f.knowledge() {
 			known := slices.ContainsFunc(out, func(o Fragment) bool {
 				return o.Domain == piece.Domain && o.Name == piece.Name && o.module == piece.module
@@ -86,29 +88,29 @@ func (c *Catalog) Near(domain string) []string {
 }
 
 // knowledge finds the pieces of a source, and what indexes say of them.
-func (f *found) knowledge() []Fragment {
+func (f *Origin) knowledge() []Fragment {
 	var out []Fragment
 	var indexes []string
 	for _, tree := range f.outermost() {
 		entries := 0
-		f.filesIn(tree, &entries, func(name string, size int64) {
+		f.EachFile(tree, &entries, func(name string, size int64) {
 			if strings.HasSuffix(name, "-index.csv") {
 				indexes = append(indexes, name)
 				return
 			}
 			if domain, ok := f.domain(name); ok {
-				out = append(out, Fragment{Name: stem(name), Domain: domain, URI: f.uri(name), Size: size, module: f.moduleOf(name)})
+				out = append(out, Fragment{Name: format.Stem(name), Domain: domain, URI: f.URI(name), Size: size, module: f.moduleOf(name)})
 			}
 		})
 	}
 	for _, index := range indexes {
-		f.indexed(index, out)
+		f.applyIndex(index, out)
 	}
 	return out
 }
 
 // domain returns the field that a file is knowledge of, and whether it is any.
-func (f *found) domain(name string) (string, bool) {
+func (f *Origin) domain(name string) (string, bool) {
 	if ext := path.Ext(name); ext != ".md" && ext != ".csv" && ext != ".txt" && ext != ".yaml" && ext != ".json" {
 		return "", false
 	}
@@ -134,27 +136,27 @@ func (f *found) domain(name string) (string, bool) {
 		return folders[0], true
 	}
 	above := folders[first-1]
-	for _, in := range f.installs {
-		if in.layout == LayoutV4 && path.Join(in.dir, folders[at]) == path.Dir(name) {
+	for _, in := range f.Installations {
+		if in.Layout == LayoutV4 && path.Join(in.Dir, folders[at]) == path.Dir(name) {
 			return folders[at], true
 		}
 	}
 	return strings.TrimLeft(above, "._"), true
 }
 
-func (f *found) moduleOf(name string) string {
-	for _, in := range f.installs {
-		if in.layout == LayoutV6 && strings.HasPrefix(name, in.dir+"/") {
-			return in.moduleOf(name)
+func (f *Origin) moduleOf(name string) string {
+	for _, in := range f.Installations {
+		if in.Layout == LayoutV6 && strings.HasPrefix(name, in.Dir+"/") {
+			return in.ModuleOf(name)
 		}
-		if in.layout == LayoutV4 && strings.HasPrefix(name, in.dir+"/") {
-			for module := range in.modules {
+		if in.Layout == LayoutV4 && strings.HasPrefix(name, in.Dir+"/") {
+			for module := range in.Modules {
 				return module
 			}
 		}
 	}
 	if tree, ok := f.tree(name); ok { // that of the skill, or of a copy for another assistant
-		if i := f.skills[path.Base(tree)]; i != nil {
+		if i := f.Skills[path.Base(tree)]; i != nil {
 			return i.Module
 		}
 		if code, ok := strings.CutPrefix(path.Base(tree), "bmod-"); ok { // the record of a module
@@ -164,21 +166,21 @@ func (f *found) moduleOf(name string) string {
 	return ""
 }
 
-// indexed takes over what an index says of pieces. Indexes name files relative to
-// themselves; where they have been moved, the name of the file still tells.
-func (f *found) indexed(index string, pieces []Fragment) {
-	file, err := f.file(index)
+// applyIndex takes over what an index says of pieces. Indexes name files relative to
+// themselves; where they have been moved, the file name still identifies them.
+func (f *Origin) applyIndex(index string, pieces []Fragment) {
+	file, err := f.File(index)
 	if err != nil {
 		return
 	}
-	rows, _ := csvRows(text(file.Data)) // the rows before one that is broken hold
+	rows, _ := format.Rows(format.Normalize(file.Data)) // the rows before one that is broken hold
 	field := strings.TrimSuffix(path.Base(index), "-index.csv")
 	for _, r := range rows {
 		named := cmp.Or(r["fragment_file"], r["file"], r["path"])
 		if named == "" {
 			continue
 		}
-		at := slices.IndexFunc(pieces, func(p Fragment) bool { return p.URI == f.uri(path.Join(path.Dir(index), named)) })
+		at := slices.IndexFunc(pieces, func(p Fragment) bool { return p.URI == f.URI(path.Join(path.Dir(index), named)) })
 		if at < 0 {
 			at = slices.IndexFunc(pieces, func(p Fragment) bool { return path.Base(p.URI) == path.Base(named) })
 		}
@@ -186,10 +188,10 @@ func (f *found) indexed(index string, pieces []Fragment) {
 			continue
 		}
 		p := &pieces[at]
-		p.Name, p.Description = cmp.Or(r["id"], p.Name), cmp.Or(r.plain("description"), r.plain("name"))
+		p.Name, p.Description = cmp.Or(r["id"], p.Name), cmp.Or(r.Plain("description"), r.Plain("name"))
 		for _, tag := range strings.FieldsFunc(r["tags"], func(c rune) bool { return c == ',' || c == ';' }) {
-			p.Tags = appendNew(p.Tags, strings.TrimSpace(tag))
+			p.Tags = format.AppendNew(p.Tags, strings.TrimSpace(tag))
 		}
-		p.Tags = appendNew(p.Tags, field)
+		p.Tags = format.AppendNew(p.Tags, field)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // TestProblems: what was left out is told, each thing once, in an order that stays.
@@ -29,18 +30,18 @@ src/module.yaml: the agent "bakery-agent-gone" is described and has no skill`,
 		"broken": `
 _bmad/_config/manifest.yaml: it is not valid YAML: yaml: line 2: found a tab character that violates indentation
 _bmad/custom/config.toml: it is not valid TOML: line 1, column 6: toml: expected ']' to close table name
-_bmad/_config/agent-manifest.csv: the row "architect" names "_bmad\\bmm\\agents\\architect.md", which is no path in the installation
-_bmad/_config/agent-manifest.csv: the row "climber" names "../../etc/passwd", which is no path in the installation
-_bmad/_config/agent-manifest.csv: the row "climber-within" names "_bmad/bmm/../../../../../../etc/passwd", which is no path in the installation
-_bmad/_config/agent-manifest.csv: the row "absolute" names "/etc/passwd", which is no path in the installation
-_bmad/_config/agent-manifest.csv: the row "windows" names "C:\\Windows\\win.ini", which is no path in the installation
-_bmad/_config/workflow-manifest.csv: the row "climber" names "_bmad/../../etc/passwd", which is no path in the installation
-_bmad/_config/workflow-manifest.csv: the row "absolute" names "/etc/passwd", which is no path in the installation
-_bmad/_config/workflow-manifest.csv: the row "../../etc/passwd" names "../../etc/passwd", which is no path in the installation
+_bmad/_config/agent-manifest.csv: the row "architect" names "_bmad\\bmm\\agents\\architect.md", which is not a path in the installation
+_bmad/_config/agent-manifest.csv: the row "climber" names "../../etc/passwd", which is not a path in the installation
+_bmad/_config/agent-manifest.csv: the row "climber-within" names "_bmad/bmm/../../../../../../etc/passwd", which is not a path in the installation
+_bmad/_config/agent-manifest.csv: the row "absolute" names "/etc/passwd", which is not a path in the installation
+_bmad/_config/agent-manifest.csv: the row "windows" names "C:\\Windows\\win.ini", which is not a path in the installation
+_bmad/_config/workflow-manifest.csv: the row "climber" names "_bmad/../../etc/passwd", which is not a path in the installation
+_bmad/_config/workflow-manifest.csv: the row "absolute" names "/etc/passwd", which is not a path in the installation
+_bmad/_config/workflow-manifest.csv: the row "../../etc/passwd" names "../../etc/passwd", which is not a path in the installation
 _bmad/_config/task-manifest.csv: a quotation mark in it is not closed; the rows after it were taken for one text
-_bmad/_config/task-manifest.csv: the row "climber" names "../../../etc/passwd", which is no path in the installation
+_bmad/_config/task-manifest.csv: the row "climber" names "../../../etc/passwd", which is not a path in the installation
 .claude/skills/bmad-empty/SKILL.md: it is empty
-.claude/skills/bmad-help/SKILL.md: its front matter has no end; what it says was left out
+.claude/skills/bmad-help/SKILL.md: its front matter has no end and was left out
 .claude/skills/bmad-retrospective/customize.toml: it is not valid TOML: line 1, column 6: toml: expected '=' after key
 _bmad/_config/bmad-help.csv: a quotation mark in it is not closed; the rows after it were taken for one text
 _bmad/_config/task-manifest.csv: the task "join-docs" is listed, and its file "" is not there
@@ -336,6 +337,6 @@ func TestNothing(t *testing.T) {
 	wantFault(t, "find", err, "not_found", "no installation", "npx bmad-method install")
 	_, err = follow(c, "README.md")
 	wantFault(t, "read", err, "not_found", "no installation", "npx bmad-method install")
-	_, err = c.Config()
+	_, err = resolve.Config(c)
 	wantFault(t, "config", err, "not_found", "no installation", "npx bmad-method install")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // probe is a skill of the fixture of 6.12 whose text is a test's.
@@ -14,7 +15,7 @@ const probe = ".claude/skills/bmad-probe"
 
 // probed resolves a text as that of a workflow in a project of 6.12. Its front matter is that
 // of a workflow.md: the front matter of SKILL.md is its host's, and names nothing else.
-func probed(t *testing.T, front, text string, ctx catalog.Context) (string, []string) {
+func probed(t *testing.T, front, text string, ctx resolve.Target) (string, []string) {
 	t.Helper()
 	all := with(layout(t, "v6-skills"), map[string]string{
 		probe + "/SKILL.md":    "---\nname: bmad-probe\ndescription: x\n---\nFollow workflow.md.",
@@ -31,7 +32,7 @@ tables = [{ id = "a" }]
 api_key = "not-a-real-key-of-the-skill"
 `})
 	c := catalog.Open(source(all))
-	r, err := c.Resolve(find(t, c, catalog.Workflow, "bmad-probe"), ctx)
+	r, err := resolve.Item(c, find(t, c, catalog.Workflow, "bmad-probe"), ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +93,12 @@ func TestPlaceholders(t *testing.T) {
 
 // TestPlaceholdersOfNothing: without a project or a date, what stands for them stays.
 func TestPlaceholdersOfNothing(t *testing.T) {
-	got, open := probed(t, "", "{project-root}/x {date} {planning_artifacts} {user_name}", catalog.Context{})
+	got, open := probed(t, "", "{project-root}/x {date} {planning_artifacts} {user_name}", resolve.Target{})
 	if want := "{project-root}/x {date} {project-root}/_bmad-output/planning-artifacts Kim"; got != want || strings.Join(open, " ") != "{project-root} {date}" {
 		t.Errorf("%q, open %q, want %q", got, open, want)
 	}
 	bare := catalog.Open(catalog.Source{Name: catalog.Project, FS: with(layout(t, "v6-skills"), map[string]string{probe + "/SKILL.md": "---\nname: bmad-probe\n---\n{skill-root} {installed_path} {skill-name} {date}"})})
-	r, err := bare.Resolve(find(t, bare, catalog.Task, "bmad-probe"), catalog.Context{Now: time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC)})
+	r, err := resolve.Item(bare, find(t, bare, catalog.Task, "bmad-probe"), resolve.Target{Now: time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestPlaceholdersOfSources(t *testing.T) {
 		if err != nil {
 			i = find(t, c, catalog.Task, "bmad-probe")
 		}
-		r, err := c.Resolve(i, at)
+		r, err := resolve.Item(c, i, at)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -173,15 +174,15 @@ func TestPlaceholdersOfSources(t *testing.T) {
 
 // TestPlaceholdersOfVersion4: its sources say {root}, its installed files the folder itself.
 func TestPlaceholdersOfVersion4(t *testing.T) {
-	r := resolve(t, project(t, "source-v4"), catalog.Task, "create-next-story")
+	r := resolved(t, project(t, "source-v4"), catalog.Task, "create-next-story")
 	if got := words(r); !strings.Contains(got, "Load `bmad-core/core-config.yaml`, then `bmad-core/templates/story-tmpl.yaml`.") || len(r.Open) != 0 {
 		t.Errorf("%s, open %q", got, r.Open)
 	}
-	r = resolve(t, project(t, "v4"), catalog.Task, "create-next-story")
+	r = resolved(t, project(t, "v4"), catalog.Task, "create-next-story")
 	if got := words(r); !strings.Contains(got, "`docs/stories/{epic}.{story}.story.md`") || strings.Join(r.Open, " ") != "{epic} {story}" {
 		t.Errorf("%s, open %q", got, r.Open)
 	}
-	if got := words(resolve(t, project(t, "v6-files"), catalog.Task, "help")); !strings.Contains(got, "`"+shop+"/_bmad/_config/bmad-help.csv`") {
+	if got := words(resolved(t, project(t, "v6-files"), catalog.Task, "help")); !strings.Contains(got, "`"+shop+"/_bmad/_config/bmad-help.csv`") {
 		t.Errorf("a task of version 6: %s", got)
 	}
 }

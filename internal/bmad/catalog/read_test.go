@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -83,11 +84,11 @@ func TestReadRefuses(t *testing.T) {
 		{"_bmad/core", fault.InvalidArgument, `"_bmad/core" is a folder`, `"_bmad/core/**"`},
 		{"_bmad", fault.InvalidArgument, `"_bmad" is a folder`, "bmad-resources"},
 		{"core", fault.InvalidArgument, "is a folder", "bmad-resources"},
-		{"_bmad/core/none.md", fault.NotFound, `no installation has a file "_bmad/core/none.md"`, "list what there is"},
-		{"_bmad/core/config.yaml/x", fault.NotFound, "no installation has a file", "list what there is"},
+		{"_bmad/core/none.md", fault.NotFound, `no installation has a file "_bmad/core/none.md"`, "list the agents"},
+		{"_bmad/core/config.yaml/x", fault.NotFound, "no installation has a file", "list the agents"},
 		{"bmad-build/SKILL.md", fault.NotFound, "no installation has a file", "did you mean bmad://.claude/skills/bmad-build/SKILL.md?"},
 		{"bmad://~user/_bmad/core/config.yaml", fault.NotFound, `there is no source "user"`, "the sources are: project"},
-		{".claude/skills/pdf-tools/SKILL.md", fault.NotFound, "no installation has a file", "list what there is"},
+		{".claude/skills/pdf-tools/SKILL.md", fault.NotFound, "no installation has a file", "list the agents"},
 		{"_bmad-more/x.md", fault.NotFound, "no installation", "list"}, {".claude/skills/bmad-prd-notes.md", fault.NotFound, "no installation", "list"}, {".claude/skills", fault.NotFound, "no installation", "list"},
 	}
 	for name := range around {
@@ -179,7 +180,7 @@ func TestLinkedManifests(t *testing.T) {
 		c := catalog.Open(s)
 		text := told(t, c)
 		for _, i := range c.Items() {
-			if r, err := c.Resolve(i, at); err == nil {
+			if r, err := resolve.Item(c, i, at); err == nil {
 				text += shown(t, r)
 			} else {
 				text += err.Error()
@@ -218,7 +219,7 @@ func TestLinkedSkills(t *testing.T) {
 	for _, address := range []string{".claude/skills/bmad-shared/SKILL.md", ".claude/skills/bmad-shared/references/x.md", ".claude/skills/bmad-tool/SKILL.md", ".agents/skills/bmad-shared/references/x.md"} {
 		read(t, c, address)
 	}
-	if r := resolve(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
+	if r := resolved(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
 		t.Errorf("refers to %s", more(r))
 	}
 	var told []string
@@ -328,7 +329,7 @@ func TestNoTexts(t *testing.T) {
 	if err != nil || len(listed) != 2 {
 		t.Errorf("%s, %v", asJSON(t, listed), err)
 	}
-	more := resolve(t, c, catalog.Task, "bmad-x").More
+	more := resolved(t, c, catalog.Task, "bmad-x").More
 	if len(more) != 1 || !strings.HasSuffix(more[0].URI, "/scripts/plan.py") {
 		t.Errorf("%s", asJSON(t, more))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -27,10 +28,10 @@ func TestReadSpecial(t *testing.T) {
 	}
 	c := catalog.Open(s)
 	_, err := follow(c, "_bmad/pipe.md")
-	wantFault(t, "a pipe", err, fault.NotAllowed, "is no regular file", "only regular files")
+	wantFault(t, "a pipe", err, fault.NotAllowed, "is not a regular file", "only regular files")
 	_, err = follow(c, "_bmad/pipe.md?view=resolved")
-	wantFault(t, "a pipe, resolved", err, fault.NotAllowed, "is no regular file", "only regular files")
-	_, err = c.Resolve(find(t, c, catalog.Workflow, "bmad-prd"), at)
+	wantFault(t, "a pipe, resolved", err, fault.NotAllowed, "is not a regular file", "only regular files")
+	_, err = resolve.Item(c, find(t, c, catalog.Workflow, "bmad-prd"), at)
 	wantFault(t, "a layer that is a pipe", err, fault.NotAllowed, "bmad-prd.toml", "only regular files")
 	listed, err := c.Files("**/*pipe*")
 	if err != nil || len(listed) != 0 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -227,7 +228,7 @@ func compare(t *testing.T, c *catalog.Catalog, want counted) {
 
 // checkReal checks what has to be true of each item of an installation that is sound.
 func checkReal(c *catalog.Catalog, dir string, fail func(format string, args ...any)) {
-	ctx := catalog.Context{Project: dir, Now: at.Now}
+	ctx := resolve.Target{Project: dir, Now: at.Now}
 	for _, i := range c.Items() {
 		for _, name := range []string{i.Name, i.Full()} {
 			found, err := c.Find(i.Kind, name)
@@ -238,7 +239,7 @@ func checkReal(c *catalog.Catalog, dir string, fail func(format string, args ...
 				fail("%s %s: %s, %v", i.Kind, name, found.Full(), err)
 			}
 		}
-		r, err := c.Resolve(i, ctx)
+		r, err := resolve.Item(c, i, ctx)
 		if err != nil {
 			fail("%s: %v", i.Full(), err)
 			continue
@@ -256,7 +257,7 @@ func checkReal(c *catalog.Catalog, dir string, fail func(format string, args ...
 				fail("%s refers to %s: %v", i.Full(), m.URI, err)
 			}
 			if strings.HasSuffix(m.URI, "?view=resolved") {
-				parts = append(parts, catalog.Part{URI: m.URI, Text: string(file.Data)})
+				parts = append(parts, resolve.Part{URI: m.URI, Text: string(file.Data)})
 			}
 		}
 		for _, p := range parts {

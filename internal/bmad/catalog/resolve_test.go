@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 )
 
@@ -32,7 +33,7 @@ func TestResolvedGolden(t *testing.T) {
 		{"source-module", catalog.Agent, "baker"}, {"source-module", catalog.Agent, "bakery-agent-miller"}, {"source-module", catalog.Workflow, "plan"},
 	} {
 		t.Run(tt.layout+"/"+tt.name, func(t *testing.T) {
-			golden.Check(t, filepath.Join("testdata", "golden", tt.layout, tt.name+".txt"), shown(t, resolve(t, project(t, tt.layout), tt.kind, tt.name)))
+			golden.Check(t, filepath.Join("testdata", "golden", tt.layout, tt.name+".txt"), shown(t, resolved(t, project(t, tt.layout), tt.kind, tt.name)))
 		})
 	}
 }
@@ -46,7 +47,7 @@ func TestEveryItem(t *testing.T) {
 		}
 		c := project(t, name)
 		for _, i := range c.Items() {
-			r, err := c.Resolve(i, at)
+			r, err := resolve.Item(c, i, at)
 			if err != nil {
 				t.Errorf("%s: %s: %v", name, i.Full(), err)
 				continue
@@ -75,7 +76,7 @@ func TestEveryItem(t *testing.T) {
 }
 
 // readable checks that every address of a resolved item leads to a text, each once.
-func readable(t *testing.T, c *catalog.Catalog, what string, r *catalog.Resolved) {
+func readable(t *testing.T, c *catalog.Catalog, what string, r *resolve.Resolved) {
 	t.Helper()
 	var addresses []string
 	for _, p := range r.Parts {
@@ -99,7 +100,7 @@ func readable(t *testing.T, c *catalog.Catalog, what string, r *catalog.Resolved
 
 // TestPersonas: who agents are, with and without what the project says of them.
 func TestPersonas(t *testing.T) {
-	type persona = catalog.Persona
+	type persona = resolve.Persona
 	tests := []struct {
 		layout, name string
 		want         persona
@@ -107,36 +108,36 @@ func TestPersonas(t *testing.T) {
 	}{
 		{"v4", "release-steward", persona{Name: "Robin", Title: "Release Steward", Icon: "🚢", Role: "Release Steward", Style: "Calm", Identity: "Someone who has seen a release go wrong",
 			Focus: "The list of steps before the tag", Principles: []string{"No tag without notes"},
-			Menu: []catalog.MenuItem{{Code: "*help", Description: "Show the commands"}, {Code: "*notes", Description: "Write the notes of the release"}}}, nil},
+			Menu: []resolve.MenuItem{{Code: "*help", Description: "Show the commands"}, {Code: "*notes", Description: "Write the notes of the release"}}}, nil},
 		{"v4", "plot-architect", persona{Name: "Plot Architect", Title: "Builder of Plots", Icon: "🏗️", Role: "Builder of plots", Style: "Patient", Identity: "Reader of many drafts",
 			Focus: "Cause and effect between scenes", Principles: []string{"A scene that changes nothing goes"},
-			Menu: []catalog.MenuItem{{Code: "*help", Description: "Show these commands with numbers"}, {Code: "*outline", Description: "Run task create-doc.md"}}}, nil},
+			Menu: []resolve.MenuItem{{Code: "*help", Description: "Show these commands with numbers"}, {Code: "*outline", Description: "Run task create-doc.md"}}}, nil},
 		// A customization that says nothing is none.
 		{"v6-alpha", "pm", persona{Name: "John", Title: "Product Manager", Icon: "📋", Role: "Keeper of the PRD", Identity: "Has cut more than he has added", Style: "Asks for the reason",
 			Principles: []string{"Less, sooner."},
-			Menu:       []catalog.MenuItem{{Code: "*prd", Description: "Write the PRD", Does: shop + "/bmad/bmm/workflows/2-plan-workflows/prd/workflow.yaml"}}}, nil},
+			Menu:       []resolve.MenuItem{{Code: "*prd", Description: "Write the PRD", Does: shop + "/bmad/bmm/workflows/2-plan-workflows/prd/workflow.yaml"}}}, nil},
 		{"v6-alpha", "tea", persona{Name: "Murat", Title: "Master Test Architect", Icon: "🧪", Role: "Tester of the risky parts", Identity: "Has seen every flaky test", Style: "In percent",
 			Principles: []string{"Risk first.", "A test that cannot fail is no test."},
-			Menu:       []catalog.MenuItem{{Code: "*help", Description: "Show numbered menu"}}}, nil},
+			Menu:       []resolve.MenuItem{{Code: "*help", Description: "Show numbered menu"}}}, nil},
 		{"v6-alpha-dot", "dev", persona{Name: "Amelia", Title: "Developer Agent", Icon: "💻", Role: "Writer of code", Identity: "Reads the story to its end", Style: "Terse",
 			Principles: []string{"A story isn't done before its tests are."}, Facts: []string{"Config is at " + shop + "/.bmad/bmm/config.yaml"},
-			Menu: []catalog.MenuItem{
+			Menu: []resolve.MenuItem{
 				{Code: "*develop-story", Description: "Build the next story", Does: shop + "/.bmad/bmm/workflows/4-implementation/dev-story/workflow.yaml"},
 				{Code: "*status", Description: "What now?", Does: shop + "/.bmad/bmm/workflows/workflow-status/workflow.yaml"},
 			}}, []string{"bmad://.bmad/_cfg/agents/bmm-dev.customize.yaml"}},
 		{"v6-files", "architect", persona{Name: "Winston", Title: "Architect", Icon: "🏗️", Role: "Decider of what is hard to change later", Identity: "Has moved two systems", Style: "Draws first",
-			Principles: []string{"Boring things last."}, Menu: []catalog.MenuItem{{Code: "CH", Description: "Talk"}}}, nil},
+			Principles: []string{"Boring things last."}, Menu: []resolve.MenuItem{{Code: "CH", Description: "Talk"}}}, nil},
 		{"v6-skills-63", "bmad-agent-analyst", persona{Name: "Mary", Title: "Business Analyst", Icon: "📊", Role: "Finder of facts", Identity: "Has read the customers' letters", Style: "Says why often",
 			Principles: []string{"Name the source of every fact."}}, nil},
 		{"v6-skills", "bmad-tea", persona{Name: "Murat", Title: "Master Test Architect", Icon: "🧪", Role: "Tester of the risky parts.", Identity: "Has seen every flaky test.", Style: "In percent.",
 			Principles: []string{"A test that cannot fail is no test."},
-			Menu:       []catalog.MenuItem{{Code: "TD", Description: "Where it would hurt", Does: "List three places, the worst first."}}}, nil},
+			Menu:       []resolve.MenuItem{{Code: "TD", Description: "Where it would hurt", Does: "List three places, the worst first."}}}, nil},
 		{"v6-skills", "my-own", persona{Name: "Vera", Title: "Keeper of Releases", Icon: "⚓", Identity: "Knows which version sails when."}, nil},
 		{"source-v6", "bmad-agent-dev", persona{Name: "Amelia", Title: "Senior Software Engineer", Icon: "💻", Role: "Writer of code.", Principles: []string{"Tests before the tick."},
-			Menu: []catalog.MenuItem{{Code: "DS", Description: "Build a story", Does: "bmad-dev-story"}}}, nil},
+			Menu: []resolve.MenuItem{{Code: "DS", Description: "Build a story", Does: "bmad-dev-story"}}}, nil},
 	}
 	for _, tt := range tests {
-		r := resolve(t, project(t, tt.layout), catalog.Agent, tt.name)
+		r := resolved(t, project(t, tt.layout), catalog.Agent, tt.name)
 		if !reflect.DeepEqual(*r.Persona, tt.want) || !slices.Equal(r.Custom, tt.custom) {
 			t.Errorf("%s: %s\n got %s%q\nwant %s%q", tt.layout, tt.name, asJSON(t, r.Persona), r.Custom, asJSON(t, tt.want), tt.custom)
 		}
@@ -163,7 +164,7 @@ func TestPrinciples(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := catalog.Open(source(with(layout(t, tt.layout), map[string]string{tt.file: tt.text})))
-		if got := strings.Join(resolve(t, c, catalog.Agent, "x").Persona.Principles, "|"); got != tt.want {
+		if got := strings.Join(resolved(t, c, catalog.Agent, "x").Persona.Principles, "|"); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.text, got, tt.want)
 		}
 	}
@@ -178,13 +179,13 @@ func TestMenuOfNothing(t *testing.T) {
 		toml += "[[agent.menu]]\ncode = '" + code + "'\ndescription = 'd'\n" + does + "\n"
 	}
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{".claude/skills/bmad-x/SKILL.md": "---\nname: bmad-x\n---\n", ".claude/skills/bmad-x/customize.toml": toml})))
-	notes := strings.Join(resolve(t, c, catalog.Agent, "bmad-x").Notes, " ")
+	notes := strings.Join(resolved(t, c, catalog.Agent, "bmad-x").Notes, " ")
 	_, missing, _ := strings.Cut(notes, "not installed: ")
 	codes := strings.Split(strings.TrimSuffix(missing, ". Say so when the person picks one."), ", ")
 	if slices.Sort(codes); !slices.Equal(codes, []string{"A1", "A4", "A6"}) {
 		t.Errorf("%q: %s", codes, notes)
 	}
-	if notes := strings.Join(resolve(t, c, catalog.Agent, "analyst").Notes, " "); strings.Contains(notes, "not installed") {
+	if notes := strings.Join(resolved(t, c, catalog.Agent, "analyst").Notes, " "); strings.Contains(notes, "not installed") {
 		t.Errorf("the analyst: %s", notes)
 	}
 }
@@ -202,7 +203,7 @@ func TestClassicCommands(t *testing.T) {
 	for _, tt := range tests {
 		files := with(layout(t, "v4"), map[string]string{".bmad-core/agents/x.md": "# x\n\n```yaml\nagent:\n  name: X\n  id: x\npersona:\n  role: R\ncommands: " + tt.commands + "\n```\n"})
 		var got []string
-		for _, m := range resolve(t, catalog.Open(source(files)), catalog.Agent, "x").Persona.Menu {
+		for _, m := range resolved(t, catalog.Open(source(files)), catalog.Agent, "x").Persona.Menu {
 			got = append(got, m.Code+"="+m.Description)
 		}
 		if strings.Join(got, "; ") != tt.want {
@@ -221,17 +222,17 @@ func TestDependencies(t *testing.T) {
 		{"release-steward", core + "\nbmad://.bmad-core/tasks/create-doc.md tasks\nbmad://.bmad-core/data/technical-preferences.md data"}, // it leaves out the endings
 	}
 	for _, tt := range tests {
-		if got := more(resolve(t, project(t, "v4"), catalog.Agent, tt.agent)); got != tt.more {
+		if got := more(resolved(t, project(t, "v4"), catalog.Agent, tt.agent)); got != tt.more {
 			t.Errorf("%s:\n got %s\nwant %s", tt.agent, got, tt.more)
 		}
 	}
 	pack := layout(t, "v4")
 	delete(pack, ".bmad-creative-writing/tasks/create-doc.md")
-	if got := more(resolve(t, catalog.Open(source(pack)), catalog.Agent, "plot-architect")); !strings.HasPrefix(got, "bmad://.bmad-core/tasks/create-doc.md tasks\n") {
+	if got := more(resolved(t, catalog.Open(source(pack)), catalog.Agent, "plot-architect")); !strings.HasPrefix(got, "bmad://.bmad-core/tasks/create-doc.md tasks\n") {
 		t.Errorf("without its own task: %s", got)
 	}
 	climbing := with(pack, map[string]string{".bmad-core/agents/climber.md": "```yaml\nagent:\n  name: X\npersona:\n  role: y\ndependencies:\n  data:\n    - ../../docs/prd.md\n    - ../../../etc/passwd\n    - /etc/passwd\n```\n"})
-	if got := more(resolve(t, catalog.Open(source(climbing)), catalog.Agent, "climber")); got != core {
+	if got := more(resolved(t, catalog.Open(source(climbing)), catalog.Agent, "climber")); got != core {
 		t.Errorf("dependencies out of the folder: %s", got)
 	}
 }
@@ -239,7 +240,7 @@ func TestDependencies(t *testing.T) {
 // TestWorkflowInYAML: the description is filled in by its own values and the configuration that
 // it names, its instructions stand with it, the rest is referred to.
 func TestWorkflowInYAML(t *testing.T) {
-	r := resolve(t, project(t, "v6-alpha"), catalog.Workflow, "brainstorming")
+	r := resolved(t, project(t, "v6-alpha"), catalog.Workflow, "brainstorming")
 	if len(r.Parts) != 2 || !strings.HasSuffix(r.Parts[1].URI, "/brainstorming/instructions.md") || !strings.Contains(r.Parts[1].Text, "Ask Ada what it is about") {
 		t.Errorf("texts: %+v", r.Parts)
 	}
@@ -258,7 +259,7 @@ func TestWorkflowInYAML(t *testing.T) {
 	dir := "bmad/bmm/workflows/2-plan-workflows/prd/"
 	delete(files, dir+"template.md")
 	delete(files, dir+"instructions.md")
-	r = resolve(t, catalog.Open(source(files)), catalog.Workflow, "prd")
+	r = resolved(t, catalog.Open(source(files)), catalog.Workflow, "prd")
 	if got := strings.Join(r.Notes, " "); len(r.Parts) != 1 || !strings.Contains(got, "Its instructions file "+shop+"/"+dir+"instructions.md is not there.") || !strings.Contains(got, "Its template file") {
 		t.Errorf("without its files: %d texts, notes %s", len(r.Parts), got)
 	}
@@ -267,12 +268,12 @@ func TestWorkflowInYAML(t *testing.T) {
 	other := with(layout(t, "v6-alpha"), map[string]string{
 		"bmad/bmb/workflows/create-workflow/workflow.yaml": "name: create-workflow\nconfig_source: '{project-root}/bmad/bmm/config.yaml'\nlanguage: '{config_source}:document_output_language'\n",
 	})
-	if got := words(resolve(t, catalog.Open(source(other)), catalog.Workflow, "create-workflow")); !strings.Contains(got, "language: 'German'") {
+	if got := words(resolved(t, catalog.Open(source(other)), catalog.Workflow, "create-workflow")); !strings.Contains(got, "language: 'German'") {
 		t.Errorf("by another module's configuration: %s", got)
 	}
 
 	broken := with(layout(t, "v6-alpha"), map[string]string{dir + "workflow.yaml": "name: prd\n\tinstructions: [\n"})
-	r = resolve(t, catalog.Open(source(broken)), catalog.Workflow, "prd")
+	r = resolved(t, catalog.Open(source(broken)), catalog.Workflow, "prd")
 	if got := strings.Join(r.Notes, " "); !strings.Contains(got, "not valid YAML") || !strings.Contains(got, "line 2") || words(r) != "name: prd\n\tinstructions: [\n" {
 		t.Errorf("a description that is no YAML: %s, %s", got, words(r))
 	}
@@ -282,10 +283,10 @@ func TestWorkflowInYAML(t *testing.T) {
 func TestOnDisk(t *testing.T) {
 	s := onDisk(t, layout(t, "v6-alpha", "v6-skills"))
 	c := catalog.Open(s)
-	ctx := catalog.Context{Project: s.Dir, Now: at.Now}
+	ctx := resolve.Target{Project: s.Dir, Now: at.Now}
 	root := filepath.ToSlash(s.Dir)
 	for _, i := range c.Items() {
-		r, err := c.Resolve(i, ctx)
+		r, err := resolve.Item(c, i, ctx)
 		if err != nil {
 			t.Errorf("%s: %v", i.Full(), err)
 			continue
@@ -299,6 +300,6 @@ func TestOnDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.Dir, ".claude", "skills", "bmad-help", "SKILL.md")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Resolve(gone, ctx)
+	_, err := resolve.Item(c, gone, ctx)
 	wantFault(t, "an item that has gone", err, "not_found", "bmad-help/SKILL.md", "list it again")
 }

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
 // TestConfig: the configuration of each installation is shown merged, with the files it is of.
 func TestConfig(t *testing.T) {
-	views, err := project(t, "v6-skills", "v4").Config()
+	views, err := resolve.Config(project(t, "v6-skills", "v4"))
 	if err != nil || len(views) != 3 {
 		t.Fatalf("%d views, %v", len(views), err)
 	}
-	slices.SortFunc(views, func(a, b catalog.ConfigView) int { return strings.Compare(a.Installation, b.Installation) })
+	slices.SortFunc(views, func(a, b resolve.ConfigView) int { return strings.Compare(a.Installation, b.Installation) })
 	v4, v6 := views[0], views[2]
 	if v4.Installation != ".bmad-core" || v4.Version != "4.44.3" || strings.Join(v4.Files, " ") != "bmad://.bmad-core/core-config.yaml" {
 		t.Errorf("version 4: %+v", v4)
@@ -55,7 +56,7 @@ func TestLayers(t *testing.T) {
 		value := string(rune('A' + n))
 		files = with(files, map[string]string{name: "[core]\nown_value = \"" + value + "\"\n[agents.bmad-tea]\nname = \"" + value + "\"\n"})
 		c := catalog.Open(source(files))
-		if got := words(resolve(t, c, catalog.Task, "bmad-help")); !strings.HasSuffix(got, value+"\n") {
+		if got := words(resolved(t, c, catalog.Task, "bmad-help")); !strings.HasSuffix(got, value+"\n") {
 			t.Errorf("with %s: %q, want %s", name, got, value)
 		}
 		if got := find(t, c, catalog.Agent, "bmad-tea").DisplayName; got != value {
@@ -91,7 +92,7 @@ keyboard = "shown"
 		".claude/skills/bmad-agent-dev/SKILL.md": "---\nname: bmad-agent-dev\n---\n{agent.github_token} {agent.deep.api_key} {agent.deep} {agent.menu} {api_key} {core.secrets.inner} {core.deep.er.API_KEY} {private-key} {passphrase}\n",
 	})
 	c := catalog.Open(source(files))
-	views, err := c.Config()
+	views, err := resolve.Config(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +100,11 @@ keyboard = "shown"
 	if strings.Contains(text, value) {
 		t.Errorf("the configuration shows a secret:\n%s", text)
 	}
-	if got := strings.Count(text, `"`+catalog.Masked+`"`); got != 17 || strings.Count(text, `"shown"`) != 3 {
+	if got := strings.Count(text, `"`+resolve.Masked+`"`); got != 17 || strings.Count(text, `"shown"`) != 3 {
 		t.Errorf("%d values are masked, and %d shown:\n%s", got, strings.Count(text, `"shown"`), text)
 	}
 	for _, i := range c.Items() {
-		r, err := c.Resolve(i, at)
+		r, err := resolve.Item(c, i, at)
 		if err != nil {
 			t.Errorf("%s: %v", i.Full(), err)
 			continue
@@ -112,8 +113,8 @@ keyboard = "shown"
 			t.Errorf("%s shows a secret:\n%s", i.Full(), text)
 		}
 	}
-	r := resolve(t, c, catalog.Agent, "bmad-agent-dev")
-	if settings := asJSON(t, r.Settings); strings.Count(settings, catalog.Masked) != 3 || !strings.Contains(settings, `"shown": "shown"`) {
+	r := resolved(t, c, catalog.Agent, "bmad-agent-dev")
+	if settings := asJSON(t, r.Settings); strings.Count(settings, resolve.Masked) != 3 || !strings.Contains(settings, `"shown": "shown"`) {
 		t.Errorf("settings: %s", settings)
 	}
 	if got := words(r); !strings.HasSuffix(got, "{agent.github_token} {agent.deep.api_key} the settings above, under agent.deep the menu above {api_key} {core.secrets.inner} {core.deep.er.API_KEY} {private-key} {passphrase}\n") {
@@ -154,10 +155,10 @@ func TestSecretValues(t *testing.T) {
 			"_bmad/own/config.yaml": "a: b\n", "_bmad/core/config.yaml": tt.config + "\nlist:\n  - {name: API_KEY, value: hidden-1}\n", "_bmad/_config/manifest.yaml": "installation: {version: 6.12.0}\n",
 			".claude/skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\n[{" + key + "}]\n",
 		})))
-		if got := words(resolve(t, c, catalog.Task, "bmad-help")); !strings.Contains(got, "["+tt.want+"]") {
+		if got := words(resolved(t, c, catalog.Task, "bmad-help")); !strings.Contains(got, "["+tt.want+"]") {
 			t.Errorf("%s: in a text %s, want %s", tt.config, got, tt.want)
 		}
-		views, err := c.Config()
+		views, err := resolve.Config(c)
 		text := asJSON(t, views)
 		if err != nil || strings.Contains(text, "hidden-1") || !strings.Contains(text, `"own.yaml"`) || !strings.HasPrefix(tt.want, "{") && !strings.Contains(text, `"`+tt.want+`"`) || strings.HasPrefix(tt.want, "{") && strings.Contains(text, `"abc"`) {
 			t.Errorf("%s: in the configuration %s, %v", tt.config, text, err)

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
 // Marks of the method in the folder of a skill.
 const (
-	customizeFile = "customize.toml"
-	skillManifest = "bmad-skill-manifest.yaml"
+	CustomizeFile = "customize.toml"
+	SkillManifest = "bmad-skill-manifest.yaml"
 	moduleFile    = "module-manifest.toml"
 	bmodFile      = "bmod.toml"
 )
@@ -22,70 +24,58 @@ const (
 // launcher is what the body of a skill has that only sends its reader to an agent's file.
 const launcher = "<agent-activation"
 
-// skillsIn takes the skills of a folder that holds those of many makers.
-func (f *found) skillsIn(dir string) {
-	if !f.isDir(dir) {
+// addSkillsIn takes the skills of a folder that holds those of many makers.
+func (s *scan) addSkillsIn(dir string) {
+	if !s.isDir(dir) {
 		return
 	}
 	module, described, all := "", "", false
-	if !f.Home && f.Name != Project && (dir == "." || dir == "skills") { // somebody has named it as a source of the method
-		module, described = f.setUp(dir)
+	if !s.Home && s.Name != Project && (dir == "." || dir == "skills") { // somebody has named it as a source of the method
+		module, described = s.setupModule(dir)
 		all = module != "" || dir == "skills"
 	}
-	for _, e := range f.list(dir) {
+	for _, e := range s.list(dir) {
 		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			continue
 		}
 		at := path.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 && !f.leadsToFolder(at) {
+		if e.Type()&fs.ModeSymlink != 0 && !s.leadsToFolder(at) {
 			continue
 		}
-		if slices.ContainsFunc(f.installs, func(in *installation) bool { return in.dir == at }) {
+		if slices.ContainsFunc(s.Installations, func(in *Installation) bool { return in.Dir == at }) {
 			continue
 		}
-		names := f.list(at)
+		names := s.list(at)
 		switch {
-		case has(names, bmodFile) && f.hub(dir, at, names):
+		case has(names, bmodFile) && s.addHub(dir, at, names):
 		case !has(names, "SKILL.md"):
-		case all || f.ofMethod(e.Name(), names):
-			f.memberSkill(at, names, module, described)
+		case all || s.belongsToMethod(e.Name(), names):
+			s.addMemberSkill(at, names, module, described)
 		}
 	}
 }
 
-// leadsToFolder reports whether a link leads to a folder that may be looked into.
-func (f *found) leadsToFolder(link string) bool {
-	info, err := fs.Stat(f.FS, link)
-	if err == nil && info.IsDir() && !f.leadsUp(link) {
-		return true
+// addMemberSkill takes a skill of a module that a folder describes; both may be unknown.
+func (s *scan) addMemberSkill(dir string, names []fs.DirEntry, module, described string) {
+	in := s.ownerOf(path.Dir(dir), path.Base(dir))
+	if module != "" && described != "" && in.Described[module] == "" {
+		s.describeModule(in, described, module)
 	}
-	if strings.HasPrefix(path.Base(link), "bmad") {
-		f.problem(link, "it is a symbolic link that leads out of the folder, up in it, or nowhere")
-	}
-	return false
+	s.addSkill(dir, names, in, module)
 }
 
-// memberSkill takes a skill of a module that a folder describes; both may be unknown.
-func (f *found) memberSkill(dir string, names []fs.DirEntry, module, described string) {
-	in := f.owner(path.Dir(dir), path.Base(dir))
-	if module != "" && described != "" && in.described[module] == "" {
-		f.describes(in, described, module)
-	}
-	f.skill(dir, names, in, module)
-}
-
-// ofMethod tells the skills of the method from those of others.
-func (f *found) ofMethod(id string, names []fs.DirEntry) bool {
+// belongsToMethod reports whether a skill is the method's.
+func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 	if id == "bmad" || strings.HasPrefix(id, "bmad-") || strings.HasPrefix(id, "bmod-") {
 		return true
 	}
-	for _, mark := range []string{skillManifest, moduleFile, bmodFile} {
+	for _, mark := range []string{SkillManifest, moduleFile, bmodFile} {
 		if has(names, mark) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(append([]*found{f}, f.before...), func(f *found) bool {
-		return slices.ContainsFunc(f.installs, func(in *installation) bool {
+	return slices.ContainsFunc(append([]*Origin{s.Origin}, s.before...), func(o *Origin) bool {
+		return slices.ContainsFunc(o.Installations, func(in *Installation) bool {
 			_, listed := in.ids[id]
 			_, described := in.agents[id]
 			return listed || described
@@ -93,75 +83,52 @@ func (f *found) ofMethod(id string, names []fs.DirEntry) bool {
 	})
 }
 
-// owner returns the installation that a skill of a shared folder belongs to: the one that
-// lists it, else the first of its source, else the folder itself.
-func (f *found) owner(dir, id string) *installation {
-	var first *installation
-	for _, in := range f.installs {
-		if _, listed := in.ids[id]; listed {
-			return in
-		}
-		if first == nil && in.layout == LayoutV6 {
-			first = in
-		}
-	}
-	if first != nil {
-		return first
-	}
-	for _, in := range f.installs {
-		if in.layout == LayoutSkills && in.dir == dir {
-			return in
-		}
-	}
-	return f.install(dir, LayoutSkills)
-}
-
-// skill takes a folder with SKILL.md.
-func (f *found) skill(dir string, names []fs.DirEntry, in *installation, module string) {
+// addSkill takes a folder with SKILL.md.
+func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, module string) {
 	file := path.Join(dir, "SKILL.md")
-	head := f.head(file)
+	head := s.head(file)
 	id := path.Base(dir)
 	if strings.Contains(head, launcher) {
-		f.trees = append(f.trees, dir)
+		s.trees = append(s.trees, dir)
 		return
 	}
 	if strings.TrimSpace(head) == "" {
-		f.problem(file, "it is empty")
+		s.problem(file, "it is empty")
 		return
 	}
 	if in == nil {
-		in = f.owner(path.Dir(dir), id)
+		in = s.ownerOf(path.Dir(dir), id)
 	}
-	front, body, ok := frontMatter(head)
+	front, body, ok := format.FrontMatter(head)
 	if !ok && strings.HasPrefix(head, "---\n") {
-		f.problem(file, "its front matter has no end; what it says was left out")
+		s.problem(file, "its front matter has no end and was left out")
 	}
-	i := &Item{Kind: Task, Name: id, Skill: true, Path: file, Dir: dir, install: in, Description: front.Description}
-	i.Aliases = appendNew(nil, front.Name)
+	i := &Item{Kind: Task, Name: id, Skill: true, Path: file, Dir: dir, Installation: in, Description: front.Description}
+	i.Aliases = format.AppendNew(nil, front.Name)
 	if front.Name == id {
 		i.Aliases = nil
 	}
-	i.Module = cmp.Or(in.ids[id], in.agents[id].Module, f.marked(dir, names, in), module)
+	i.Module = cmp.Or(in.ids[id], in.agents[id].Module, s.markedModule(dir, names, in), module)
 	i.Phase = phase(path.Dir(dir) + "/") // the folders it lies in: its own name may be sprint-planning
-	f.trees = append(f.trees, dir)
-	if known := f.skills[id]; known != nil {
+	s.trees = append(s.trees, dir)
+	if known := s.Skills[id]; known != nil {
 		return // the same skill for another host
 	}
-	title := heading(body)
+	title := format.Heading(body)
 	if strings.EqualFold(title, "overview") {
 		title = ""
 	}
-	f.classify(i, names, title)
-	f.skills[id] = i
-	f.add(i)
+	s.classify(i, names, title)
+	s.Skills[id] = i
+	s.addItem(i)
 }
 
-// classify tells what a skill is: by what its customization holds, which is the installer's
-// own rule, else by its manifest, else by its files. Its name tells nothing.
-func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
+// classify sets the kind of a skill: by its customization, which is the installer's own rule, else
+// by its manifest, else by its files. The name does not matter.
+func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	settings := map[string]any{}
-	if has(names, customizeFile) {
-		settings = f.toml(path.Join(i.Dir, customizeFile))
+	if has(names, CustomizeFile) {
+		settings = s.toml(path.Join(i.Dir, CustomizeFile))
 	}
 	var manifest struct {
 		Type        string `yaml:"type"`
@@ -169,18 +136,18 @@ func (f *found) classify(i *Item, names []fs.DirEntry, title string) {
 		Title       string `yaml:"title"`
 		Icon        string `yaml:"icon"`
 	}
-	if has(names, skillManifest) {
-		f.yaml(path.Join(i.Dir, skillManifest), &manifest)
+	if has(names, SkillManifest) {
+		s.yaml(path.Join(i.Dir, SkillManifest), &manifest)
 	}
 	agent, isAgent := settings["agent"].(map[string]any)
 	_, isWorkflow := settings["workflow"].(map[string]any)
 	switch {
 	case isAgent || manifest.Type == "agent":
 		i.Kind = Agent
-		i.DisplayName = cmp.Or(plainString(agent["name"]), manifest.DisplayName)
-		i.Title = cmp.Or(plainString(agent["title"]), manifest.Title)
-		i.Icon = cmp.Or(plainString(agent["icon"]), manifest.Icon)
-		i.called(i.install.agents[i.Name])
+		i.DisplayName = cmp.Or(format.PlainString(agent["name"]), manifest.DisplayName)
+		i.Title = cmp.Or(format.PlainString(agent["title"]), manifest.Title)
+		i.Icon = cmp.Or(format.PlainString(agent["icon"]), manifest.Icon)
+		i.applyRoster(i.Installation.agents[i.Name])
 	case isWorkflow, has(names, "workflow.md"), has(names, "workflow.yaml"), hasSteps(names):
 		i.Kind, i.Title = Workflow, title
 	default:
@@ -195,74 +162,69 @@ func hasSteps(names []fs.DirEntry) bool {
 	})
 }
 
-func plainString(v any) string {
-	s, _ := v.(string)
-	return oneLine(s)
-}
-
-// marked returns the module that a skill's own files name, and keeps its version.
-func (f *found) marked(dir string, names []fs.DirEntry, in *installation) string {
+// markedModule returns the module that a skill's own files name, and keeps its version.
+func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) string {
 	for _, mark := range []string{moduleFile, bmodFile} {
 		if !has(names, mark) {
 			continue
 		}
-		values := f.toml(path.Join(dir, mark))
+		values := s.toml(path.Join(dir, mark))
 		for _, table := range []any{values, values["skill"], values["bmod"]} {
 			t, ok := table.(map[string]any)
 			if !ok {
 				continue
 			}
-			if name := cmp.Or(plainString(t["module"]), plainString(t["bmod"]), plainString(t["code"])); name != "" {
+			if name := cmp.Or(format.PlainString(t["module"]), format.PlainString(t["bmod"]), format.PlainString(t["code"])); name != "" {
 				name = strings.TrimPrefix(name, "bmod-")
-				if version := plainString(t["version"]); in.modules[name] == "" {
-					in.modules[name] = version
+				if version := format.PlainString(t["version"]); in.Modules[name] == "" {
+					in.Modules[name] = version
 				}
 				return name
 			}
 		}
 	}
-	if has(names, skillManifest) {
+	if has(names, SkillManifest) {
 		var manifest struct {
 			Module string `yaml:"module"`
 		}
-		if yaml.Unmarshal([]byte(f.read(path.Join(dir, skillManifest))), &manifest) == nil {
+		if yaml.Unmarshal([]byte(s.read(path.Join(dir, SkillManifest))), &manifest) == nil {
 			return manifest.Module
 		}
 	}
 	return ""
 }
 
-// hub takes a folder that describes a module whose skills lie beside it. A SKILL.md in it
+// addHub takes a folder that describes a module whose skills lie beside it. A SKILL.md in it
 // only keeps hosts from passing it over.
-func (f *found) hub(root, dir string, names []fs.DirEntry) bool {
-	table, ok := f.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
+func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
+	table, ok := s.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
 	if !ok {
 		return false
 	}
-	in := f.owner(root, path.Base(dir))
-	f.trees = append(f.trees, dir)
-	code := cmp.Or(plainString(table["code"]), strings.TrimPrefix(path.Base(dir), "bmod-"))
-	in.modules[code] = plainString(table["version"])
+	in := s.ownerOf(root, path.Base(dir))
+	s.trees = append(s.trees, dir)
+	code := cmp.Or(format.PlainString(table["code"]), strings.TrimPrefix(path.Base(dir), "bmod-"))
+	in.Modules[code] = format.PlainString(table["version"])
 	if skills, ok := table["skills"].([]any); ok {
 		for _, s := range skills {
-			in.ids[plainString(s)] = code
+			in.ids[format.PlainString(s)] = code
 		}
 	}
 	if has(names, "roster.toml") {
 		name := path.Join(dir, "roster.toml")
-		roster := f.toml(name)
+		roster := s.toml(name)
 		in.describe(roster, name, false)
 		in.members(roster, name, code)
 	}
 	return true
 }
 
-// renamedRow finds a row of the table that says what became of a skill.
+// renamedRow finds a row of the table of renamed skills.
 var renamedRow = regexp.MustCompile("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)`(?:\\s*\\(([^)|]+)\\))?")
 
-// renamed reads which names skills had before.
-func (f *found) renamed(in *installation, name string) {
-	for _, m := range renamedRow.FindAllStringSubmatch(f.read(name), -1) {
+// readRenames reads which names skills had before.
+func (s *scan) readRenames(in *Installation, name string) {
+	for _, m := range renamedRow.FindAllStringSubmatch(s.read(name), -1) {
 		in.old[m[1]] = renamed{m[2], m[3]}
 	}
 }

@@ -23,7 +23,7 @@ const attributes = "* -text -ident !filter !working-tree-encoding\n"
 
 // checkOut puts the files of a commit into the folder tree of temp.
 func (u *update) checkOut(ctx context.Context, g git, temp, commit string) error {
-	files := &census{}
+	files := &treeCounter{}
 	err := g.run(ctx, files, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	if files.tooMuch() {
 		return fault.New(fault.NotFound, "the repository has more than %d files or %d MB at commit %s", MaxFiles, MaxBytes>>20, commit[:12]).
@@ -78,8 +78,8 @@ func (u *update) revive(commit string) error {
 	return u.root.Chtimes(filepath.FromSlash(u.in(commit)), at, at)
 }
 
-// census counts the files that git ls-tree -l -z lists, and ends it when there are too many.
-type census struct {
+// treeCounter counts the files that git ls-tree -l -z lists, and ends it when there are too many.
+type treeCounter struct {
 	files   int
 	bytes   int64
 	partial []byte
@@ -87,10 +87,10 @@ type census struct {
 }
 
 // tooMuch reports whether this is more than a copy may have.
-func (c *census) tooMuch() bool { return c.files > MaxFiles || c.bytes > MaxBytes }
+func (c *treeCounter) tooMuch() bool { return c.files > MaxFiles || c.bytes > MaxBytes }
 
 // Write implements io.Writer.
-func (c *census) Write(p []byte) (int, error) {
+func (c *treeCounter) Write(p []byte) (int, error) {
 	c.partial = append(c.partial, p...)
 	for !c.tooMuch() {
 		entry, rest, whole := bytes.Cut(c.partial, []byte{0})
@@ -111,7 +111,7 @@ func (c *census) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *census) refused() bool { return c.over }
+func (c *treeCounter) refused() bool { return c.over }
 
 // syncers is how many files are synced at once; a disk confirms several together.
 const syncers = 16

@@ -31,7 +31,7 @@ func TestCensus(t *testing.T) {
 			if piece < 10 && len(c.list) > 1000 {
 				continue
 			}
-			n := &census{}
+			n := &treeCounter{}
 			var err error
 			for rest := c.list; rest != "" && err == nil; rest = rest[min(piece, len(rest)):] {
 				_, err = n.Write([]byte(rest[:min(piece, len(rest))]))

@@ -208,10 +208,10 @@ func TestNoGit(t *testing.T) {
 		}, "it is no good, alas; at last", ""},
 		"it downloads nothing": {func(t *testing.T) string {
 			return fake(t, `case " $* " in *" fetch "*) exit 0;; esac; exec git "$@"`)
-		}, "is no commit", ""},
+		}, "did not send a commit", ""},
 		"it says it has downloaded": {func(t *testing.T) string {
 			return fake(t, `case " $* " in *" ls-remote "*) exec git "$@";; *" rev-parse "*) echo /etc/passwd;; *) echo rubbish;; esac`)
-		}, "is no commit", ""},
+		}, "did not send a commit", ""},
 		"it writes no files": {func(t *testing.T) string {
 			return fake(t, `case " $* " in *" read-tree "*) exit 0;; esac; exec git "$@"`)
 		}, "has no files", ""},

@@ -12,15 +12,15 @@ import (
 
 // update is one that is under way.
 type update struct {
-	*place
+	*cacheEntry
 	spec Spec
 	git  git
 }
 
-// target is what is wanted of the remote: a ref by its full name there, or a commit.
+// target is a ref of the remote, by its full name there, or a commit.
 type target struct {
 	ref    string
-	commit string // with a ref: what it was when it was looked up; else perhaps abbreviated
+	commit string // with a ref: its commit when it was looked up; else possibly abbreviated
 }
 
 // fetch returns the commit that is wanted, with its copy in place, and whether that was made
@@ -30,10 +30,10 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	if err != nil {
 		return "", false, err
 	}
-	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && u.whole(before, before.Commit) {
+	if want.ref == "" && strings.HasPrefix(before.Commit, want.commit) && u.isWhole(before, before.Commit) {
 		return before.Commit, false, nil // a commit does not change
 	}
-	if u.whole(before, want.commit) {
+	if u.isWhole(before, want.commit) {
 		return want.commit, false, u.revive(want.commit)
 	}
 	temp := u.in(durable.TempName(checkoutName))
@@ -47,7 +47,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	if commit, err = u.download(ctx, g, want); err != nil {
 		return "", false, err
 	}
-	if u.whole(before, commit) { // the ref was moved meanwhile
+	if u.isWhole(before, commit) { // the ref was moved meanwhile
 		return commit, false, u.revive(commit)
 	}
 	if err := u.checkOut(ctx, g, temp, commit); err != nil {
@@ -59,7 +59,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 // hashForm is a ref that may be the beginning of a commit's hash.
 var hashForm = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
-// resolve asks the remote what is wanted now. Of a branch and a tag of one name the branch
+// resolve asks the remote for the current target. Of a branch and a tag of one name the branch
 // counts, as it does for git clone; a name counts before a commit.
 func (u *update) resolve(ctx context.Context) (target, error) {
 	ref := u.spec.ref
@@ -99,10 +99,10 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	return target{}, fault.New(fault.NotFound, "the remote has no branch or tag %s", ref).WithHint("name a branch, tag or commit that is there after # in the address")
 }
 
-// whole is what git says where a server does not give a single commit, or no part of a history.
-var whole = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
+// wholeRepository is what git says where a server does not give a single commit, or no part of a history.
+var wholeRepository = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
-// download brings what is wanted into a new repository, and returns its commit.
+// download fetches the target into a new repository and returns its commit.
 func (u *update) download(ctx context.Context, g git, want target) (string, error) {
 	if len(want.commit) == 64 {
 		g.env = append(g.env, "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
@@ -122,12 +122,12 @@ func (u *update) download(ctx context.Context, g git, want target) (string, erro
 	switch {
 	case want.ref != "":
 		err = get("--depth=1", "--", url, want.ref)
-		if err != nil && whole.MatchString(err.Error()) {
+		if err != nil && wholeRepository.MatchString(err.Error()) {
 			err = get("--", url, want.ref)
 		}
 	case commitForm.MatchString(want.commit):
 		err = get("--depth=1", "--", url, want.commit)
-		if err != nil && whole.MatchString(err.Error()) {
+		if err != nil && wholeRepository.MatchString(err.Error()) {
 			found = want.commit
 			err = get(everything...)
 		}
@@ -146,7 +146,7 @@ func (u *update) download(ctx context.Context, g git, want target) (string, erro
 		return "", fault.New(fault.NotFound, "the remote has no commit %s, or several that begin so", want.commit).
 			WithHint("name a branch, tag or full commit that is there after # in the address")
 	case err != nil || !commitForm.MatchString(commit):
-		return "", fault.New(fault.NotFound, "what the remote gave is no commit").WithHint("name a branch, tag or commit after # in the address")
+		return "", fault.New(fault.NotFound, "the remote did not send a commit").WithHint("name a branch, tag or commit after # in the address")
 	}
 	return commit, nil
 }

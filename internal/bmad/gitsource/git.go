@@ -20,7 +20,7 @@ import (
 // holds it open, such as a connection that ssh keeps for later.
 const grace = 500 * time.Millisecond
 
-// The bounds of what is kept of git's output.
+// The bounds on git's output.
 const (
 	maxSaid   = 8 << 10
 	maxAnswer = 64 << 10
@@ -123,7 +123,7 @@ func settings(s Spec) []string {
 		"fetch.recurseSubmodules=false",
 		"submodule.recurse=false",
 		"transfer.bundleURI=false",
-		// The time-out ends with this process; what it has started ends by itself.
+		// The time-out kills this process; the processes that it started end by themselves.
 		"http.lowSpeedLimit=1",
 		"http.lowSpeedTime=60",
 		"gc.auto=0",
@@ -140,7 +140,7 @@ func settings(s Spec) []string {
 	return out
 }
 
-// answer runs git and returns what it has printed, without the spaces around it.
+// answer runs git and returns its output, without the spaces around it.
 func (g git) answer(ctx context.Context, args ...string) (string, error) {
 	out := &bounded{most: maxAnswer}
 	err := g.run(ctx, out, args...)
@@ -149,8 +149,8 @@ func (g git) answer(ctx context.Context, args ...string) (string, error) {
 
 // run runs git with nothing to read. The error is the context's if the call is given up,
 // else a fault whose message is one line for people.
-func (g git) run(ctx context.Context, out writer, args ...string) error {
-	said := &tail{}
+func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
+	said := &lastLines{}
 	// A program that prints too much is ended: not all end when nobody reads any more.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -189,7 +189,7 @@ func late(what string, limit time.Duration) error {
 		WithHint("see whether the network and the remote are there; a large repository may need more time")
 }
 
-// hints say what a person can do about words of git.
+// hints map messages of git to what a person can do.
 var hints = []struct {
 	words *regexp.Regexp
 	hint  string
@@ -211,8 +211,8 @@ func hint(words string) string {
 	return "see that the network is there and that `git ls-remote` with this address works, then update it again"
 }
 
-// writer takes what git prints.
-type writer interface {
+// outputWriter takes what git prints.
+type outputWriter interface {
 	Write(p []byte) (int, error)
 	// refused reports whether there was more than is taken.
 	refused() bool
@@ -223,21 +223,21 @@ var errRefused = errors.New("too much output")
 
 // stopper is a writer that calls stop when it takes no more.
 type stopper struct {
-	writer
+	outputWriter
 	stop func()
 }
 
 // Write implements io.Writer.
 func (s stopper) Write(p []byte) (int, error) {
-	n, err := s.writer.Write(p)
+	n, err := s.outputWriter.Write(p)
 	if err != nil {
 		s.stop()
 	}
 	return n, err
 }
 
-// bounded takes so many bytes and no more. It has nothing of bytes.Buffer: io.Copy would
-// find its ReadFrom, and there would be no bound.
+// bounded takes at most a number of bytes. It does not embed bytes.Buffer: io.Copy would use its
+// ReadFrom, and nothing would be bounded.
 type bounded struct {
 	data []byte
 	most int
@@ -256,22 +256,22 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 func (b *bounded) refused() bool { return b.over }
 
-// tail keeps the end of what is written.
-type tail struct {
+// lastLines keeps the end of its input.
+type lastLines struct {
 	data []byte
 	cut  bool
 }
 
 // Write implements io.Writer. It never fails: git would fail by that.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *lastLines) Write(p []byte) (int, error) {
 	if t.data = append(t.data, p...); len(t.data) > 2*maxSaid {
 		t.data, t.cut = append(t.data[:0], t.data[len(t.data)-maxSaid:]...), true
 	}
 	return len(p), nil
 }
 
-// String returns whole lines: what is left of a line may be half of a secret.
-func (t *tail) String() string {
+// String returns whole lines: the rest of a cut line may be half of a secret.
+func (t *lastLines) String() string {
 	if !t.cut {
 		return string(t.data)
 	}

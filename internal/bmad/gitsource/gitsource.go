@@ -1,7 +1,7 @@
 // Package gitsource keeps copies of content that lies in git repositories, and is the
 // only package that runs git.
 //
-// A remote is a repository elsewhere, with what is wanted of it: an address, a ref and a
+// A remote is a repository elsewhere and the part of it to copy: an address, a ref and a
 // folder in it ([Spec]). A copy is one commit of a remote, checked out on this disk
 // without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
 // for one person, and several processes share it.
@@ -10,12 +10,12 @@
 // remote is gone, hangs or answers rubbish, or this process is killed or the power lost
 // while it updates. [Cache.Copy] looks at the disk only and waits for nobody. A new copy
 // is made aside and replaces the old one in one step, and the old one stays for one more
-// generation, for whoever is reading it. What went wrong is told, in one line for people.
+// generation, for a caller that still reads it. Errors are one line, for people.
 //
 // On disk:
 //
 //	<folder>/<key>.lock           the lock of a remote; it stays when the remote is removed
-//	<folder>/<key>/source.json    what is known of the remote; its replacement is the commit point
+//	<folder>/<key>/source.json    the record of the remote; its replacement is the commit point
 //	<folder>/<key>/<commit>/      a copy: complete, or not of this name
 //	<folder>/<key>/.*.tmp-*       what is under way, or was left by a killed process
 //
@@ -39,18 +39,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// What holds for a [Cache] that says nothing else.
+// The defaults of a [Cache].
 const (
 	// DefaultTimeout bounds one update: a first copy of a large repository over a slow line too.
 	DefaultTimeout = 30 * time.Second
-	// DefaultRefreshAfter is the age at which a copy is due to be compared with its remote.
+	// DefaultRefreshAfter is the age at which a copy is compared with its remote again.
 	DefaultRefreshAfter = 24 * time.Hour
 	// DefaultRetryAfter is how long a remote is left alone after a try that failed.
 	DefaultRetryAfter = 15 * time.Minute
 )
 
 // A commit with more than this is refused before it is checked out: packed it may be small.
-// What is transferred is bounded by the time of an update only.
+// The transfer itself is bounded only by the time of an update.
 const (
 	// MaxFiles is how many files a copy may have.
 	MaxFiles = 20_000
@@ -65,7 +65,7 @@ type Cache struct {
 	Folder string
 	// Now is the clock; required to update.
 	Now func() time.Time
-	// Log is told of what happens in the background; nil is nobody.
+	// Log receives messages of the background work; nil discards them.
 	Log *slog.Logger
 	// Git is the program; "" is the git that is found in PATH.
 	Git string
@@ -80,7 +80,7 @@ type Cache struct {
 }
 
 // Copy is a commit of a remote on this disk. It is there until the remote has been found
-// changed twice, so whoever reads it for longer asks for the copy again.
+// changed twice; a caller that reads for longer asks for the copy again.
 type Copy struct {
 	// Dir is the absolute path of the folder that the Spec names, Root that of the checkout.
 	Dir, Root string
@@ -105,7 +105,7 @@ func (c *Cache) Copy(s Spec) (Copy, error) {
 		return Copy{}, c.trouble(err)
 	}
 	defer func() { _ = p.Close() }()
-	return p.serve(s, p.look(s))
+	return p.serve(s, p.current(s))
 }
 
 // Due reports whether the remote should be asked: there is no copy, or it was last checked
@@ -119,7 +119,7 @@ func (c *Cache) Due(s Spec) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer func() { _ = p.Close() }()
-	return c.due(p.look(s))
+	return c.due(p.current(s))
 }
 
 func (c *Cache) due(r record) bool {
@@ -147,7 +147,7 @@ func (c *Cache) Update(ctx context.Context, s Spec) (Copy, bool, error) {
 	return copied, outcome == changed, err
 }
 
-// Refresh starts an Update in the background if one is due, and returns at once. Of one
+// Refresh starts an Update in the background if the copy is out of date, and returns at once. Of one
 // remote there is never more than one in this process; where another process is at it,
 // this one leaves it alone. done, which may be nil, is called when the remote has been
 // asked by this call and for no other reason; it must not call Close.
@@ -182,7 +182,7 @@ func (c *Cache) refresh(ctx context.Context, s Spec) outcome {
 	if c.busy(s) {
 		return skipped
 	}
-	// Again under the lock: whoever had it a moment ago has asked for us.
+	// Again under the lock: its last holder may have asked already.
 	copied, outcome, err := c.update(ctx, s, c.due)
 	switch {
 	case ctx.Err() != nil && err != nil:
@@ -218,8 +218,8 @@ func (c *Cache) Close() {
 	c.wait.Wait()
 }
 
-// Remove removes the copies of a remote and what is known of it, for every folder in it.
-// That there is nothing is no error.
+// Remove removes the copies of a remote and its record, for every folder in it. A missing copy is
+// not an error.
 func (c *Cache) Remove(ctx context.Context, s Spec) error {
 	p, err := c.open(s)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,8 +240,8 @@ func (c *Cache) Remove(ctx context.Context, s Spec) error {
 	return c.trouble(errors.Join(err, lock.Unlock()))
 }
 
-// lock takes the lock of a remote. Whoever has it may use all of the time of an update.
-func (c *Cache) lock(ctx context.Context, p *place) (*durable.Lock, error) {
+// lock takes the lock of a remote. Its holder may use the whole time of an update.
+func (c *Cache) lock(ctx context.Context, p *cacheEntry) (*durable.Lock, error) {
 	p.LockTimeout = c.timeout() + durable.LockTimeout
 	return p.Lock(ctx, p.lockName())
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// group has a command end together with what it has started (ssh, git-remote-https), and
+// group ends a command together with its children (ssh, git-remote-https), and
 // opens no window for it.
 func group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}

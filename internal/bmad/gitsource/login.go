@@ -14,11 +14,11 @@ import (
 // environment of git, and in no other way.
 type login struct{ user, password string }
 
-// sealed is a login in a Spec. It is behind a function, so that a Spec in a struct that
+// hiddenLogin is a login in a Spec. It is behind a function, so that a Spec in a struct that
 // somebody prints shows an address of memory: String is not called there.
-type sealed struct{ open func() *login }
+type hiddenLogin struct{ open func() *login }
 
-func seal(l login) *sealed { return &sealed{func() *login { return &l }} }
+func seal(l login) *hiddenLogin { return &hiddenLogin{func() *login { return &l }} }
 
 // login returns the credentials, or nil.
 func (s Spec) login() *login {
@@ -33,7 +33,7 @@ func (l *login) header() string {
 	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(l.user+":"+l.password))
 }
 
-// hidden stands for what is not shown.
+// hidden replaces a secret.
 const hidden = "***"
 
 // short is a user's name that is so short that it stands in other words too.
@@ -46,7 +46,7 @@ var (
 	sent = regexp.MustCompile(`(?i)(authorization:\s*(?:(?:basic|bearer)\s+)?)\S+`)
 )
 
-// hide takes credentials out of what git has said, in all the forms in which a server or a
+// hide removes credentials from git's messages, in all the forms in which a server or a
 // helper may repeat them. l may be nil.
 func (l *login) hide(text string) string {
 	text = others.ReplaceAllString(text, "${1}"+hidden+"@")
@@ -73,7 +73,7 @@ func (l *login) hide(text string) string {
 			forms = append(forms, encoded(secret))
 		}
 	}
-	// The longest first: what is left of one that was cut would tell its rest.
+	// The longest first: the remainder of a partly replaced secret would reveal it.
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	return regexp.MustCompile("(?i)(?:"+strings.Join(forms, "|")+")").ReplaceAllString(text, hidden)
 }
@@ -94,7 +94,7 @@ func encoded(text string) string {
 	return out.String()
 }
 
-// maxProblem bounds what is told of git's words, in runes.
+// maxProblem bounds how much of git's message is shown, in runes.
 const maxProblem = 400
 
 // noise is what git says besides: advice that does not help here, and where it is.

@@ -17,11 +17,11 @@ import (
 // Prefix is what the address of a remote begins with, and no path of a folder does.
 const Prefix = "git+"
 
-// form is shown to whoever wrote an address that cannot be read.
+// form is shown with an address that cannot be read.
 const form = "git+https://host/org/repo.git#ref:/folder, git+ssh://git@host/org/repo.git or git+file:///absolute/path; " +
 	"#ref (a branch, tag or commit) and :/folder can be left out"
 
-// What is longer is no address that somebody has written.
+// Nobody writes a longer one by hand.
 const (
 	maxText = 2000
 	maxRef  = 200
@@ -35,17 +35,17 @@ const (
 	schemeFile  = "file"
 )
 
-// Spec says what is wanted of which remote. It is made by [Parse]; the zero Spec names
+// Spec names a remote and the part of it to copy. It is made by [Parse]; the zero Spec names
 // nothing. Printed in whatever way, it does not show credentials.
 type Spec struct {
 	scheme string
 	host   string // with its port
 	path   string // percent-encoded, absolute
-	user   string // of ssh, where it is no secret
+	user   string // of ssh, where it is not a secret
 	ref    string // "" is what the remote has as HEAD
 	sub    string // "" is all of it
 	// sealed holds credentials; nil is that there are none.
-	sealed *sealed
+	sealed *hiddenLogin
 }
 
 // Parse reads the address of a remote: git+https://, git+ssh:// or git+file:// followed by
@@ -55,7 +55,7 @@ type Spec struct {
 func Parse(text string) (Spec, error) {
 	s, why := parse(text)
 	if why != "" {
-		return Spec{}, fault.New(fault.InvalidArgument, "this is no address of a git repository: %s", why).WithHint("write %s", form)
+		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", form)
 	}
 	return s, nil
 }
@@ -75,8 +75,8 @@ func (s Spec) String() string {
 	return text
 }
 
-// Key is the name of the remote's folder in the cache: one for all folders of a ref, and
-// whoever asks for it.
+// Key is the name of the remote's folder in the cache: one for all folders of a ref and all
+// callers.
 func (s Spec) Key() string {
 	sum := sha256.Sum256([]byte(s.url() + "#" + s.ref))
 	return slug(s.host+s.path) + "-" + hex.EncodeToString(sum[:12])
@@ -133,7 +133,7 @@ func parse(text string) (s Spec, why string) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Opaque != "" {
-		return s, "it is no URL; a host ends with / or :port, and in a password / is written as %2F, # as %23, ? as %3F and % as %25"
+		return s, "it is not a URL; a host ends with / or :port, and in a password / is written as %2F, # as %23, ? as %3F and % as %25"
 	}
 	s.scheme = u.Scheme
 	if why := s.authority(u); why != "" {

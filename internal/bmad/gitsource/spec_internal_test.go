@@ -85,7 +85,7 @@ func TestLoginIsTakenOut(t *testing.T) {
 
 // TestTailHasWholeLines: half of a secret would not be known for one.
 func TestTailHasWholeLines(t *testing.T) {
-	var one, many tail
+	var one, many lastLines
 	for range 3 * maxSaid {
 		_, _ = one.Write([]byte("hunter22 "))
 		_, _ = many.Write([]byte("hunter22\n"))

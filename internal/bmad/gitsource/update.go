@@ -28,16 +28,16 @@ func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (C
 	defer func() { _ = p.Close() }()
 	lock, err := c.lock(ctx, p)
 	if err != nil {
-		return served(p, s), skipped, c.trouble(err)
+		return currentCopy(p, s), skipped, c.trouble(err)
 	}
 	defer func() { _ = lock.Unlock() }() // the system does it, at the latest when the process ends
-	before := p.look(s)
+	before := p.current(s)
 	if !wanted(before) {
-		return served(p, s), skipped, nil
+		return currentCopy(p, s), skipped, nil
 	}
 	after, err := c.try(ctx, p, s, before)
 	if err != nil {
-		return served(p, s), same, c.trouble(err)
+		return currentCopy(p, s), same, c.trouble(err)
 	}
 	out, err := p.serve(s, after)
 	if after.Commit != before.Commit || !after.FetchedAt.Equal(before.FetchedAt) {
@@ -46,14 +46,14 @@ func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (C
 	return out, same, err
 }
 
-// served returns the copy that there is, if any.
-func served(p *place, s Spec) Copy {
-	out, _ := p.serve(s, p.look(s)) // that there is none is not what the caller is told
+// currentCopy returns the copy that there is, if any.
+func currentCopy(p *cacheEntry, s Spec) Copy {
+	out, _ := p.serve(s, p.current(s)) // that there is none is not what the caller is told
 	return out
 }
 
 // try makes one try and records it: first that it is made, then what came of it.
-func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (record, error) {
+func (c *Cache) try(ctx context.Context, p *cacheEntry, s Spec, before record) (record, error) {
 	if _, err := p.MkdirAll(p.key); err != nil {
 		return before, err
 	}
@@ -68,7 +68,7 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	u := update{place: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
+	u := update{cacheEntry: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
 	commit, made, err := u.fetch(limited, before)
 	if ctx.Err() != nil && err != nil {
 		// Given up: that says nothing about the remote. If this fails, it counts as a try.
@@ -94,7 +94,7 @@ func (c *Cache) try(ctx context.Context, p *place, s Spec, before record) (recor
 	if commit != before.Commit || made {
 		after.FetchedAt = now
 	}
-	if after.Held, err = p.account(after, before); err != nil {
+	if after.Held, err = p.measureCopies(after, before); err != nil {
 		return before, err
 	}
 	if err := p.save(after); err != nil {

@@ -10,11 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Ways are how the reader of a document reaches what it names.
-type Ways struct {
+// ToolNames are how the reader of a document reaches what it names.
+type ToolNames struct {
 	// Read is how a file is read by its address, Workflow how a workflow, task or skill is
 	// begun by its name, Agent how an agent is taken on. List is how files are listed by a
 	// pattern; it may be empty.
@@ -26,31 +27,31 @@ type Ways struct {
 
 // Agent returns what an assistant needs to act as an agent. message is the person's; it may
 // be empty.
-func (s *Shelf) Agent(name, message string, w Ways) (string, error) {
+func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 	i, err := s.find(name, catalog.Agent)
 	if err != nil {
 		return "", err
 	}
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return "", err
 	}
 	p := r.Persona
-	d := &document{ways: w}
-	d.line("# %s", who(p, i))
+	d := &briefing{tools: w}
+	d.line("# %s", agentHeading(p, i))
 	d.line("")
-	d.line("You act as this agent of the BMAD method from now on, until the person dismisses it: %s. %s", origin(i), stay(p))
-	d.persona(r)
-	d.menu(p)
-	d.prepared(r)
-	said := d.said("The person's message", message, "Greet the person in this role, and show the menu.", "Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
-	return d.with(r.Parts, d.closing(r), said), nil
+	d.line("You act as this agent of the BMAD method from now on, until the person dismisses it: %s. %s", describeOrigin(i), roleRule(p))
+	d.addPersona(r)
+	d.addMenu(p)
+	d.addResolved(r)
+	said := d.quote("The person's message", message, "Greet the person in this role, and show the menu.", "Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
+	return d.assemble(r.Parts, d.closing(r), said), nil
 }
 
 // Workflow returns what an assistant needs to run a workflow. words are what the person says
 // about it; they may be empty. A task, or a skill that is neither, is taken too if there is
 // no workflow of that name: people do not tell them apart.
-func (s *Shelf) Workflow(name, words string, w Ways) (string, error) {
+func (s *Snapshot) Workflow(name, words string, w ToolNames) (string, error) {
 	i, err := s.find(name, catalog.Workflow, catalog.Task)
 	if err != nil {
 		return "", err
@@ -59,7 +60,7 @@ func (s *Shelf) Workflow(name, words string, w Ways) (string, error) {
 }
 
 // Task returns what an assistant needs to do a task; a workflow of that name is taken too.
-func (s *Shelf) Task(name, words string, w Ways) (string, error) {
+func (s *Snapshot) Task(name, words string, w ToolNames) (string, error) {
 	i, err := s.find(name, catalog.Task, catalog.Workflow)
 	if err != nil {
 		return "", err
@@ -68,9 +69,9 @@ func (s *Shelf) Task(name, words string, w Ways) (string, error) {
 }
 
 // find returns the item of the first kind that has one of the name.
-func (s *Shelf) find(name string, kinds ...catalog.Kind) (catalog.Item, error) {
+func (s *Snapshot) find(name string, kinds ...catalog.Kind) (catalog.Item, error) {
 	if s.Empty() {
-		return catalog.Item{}, s.none()
+		return catalog.Item{}, s.noInstallation()
 	}
 	i, err := s.Find(kinds[0], name)
 	for _, kind := range kinds[1:] {
@@ -84,19 +85,19 @@ func (s *Shelf) find(name string, kinds ...catalog.Kind) (catalog.Item, error) {
 	return i, err
 }
 
-func (s *Shelf) run(i catalog.Item, asked, words string, w Ways) (string, error) {
-	r, err := s.Resolve(i, s.context())
+func (s *Snapshot) run(i catalog.Item, asked, words string, w ToolNames) (string, error) {
+	r, err := s.resolve(i)
 	if err != nil {
 		return "", err
 	}
-	d := &document{ways: w}
+	d := &briefing{tools: w}
 	title := i.Title
 	if title == "" {
 		title = i.Name
 	}
 	d.line("# %s", title)
 	d.line("")
-	d.line("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their order, and stop wherever they wait for the person.", i.Kind, origin(i))
+	d.line("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their order, and stop wherever they wait for the person.", i.Kind, describeOrigin(i))
 	if i.Description != "" {
 		d.line("")
 		d.line("%s", i.Description)
@@ -104,13 +105,13 @@ func (s *Shelf) run(i catalog.Item, asked, words string, w Ways) (string, error)
 	if intent := i.Intent(asked); intent != "" {
 		d.line("\nIt was asked for as `%s`: go by its %s.", oneLine(asked), intent)
 	}
-	d.prepared(r)
-	said := d.said("What the person says", words, "Begin now. Ask the person for what the instructions need and nothing here says.", "Begin now, with these words as what the person wants of it.")
-	return d.with(r.Parts, d.closing(r), said), nil
+	d.addResolved(r)
+	said := d.quote("What the person says", words, "Begin now. Ask the person for what the instructions need and nothing here says.", "Begin now, with these words as what the person wants of it.")
+	return d.assemble(r.Parts, d.closing(r), said), nil
 }
 
-// who is the heading of an agent.
-func who(p *catalog.Persona, i catalog.Item) string {
+// agentHeading is the heading of an agent.
+func agentHeading(p *resolve.Persona, i catalog.Item) string {
 	name := p.Name
 	if name == "" {
 		name = i.Name
@@ -121,16 +122,16 @@ func who(p *catalog.Persona, i catalog.Item) string {
 	return strings.TrimSpace(name + " " + p.Icon)
 }
 
-// stay is the rule of a role.
-func stay(p *catalog.Persona) string {
+// roleRule is the rule of a role.
+func roleRule(p *resolve.Persona) string {
 	if p.Name == "" {
 		return "Stay in the role."
 	}
 	return "Stay in the role of " + p.Name + "."
 }
 
-// origin says which item this is.
-func origin(i catalog.Item) string {
+// describeOrigin says which item this is.
+func describeOrigin(i catalog.Item) string {
 	from := map[string]string{catalog.Project: "the project", "user": "the person's home", "root": "BMAD_ROOT"}[i.Source]
 	if from == "" {
 		from = "the repository " + i.Source
@@ -138,15 +139,15 @@ func origin(i catalog.Item) string {
 	return "`" + i.Full() + "`, from " + from
 }
 
-// document is a text in the making.
-type document struct {
-	text strings.Builder
-	ways Ways
+// briefing builds a document.
+type briefing struct {
+	text  strings.Builder
+	tools ToolNames
 }
 
-func (d *document) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
+func (d *briefing) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
 
-func (d *document) persona(r *catalog.Resolved) {
+func (d *briefing) addPersona(r *resolve.Resolved) {
 	p := r.Persona
 	d.line("\n## Persona\n")
 	for _, f := range []struct{ name, text string }{
@@ -168,7 +169,7 @@ func (d *document) persona(r *catalog.Resolved) {
 		}
 	}
 	if p.Custom != "" {
-		d.line("- **Customization, which goes before everything else:** %s", oneLine(p.Custom))
+		d.line("- **Customization, which takes precedence over everything else:** %s", oneLine(p.Custom))
 	}
 	for _, prompt := range p.Prompts {
 		d.line("- **Prompt #%s:** %s", prompt.ID, strings.ReplaceAll(strings.TrimSpace(prompt.Content), "\n", "\n  "))
@@ -178,11 +179,11 @@ func (d *document) persona(r *catalog.Resolved) {
 	}
 }
 
-func (d *document) menu(p *catalog.Persona) {
+func (d *briefing) addMenu(p *resolve.Persona) {
 	if len(p.Menu) == 0 {
 		return
 	}
-	does := slices.ContainsFunc(p.Menu, func(m catalog.MenuItem) bool { return m.Does != "" })
+	does := slices.ContainsFunc(p.Menu, func(m resolve.MenuItem) bool { return m.Does != "" })
 	d.line("\n## Menu\n\n| Code | What it does |%s\n|---|---|%s", map[bool]string{true: " Carried out by |"}[does], map[bool]string{true: "---|"}[does])
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	for _, m := range p.Menu {
@@ -197,8 +198,8 @@ func (d *document) menu(p *catalog.Persona) {
 // personaKeys are the settings of an agent that its persona shows.
 var personaKeys = []string{"name", "title", "icon", "role", "identity", "communication_style", "principles", "persistent_facts", "menu"}
 
-// prepared says what was resolved already.
-func (d *document) prepared(r *catalog.Resolved) {
+// addResolved adds the configuration and settings that are filled in already.
+func (d *briefing) addResolved(r *resolve.Resolved) {
 	if len(r.Config) > 0 {
 		d.line("\n## Configuration, loaded\n")
 		for _, c := range r.Config {
@@ -215,7 +216,7 @@ func (d *document) prepared(r *catalog.Resolved) {
 		}
 	}
 	if len(settings) > 0 {
-		d.settings(r, settings)
+		d.addSettings(r, settings)
 	}
 	if len(r.Custom) > 0 && r.Persona == nil {
 		d.line("\nThe project's customization is merged: %s.", strings.Join(r.Custom, ", "))
@@ -228,9 +229,9 @@ func (d *document) prepared(r *catalog.Resolved) {
 // maxSettings is what the settings of a skill may take, in bytes.
 const maxSettings = 3500
 
-// settings shows what a skill's settings are after merging; where that is long, where they
+// addSettings shows what a skill's settings are after merging; where that is long, where they
 // can be read.
-func (d *document) settings(r *catalog.Resolved, settings map[string]any) {
+func (d *briefing) addSettings(r *resolve.Resolved, settings map[string]any) {
 	text, err := yaml.Marshal(settings)
 	switch {
 	case err != nil:
@@ -238,7 +239,7 @@ func (d *document) settings(r *catalog.Resolved, settings map[string]any) {
 	case len(text) <= maxSettings:
 		d.line("\n## Settings, merged\n\nThose that are not named here are empty.\n\n```yaml\n%s```", text)
 	default:
-		d.line("\n## Settings, merged\n\nThey are long (%s): before you need them, read %s with %s.", strings.Join(slices.Sorted(maps.Keys(settings)), ", "), r.SettingsURI, d.ways.Read)
+		d.line("\n## Settings, merged\n\nThey are long (%s): before you need them, read %s with %s.", strings.Join(slices.Sorted(maps.Keys(settings)), ", "), r.SettingsURI, d.tools.Read)
 	}
 }
 
@@ -259,7 +260,7 @@ func empty(v any) bool {
 // maxOpen bounds how many open placeholders are named.
 const maxOpen = 20
 
-// What the parts of a document besides the instructions may take, in bytes.
+// The bounds on the parts of a document besides the instructions, in bytes.
 const (
 	maxOpening = 8000
 	maxFiles   = 4000
@@ -271,8 +272,8 @@ const (
 )
 
 // closing is what follows the instructions: what is open, and files.
-func (d *document) closing(r *catalog.Resolved) string {
-	c := &document{}
+func (d *briefing) closing(r *resolve.Resolved) string {
+	c := &briefing{}
 	if len(r.Open) > 0 {
 		names, more := r.Open, ""
 		if len(names) > maxOpen {
@@ -286,7 +287,7 @@ func (d *document) closing(r *catalog.Resolved) string {
 		c.line("\n## Left open\n\nThese are not filled in: %s%s. Where the instructions say what one stands for, go by them; else fill it as you go, or ask the person.", named, more)
 	}
 	if len(r.More) > 0 {
-		c.line("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.ways.Read)
+		c.line("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.tools.Read)
 	}
 	room := maxFiles
 	for n, m := range r.More {
@@ -294,49 +295,49 @@ func (d *document) closing(r *catalog.Resolved) string {
 		if m.What != "" {
 			line += ", " + m.What
 		}
-		if room -= sent(line); room < 0 {
-			c.line("- and %d more, beside these.%s", len(r.More)-n, d.list(r.Item))
+		if room -= encodedSize(line); room < 0 {
+			c.line("- and %d more, beside these.%s", len(r.More)-n, d.listHint(r.Item))
 			break
 		}
 		c.line("%s)", line)
 	}
-	c.line("\nA workflow, task or skill that is named here is begun with %s, an agent taken on with %s.", d.ways.Workflow, d.ways.Agent)
+	c.line("\nA workflow, task or skill that is named here is begun with %s, an agent taken on with %s.", d.tools.Workflow, d.tools.Agent)
 	return c.text.String()
 }
 
-// list says how the files that lie with an item are listed.
-func (d *document) list(i catalog.Item) string {
-	if d.ways.List == "" || i.URI == "" {
+// listHint says how the files that lie with an item are listed.
+func (d *briefing) listHint(i catalog.Item) string {
+	if d.tools.List == "" || i.URI == "" {
 		return ""
 	}
-	return " List them with " + fmt.Sprintf(d.ways.List, i.URI[:strings.LastIndexByte(i.URI, '/')]+"/**") + "."
+	return " List them with " + fmt.Sprintf(d.tools.List, i.URI[:strings.LastIndexByte(i.URI, '/')]+"/**") + "."
 }
 
-// said repeats the person's words under a heading, with what is to be done about them.
-// without is what is to be done where there are none.
-func (d *document) said(heading, words, without, with string) string {
+// quote repeats the person's words under a heading, followed by the instruction with; without is
+// the instruction where there are none.
+func (d *briefing) quote(heading, words, without, with string) string {
 	words = strings.TrimSpace(words)
 	if words == "" {
 		return fmt.Sprintf("\n## %s\n\nNone yet. %s\n", heading, without)
 	}
 	cutShort := ""
-	if fits := cut(words, maxWords); len(fits) < len(words) && !d.ways.Whole {
+	if fits := cut(words, maxWords); len(fits) < len(words) && !d.tools.Whole {
 		cutShort = fmt.Sprintf("\n[these are the first %d of %d bytes: go by all that was said, in the call that brought this]\n", len(fits), len(words))
 		words = strings.TrimRight(fits, "\n")
 	}
 	return fmt.Sprintf("\n## %s\n\n> %s\n%s\n%s\n", heading, strings.ReplaceAll(words, "\n", "\n> "), cutShort, with)
 }
 
-// with puts the texts of an item between what comes before and after them, and cuts them
+// assemble puts the texts of an item between what comes before and after them, and cuts them
 // where all of it would be too large; the rest is read by its address.
-func (d *document) with(parts []catalog.Part, closing, said string) string {
-	opening := trim(d.text.String(), maxOpening)
-	room := max(MaxReply-sent(opening)-sent(closing)-min(sent(said), 2*maxWords)-300*(len(parts)+1), least)
+func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
+	opening := cutWithNote(d.text.String(), maxOpening)
+	room := max(MaxReply-encodedSize(opening)-encodedSize(closing)-min(encodedSize(said), 2*maxWords)-300*(len(parts)+1), least)
 	var b strings.Builder
 	b.WriteString(opening)
 	for _, p := range parts {
 		text := cut(p.Text, room)
-		room -= sent(text)
+		room -= encodedSize(text)
 		fmt.Fprintf(&b, "\n## Instructions: %s\n\n%s\n", p.URI, strings.TrimRight(text, "\n"))
 		if rest := len(p.Text) - len(text); rest > 0 {
 			uri := p.URI
@@ -344,7 +345,7 @@ func (d *document) with(parts []catalog.Part, closing, said string) string {
 				ref.Resolved, ref.Offset = true, len(text)
 				uri = ref.String()
 			}
-			fmt.Fprintf(&b, "\n[%d more bytes of this file: go on reading with %s, %s, before you act on it]\n", rest, d.ways.Read, uri)
+			fmt.Fprintf(&b, "\n[%d more bytes of this file: go on reading with %s, %s, before you act on it]\n", rest, d.tools.Read, uri)
 		}
 	}
 	b.WriteString(closing)
@@ -352,17 +353,16 @@ func (d *document) with(parts []catalog.Part, closing, said string) string {
 	return b.String()
 }
 
-// sent is what a text takes in an answer, in bytes: as JSON, with what stands for markup
-// escaped as well.
-func sent(text string) int {
+// encodedSize is the size of a text in an answer, in bytes: as JSON, with markup escaped as well.
+func encodedSize(text string) int {
 	n := 0
 	for _, r := range text {
-		n += cost(r)
+		n += runeSize(r)
 	}
 	return n
 }
 
-func cost(r rune) int {
+func runeSize(r rune) int {
 	switch r {
 	case '"', '\\', '\n', '\r', '\t':
 		return 2
@@ -380,7 +380,7 @@ func cost(r rune) int {
 func cut(text string, room int) string {
 	line, end := 0, 0
 	for at, r := range text {
-		if room -= cost(r); room < 0 {
+		if room -= runeSize(r); room < 0 {
 			if line > at/2 {
 				return text[:line]
 			}
@@ -394,8 +394,8 @@ func cut(text string, room int) string {
 	return text
 }
 
-// trim cuts a text to what fits, and says so.
-func trim(text string, most int) string {
+// cutWithNote cuts a text that is too long, and adds a note.
+func cutWithNote(text string, most int) string {
 	fits := cut(text, most)
 	if len(fits) == len(text) {
 		return text

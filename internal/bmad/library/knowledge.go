@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -15,9 +16,9 @@ type KnowledgePage struct {
 	Page
 }
 
-// Knowledge returns what is known of a domain: the text of its only piece, else the list of
+// Knowledge returns the knowledge of a domain: the text of its only piece, else the list of
 // them; the domains, where none is named; the file at an address.
-func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
+func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
 	domain = strings.TrimSpace(domain)
 	if strings.HasPrefix(domain, catalog.Scheme+"://") {
 		r, err := s.Read(domain, MaxReply-300)
@@ -28,7 +29,7 @@ func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage
 		return text, out, err
 	}
 	if s.Empty() {
-		return "", out, s.none()
+		return "", out, s.noInstallation()
 	}
 	if domain == "" {
 		all := s.Domains()
@@ -68,25 +69,25 @@ func (s *Shelf) Knowledge(domain, cursor string) (text string, out KnowledgePage
 // Details is what a list says of an item, with its files.
 type Details struct {
 	catalog.Item
-	Persona *catalog.Persona    `json:"persona,omitempty"`
+	Persona *resolve.Persona    `json:"persona,omitempty"`
 	Custom  []string            `json:"customization,omitempty"`
-	Files   []catalog.Reference `json:"files"`
+	Files   []resolve.Reference `json:"files"`
 	Open    []string            `json:"open_placeholders,omitempty"`
 }
 
 // Details returns an item with its files, without their texts.
-func (s *Shelf) Details(kind catalog.Kind, name string) (Details, error) {
+func (s *Snapshot) Details(kind catalog.Kind, name string) (Details, error) {
 	i, err := s.find(name, kind)
 	if err != nil {
 		return Details{}, err
 	}
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return Details{}, err
 	}
-	out := Details{Item: brief(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []catalog.Reference{}}
+	out := Details{Item: brief(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []resolve.Reference{}}
 	for _, p := range r.Parts {
-		out.Files = append(out.Files, catalog.Reference{URI: p.URI, What: "instructions", Size: int64(p.Size)})
+		out.Files = append(out.Files, resolve.Reference{URI: p.URI, What: "instructions", Size: int64(p.Size)})
 	}
 	out.Files = append(out.Files, r.More...)
 	return out, nil

@@ -1,9 +1,9 @@
 // Package library serves the BMAD method: the agents, workflows and tasks of the installations
 // that a caller's project, the person's home and git repositories hold.
 //
-// A library knows where installations can be and keeps what it has read of them; a shelf is
-// what it has for one project. What a shelf gives is a document, Markdown for the assistant
-// that is to act by it, or a list, JSON in pages. Neither is larger than MaxReply, but for the
+// A [Library] knows where installations can be and caches what it has read; a [Snapshot] is its
+// content for one project. A snapshot returns documents, Markdown for the assistant that acts on
+// them, and lists, JSON in pages. Neither is larger than MaxReply, but for the
 // person's own words where they are wanted whole, and nothing here calls a model or changes a
 // file.
 package library
@@ -24,11 +24,12 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// MaxReply is the size in bytes that no list and no document exceeds, but for words of the
-// person that Ways wants whole: with what encoding adds to it, an answer stays below 20 kB.
+// MaxReply is the size in bytes that no list and no document exceeds, except
+// for the person's words where ToolNames.Whole is set: encoded, an answer stays below 20 kB.
 // Claude Code puts a result of more than about 25,000 tokens into a file of which the model sees
 // the beginning.
 const MaxReply = 18_500
@@ -36,8 +37,8 @@ const MaxReply = 18_500
 const (
 	// freshFor is how long what was read counts without a look at the disk.
 	freshFor = time.Second
-	// maxShelves bounds the projects that are kept in memory.
-	maxShelves = 16
+	// maxSnapshots bounds the projects that are kept in memory.
+	maxSnapshots = 16
 )
 
 // Remote is a git repository with installations.
@@ -58,8 +59,8 @@ type Options struct {
 	Open func(name string) (*durable.Dir, error)
 	// Above opens a folder above a project, which may have its installation; nil is Open.
 	Above func(name string) (*durable.Dir, error)
-	// Remotes returns the git repositories that count for a project, in order, and what is
-	// wrong with others.
+	// Remotes returns the git repositories that count for a project, in order, and the
+	// problems of others.
 	Remotes func(project string) ([]Remote, []string)
 	// Settings returns the folders in which it is said which repositories count for a project;
 	// nil where nothing says it.
@@ -77,8 +78,8 @@ type Options struct {
 type Library struct {
 	o Options
 
-	mu      sync.Mutex
-	shelves map[string]*Shelf // by project
+	mu        sync.Mutex
+	snapshots map[string]*Snapshot // by project
 }
 
 // New returns a library.
@@ -92,7 +93,7 @@ func New(o Options) *Library {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Library{o: o, shelves: map[string]*Shelf{}}
+	return &Library{o: o, snapshots: map[string]*Snapshot{}}
 }
 
 // SetChanged says whom to call when a repository has brought something new.
@@ -102,34 +103,34 @@ func (l *Library) SetChanged(changed func()) {
 	l.o.Changed = changed
 }
 
-// Shelf is what a library has for one project. Its open folders close when nobody has it any
+// Snapshot is what a library has for one project. Its open folders close when nobody has it any
 // more.
-type Shelf struct {
+type Snapshot struct {
 	*catalog.Catalog
 	// Project is the absolute folder of the caller's project: the nearest one upwards that has
 	// an installation, else the one that was asked for; "" where there is none.
 	Project string
-	// Sources say where was looked, in their order.
-	Sources []Source
+	// Sources are the places that were searched, in order.
+	Sources []SearchedSource
 
-	now      func() time.Time
-	settings func(project string) []string
-	asked    string
-	checked  time.Time
-	remotes  []string // what tells this state of the repositories from another
+	now       func() time.Time
+	settings  func(project string) []string
+	requested string
+	checked   time.Time
+	remotes   []string // identifies the state of the repositories
 }
 
-// Folders returns the folders whose changes change what there is.
-func (s *Shelf) Folders() []string {
+// Folders returns the folders whose changes can change the snapshot.
+func (s *Snapshot) Folders() []string {
 	out := s.Catalog.Folders()
 	if s.settings != nil {
-		out = append(out, s.settings(s.asked)...)
+		out = append(out, s.settings(s.requested)...)
 	}
 	return out
 }
 
-// Source is a place where was looked for installations.
-type Source struct {
+// SearchedSource is a place that was searched for installations.
+type SearchedSource struct {
 	Name string `json:"name"`
 	// Place is a folder, or the address of a repository.
 	Place string `json:"place"`
@@ -140,24 +141,24 @@ type Source struct {
 	From    string `json:"from,omitempty"`
 }
 
-// At returns what there is for a project; "" is for a caller without one. It reads the disk
-// when that has changed, and never waits for the network.
-func (l *Library) At(project string) *Shelf {
+// At returns the snapshot for a project; "" is for a caller without one. It reads the disk when
+// that has changed, and never waits for the network.
+func (l *Library) At(project string) *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.o.Now()
-	s := l.shelves[project]
+	s := l.snapshots[project]
 	if s != nil && !s.checked.IsZero() && now.Sub(s.checked) >= 0 && now.Sub(s.checked) < freshFor {
 		return s
 	}
 	remotes, problems := l.remotes(project)
-	if s != nil && slices.Equal(s.remotes, commits(remotes, problems)) && s.Fresh() && !l.climbs(s) {
+	if s != nil && slices.Equal(s.remotes, copyStates(remotes, problems)) && s.Fresh() && !l.movedUp(s) {
 		s.checked = now
 		return s
 	}
-	fresh := l.read(project, remotes, problems)
+	fresh := l.open(project, remotes, problems)
 	fresh.checked = now
-	l.shelves[project] = fresh
+	l.snapshots[project] = fresh
 	l.trim()
 	return fresh
 }
@@ -166,29 +167,29 @@ func (l *Library) At(project string) *Shelf {
 func (l *Library) Recheck() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range l.shelves {
+	for _, s := range l.snapshots {
 		s.checked = time.Time{}
 	}
 }
 
 // trim forgets the project that was asked for longest ago.
 func (l *Library) trim() {
-	if len(l.shelves) <= maxShelves {
+	if len(l.snapshots) <= maxSnapshots {
 		return
 	}
 	oldest := ""
-	for project, s := range l.shelves {
-		if oldest == "" || s.checked.Before(l.shelves[oldest].checked) {
+	for project, s := range l.snapshots {
+		if oldest == "" || s.checked.Before(l.snapshots[oldest].checked) {
 			oldest = project
 		}
 	}
-	delete(l.shelves, oldest)
+	delete(l.snapshots, oldest)
 }
 
-// copied is a repository with its copy.
-type copied struct {
+// remoteCopy is a repository with its copy.
+type remoteCopy struct {
 	Remote
-	// name tells it from the others of the list, fetched or not.
+	// name identifies it in the list, fetched or not.
 	name    string
 	copy    gitsource.Copy
 	problem string
@@ -210,8 +211,8 @@ func Names(remotes []Remote) []string {
 	return out
 }
 
-// commits tells one state of the repositories from another.
-func commits(list []copied, problems []string) []string {
+// copyStates identifies the state of the repositories.
+func copyStates(list []remoteCopy, problems []string) []string {
 	out := slices.Clone(problems)
 	for _, c := range list {
 		out = append(out, c.Spec.String()+" "+c.copy.Dir+" "+c.problem)
@@ -219,17 +220,17 @@ func commits(list []copied, problems []string) []string {
 	return out
 }
 
-// remotes returns the repositories of a project with the copies that there are, and has
-// those that are due asked in the background.
-func (l *Library) remotes(project string) ([]copied, []string) {
+// remotes returns the repositories of a project with the copies that there are, and
+// updates outdated ones in the background.
+func (l *Library) remotes(project string) ([]remoteCopy, []string) {
 	if l.o.Remotes == nil || l.o.Cache == nil {
 		return nil, nil
 	}
 	list, problems := l.o.Remotes(project)
-	var out []copied
+	var out []remoteCopy
 	names := Names(list)
 	for n, r := range list {
-		c := copied{Remote: r, name: names[n]}
+		c := remoteCopy{Remote: r, name: names[n]}
 		var err error
 		if c.copy, err = l.o.Cache.Copy(r.Spec); err != nil {
 			c.problem = err.Error()
@@ -247,22 +248,22 @@ func (l *Library) remotes(project string) ([]copied, []string) {
 	return out, problems
 }
 
-// read looks into every source.
-func (l *Library) read(project string, remotes []copied, problems []string) *Shelf {
+// open looks into every source.
+func (l *Library) open(project string, remotes []remoteCopy, problems []string) *Snapshot {
 	own := project
 	if own != "" && l.tooWide(own) {
 		own = "" // what is in it is not of one project
 	}
-	s := &Shelf{asked: project, Project: own, now: l.o.Now, settings: l.o.Settings, remotes: commits(remotes, problems)}
+	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, remotes: copyStates(remotes, problems)}
 	var sources []catalog.Source
 	add := func(src catalog.Source, place, from string) {
 		sources = append(sources, src)
-		s.Sources = append(s.Sources, Source{Name: src.Name, Place: place, State: "none", From: from})
+		s.Sources = append(s.Sources, SearchedSource{Name: src.Name, Place: place, State: "none", From: from})
 	}
 	if l.o.Root != "" {
-		src, err := rooted(l.o.Root)
+		src, err := openRoot(l.o.Root)
 		if err != nil {
-			s.Sources = append(s.Sources, Source{Name: "root", Place: l.o.Root, State: "failed", Problem: err.Error(), From: "BMAD_ROOT"})
+			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, State: "failed", Problem: err.Error(), From: "BMAD_ROOT"})
 		} else {
 			add(src, l.o.Root, "BMAD_ROOT")
 		}
@@ -270,7 +271,7 @@ func (l *Library) read(project string, remotes []copied, problems []string) *She
 		s.Project = dir.Path()
 		add(catalog.Source{Name: catalog.Project, Dir: dir.Path(), FS: dir.Tree(), Main: true}, dir.Path(), "")
 	} else if err != nil {
-		s.Sources = append(s.Sources, Source{Name: catalog.Project, Place: project, State: "failed", Problem: err.Error()})
+		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project, State: "failed", Problem: err.Error()})
 	}
 	if l.o.Home != "" {
 		if dir, err := durable.OpenDir(l.o.Home); err == nil {
@@ -281,7 +282,7 @@ func (l *Library) read(project string, remotes []copied, problems []string) *She
 		l.addRemote(s, &sources, r)
 	}
 	for _, p := range problems {
-		s.Sources = append(s.Sources, Source{Name: "git", State: "failed", Problem: p})
+		s.Sources = append(s.Sources, SearchedSource{Name: "git", State: "failed", Problem: p})
 	}
 	s.Catalog = catalog.Open(sources...)
 	for n := range s.Sources {
@@ -292,8 +293,8 @@ func (l *Library) read(project string, remotes []copied, problems []string) *She
 	return s
 }
 
-func (l *Library) addRemote(s *Shelf, sources *[]catalog.Source, r copied) {
-	out := Source{Name: r.name, Place: r.Spec.String(), State: "none", Commit: r.copy.Commit, Problem: cmp.Or(r.problem, r.copy.Problem), From: r.From}
+func (l *Library) addRemote(s *Snapshot, sources *[]catalog.Source, r remoteCopy) {
+	out := SearchedSource{Name: r.name, Place: r.Spec.String(), State: "none", Commit: r.copy.Commit, Problem: cmp.Or(r.problem, r.copy.Problem), From: r.From}
 	if r.copy.Dir == "" {
 		out.State = "fetching"
 		if r.problem != "" && !l.o.Cache.Due(r.Spec) {
@@ -307,8 +308,8 @@ func (l *Library) addRemote(s *Shelf, sources *[]catalog.Source, r copied) {
 	s.Sources = append(s.Sources, out)
 }
 
-// rooted opens what BMAD_ROOT names: an installation, or a folder that holds one.
-func rooted(root string) (catalog.Source, error) {
+// openRoot opens what BMAD_ROOT names: an installation, or a folder that holds one.
+func openRoot(root string) (catalog.Source, error) {
 	if !filepath.IsAbs(root) {
 		return catalog.Source{}, errors.New("BMAD_ROOT has to be an absolute path")
 	}
@@ -370,7 +371,7 @@ func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 			continue
 		}
 		if err != nil {
-			return nil // outside of what is served
+			return nil // outside the served folders
 		}
 		if catalog.MayHold(up.Tree()) {
 			return up
@@ -380,17 +381,17 @@ func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 	return nil
 }
 
-// climbs reports whether a project without an installation would now be served one from above.
-func (l *Library) climbs(s *Shelf) bool {
-	if s.asked == "" || s.Project != s.asked || l.o.Root != "" || l.tooWide(s.asked) || s.Holds(catalog.Project) {
+// movedUp reports whether a project without an installation would now be served one from above.
+func (l *Library) movedUp(s *Snapshot) bool {
+	if s.requested == "" || s.Project != s.requested || l.o.Root != "" || l.tooWide(s.requested) || s.Holds(catalog.Project) {
 		return false
 	}
-	dir, err := l.project(s.asked)
+	dir, err := l.project(s.requested)
 	if err != nil || dir == nil {
 		return false
 	}
 	defer func() { _ = dir.Close() }()
-	return dir.Path() != s.asked
+	return dir.Path() != s.requested
 }
 
 // Close ends what goes on in the background.
@@ -400,7 +401,14 @@ func (l *Library) Close() {
 	}
 }
 
-// context is what items are resolved for.
-func (s *Shelf) context() catalog.Context {
-	return catalog.Context{Project: s.Project, Now: s.now()}
+// resolve reads an item for the project.
+func (s *Snapshot) resolve(i catalog.Item) (*resolve.Resolved, error) {
+	return resolve.Item(s.Catalog, i, s.target())
 }
+
+func (s *Snapshot) target() resolve.Target {
+	return resolve.Target{Project: s.Project, Now: s.now()}
+}
+
+// Check returns what was left out, and what of the customization cannot be used.
+func (s *Snapshot) Check() []catalog.Problem { return resolve.Check(s.Catalog) }

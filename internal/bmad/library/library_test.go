@@ -47,7 +47,7 @@ func folder(t testing.TB, below ...string) string {
 	return dir
 }
 
-func agents(s *library.Shelf) string {
+func agents(s *library.Snapshot) string {
 	var out []string
 	for _, i := range s.Catalog.Items(catalog.Agent) {
 		out = append(out, i.Source+":"+i.Full())
@@ -116,7 +116,7 @@ func TestFolderBelowAProject(t *testing.T) {
 	if s.Project != project || !strings.Contains(agents(s), "project:bmm/analyst") {
 		t.Fatalf("after: %s, %s", s.Project, agents(s))
 	}
-	text, err := s.Workflow("dev-story", "", library.Ways{})
+	text, err := s.Workflow("dev-story", "", library.ToolNames{})
 	if err != nil || !strings.Contains(text, filepath.ToSlash(project)+"/_bmad-output") {
 		t.Errorf("%v, %s", err, text)
 	}
@@ -164,8 +164,8 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 }
 
-// sent is what a text takes in an answer, as encoding/json writes it.
-func sent(t *testing.T, text string) int {
+// encodedSize is what a text takes in an answer, as encoding/json writes it.
+func encodedSize(t *testing.T, text string) int {
 	t.Helper()
 	data, err := json.Marshal(text)
 	if err != nil {
@@ -207,8 +207,8 @@ func TestReplySizes(t *testing.T) {
 	small := func(what string, v any) {
 		t.Helper()
 		data, err := library.Encode(v)
-		if err != nil || sent(t, string(data)) > 20_000 {
-			t.Errorf("%s: %d bytes, %v", what, sent(t, string(data)), err)
+		if err != nil || encodedSize(t, string(data)) > 20_000 {
+			t.Errorf("%s: %d bytes, %v", what, encodedSize(t, string(data)), err)
 		}
 	}
 	seen := map[string]bool{}
@@ -267,13 +267,13 @@ func TestReplySizes(t *testing.T) {
 		t.Errorf("the manifest has %d agents on its pages", len(seen))
 	}
 	// A long workflow is cut at the end of a line; the rest follows by its address, to the end.
-	text, err := s.Workflow("long", strings.Repeat("words ", 100), library.Ways{Read: "read"})
-	if err != nil || sent(t, text) > 20_000 {
-		t.Fatalf("%d bytes: %v", sent(t, text), err)
+	text, err := s.Workflow("long", strings.Repeat("words ", 100), library.ToolNames{Read: "read"})
+	if err != nil || encodedSize(t, text) > 20_000 {
+		t.Fatalf("%d bytes: %v", encodedSize(t, text), err)
 	}
-	wordy, err := s.Workflow("long", strings.Repeat("<a> & \"b\" ", 5000), library.Ways{Read: "read"})
-	if err != nil || sent(t, wordy) > 20_000 {
-		t.Fatalf("with many words: %d bytes: %v", sent(t, wordy), err)
+	wordy, err := s.Workflow("long", strings.Repeat("<a> & \"b\" ", 5000), library.ToolNames{Read: "read"})
+	if err != nil || encodedSize(t, wordy) > 20_000 {
+		t.Fatalf("with many words: %d bytes: %v", encodedSize(t, wordy), err)
 	}
 	_, rest, ok := strings.Cut(text, "go on reading with read, ")
 	if !ok || !strings.Contains(text, "## What the person says") || !strings.Contains(text, "steps/s-1.md") {
@@ -368,26 +368,26 @@ func TestBounds(t *testing.T) {
 		text func() (string, error)
 		has  string
 	}{
-		{"two long parts", func() (string, error) { return s.Workflow("two", "", library.Ways{Read: "read"}) }, "instructions.md"},
-		{"many files", func() (string, error) { return s.Workflow("many", "", library.Ways{Read: "read"}) }, " more, beside these."},
-		{"long names of what is open", func() (string, error) { return s.Workflow("open", "", library.Ways{Read: "read"}) }, "These are not filled in: {x00"},
-		{"a long menu", func() (string, error) { return s.Agent("menu", "", library.Ways{Read: "read"}) }, "this is cut short"},
+		{"two long parts", func() (string, error) { return s.Workflow("two", "", library.ToolNames{Read: "read"}) }, "instructions.md"},
+		{"many files", func() (string, error) { return s.Workflow("many", "", library.ToolNames{Read: "read"}) }, " more, beside these."},
+		{"long names of what is open", func() (string, error) { return s.Workflow("open", "", library.ToolNames{Read: "read"}) }, "These are not filled in: {x00"},
+		{"a long menu", func() (string, error) { return s.Agent("menu", "", library.ToolNames{Read: "read"}) }, "this is cut short"},
 	} {
 		text, err := tt.text()
-		if err != nil || sent(t, text) > 20_000 || !strings.Contains(text, tt.has) {
-			t.Errorf("%s: %d bytes: %v", tt.name, sent(t, text), err)
+		if err != nil || encodedSize(t, text) > 20_000 || !strings.Contains(text, tt.has) {
+			t.Errorf("%s: %d bytes: %v", tt.name, encodedSize(t, text), err)
 		}
 	}
-	text, _ := s.Workflow("many", "", library.Ways{Read: "read"})
+	text, _ := s.Workflow("many", "", library.ToolNames{Read: "read"})
 	_, rest, _ := strings.Cut(text, "go on reading with read, ")
 	if uri, _, _ := strings.Cut(rest, ", before"); !strings.Contains(uri, "view=resolved") || !strings.Contains(uri, "offset=") {
 		t.Errorf("goes on at %q", uri)
 	}
 	words := strings.Repeat("word ", 1000) + "end"
-	if text, _ := s.Workflow("many", words, library.Ways{Read: "read", Whole: true}); !strings.Contains(text, words) {
+	if text, _ := s.Workflow("many", words, library.ToolNames{Read: "read", Whole: true}); !strings.Contains(text, words) {
 		t.Error("the person's words are cut")
 	}
-	if text, _ := s.Workflow("many", words, library.Ways{Read: "read"}); strings.Contains(text, words) {
+	if text, _ := s.Workflow("many", words, library.ToolNames{Read: "read"}); strings.Contains(text, words) {
 		t.Error("the person's words are not cut")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
@@ -36,7 +37,7 @@ func page[T any](all []T, cursor string, room int, key func(T) string) (values [
 		if err != nil {
 			return nil, "", err
 		}
-		if room -= sent(string(data)) + 1; room < 0 && n > 0 {
+		if room -= encodedSize(string(data)) + 1; room < 0 && n > 0 {
 			return values, cursorAt(key(all[from+n-1])), nil
 		}
 		values = append(values, v)
@@ -58,7 +59,7 @@ type Page struct {
 	Hint       string `json:"hint,omitempty"`
 }
 
-// ItemPage is a page of items. Which of the lists it has says what was asked for.
+// ItemPage is a page of items, in the list of their kind.
 type ItemPage struct {
 	Agents    []catalog.Item `json:"agents,omitzero"`
 	Workflows []catalog.Item `json:"workflows,omitzero"`
@@ -71,7 +72,7 @@ const room = MaxReply - 800
 
 // Items lists the items of a kind. category and module, if they are not empty, leave out
 // those of other phases and modules.
-func (s *Shelf) Items(kind catalog.Kind, category, module, cursor string) (ItemPage, error) {
+func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (ItemPage, error) {
 	all, err := s.All(kind, category, module)
 	if err != nil {
 		return ItemPage{}, err
@@ -105,7 +106,7 @@ func brief(i catalog.Item) catalog.Item {
 	return i
 }
 
-// HitPage is a page of what a search has found, the best first.
+// HitPage is a page of search results, the best first.
 type HitPage struct {
 	Query   string        `json:"query"`
 	Results []catalog.Hit `json:"results"`
@@ -113,9 +114,9 @@ type HitPage struct {
 }
 
 // Search finds items by words.
-func (s *Shelf) Search(query, cursor string, kinds ...catalog.Kind) (HitPage, error) {
+func (s *Snapshot) Search(query, cursor string, kinds ...catalog.Kind) (HitPage, error) {
 	if s.Empty() {
-		return HitPage{}, s.none()
+		return HitPage{}, s.noInstallation()
 	}
 	if strings.TrimSpace(query) == "" {
 		return HitPage{}, fault.New(fault.InvalidArgument, "query is missing").WithHint(`pass the words to look for, such as {"operation": "search", "query": "product manager"}`)
@@ -140,9 +141,9 @@ type FilePage struct {
 }
 
 // Files lists the files that match a pattern.
-func (s *Shelf) Files(pattern, cursor string) (FilePage, error) {
+func (s *Snapshot) Files(pattern, cursor string) (FilePage, error) {
 	if s.Empty() {
-		return FilePage{}, s.none()
+		return FilePage{}, s.noInstallation()
 	}
 	all, err := s.Catalog.Files(pattern)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *Shelf) Files(pattern, cursor string) (FilePage, error) {
 // ModulePage is what is installed, and what of it could not be used.
 type ModulePage struct {
 	Modules []catalog.Module `json:"modules"`
-	Sources []Source         `json:"sources"`
+	Sources []SearchedSource `json:"sources"`
 	// Problems are the first of those that were found; ProblemCount is how many there are.
 	Problems     []catalog.Problem `json:"problems,omitempty"`
 	ProblemCount int               `json:"problem_count,omitempty"`
@@ -167,10 +168,10 @@ type ModulePage struct {
 }
 
 // Modules lists what is installed.
-func (s *Shelf) Modules(cursor string) (ModulePage, error) {
+func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 	problems := s.Check()
 	if s.Empty() && len(problems) == 0 {
-		return ModulePage{}, s.none()
+		return ModulePage{}, s.noInstallation()
 	}
 	all := s.Catalog.Modules()
 	values, next, err := page(all, cursor, room/2, func(m catalog.Module) string { return m.Source + " " + m.Installation + " " + m.Name })
@@ -181,8 +182,8 @@ func (s *Shelf) Modules(cursor string) (ModulePage, error) {
 	return out, err
 }
 
-// none says that there is no installation, and where was looked.
-func (s *Shelf) none() error {
+// noInstallation is the error where no place that was searched has an installation.
+func (s *Snapshot) noInstallation() error {
 	err := fault.From(catalog.NoInstallation())
 	var looked []string
 	for _, src := range s.Sources {
@@ -207,16 +208,16 @@ func (s *Shelf) none() error {
 	return err
 }
 
-// Reading is a file, or a part of one.
-type Reading struct {
-	catalog.File
+// Excerpt is a file, or a part of one.
+type Excerpt struct {
+	catalog.TextFile
 	// Next is the address of the rest; "" where there is none.
 	Next string
 	// Open are the placeholders that are left in a resolved text.
 	Open []string
 }
 
-// The names of what is made here, and is no file.
+// The names of generated documents.
 const (
 	manifests = "manifests/"
 	current   = "config/current"
@@ -224,29 +225,29 @@ const (
 
 // Read returns the file at an address, or what the server says at one: bmad://manifests/… and
 // bmad://config/current. limit is how much of it is wanted, in bytes; 0 is all.
-func (s *Shelf) Read(uri string, limit int) (Reading, error) {
+func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	ref, known := s.RefTo(uri) // texts of the method, filled in, name files by their paths
 	if !known {
 		var err error
 		if ref, err = catalog.ParseRef(uri); err != nil {
-			return Reading{}, err
+			return Excerpt{}, err
 		}
 	}
 	var err error
-	out := Reading{}
+	out := Excerpt{}
 	switch {
 	case ref.Source == "" && strings.HasPrefix(ref.Path, manifests):
-		out.File, err = s.manifest(strings.TrimPrefix(ref.Path, manifests), ref.Offset)
+		out.TextFile, err = s.manifest(strings.TrimPrefix(ref.Path, manifests), ref.Offset)
 		ref.Offset = 0
 	case ref.Source == "" && ref.Path == current:
-		out.File, err = s.config()
+		out.TextFile, err = s.config()
 	case ref.Resolved:
-		out.File, out.Open, err = s.Text(ref, s.context())
+		out.TextFile, out.Open, err = resolve.Text(s.Catalog, ref, s.target())
 	default:
-		out.File, err = s.Catalog.Read(ref)
+		out.TextFile, err = s.Catalog.Read(ref)
 	}
 	if fault.Is(err, fault.NotFound) && s.Empty() {
-		return out, s.none()
+		return out, s.noInstallation()
 	}
 	if err != nil {
 		return out, err
@@ -278,11 +279,11 @@ type ManifestPage struct {
 }
 
 // manifest is the list of a kind, from the item at offset on.
-func (s *Shelf) manifest(name string, offset int) (catalog.File, error) {
+func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 	kind, ok := kinds[name]
 	if !ok {
-		return catalog.File{}, fault.New(fault.NotFound, "there is no manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks")
+		return catalog.TextFile{}, fault.New(fault.NotFound, "there is no manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks")
 	}
 	cursor := ""
 	if all := s.Catalog.Items(kind); offset > 0 && offset <= len(all) {
@@ -290,7 +291,7 @@ func (s *Shelf) manifest(name string, offset int) (catalog.File, error) {
 	}
 	items, err := s.Items(kind, "", "", cursor)
 	if err != nil {
-		return catalog.File{}, err
+		return catalog.TextFile{}, err
 	}
 	out := ManifestPage{ItemPage: items}
 	if out.NextCursor != "" {
@@ -302,17 +303,17 @@ func (s *Shelf) manifest(name string, offset int) (catalog.File, error) {
 }
 
 // config is the configuration in force, without its secrets.
-func (s *Shelf) config() (catalog.File, error) {
-	views, err := s.Config()
+func (s *Snapshot) config() (catalog.TextFile, error) {
+	views, err := resolve.Config(s.Catalog)
 	if err != nil {
-		return catalog.File{}, err
+		return catalog.TextFile{}, err
 	}
 	return jsonFile(current, map[string]any{"project": s.Project, "installations": views})
 }
 
-func jsonFile(name string, v any) (catalog.File, error) {
+func jsonFile(name string, v any) (catalog.TextFile, error) {
 	data, err := Encode(v)
-	return catalog.File{URI: catalog.Address(catalog.Project, name), MIMEType: "application/json", Path: name, Data: data}, err
+	return catalog.TextFile{URI: catalog.Address(catalog.Project, name), MIMEType: "application/json", Path: name, Data: data}, err
 }
 
 // Encode returns a value as compact JSON.
@@ -325,9 +326,9 @@ func Encode(v any) ([]byte, error) {
 }
 
 // All returns every item of a kind, whole; category and module leave out those of others.
-func (s *Shelf) All(kind catalog.Kind, category, module string) ([]catalog.Item, error) {
+func (s *Snapshot) All(kind catalog.Kind, category, module string) ([]catalog.Item, error) {
 	if s.Empty() {
-		return nil, s.none()
+		return nil, s.noInstallation()
 	}
 	out := []catalog.Item{}
 	for _, i := range s.Catalog.Items(kind) {

@@ -17,19 +17,19 @@ const maxLine = 300
 func (l *Library) Persona(project string, stage workflow.Stage) (string, error) {
 	s := l.At(project)
 	if s.Empty() {
-		return "", s.none()
+		return "", s.noInstallation()
 	}
-	i, ok := s.acting(stage)
+	i, ok := s.stageAgent(stage)
 	if !ok {
 		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage.ID, strings.Join(stage.Personas, ", "))
 	}
-	r, err := s.Resolve(i, s.context())
+	r, err := s.resolve(i)
 	if err != nil {
 		return "", err
 	}
 	p := r.Persona
 	var b strings.Builder
-	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", who(p, i), i.Full())
+	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", agentHeading(p, i), i.Full())
 	line := func(name, text string) {
 		if text = oneLine(text); text != "" {
 			fmt.Fprintf(&b, "\n- %s: %s", name, clip(text, maxLine))
@@ -63,8 +63,8 @@ func (l *Library) Persona(project string, stage workflow.Stage) (string, error) 
 	return b.String(), nil
 }
 
-// maxPersona bounds a stage's persona, in bytes: lists end there. What is no list has its own
-// bound, maxLine.
+// maxPersona bounds a stage's persona, in bytes: lists end there. Single lines have
+// their own bound, maxLine.
 const maxPersona = 1700
 
 // clip cuts a text to a number of bytes.
@@ -75,9 +75,9 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// acting returns the agent of a stage. Where several modules have one of that name, the
+// stageAgent returns the agent of a stage. Where several modules have one of that name, the
 // method's own for software, bmm, goes first.
-func (s *Shelf) acting(stage workflow.Stage) (catalog.Item, bool) {
+func (s *Snapshot) stageAgent(stage workflow.Stage) (catalog.Item, bool) {
 	agents := s.Catalog.Items(catalog.Agent)
 	for _, name := range stage.Personas {
 		var found []catalog.Item

@@ -1,4 +1,4 @@
-package catalog
+package format
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func parsed(t testing.TB, layers ...string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
 	for _, text := range layers {
-		values, err := parseTOML(text, maxCentralKeys)
+		values, err := ParseTOML(text, MaxCentralKeys)
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
@@ -75,7 +75,7 @@ func TestMergeLayers(t *testing.T) {
 	for _, tt := range tests {
 		layers := parsed(t, tt.layers...)
 		before := toJSON(t, layers)
-		got, err := mergeLayers(layers...)
+		got, err := MergeLayers(layers...)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -99,13 +99,13 @@ func TestMergeLayersRefuses(t *testing.T) {
 		{"a code, though each has an id", "[[m]]\nid = 'A'\ncode = ''", "[[m]]\nid = 'A'\ncode = 'B'", `m: the key "code"`},
 	}
 	for _, tt := range tests {
-		got, err := mergeLayers(parsed(t, tt.base, tt.over)...)
+		got, err := MergeLayers(parsed(t, tt.base, tt.over)...)
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.Contains(err.Error(), "not empty") {
 			t.Errorf("%s: %v and %v, want an error that begins with %q", tt.name, got, err, tt.want)
 		}
 	}
 	// A list that nothing is laid over is not looked at.
-	if got, err := mergeLayers(parsed(t, "[[m]]\nid = 7", "x = 1")...); err != nil || toJSON(t, got) != `{"m":[{"id":7}],"x":1}` {
+	if got, err := MergeLayers(parsed(t, "[[m]]\nid = 7", "x = 1")...); err != nil || toJSON(t, got) != `{"m":[{"id":7}],"x":1}` {
 		t.Errorf("a list of one layer: %v, %v", got, err)
 	}
 }
@@ -118,28 +118,28 @@ func TestParseTOML(t *testing.T) {
 		{"\ta = \"x", "line 1"},
 	}
 	for _, tt := range tests {
-		values, err := parseTOML(tt.text, maxCentralKeys)
+		values, err := ParseTOML(tt.text, MaxCentralKeys)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || len(values) != 0 || values == nil {
 			t.Errorf("%q: %v, %v, want %q", tt.text, values, err, tt.want)
 		}
 	}
 	deep := func(n int) string { return "a" + strings.Repeat(".a", n-2) + " = 1" }
-	if _, err := parseTOML(deep(maxTOML), maxCentralKeys); err != nil {
+	if _, err := ParseTOML(deep(MaxDepth), MaxCentralKeys); err != nil {
 		t.Errorf("tables as deep as may be: %v", err)
 	}
-	for _, text := range []string{deep(maxTOML + 1), deep(5000), "a = " + strings.Repeat("[", 200) + strings.Repeat("]", 200)} {
-		if values, err := parseTOML(text, maxCentralKeys); err == nil || !strings.Contains(err.Error(), "deep") || len(values) > 0 {
+	for _, text := range []string{deep(MaxDepth + 1), deep(5000), "a = " + strings.Repeat("[", 200) + strings.Repeat("]", 200)} {
+		if values, err := ParseTOML(text, MaxCentralKeys); err == nil || !strings.Contains(err.Error(), "deep") || len(values) > 0 {
 			t.Errorf("%.30s…: %v", text, err)
 		}
 	}
 	values := parsed(t, "d = 2026-03-04\nt = 2026-03-04T05:06:07Z\nn = 1_000\nf = 1.5\nb = true\ns = 'x'\nl = [1]\n[m]\nx = 1")[0]
 	for key, want := range map[string]string{"d": "2026-03-04", "t": "2026-03-04T05:06:07Z", "n": "1000", "f": "1.5", "b": "true", "s": "x"} {
-		if got, ok := plainText(values[key]); !ok || got != want {
+		if got, ok := PlainText(values[key]); !ok || got != want {
 			t.Errorf("%s is %q, %v, want %q", key, got, ok, want)
 		}
 	}
 	for _, key := range []string{"l", "m", "nothing"} {
-		if got, ok := plainText(values[key]); ok {
+		if got, ok := PlainText(values[key]); ok {
 			t.Errorf("%s is the plain value %q", key, got)
 		}
 	}
@@ -149,7 +149,7 @@ func TestParseTOML(t *testing.T) {
 // read: reading it would take minutes.
 func TestManyKeys(t *testing.T) {
 	for _, text := range []string{strings.Repeat("a=1\n", 300_000), strings.Repeat("\n[a]", 300_000), "x = {" + strings.Repeat("a=1,", 300_000) + "}"} {
-		if _, err := parseTOML(text, maxSkillKeys); err == nil || !strings.Contains(err.Error(), "at most 2000 are read") {
+		if _, err := ParseTOML(text, maxSkillKeys); err == nil || !strings.Contains(err.Error(), "at most 2000 are read") {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package catalog
+package resolve
 
 import (
 	"cmp"
@@ -10,20 +10,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // renderer is what the body of a skill has that is to be rendered before it is read.
 const renderer = "render_skill.py"
 
-// rendered reports whether a skill's files are rendered before they are read.
-func (i *Item) rendered() bool {
-	file, err := i.in.file(i.Path)
-	return err == nil && isRendered(i, string(file.Data))
+// entryIsTemplate reports whether a skill's files are rendered before they are read.
+func entryIsTemplate(i *catalog.Item) bool {
+	file, err := i.Origin.File(i.Path)
+	return err == nil && isTemplate(i, string(file.Data))
 }
 
-func isRendered(i *Item, text string) bool {
-	return strings.Contains(text, renderer) && i.in.has(path.Join(i.Dir, "workflow.md"))
+func isTemplate(i *catalog.Item, text string) bool {
+	return strings.Contains(text, renderer) && i.Origin.Has(path.Join(i.Dir, "workflow.md"))
 }
 
 // snapshot finds the references between the files of a rendered skill, and the values that
@@ -50,7 +52,7 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 			}
 			if !ok {
 				value = token
-				r.left(token)
+				r.noteOpen(token)
 			}
 			known[token] = value
 		}
@@ -74,29 +76,29 @@ func (r *resolver) token(text string, m []int, defaults map[string]any) (string,
 	switch {
 	case part(1) != "":
 		name := path.Join(r.i.Dir, part(1))
-		if !fs.ValidPath(part(1)) || !r.i.in.has(name) {
+		if !fs.ValidPath(part(1)) || !r.i.Origin.Has(name) {
 			return "", false, nil
 		}
-		return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String(), true, nil
+		return catalog.Ref{Source: r.i.Origin.Name, Path: name, Resolved: true}.String(), true, nil
 	case part(2) != "", part(3) != "":
 		value, ok := r.configValue(part(2) + part(3))
 		if part(3) != "" && r.ambiguous(part(3)) {
 			return "", false, nil
 		}
-		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.ctx.Project)), ok, nil
+		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.target.Project)), ok, nil
 	}
 	dotted := "workflow." + part(4)
-	v, ok := lookUp(r.tables, dotted)
-	usual, known := lookUp(defaults, dotted)
+	v, ok := lookUpDotted(r.tables, dotted)
+	usual, known := lookUpDotted(defaults, dotted)
 	if !ok || !known || isSecret(dotted) {
 		return "", false, nil
 	}
-	value, wrong := written(dotted, v, usual)
+	value, wrong := renderSetting(dotted, v, usual)
 	if wrong != "" {
 		return "", false, fault.New(fault.InvalidArgument, "the setting %s of %s cannot be used: %s", dotted, r.i.Name, wrong).
 			WithHint("correct the customization of %s; a table with the id of another replaces all of it", r.i.Name)
 	}
-	return r.bind(unsecret(value)), true, nil
+	return r.bind(maskText(value)), true, nil
 }
 
 // ambiguous reports whether several places of the configuration have a key.
@@ -113,25 +115,25 @@ func count(values map[string]any, key string, depth int) int {
 	n := 0
 	for name, v := range values {
 		if t, ok := v.(map[string]any); ok {
-			if depth < maxTOML {
+			if depth < format.MaxDepth {
 				n += count(t, key, depth+1)
 			}
-		} else if _, plain := plainText(v); plain && name == key {
+		} else if _, plain := format.PlainText(v); plain && name == key {
 			n++
 		}
 	}
 	return n
 }
 
-// written returns a setting of a rendered skill as its renderer writes it: text as it is, a list
-// as a list, review layers as sections. What it is goes by what it usually is. wrong says why
+// renderSetting returns a setting of a rendered skill as its renderer writes it: text as it is, a list
+// as a list, review layers as sections. Its type is that of the default. wrong says why
 // the renderer would stop at it.
-func written(dotted string, v, usual any) (text, wrong string) {
+func renderSetting(dotted string, v, usual any) (text, wrong string) {
 	switch usual := usual.(type) {
 	case string:
 		s, ok := v.(string)
 		if !ok {
-			return "", "it is no text"
+			return "", "it is not a text"
 		}
 		if strings.TrimSpace(s) == "" && strings.TrimSpace(usual) != "" && dotted != "workflow.open_spec" {
 			return "", "it is empty"
@@ -140,7 +142,7 @@ func written(dotted string, v, usual any) (text, wrong string) {
 	case []any:
 		list, ok := v.([]any)
 		if !ok {
-			return "", "it is no list"
+			return "", "it is not a list"
 		}
 		tables := len(usual) > 0
 		for _, item := range usual {
@@ -160,7 +162,7 @@ func bullets(list []any) (text, wrong string) {
 	for n, item := range list {
 		s, ok := item.(string)
 		if !ok || strings.TrimSpace(s) == "" {
-			return "", fmt.Sprintf("entry %d is no text, or empty", n+1)
+			return "", fmt.Sprintf("entry %d is not a text, or empty", n+1)
 		}
 		lines = append(lines, "- "+strings.ReplaceAll(s, "\n", "\n  "))
 	}
@@ -176,12 +178,12 @@ var skillFile = regexp.MustCompile(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-
 // bind makes the files of a rendered skill that a setting names the rendered ones, where
 // rendering changes them.
 func (r *resolver) bind(text string) string {
-	here, _ := r.i.in.system(r.i.Dir)
+	here, _ := r.i.Origin.SystemPath(r.i.Dir)
 	return skillFile.ReplaceAllStringFunc(text, func(named string) string {
 		rest := strings.TrimPrefix(named, "{skill-root}")
-		if name := path.Join(r.i.Dir, rest); rest != "" && r.i.in.has(name) {
-			if file, err := r.i.in.file(name); err == nil && snapshot.Match(file.Data) {
-				return Ref{Source: r.i.in.Name, Path: name, Resolved: true}.String()
+		if name := path.Join(r.i.Dir, rest); rest != "" && r.i.Origin.Has(name) {
+			if file, err := r.i.Origin.File(name); err == nil && snapshot.Match(file.Data) {
+				return catalog.Ref{Source: r.i.Origin.Name, Path: name, Resolved: true}.String()
 			}
 		}
 		return here + rest
@@ -194,7 +196,7 @@ func layers(list []any) (text, wrong string) {
 	for n, item := range list {
 		layer, ok := item.(map[string]any)
 		if !ok {
-			return "", fmt.Sprintf("layer %d is no table", n+1)
+			return "", fmt.Sprintf("layer %d is not a table", n+1)
 		}
 		id, _ := layer["id"].(string)
 		if strings.TrimSpace(id) == "" {
@@ -206,7 +208,7 @@ func layers(list []any) (text, wrong string) {
 		ids = append(ids, id)
 		for _, key := range []string{"name", "when"} {
 			if v, there := layer[key]; there && strings.TrimSpace(multiline(v)) == "" {
-				return "", fmt.Sprintf("the %s of the layer %q is no text, or empty", key, id)
+				return "", fmt.Sprintf("the %s of the layer %q is not a text, or empty", key, id)
 			}
 		}
 		instruction, ok := layer["instruction"].(string)
@@ -226,9 +228,4 @@ func layers(list []any) (text, wrong string) {
 		return "No review layer is active. Stop, and tell the person: no active review layers.", ""
 	}
 	return strings.Join(sections, "\n\n"), ""
-}
-
-func multiline(v any) string {
-	s, _ := v.(string)
-	return s
 }

@@ -1,4 +1,4 @@
-package catalog
+package resolve
 
 import (
 	"maps"
@@ -8,20 +8,23 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
 // Check returns what was left out, and what of the customization could not be used: to find
 // that takes reading all of it, which a list does without.
-func (c *Catalog) Check() []Problem {
+func Check(c *catalog.Catalog) []catalog.Problem {
 	out := c.Problems()
-	for _, f := range c.sources {
-		for _, in := range f.installs {
-			if in.layout != LayoutV6 {
+	for _, f := range c.Origins() {
+		for _, in := range f.Installations {
+			if in.Layout != catalog.LayoutV6 {
 				continue
 			}
-			for _, file := range in.customFiles() {
-				if text := c.customProblem(in, file); text != "" {
-					out = append(out, Problem{Source: f.Name, Path: file, Text: text})
+			for _, file := range customFiles(in) {
+				if text := customProblem(c, in, file); text != "" {
+					out = append(out, catalog.Problem{Source: f.Name, Path: file, Text: text})
 				}
 			}
 		}
@@ -30,11 +33,11 @@ func (c *Catalog) Check() []Problem {
 }
 
 // customFiles lists the files of customization of an installation.
-func (in *installation) customFiles() []string {
+func customFiles(in *catalog.Installation) []string {
 	var out []string
 	entries := 0
 	for _, dir := range []string{"custom", "_config/agents", "_cfg/agents"} {
-		in.in.filesIn(path.Join(in.dir, dir), &entries, func(name string, _ int64) {
+		in.Origin.EachFile(path.Join(in.Dir, dir), &entries, func(name string, _ int64) {
 			if strings.HasSuffix(name, ".toml") || strings.HasSuffix(name, ".customize.yaml") {
 				out = append(out, name)
 			}
@@ -44,43 +47,43 @@ func (in *installation) customFiles() []string {
 }
 
 // customProblem says why a file of customization counts for nothing; "" where it does.
-func (c *Catalog) customProblem(in *installation, file string) string {
-	text, err := in.in.settingsText(file)
+func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) string {
+	text, err := settingsText(in.Origin, file)
 	if err != nil {
 		return err.Error()
 	}
 	if strings.HasSuffix(file, ".yaml") {
-		var custom customization
+		var custom format.Customization
 		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
-			return "it cannot be used: " + yamlError(err).Error()
+			return "it cannot be used: " + format.YAMLError(err).Error()
 		}
 		return ""
 	}
-	if _, err := parseTOML(text, keysOf(file)); err != nil {
+	if _, err := format.ParseTOML(text, format.MaxKeys(file)); err != nil {
 		return "it is not valid TOML: " + err.Error()
 	}
 	id := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".toml"), ".user")
 	if id == "config" || path.Base(path.Dir(file)) != "custom" {
 		return ""
 	}
-	for _, f := range c.sources {
-		if i := f.skills[id]; i != nil {
-			return c.settingProblem(i)
+	for _, f := range c.Origins() {
+		if i := f.Skills[id]; i != nil {
+			return settingProblem(c, i)
 		}
 	}
 	return "there is no skill " + id + " that it could customize"
 }
 
 // settingProblem says which setting of a rendered skill its renderer would stop at.
-func (c *Catalog) settingProblem(i *Item) string {
-	if !i.rendered() {
+func settingProblem(c *catalog.Catalog, i *catalog.Item) string {
+	if !entryIsTemplate(i) {
 		return ""
 	}
-	r, err := c.resolver(i, Context{})
+	r, err := newResolver(c, i, Target{})
 	if err != nil {
 		return "" // of another file, which says it
 	}
-	_, defaults, err := r.layered()
+	_, defaults, err := r.loadLayers()
 	if err != nil {
 		return ""
 	}
@@ -96,7 +99,7 @@ func (c *Catalog) settingProblem(i *Item) string {
 func unusable(dotted string, v, usual any) (key, wrong string) {
 	usually, ok := usual.(map[string]any)
 	if !ok {
-		_, wrong = written(dotted, v, usual)
+		_, wrong = renderSetting(dotted, v, usual)
 		return dotted, wrong
 	}
 	table, _ := v.(map[string]any)

@@ -1,4 +1,4 @@
-package catalog
+package format
 
 import (
 	"errors"
@@ -6,25 +6,24 @@ import (
 	"maps"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/pelletier/go-toml/v2"
 )
 
-// maxTOML bounds how deep tables lie in each other: everything that walks them takes as much
+// MaxDepth bounds how deep tables lie in each other: everything that walks them takes as much
 // of the stack.
-const maxTOML = 64
+const MaxDepth = 64
 
 // Bounds on what a TOML text gives a value or begins as a table. The reader compares each key
 // of a table with all before it: 280,000 of them take minutes. Of the method's own files that
 // of bmad-party-mode has most, 80; the configuration has some for each agent.
 const (
 	maxSkillKeys   = 2000
-	maxCentralKeys = 20000
+	MaxCentralKeys = 20000
 )
 
-// parseTOML reads a TOML text that has no more keys than a number.
-func parseTOML(text string, most int) (map[string]any, error) {
+// ParseTOML reads a TOML text that has no more keys than a number.
+func ParseTOML(text string, most int) (map[string]any, error) {
 	if n := strings.Count(text, "=") + strings.Count(text, "\n["); n > most {
 		return map[string]any{}, fmt.Errorf("it has about %d keys and tables; at most %d are read", n, most)
 	}
@@ -38,21 +37,21 @@ func parseTOML(text string, most int) (map[string]any, error) {
 	if err != nil {
 		return map[string]any{}, err
 	}
-	if deeper(out, maxTOML) {
-		return map[string]any{}, fmt.Errorf("its tables lie more than %d deep in each other", maxTOML)
+	if deeper(out, MaxDepth) {
+		return map[string]any{}, fmt.Errorf("its tables lie more than %d deep in each other", MaxDepth)
 	}
 	return out, nil
 }
 
-// keysOf returns how many keys a file of settings may have.
-func keysOf(name string) int {
+// MaxKeys returns how many keys a file of settings may have.
+func MaxKeys(name string) int {
 	if base := path.Base(name); base == "config.toml" || base == "config.user.toml" {
-		return maxCentralKeys
+		return MaxCentralKeys
 	}
 	return maxSkillKeys
 }
 
-// deeper reports whether tables and lists lie deeper in each other than so many levels.
+// deeper reports whether tables and lists are nested deeper than a number of levels.
 func deeper(v any, levels int) bool {
 	if levels == 0 {
 		return true
@@ -74,11 +73,11 @@ func deeper(v any, levels int) bool {
 	return false
 }
 
-// mergeLayers puts layers of settings over each other, the later over the earlier, by the
+// MergeLayers puts layers of settings over each other, the later over the earlier, by the
 // method's own rules (config_utils.py of 6.12): tables merge key by key, plain values
 // replace, lists of tables that all have a code, or else an id, merge by it, and every other
 // list is lengthened.
-func mergeLayers(layers ...map[string]any) (map[string]any, error) {
+func MergeLayers(layers ...map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, layer := range layers {
 		merged, err := mergeTables(out, layer)
@@ -173,18 +172,4 @@ func identity(items []any) (string, error) {
 		return key, nil
 	}
 	return "", nil
-}
-
-// plainText returns a plain value of TOML or YAML as text; ok is false for lists and tables.
-func plainText(v any) (text string, ok bool) {
-	switch v := v.(type) {
-	case nil, []any, map[string]any:
-		return "", false
-	case string:
-		return v, true
-	case time.Time:
-		return v.Format(time.RFC3339), true
-	default:
-		return fmt.Sprint(v), true
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// recordName is the file with what is known of a remote, and maxRecord its greatest size.
+// recordName is the file with the record of a remote, maxRecord its largest size.
 const (
 	recordName = "source.json"
 	maxRecord  = 64 << 10
@@ -25,7 +25,7 @@ const recordVersion = 1
 // checkoutName is what temporary folders are for, by durable.TempName.
 const checkoutName = "checkout"
 
-// record is what is known of a remote.
+// record describes a remote and its copies.
 type record struct {
 	Version int    `json:"version"`
 	URL     string `json:"url"`
@@ -34,7 +34,7 @@ type record struct {
 	Commit   string `json:"commit,omitempty"`
 	Previous string `json:"previous,omitempty"`
 	// Held is what each of the two had when it was made, by its commit.
-	Held map[string]held `json:"held,omitempty"`
+	Held map[string]contentSize `json:"held,omitempty"`
 
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
 	CheckedAt time.Time `json:"checked_at,omitzero"`
@@ -42,8 +42,8 @@ type record struct {
 	Problem   string    `json:"problem,omitempty"`
 }
 
-// held is how many files a copy has, and their bytes.
-type held struct {
+// contentSize is how many files a copy has, and their bytes.
+type contentSize struct {
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
 }
@@ -51,15 +51,15 @@ type held struct {
 // commitForm is a full hash, of SHA-1 or SHA-256.
 var commitForm = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// place is the opened cache, with the key of one remote.
-type place struct {
+// cacheEntry is the opened cache, with the key of one remote.
+type cacheEntry struct {
 	*durable.Dir
 	root *os.Root
 	key  string
 }
 
 // open opens the cache; the error matches fs.ErrNotExist if there is none.
-func (c *Cache) open(s Spec) (*place, error) {
+func (c *Cache) open(s Spec) (*cacheEntry, error) {
 	if s.scheme == "" {
 		return nil, fault.New(fault.InvalidArgument, "no git repository is named").WithHint("write %s", form)
 	}
@@ -75,11 +75,11 @@ func (c *Cache) open(s Spec) (*place, error) {
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	return &place{Dir: dir, root: root, key: s.Key()}, nil
+	return &cacheEntry{Dir: dir, root: root, key: s.Key()}, nil
 }
 
 // make opens the cache, and makes it where it is missing.
-func (c *Cache) make(s Spec) (*place, error) {
+func (c *Cache) make(s Spec) (*cacheEntry, error) {
 	p, err := c.open(s)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return p, err
@@ -92,15 +92,15 @@ func (c *Cache) make(s Spec) (*place, error) {
 }
 
 // Close closes the cache.
-func (p *place) Close() error { return errors.Join(p.root.Close(), p.Dir.Close()) }
+func (p *cacheEntry) Close() error { return errors.Join(p.root.Close(), p.Dir.Close()) }
 
-func (p *place) lockName() string { return p.key + ".lock" }
+func (p *cacheEntry) lockName() string { return p.key + ".lock" }
 
 // in returns the name of something of the remote.
-func (p *place) in(name string) string { return p.key + "/" + name }
+func (p *cacheEntry) in(name string) string { return p.key + "/" + name }
 
 // holds reports whether there is a copy of a commit.
-func (p *place) holds(commit string) bool {
+func (p *cacheEntry) holds(commit string) bool {
 	if !commitForm.MatchString(commit) {
 		return false
 	}
@@ -117,9 +117,9 @@ func (p *place) holds(commit string) bool {
 	return len(some) > 0
 }
 
-// whole reports whether there is a copy of a commit, with all that it had when it was made:
+// isWhole reports whether there is a copy of a commit, with all that it had when it was made:
 // something that cleans folders up may have been at it, or somebody has changed it.
-func (p *place) whole(r record, commit string) bool {
+func (p *cacheEntry) isWhole(r record, commit string) bool {
 	if !p.holds(commit) {
 		return false
 	}
@@ -131,10 +131,10 @@ func (p *place) whole(r record, commit string) bool {
 	return err == nil && has == had
 }
 
-// account returns what the two copies of a record hold: as it was when they were made, where
+// measureCopies returns what the two copies of a record hold: as it was when they were made, where
 // that is known, and else as it is.
-func (p *place) account(r, before record) (map[string]held, error) {
-	out := map[string]held{}
+func (p *cacheEntry) measureCopies(r, before record) (map[string]contentSize, error) {
+	out := map[string]contentSize{}
 	for _, commit := range []string{r.Commit, r.Previous} {
 		had, known := before.Held[commit]
 		known = known && (commit != r.Commit || r.FetchedAt.Equal(before.FetchedAt)) // else it was made just now
@@ -154,7 +154,7 @@ func (p *place) account(r, before record) (map[string]held, error) {
 
 // measure counts the files of a copy and their bytes, without what Python makes of the scripts
 // that are run from it.
-func (p *place) measure(commit string) (out held, err error) {
+func (p *cacheEntry) measure(commit string) (out contentSize, err error) {
 	err = fs.WalkDir(p.root.FS(), p.in(commit), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			if err == nil && e.Name() == "__pycache__" {
@@ -173,7 +173,7 @@ func (p *place) measure(commit string) (out held, err error) {
 }
 
 // read returns the record, if it is one of this remote that can be understood.
-func (p *place) read(s Spec) (record, bool) {
+func (p *cacheEntry) read(s Spec) (record, bool) {
 	var r record
 	data, err := p.ReadFile(p.in(recordName), maxRecord)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Version != recordVersion || r.URL != s.url() || r.Ref != s.ref {
@@ -182,10 +182,10 @@ func (p *place) read(s Spec) (record, bool) {
 	return r, true
 }
 
-// look returns what is known of the remote, with the commit that can be served. Where the
+// current returns the record of the remote, with the commit that can be served. Where the
 // record is broken, or names a copy that is not there, that is the newest copy there is:
 // it has been a good one.
-func (p *place) look(s Spec) record {
+func (p *cacheEntry) current(s Spec) record {
 	r, ok := p.read(s)
 	for range 3 { // the copy may have been replaced twice since the record was read
 		if ok && p.holds(r.Commit) {
@@ -193,7 +193,7 @@ func (p *place) look(s Spec) record {
 		}
 		again, there := p.read(s)
 		if there == ok && again.Commit == r.Commit {
-			if time.Sleep(10 * time.Millisecond); ok && p.holds(r.Commit) { // it was being mended
+			if time.Sleep(10 * time.Millisecond); ok && p.holds(r.Commit) { // it was being repaired
 				return r
 			}
 			break
@@ -201,7 +201,7 @@ func (p *place) look(s Spec) record {
 		r, ok = again, there
 	}
 	if r.Problem == "" && !r.TriedAt.After(r.CheckedAt) {
-		r.TriedAt = time.Time{} // it was no failure that the copy went
+		r.TriedAt = time.Time{} // the loss of the copy was not a failure
 	}
 	r.Commit, r.FetchedAt = p.newest()
 	r.CheckedAt, r.Previous = time.Time{}, ""
@@ -210,7 +210,7 @@ func (p *place) look(s Spec) record {
 }
 
 // newest returns the copy that was made last, or "".
-func (p *place) newest() (commit string, at time.Time) {
+func (p *cacheEntry) newest() (commit string, at time.Time) {
 	entries, err := p.ReadDir(p.key)
 	if err != nil {
 		return "", at
@@ -227,7 +227,7 @@ func (p *place) newest() (commit string, at time.Time) {
 }
 
 // save replaces the record.
-func (p *place) save(r record) error {
+func (p *cacheEntry) save(r record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (p *place) save(r record) error {
 }
 
 // serve returns the copy of a record.
-func (p *place) serve(s Spec, r record) (Copy, error) {
+func (p *cacheEntry) serve(s Spec, r record) (Copy, error) {
 	if r.Commit == "" {
 		return Copy{}, missing(s, r)
 	}
@@ -280,7 +280,7 @@ func missing(s Spec, r record) error {
 }
 
 // clear removes what killed processes have left. The caller has the lock.
-func (p *place) clear() error {
+func (p *cacheEntry) clear() error {
 	for _, name := range []string{".", p.key} {
 		entries, err := p.ReadDir(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -307,7 +307,7 @@ func (p *place) clear() error {
 
 // discard removes a folder that means something by its name: under another name first, so
 // that half of it never does.
-func (p *place) discard(name string) error {
+func (p *cacheEntry) discard(name string) error {
 	temp := durable.TempName(checkoutName)
 	if name == p.key {
 		temp = durable.TempName(p.key)
@@ -320,9 +320,9 @@ func (p *place) discard(name string) error {
 	return p.root.RemoveAll(filepath.FromSlash(temp))
 }
 
-// tidy removes the copies that nobody is sent to any more. It is no failure if one stays:
+// tidy removes the copies that are no longer served. One that stays is not a failure:
 // where open files cannot be removed, the next update tries again.
-func (p *place) tidy(r record) {
+func (p *cacheEntry) tidy(r record) {
 	entries, err := p.ReadDir(p.key)
 	if err != nil {
 		return

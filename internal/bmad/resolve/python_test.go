@@ -1,4 +1,4 @@
-package catalog
+package resolve
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
 // realInstall returns a folder of BMAD_REAL_INSTALLS, or skips the test.
@@ -86,7 +89,7 @@ func TestMergeAsTheMethodDoes(t *testing.T) {
 	}
 	failed := 0
 	for n, layers := range cases {
-		got, err := mergeLayers(layers...)
+		got, err := format.MergeLayers(layers...)
 		if (err != nil) != want[n].Fails {
 			t.Errorf("case %d: %v, want an error: %v\n%s", n, err, want[n].Fails, toJSON(t, layers))
 			continue
@@ -185,7 +188,7 @@ func TestCustomizeAsTheMethodDoes(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(install)); err != nil {
 		t.Fatal(err)
 	}
-	settings, err := filepath.Glob(filepath.Join(dir, ".claude", "skills", "*", customizeFile))
+	settings, err := filepath.Glob(filepath.Join(dir, ".claude", "skills", "*", catalog.CustomizeFile))
 	if err != nil || len(settings) == 0 {
 		t.Fatalf("no skill has settings: %v", err)
 	}
@@ -208,7 +211,7 @@ func TestCustomizeAsTheMethodDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c := Open(Source{Name: Project, Dir: dir, FS: os.DirFS(dir)})
+	c := catalog.Open(catalog.Source{Name: catalog.Project, Dir: dir, FS: os.DirFS(dir)})
 	compared := 0
 	for _, item := range c.Items() {
 		id := filepath.Base(item.Dir)
@@ -217,9 +220,9 @@ func TestCustomizeAsTheMethodDoes(t *testing.T) {
 			continue
 		}
 		compared++
-		r, err := c.resolver(&item, Context{})
+		r, err := newResolver(c, &item, Target{})
 		if err == nil {
-			_, _, err = r.layered()
+			_, _, err = r.loadLayers()
 		}
 		if (err != nil) != expected.Fails {
 			t.Errorf("%s: %v, want an error: %v", id, err, expected.Fails)
@@ -232,7 +235,7 @@ func TestCustomizeAsTheMethodDoes(t *testing.T) {
 	if compared != len(settings) || compared != len(want)-1 {
 		t.Errorf("%d skills of %d were compared", compared, len(settings))
 	}
-	s, err := c.sources[0].installs[0].readSettings("bmm")
+	s, err := readSettings(c.Origins()[0].Installations[0], "bmm")
 	if err != nil || !reflect.DeepEqual(fromJSON(t, toJSON(t, s.central)), want["config.toml"].Value) {
 		t.Errorf("config.toml: %v\n got %v\nwant %v", err, s.central, want["config.toml"].Value)
 	}
@@ -270,10 +273,10 @@ func TestRenderAsTheMethodDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := Open(Source{Name: Project, Dir: dir, FS: os.DirFS(dir)})
+	c := catalog.Open(catalog.Source{Name: catalog.Project, Dir: dir, FS: os.DirFS(dir)})
 	var skills []string
-	for _, i := range c.items {
-		if i.Skill && i.rendered() {
+	for _, i := range c.Items() {
+		if i.Skill && entryIsTemplate(&i) {
 			skills = append(skills, i.Name)
 		}
 	}
@@ -287,11 +290,11 @@ func TestRenderAsTheMethodDoes(t *testing.T) {
 	if err := json.Unmarshal(python(t, install, renderCases, nil, append([]string{dir}, skills...)...), &want); err != nil {
 		t.Fatal(err)
 	}
-	ctx := Context{Project: dir}
+	ctx := Target{Project: dir}
 	for _, id := range skills {
-		item := c.sources[0].skills[id]
+		item := c.Origins()[0].Skills[id]
 		for name, text := range want[id].Texts {
-			got, _, err := c.Text(Ref{Path: item.Dir + "/" + name, Resolved: true}, ctx)
+			got, _, err := Text(c, catalog.Ref{Path: item.Dir + "/" + name, Resolved: true}, ctx)
 			if err != nil {
 				t.Errorf("%s: %s: %v", id, name, err)
 				continue
@@ -311,4 +314,22 @@ func TestRenderAsTheMethodDoes(t *testing.T) {
 			t.Errorf("%s: nothing was rendered", id)
 		}
 	}
+}
+
+func fromJSON(t testing.TB, text string) any {
+	t.Helper()
+	var out any
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+func toJSON(t testing.TB, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }

@@ -1,4 +1,4 @@
-package catalog
+package format
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ func FuzzCSV(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
-		data = text([]byte(data))
-		rows, err := csvRows(data)
+		data = Normalize([]byte(data))
+		rows, err := Rows(data)
 		if len(rows) > strings.Count(data, "\n")+1 {
 			t.Fatalf("%d rows of %q", len(rows), data)
 		}
@@ -29,14 +29,14 @@ func FuzzCSV(f *testing.F) {
 				}
 				fields[name] = true
 			}
-			if plain := r.plain("name", "path"); strings.ContainsAny(plain, "\n\r\t") {
+			if plain := r.Plain("name", "path"); strings.ContainsAny(plain, "\n\r\t") {
 				t.Fatalf("%q is no line", plain)
 			}
 		}
 		if len(fields) > strings.Count(data, ",")+1 {
 			t.Fatalf("the fields %v of %q", fields, data)
 		}
-		if again, err2 := csvRows(data); fmt.Sprint(rows, err) != fmt.Sprint(again, err2) {
+		if again, err2 := Rows(data); fmt.Sprint(rows, err) != fmt.Sprint(again, err2) {
 			t.Fatalf("read twice: %v and %v", rows, again)
 		}
 	})
@@ -50,8 +50,8 @@ func FuzzFrontMatter(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
-		data = text([]byte(data))
-		front, body, ok := frontMatter(data)
+		data = Normalize([]byte(data))
+		front, body, ok := FrontMatter(data)
 		switch {
 		case !ok && (body != data || front.Name != ""):
 			t.Fatalf("no front matter, and %q of %q", body, data)
@@ -61,17 +61,10 @@ func FuzzFrontMatter(f *testing.F) {
 		if strings.ContainsAny(front.Name+front.Description, "\n\t\r") || !utf8.ValidString(front.Name) {
 			t.Fatalf("%q, %q are no lines", front.Name, front.Description)
 		}
-		// The same text in the form of an agent and a workflow of version 4.
-		_, _ = readClassic(data)
-		for key := range scalars(data) {
+		for key := range Scalars(data) {
 			if strings.ContainsAny(key, " \n") {
 				t.Fatalf("the key %q", key)
 			}
-		}
-		p := &Persona{}
-		p.fromXML(data)
-		if len(p.Menu) > strings.Count(data, "<item") {
-			t.Fatalf("%d items of a menu", len(p.Menu))
 		}
 	})
 }
@@ -85,14 +78,14 @@ func FuzzTOML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two, three string) {
 		var layers []map[string]any
 		for _, text := range []string{one, two, three} {
-			values, err := parseTOML(text, maxCentralKeys)
+			values, err := ParseTOML(text, MaxCentralKeys)
 			if err != nil && len(values) > 0 {
 				t.Fatalf("%v and %v", err, values)
 			}
 			layers = append(layers, values)
 		}
 		before := fmt.Sprint(layers)
-		merged, err := mergeLayers(layers...)
+		merged, err := MergeLayers(layers...)
 		if after := fmt.Sprint(layers); after != before {
 			t.Fatalf("a layer was changed: %s, before %s", after, before)
 		}
@@ -106,7 +99,7 @@ func FuzzTOML(f *testing.F) {
 				}
 			}
 		}
-		if alone, err := mergeLayers(layers[0]); err != nil || fmt.Sprint(alone) != fmt.Sprint(layers[0]) {
+		if alone, err := MergeLayers(layers[0]); err != nil || fmt.Sprint(alone) != fmt.Sprint(layers[0]) {
 			t.Fatalf("one layer alone is %v, %v", alone, err)
 		}
 		for key, value := range merged {
@@ -116,7 +109,7 @@ func FuzzTOML(f *testing.F) {
 				}
 			}
 		}
-		if again, err := mergeLayers(merged, map[string]any{}); err != nil || fmt.Sprint(again) != fmt.Sprint(merged) {
+		if again, err := MergeLayers(merged, map[string]any{}); err != nil || fmt.Sprint(again) != fmt.Sprint(merged) {
 			t.Fatalf("with an empty layer over it: %v, %v", again, err)
 		}
 	})

@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"cmp"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Open reads what the sources hold, those of the first before those of the next.
+func Open(sources ...Source) *Catalog {
+	c := &Catalog{}
+	for _, s := range sources {
+		c.origins = append(c.origins, scanSource(s, c.origins))
+	}
+	c.shareSkills()
+	for n, f := range c.origins {
+		f.order = n
+		f.Main = f.Main || f.Name == Project
+	}
+	c.merge()
+	c.index()
+	return c
+}
+
+// shareSkills connects the sources: a project can list and describe skills that lie in the person's
+// home or in a checkout.
+func (c *Catalog) shareSkills() {
+	skills := map[string]*Item{}
+	for _, f := range c.origins {
+		for id, i := range f.Skills {
+			if skills[id] == nil {
+				skills[id] = i
+			}
+		}
+	}
+	for _, f := range c.origins {
+		for _, m := range f.missing {
+			if skills[m.id] == nil {
+				f.problem(m.file, "%s", m.problem)
+			}
+		}
+		f.Items = slices.DeleteFunc(f.Items, func(i *Item) bool { return i.Path == "" && skills[i.Name] != nil })
+		for _, in := range f.Installations {
+			for id, i := range skills {
+				i.Module = cmp.Or(i.Module, in.ids[id])
+				if f.Name == Project && i.Origin != f && i.Kind == Agent {
+					i.Module = cmp.Or(i.Module, in.agents[id].Module)
+					i.applyRoster(in.agents[id])
+				}
+			}
+		}
+	}
+}
+
+// merge makes one list of the items of all sources. Items of the same kind, module and name are
+// one; an item of an unknown module is taken for the known one of that name.
+func (c *Catalog) merge() {
+	type key struct {
+		kind         Kind
+		module, name string
+	}
+	seen := map[key]*Item{}
+	first := map[key]*Item{} // of each name, whatever its module
+	for _, f := range c.origins {
+		for _, i := range f.Items {
+			k := key{i.Kind, i.Module, short(i.Name)}
+			bare := key{i.Kind, "", short(i.Name)}
+			known := cmp.Or(seen[k], seen[bare])
+			if i.Module == "" {
+				known = cmp.Or(known, first[bare])
+			}
+			if known != nil {
+				if known.Origin == f { // one installation that has it twice: what each says of it holds
+					known.enrich(i)
+				}
+				continue
+			}
+			seen[k] = i
+			first[bare] = cmp.Or(first[bare], i)
+			c.items = append(c.items, i)
+		}
+	}
+	slices.SortStableFunc(c.items, func(a, b *Item) int {
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Module, b.Module), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// IsInstallation reports whether a folder is an installation itself, and not one that holds
+// some.
+func IsInstallation(fsys fs.FS, dir string) bool {
+	return newScan(Source{Dir: dir, FS: fsys}, nil).addInstallation(".")
+}
+
+// MayHold reports whether a folder looks like one with an installation of the usual name.
+func MayHold(fsys fs.FS) bool {
+	for _, name := range []string{"_bmad", ".bmad-core", "bmad/_cfg", ".bmad/_cfg", ".bmad/_config"} {
+		if info, err := fs.Stat(fsys, name); err == nil && info.IsDir() {
+			return true
+		}
+	}
+	return false
+}

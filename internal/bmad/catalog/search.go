@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Hit is an item that a search has found.
+type Hit struct {
+	Item
+	// Score says how well it fits: 100 a name, 80 the beginning of one, 60 words of a name
+	// or title, 40 of a description, less where only some of the words are there.
+	Score int `json:"score"`
+}
+
+// Search returns the items that have the words of a query, the best first.
+func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
+	words := significant(query)
+	if len(words) == 0 {
+		return nil
+	}
+	whole := normal(query)
+	var out []Hit
+	for _, i := range c.Items(kinds...) {
+		if score := i.score(whole, words); score > 0 {
+			out = append(out, Hit{i, score})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Hit) int {
+		return cmp.Or(b.Score-a.Score, cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// fillers are words of questions that are in nearly every description.
+var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could should want need needs help with for from to of on in at by and or not some something about up this that use user")
+
+// significant returns the words of a query that carry its meaning, without their endings; all of
+// them where none does.
+func significant(query string) []string {
+	var out []string
+	all := strings.Fields(strings.ToLower(query))
+	for _, w := range all {
+		w = strings.Trim(w, ".,;:!?\"'()")
+		if w == "" || slices.Contains(fillers, w) {
+			continue
+		}
+		for _, ending := range []string{"ing", "es", "s"} {
+			if rest, ok := strings.CutSuffix(w, ending); ok && len(rest) > 3 {
+				w = rest
+				break
+			}
+		}
+		out = append(out, w)
+	}
+	if len(out) == 0 {
+		return all
+	}
+	return out
+}
+
+func (i Item) score(whole string, words []string) int {
+	names := append([]string{i.Name, short(i.Name), i.DisplayName, i.Title}, i.Aliases...)
+	names = append(names, i.Codes...)
+	prefix := false
+	for _, n := range names {
+		n = normal(n)
+		if n == whole && n != "" {
+			return 100
+		}
+		prefix = prefix || n != "" && strings.HasPrefix(n, whole)
+	}
+	if prefix {
+		return 80
+	}
+	title := strings.ToLower(strings.Join(names, " ") + " " + i.Module + " " + i.Phase)
+	all := title + " " + strings.ToLower(i.Description)
+	inTitle, inAll := 0, 0
+	for _, w := range words {
+		if strings.Contains(title, w) {
+			inTitle++
+		}
+		if strings.Contains(all, w) {
+			inAll++
+		}
+	}
+	switch {
+	case inTitle == len(words):
+		return 60
+	case inAll == len(words):
+		return 40
+	case inAll*2 >= len(words) && inAll > 0: // at least half of a question
+		return 10 + 20*inAll/len(words)
+	}
+	return 0
+}

@@ -1,0 +1,81 @@
+// Package format reads the file formats of the BMAD method as people and installers of every
+// version write them: front matter, blocks of YAML, tags, manifests in CSV, settings in TOML.
+package format
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// OneLine puts a text into one line.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Cut cuts a text to a number of bytes.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// Stem returns a file's name without its ending.
+func Stem(name string) string {
+	base := path.Base(name)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// Heading returns the first heading of a text in Markdown.
+func Heading(text string) string {
+	for line := range strings.Lines(text) {
+		if title, ok := strings.CutPrefix(line, "# "); ok {
+			return strings.TrimSpace(title)
+		}
+	}
+	return ""
+}
+
+// PlainString returns a value that is text as one line, and "" for any other.
+func PlainString(v any) string {
+	s, _ := v.(string)
+	return OneLine(s)
+}
+
+// PlainText returns a plain value of TOML or YAML as text; ok is false for lists and tables.
+func PlainText(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case nil, []any, map[string]any:
+		return "", false
+	case string:
+		return v, true
+	case time.Time:
+		return v.Format(time.RFC3339), true
+	default:
+		return fmt.Sprint(v), true
+	}
+}
+
+// AppendNew appends the values that a list does not have yet, without the empty ones.
+func AppendNew(list []string, values ...string) []string {
+	seen := map[string]bool{}
+	if len(values) > 16 {
+		for _, v := range list {
+			seen[v] = true
+		}
+	}
+	for _, v := range values {
+		if known := seen[v] || len(values) <= 16 && slices.Contains(list, v); v != "" && !known {
+			list, seen[v] = append(list, v), true
+		}
+	}
+	return list
+}
+
+// Normalize returns bytes as text for parsers: without a byte order mark, with lines that end in
+// a line feed.
+func Normalize(data []byte) string {
+	s := strings.TrimPrefix(string(data), "\ufeff")
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// app is what the subcommands share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	// raw is the output as it is, for the protocol and for pagers.
+	raw      io.Writer
+	log      *slog.Logger
+	engine   *engine.Engine
+	library  *library.Library
+	settings config.Source
+	// reach is what an assistant on stdio may use; nil where a person works at a terminal.
+	reach *reach.Reach
+	// hostConfirm is the setting for the folder that the program works for.
+	hostConfirm config.HostConfirm
+	// toolsets are those of the same folder, or of --toolsets.
+	toolsets []config.Toolset
+
+	sets []string // --toolsets
+
+	cwd    string // --cwd
+	asJSON bool   // --json
+}
+
+// stateFolder is where the program keeps what is the person's and no project's; "" where
+// there is no home.
+func (a *app) stateFolder() string {
+	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
+		return filepath.Join(state, "bmad-mcp")
+	}
+	return ""
+}
+
+func (a *app) trust() trust.UserState { return trust.UserState(a.stateFolder()) }
+
+// openProject opens the folder the program works for, or returns nil.
+func (a *app) openProject() *durable.Dir {
+	name := os.Getenv("CLAUDE_PROJECT_DIR")
+	if name == "" {
+		var err error
+		if name, err = a.project(); err != nil {
+			return nil
+		}
+	}
+	dir, err := durable.OpenDir(name)
+	if err != nil {
+		return nil
+	}
+	return dir
+}
+
+// userFolder returns a folder of the user by the XDG base directory rules: the
+// variable if it is an absolute path, else the default below the home folder.
+func userFolder(variable, below string) string {
+	if v := os.Getenv(variable); filepath.IsAbs(v) {
+		return v
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, filepath.FromSlash(below))
+}
+
+// project returns the folder a command is for: --cwd, else the nearest folder
+// upwards that has sessions, else the working folder.
+func (a *app) project() (string, error) {
+	if a.cwd != "" {
+		return filepath.Abs(a.cwd)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return project.Nearest(here), nil
+}
+
+// request returns a request for the session that the arguments name.
+func (a *app) request(args []string) (engine.Request, error) {
+	dir, err := a.project()
+	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
+	if a.cwd != "" {
+		req.Cwd = dir
+	}
+	return req, err
+}
+
+func taskName(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func (a *app) completeStages(cmd *cobra.Command) {
+	// The error is for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("stage", a.completeStage)
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// The exit codes, part of the contract with scripts.
+const (
+	exitOK         = 0
+	exitStorage    = 1
+	exitUsage      = 2
+	exitNotFound   = 3
+	exitConflict   = 4
+	exitNotAllowed = 5
+	exitGate       = 6
+	exitInternal   = 7
+	// exitInterrupted is what shells make of SIGINT.
+	exitInterrupted = 130
+)
+
+const exitHelp = `Exit codes:
+  0  done
+  1  the disk refused
+  2  the call is malformed
+  3  no such session, task or file
+  4  another call got there first, or the call is ambiguous
+  5  the session's stage or state does not allow it
+  6  a human decision is needed first
+  7  bmad-mcp itself failed, which is a bug; standard error has the details
+  130  interrupted`
+
+// errReported ends the program with exitStorage: the error was already printed.
+var errReported = errors.New("reported")
+
+// errPending ends the program with exitGate: a decision was needed and not given.
+var errPending = errors.New("pending")
+
+// errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
+var errUnvouched = errors.New("unvouched")
+
+// plainFlagError takes out what the flag library says of Go's parsers.
+func plainFlagError(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	return text
+}
+
+// fail reports an error and returns its exit code.
+func (a *app) fail(err error) int {
+	var f *fault.Error
+	var io *fs.PathError
+	switch {
+	case errors.As(err, &f):
+	case errors.Is(err, syscall.EPIPE):
+		return exitStorage // the reader has gone, as head does
+	case errors.As(err, &io):
+		f = fault.From(err)
+	default:
+		// cobra's own: unknown commands, wrong numbers of arguments.
+		f = fault.New(fault.InvalidArgument, "%s", plainFlagError(err)).WithHint("see bmad-mcp --help")
+	}
+	if a.asJSON {
+		a.printFailure(f)
+	} else {
+		fmt.Fprintf(a.err, "bmad-mcp: %s\n", f.Message)
+		if f.Hint != "" {
+			fmt.Fprintf(a.err, "  what to do: %s\n", f.Hint)
+		}
+		if len(f.Allowed) > 0 {
+			fmt.Fprintf(a.err, "  possible now: %s\n", joinWords(f.Allowed))
+		}
+	}
+	switch f.Code {
+	case fault.InvalidArgument:
+		return exitUsage
+	case fault.NotFound:
+		return exitNotFound
+	case fault.Conflict:
+		return exitConflict
+	case fault.WrongStage, fault.NotAllowed:
+		return exitNotAllowed
+	case fault.GatePending:
+		return exitGate
+	case fault.Internal:
+		return exitInternal
+	}
+	return exitStorage
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+)
+
+func readCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "read ADDRESS",
+		Short: "Print a file of the installed BMAD method",
+		Long: `Prints a file of an installation as it is, byte for byte, by its address: as lists and
+replies give it (bmad://_bmad/bmm/config.yaml), or as the path in the project or in the
+installation. ?view=resolved after it gives the text with its placeholders filled in.
+bmad://config/current is the configuration, bmad://manifests/agents the agents.
+
+` + exitHelp,
+		Example: `  bmad-mcp read bmad://config/current
+  bmad-mcp read '.claude/skills/bmad-prd/SKILL.md?view=resolved'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
+				a.cwd = ref.Cwd // the address names the project itself
+			}
+			s, err := a.shelf(cmd.Context())
+			if err != nil {
+				return err
+			}
+			r, err := s.Read(args[0], 0)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"uri": r.URI, "mime_type": r.MIMEType, "size": len(r.Data), "text": string(r.Data)})
+			}
+			out := a.raw
+			if isTerminal(a.raw) {
+				out = a.out // what a repository wrote must not move the cursor
+			}
+			_, err = out.Write(r.Data)
+			return err
+		},
+	}
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func searchCommand(a *app) *cobra.Command {
+	var table bool
+	cmd := &cobra.Command{
+		Use:   "search WORDS...",
+		Short: "Find agents, workflows and tasks of the installed BMAD method",
+		Long: `Finds agents, workflows and tasks by the words of their names, titles and descriptions,
+the best first. The list is a table on a terminal, and JSON elsewhere or with --json.
+
+` + exitHelp,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.shelf(cmd.Context())
+			if err != nil {
+				return err
+			}
+			page, err := s.Search(strings.Join(args, " "), "")
+			if err != nil {
+				return err
+			}
+			if !table && !a.forPeople() {
+				return a.printJSON(page)
+			}
+			if len(page.Results) == 0 {
+				fmt.Fprintln(a.out, "Nothing has these words. Try fewer, or list: bmad-mcp agents, bmad-mcp workflows.")
+				return nil
+			}
+			var rows [][]string
+			for _, h := range page.Results {
+				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, oneLine(h.Description)})
+			}
+			return a.table([]string{"KIND", "NAME", "TITLE", "WHAT IT IS"}, rows)
+		},
+	}
+	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")
+	return cmd
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// taskFlags are the arguments of the tool, as flags.
+type taskFlags struct {
+	stage, feedback       string
+	claude, codex         string
+	claudePath, codexPath string
+	answersFile           string
+	sprints               []int
+	confirmed, approved   bool
+	withPrompt            bool
+	revision              int
+}
+
+// act runs one action and prints its reply.
+func (a *app) act(cmd *cobra.Command, req engine.Request, withPrompt bool) error {
+	if req.Action == workflow.ActionConfirm || req.Action == workflow.ActionApprove || req.Action == workflow.ActionAnswer {
+		req.Via = workflow.ChannelScript
+	}
+	reply, err := a.do(cmd.Context(), req)
+	if err != nil {
+		return err
+	}
+	return a.printReply(reply, withPrompt)
+}
+
+// revisionFlag lets a script change only the revision that it has seen.
+func revisionFlag(cmd *cobra.Command, f *taskFlags) {
+	cmd.Flags().IntVar(&f.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
+}
+
+// wanted returns the revision that was asked for, or nil.
+func (f *taskFlags) wanted(cmd *cobra.Command) *int {
+	if cmd.Flags().Changed("revision") {
+		return &f.revision
+	}
+	return nil
+}
+
+func promptFlag(cmd *cobra.Command, f *taskFlags) {
+	cmd.Flags().BoolVar(&f.withPrompt, "prompt", false, "print the role prompt too")
+}
+
+// waits reports whether a session, or one of those listed, waits for the human.
+func waits(r *engine.Reply) bool {
+	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s engine.SessionView) bool { return s.State.WaitsForHuman() })
+}

@@ -1,0 +1,103 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+// Applier makes changes. Folder is where it keeps its lock and copies of the files as they were;
+// "" keeps neither.
+type Applier struct {
+	Folder string
+	// Now is the clock that names the copies.
+	Now    func() time.Time
+	DryRun bool
+}
+
+// attempts bounds how often a change is worked out anew because another program has
+// changed the file in between.
+const attempts = 3
+
+// Apply works out a change and makes it. A failure is a change with the status Failed.
+func (a Applier) Apply(ctx context.Context, plan func() Change) Change {
+	for n := 1; ; n++ {
+		c := plan()
+		if c.DryRun = a.DryRun; !a.DryRun && c.Diff != "" {
+			err := a.write(ctx, &c)
+			if errors.Is(err, ErrChanged) && n < attempts {
+				continue
+			}
+			if err != nil {
+				c.Status, c.Why = Failed, err.Error()
+			}
+		}
+		if c.Status == Failed {
+			c.Next, c.Backup = "", ""
+		}
+		return c
+	}
+}
+
+// Lock keeps another install from working on the same files. Without the lock, each
+// file is still compared once more before it is replaced.
+func (a Applier) Lock(ctx context.Context) (unlock func()) {
+	none := func() {}
+	if a.DryRun || a.Folder == "" || os.MkdirAll(a.Folder, 0o700) != nil {
+		return none
+	}
+	dir, err := durable.OpenDir(a.Folder)
+	if err != nil {
+		return none
+	}
+	lock, err := dir.Lock(ctx, "hosts.lock")
+	if err != nil {
+		_ = dir.Close()
+		return none
+	}
+	return func() {
+		_ = lock.Unlock() // the process ends, and the lock with it
+		_ = dir.Close()
+	}
+}
+
+// ownLimit bounds how long a host's own command may take.
+const ownLimit = 30 * time.Second
+
+// write makes a change, and keeps the file as it was.
+func (a Applier) write(ctx context.Context, c *Change) error {
+	if a.Folder != "" && c.before != nil {
+		stem := fmt.Sprintf("%s-%s-%s-%s", a.Now().Format("20060102T150405Z"), c.Host, c.Scope, strings.TrimPrefix(filepath.Base(c.Path), "."))
+		var err error
+		if c.Backup, err = Keep(filepath.Join(a.Folder, "backups"), stem, c.before); err != nil {
+			return fmt.Errorf("the file as it is cannot be kept: %w", err)
+		}
+	}
+	switch {
+	case len(c.Command) > 0:
+		ctx, cancel := context.WithTimeout(ctx, ownLimit)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...).CombinedOutput() //nolint:gosec // the host's own program
+		text, readErr := Read(c.Path)
+		if err == nil && readErr == nil && c.host.has(text, c.entry) == (c.Status == Added) {
+			return nil
+		}
+		return fmt.Errorf("%s did not take it: %s", strings.Join(c.Command[:3], " "), strings.TrimSpace(string(out)))
+	case c.Status == Removed && isEmpty(c.after):
+		return Delete(c.Path, c.before, c.after)
+	}
+	return Write(c.Path, c.before, c.after)
+}
+
+// isEmpty reports whether a file is empty, or holds only what install itself has made.
+func isEmpty(text []byte) bool {
+	left := strings.TrimSpace(string(text))
+	return left == "" || left == "{}" || left == "{\n}"
+}

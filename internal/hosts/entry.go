@@ -1,0 +1,68 @@
+package hosts
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// Complete returns the entry with this program where it names none, and, for a person, with the
+// variables that it needs from them.
+func (e Entry) Complete(scope Scope) (Entry, error) {
+	if scope == Project {
+		if e.Command == "" {
+			e.Command = "bmad-mcp" // a path of this machine is of no use to the others
+		}
+		return e, nil
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "BMAD_") || name == "XDG_STATE_HOME" || name == "XDG_CONFIG_HOME" || name == "XDG_CACHE_HOME" {
+			e.Pass = append(e.Pass, name)
+		}
+	}
+	slices.Sort(e.Pass)
+	if e.Command != "" {
+		return e, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return e, fault.New(fault.Storage, "the path of this program is unknown: %w", err).WithHint("name it with --command")
+	}
+	if strings.Contains(self, "go-build") {
+		return e, fault.New(fault.InvalidArgument, "this program was made for one run (go run) and is gone after it").
+			WithHint("install it first: go install ./cmd/bmad-mcp; or name another with --command")
+	}
+	// The program on the PATH may be a link that outlives the version it points to.
+	if onPath, err := exec.LookPath(filepath.Base(self)); err == nil {
+		if onPath, err = filepath.Abs(onPath); err == nil && SameFile(onPath, self) {
+			self = onPath
+		}
+	}
+	e.Command = self
+	return e, nil
+}
+
+// SameFile reports whether two paths lead to one file.
+func SameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// Repository returns the nearest folder upwards that is a repository or has sessions, else
+// the folder itself.
+func Repository(folder string) string {
+	for dir := folder; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, name := range []string{".git", ".bmad-task"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				return dir
+			}
+		}
+	}
+	return folder
+}

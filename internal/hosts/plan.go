@@ -1,0 +1,174 @@
+package hosts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// The values of Change.Status.
+const (
+	Added     = "added"
+	Updated   = "updated"
+	Unchanged = "unchanged"
+	Removed   = "removed"
+	Absent    = "absent"
+	Skipped   = "skipped"
+	Failed    = "failed"
+)
+
+// Change is what install or uninstall does to one host.
+type Change struct {
+	Host   string `json:"host"`
+	Scope  Scope  `json:"scope"`
+	Path   string `json:"path,omitempty"`
+	Status string `json:"status"`
+	// DryRun is true where nothing was changed, and the status is hypothetical.
+	DryRun bool   `json:"dry_run,omitempty"`
+	Why    string `json:"why,omitempty"`
+	Diff   string `json:"diff,omitempty"`
+	// Command is the host's own command that makes the change, where it has a good one.
+	Command []string `json:"command,omitempty"`
+	Backup  string   `json:"backup,omitempty"`
+	Next    string   `json:"next,omitempty"`
+
+	host          Host
+	entry         string // its name
+	before, after []byte
+}
+
+// Name is the host's name for people.
+func (c Change) Name() string { return c.host.Name }
+
+// Plan is an entry to be put into the hosts of a machine, or taken out of them.
+type Plan struct {
+	Machine Machine
+	Scope   Scope
+	Entry   Entry
+	// Force also changes an entry of this name that starts another program.
+	Force bool
+}
+
+// Install returns the change that puts the entry into a host, and makes none.
+func (p Plan) Install(h Host) Change {
+	if h.HasPlugin(p.Machine) && !p.Force {
+		return Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Status: Skipped,
+			Why: h.Name + " has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)"}
+	}
+	c := p.change(h, Added, func(text []byte) ([]byte, error) { return h.Add(text, p.Entry, p.Force) })
+	if c.Status == Added && h.has(c.before, p.Entry.Name) {
+		c.Status = Updated
+	}
+	c.Command = ownCommand(c, p.Entry)
+	if c.Status != Added && c.Status != Updated {
+		return c
+	}
+	c.Next = h.Next(p.Scope)
+	var notes []string
+	if _, err := exec.LookPath(p.Entry.Command); err != nil {
+		notes = append(notes, p.Entry.Command+" is not there, or cannot be run: the host will not be able to start it")
+	}
+	other := map[Scope]Scope{User: Project, Project: User}[p.Scope]
+	if path := h.File(p.Machine, other); path != "" && path != c.Path {
+		if text, err := Read(path); err == nil && h.has(text, p.Entry.Name) {
+			notes = append(notes, fmt.Sprintf("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
+		}
+	}
+	c.Why = strings.Join(notes, "; ")
+	return c
+}
+
+// Uninstall returns the change that takes the entry out of a host, and makes none.
+func (p Plan) Uninstall(h Host) Change {
+	c := p.change(h, Removed, func(text []byte) ([]byte, error) {
+		if text == nil {
+			return nil, nil
+		}
+		return h.Remove(text, p.Entry.Name, p.Entry.Command, p.Force)
+	})
+	if c.Status == Removed && isEmpty(c.after) {
+		c.Why = "the file holds nothing else and goes"
+	}
+	c.Command = ownCommand(c, p.Entry)
+	return c
+}
+
+// has reports whether a host's file has an entry of a name.
+func (h Host) has(text []byte, name string) bool {
+	found, err := h.Find(text)
+	return err == nil && slices.ContainsFunc(found, func(e FoundEntry) bool { return e.Name == name && e.Folder == "" })
+}
+
+// change works out what an edit comes to for a host.
+func (p Plan) change(h Host, done string, edit func([]byte) ([]byte, error)) Change {
+	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Path: h.File(p.Machine, p.Scope)}
+	if c.Path == "" {
+		c.Status, c.Why = Failed, fmt.Sprintf("%s has no settings for one project", h.Name)
+		return c
+	}
+	var err error
+	if c.before, err = Read(c.Path); err != nil {
+		c.Status, c.Why = Failed, err.Error()
+		return c
+	}
+	if c.after, err = edit(c.before); err != nil {
+		c.Status, c.Why = Failed, "left alone: "+err.Error()
+		var taken Taken
+		if errors.As(err, &taken) {
+			c.Why += map[bool]string{
+				true:  "; --force takes it out all the same",
+				false: "; take another name (--name), or have it replaced (--force)",
+			}[done == Removed]
+		}
+		return c
+	}
+	if string(c.before) == string(c.after) {
+		c.Status = Unchanged
+		if done == Removed {
+			c.Status = Absent
+		}
+		return c
+	}
+	c.Status = done
+	c.Diff = diffText(c.Path, c.before, c.after)
+	return c
+}
+
+// ownCommand returns the host's command that makes a change, where that is the better way:
+// Claude Code's own file is written by its sessions too.
+func ownCommand(c Change, e Entry) []string {
+	program, err := exec.LookPath(c.host.Program())
+	if err != nil || c.Host != "claude-code" || c.Scope != User {
+		return nil
+	}
+	switch c.Status {
+	case Removed:
+		return []string{program, "mcp", "remove", "--scope", "user", e.Name}
+	case Added:
+		server := map[string]any{"type": "stdio", "command": e.Command}
+		if len(e.Args) > 0 {
+			server["args"] = e.Args
+		}
+		if data, err := json.Marshal(server); err == nil {
+			return []string{program, "mcp", "add-json", "--scope", "user", e.Name, string(data)}
+		}
+	}
+	return nil // it would refuse to change an entry that is there
+}
+
+// diffText shows a change as a diff, without the lines around it: they may hold keys.
+func diffText(path string, before, after []byte) string {
+	_, text, _ := strings.Cut(string(diff.Diff(path, before, path, after)), "\n") // the first line repeats the next two
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if line[0] != ' ' {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
