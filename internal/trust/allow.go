@@ -28,10 +28,15 @@ const (
 	// KindScript is a file of the project that an allowed command runs; its content is the
 	// file's. A newer one replaces an older one.
 	KindScript = "script"
+	// KindWorkflow is a workflow that a project brings, which could leave gates out; its content
+	// is the file's.
+	KindWorkflow = "workflow"
 )
 
 // Kinds returns the kinds of things that can be allowed.
-func Kinds() []string { return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript} }
+func Kinds() []string {
+	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow}
+}
 
 // Allowance is one thing that a person has allowed in one project.
 type Allowance struct {
