@@ -1,8 +1,6 @@
 package trust
 
 import (
-	"cmp"
-	"context"
 	"encoding/hex"
 	"path/filepath"
 	"slices"
@@ -12,8 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-var allowances = list[Allowance]{"allowed.json", "allowed", "nothing is allowed", "allow again what you want"}
 
 // The kinds of things that can be allowed.
 const (
@@ -38,7 +34,9 @@ const (
 )
 
 // Kinds returns the kinds of things that can be allowed.
-func Kinds() []string { return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript} }
+func Kinds() []string {
+	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow}
+}
 
 // Allowance is one thing that a person has allowed in one project.
 type Allowance struct {
@@ -101,54 +99,6 @@ func unknownKind(kind string) error {
 func (a Allowance) same(b Allowance) bool {
 	return a.Project == b.Project && a.Kind == b.Kind && a.SHA256 == b.SHA256
 }
-
-// Allowed reports whether a person has allowed it. A list that cannot be read allows
-// nothing; Allowances returns the error.
-func (u UserState) Allowed(a Allowance) bool {
-	a = a.normal()
-	if a.check() != nil {
-		return false
-	}
-	return slices.ContainsFunc(u.InForce(a.Project), a.same)
-}
-
-// Allow records that a person allows it, in the place of what it replaces.
-func (u UserState) Allow(ctx context.Context, a Allowance) error {
-	a = a.normal()
-	if err := a.check(); err != nil {
-		return err
-	}
-	return u.created(func(d dir) error { return d.allow(ctx, a) })
-}
-
-func (d dir) allow(ctx context.Context, a Allowance) error {
-	var unbound error
-	err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
-		if a, unbound = a.bind(list); unbound != nil {
-			return list
-		}
-		return append(slices.DeleteFunc(list, a.replaces), a)
-	})
-	return cmp.Or(unbound, err)
-}
-
-// Disallow takes back everything of a kind that was allowed in a project, and returns how
-// many there were.
-func (u UserState) Disallow(ctx context.Context, project, kind string) (n int, err error) {
-	if !slices.Contains(Kinds(), kind) {
-		return 0, unknownKind(kind)
-	}
-	return allowances.remove(ctx, u, ofKind(resolve(project), kind))
-}
-
-// ofKind matches the allowances of a kind in a project.
-func ofKind(project, kind string) func(Allowance) bool {
-	return func(a Allowance) bool { return a.Project == project && a.Kind == kind }
-}
-
-// Allowances returns everything that the person has allowed, in every project, the oldest
-// first.
-func (u UserState) Allowances() ([]Allowance, error) { return allowances.get(u) }
 
 // resolve returns the path of a folder without links, so that a link to a project is the
 // project. A missing end of the path is kept: the allowances of a deleted project can still

@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -36,45 +35,8 @@ func (a Allowance) replaces(old Allowance) bool {
 	return a.same(old) || a.Kind == KindScript && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
 }
 
-// InForce returns the allowances that count in a project, the oldest first; none where the
-// list cannot be read. One that an older version recorded counts for the path alone, until
-// Bind.
-func (u UserState) InForce(project string) []Allowance {
-	list, err := u.Allowances()
-	if err != nil {
-		return nil
-	}
-	project = resolve(project)
-	mark := readMark(project)
-	return slices.DeleteFunc(list, func(a Allowance) bool {
-		return a.Project != project || a.bound() && a.ProjectID != "" && a.ProjectID != mark
-	})
-}
-
 // PathOf returns the path without links by which a project is known here.
 func PathOf(project string) string { return resolve(project) }
-
-// Bind gives the project's mark to the allowances that an older version recorded for its
-// path.
-func (u UserState) Bind(ctx context.Context, project string) error {
-	project = resolve(project)
-	return u.existing(func(d dir) error {
-		var unbound error
-		err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
-			out := slices.Clone(list)
-			for i, a := range out {
-				if a.Project != project || !a.bound() || a.ProjectID != "" {
-					continue
-				}
-				if out[i], unbound = a.bind(out); unbound != nil {
-					return list
-				}
-			}
-			return out
-		})
-		return errors.Join(unbound, err)
-	})
-}
 
 // bind returns the allowance with the mark of its project. An existing mark is kept only if
 // it is one of ours: a repository could contain that of another project. A missing project

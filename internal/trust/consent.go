@@ -1,0 +1,95 @@
+package trust
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+)
+
+var allowances = list[Allowance]{"allowed.json", "allowed", "nothing is allowed", "allow again what you want"}
+
+// Allowed reports whether a person has allowed it. A list that cannot be read allows
+// nothing; Allowances returns the error.
+func (u UserState) Allowed(a Allowance) bool {
+	a = a.normal()
+	if a.check() != nil {
+		return false
+	}
+	return slices.ContainsFunc(u.InForce(a.Project), a.same)
+}
+
+// Allow records that a person allows it, in the place of what it replaces.
+func (u UserState) Allow(ctx context.Context, a Allowance) error {
+	a = a.normal()
+	if err := a.check(); err != nil {
+		return err
+	}
+	return u.created(func(d dir) error { return d.allow(ctx, a) })
+}
+
+func (d dir) allow(ctx context.Context, a Allowance) error {
+	var unbound error
+	err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
+		if a, unbound = a.bind(list); unbound != nil {
+			return list
+		}
+		return append(slices.DeleteFunc(list, a.replaces), a)
+	})
+	return cmp.Or(unbound, err)
+}
+
+// Disallow takes back everything of a kind that was allowed in a project, and returns how
+// many there were.
+func (u UserState) Disallow(ctx context.Context, project, kind string) (n int, err error) {
+	if !slices.Contains(Kinds(), kind) {
+		return 0, unknownKind(kind)
+	}
+	return allowances.remove(ctx, u, ofKind(resolve(project), kind))
+}
+
+// ofKind matches the allowances of a kind in a project.
+func ofKind(project, kind string) func(Allowance) bool {
+	return func(a Allowance) bool { return a.Project == project && a.Kind == kind }
+}
+
+// Allowances returns everything that the person has allowed, in every project, the oldest
+// first.
+func (u UserState) Allowances() ([]Allowance, error) { return allowances.get(u) }
+
+// InForce returns the allowances that count in a project, the oldest first; none where the
+// list cannot be read. One that an older version recorded counts for the path alone, until
+// Bind.
+func (u UserState) InForce(project string) []Allowance {
+	list, err := u.Allowances()
+	if err != nil {
+		return nil
+	}
+	project = resolve(project)
+	mark := readMark(project)
+	return slices.DeleteFunc(list, func(a Allowance) bool {
+		return a.Project != project || a.bound() && a.ProjectID != "" && a.ProjectID != mark
+	})
+}
+
+// Bind gives the project's mark to the allowances that an older version recorded for its
+// path.
+func (u UserState) Bind(ctx context.Context, project string) error {
+	project = resolve(project)
+	return u.existing(func(d dir) error {
+		var unbound error
+		err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
+			out := slices.Clone(list)
+			for i, a := range out {
+				if a.Project != project || !a.bound() || a.ProjectID != "" {
+					continue
+				}
+				if out[i], unbound = a.bind(out); unbound != nil {
+					return list
+				}
+			}
+			return out
+		})
+		return errors.Join(unbound, err)
+	})
+}
