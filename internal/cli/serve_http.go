@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
@@ -182,7 +183,7 @@ func (f httpFlags) check() (token string, err error) {
 func parseOrigins(given []string) ([]string, error) {
 	var out []string
 	for _, g := range given {
-		origin, err := mcpserver.ParseOrigin(g)
+		origin, err := httpguard.ParseOrigin(g)
 		if err != nil {
 			return nil, fault.New(fault.InvalidArgument, "--allow-origin %q is not an origin: %w", g, err).
 				WithHint("give scheme, host and port as browsers send them, such as https://inspector.example or http://localhost:6274; repeat the flag for more")

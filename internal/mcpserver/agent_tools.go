@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // In the toolset agents each agent is a tool of its own, named {module}-{agent}, beside
@@ -86,20 +87,12 @@ func (t ownTool) tool() mcp.Tool {
 		title = t.agent.Name
 	}
 	description := "Returns what you need to act as " + title + " of the BMAD method. " + t.agent.Description
-	tool := mcp.NewToolWithRawSchema(t.name, strings.TrimSpace(clipTo(description, 400)), ownToolSchema)
+	tool := mcp.NewToolWithRawSchema(t.name, strings.TrimSpace(visible.Clip(description, 400)), ownToolSchema)
 	tool.Title = title
 	tool.Annotations = mcp.ToolAnnotation{
 		Title: title, ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
 	}
 	return tool
-}
-
-// clipTo cuts a text to a number of bytes.
-func clipTo(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // listTools makes the list of tools that of its caller: those of the toolsets, and the agents.
@@ -130,7 +123,7 @@ func (s *Server) listTools(ctx context.Context, _ any, message *mcp.ListToolsReq
 // everyTool returns the tools that the library knows and this caller may call.
 func (s *Server) everyTool(ctx context.Context) []mcp.Tool {
 	var out []mcp.Tool
-	for _, t := range s.mcp.ListTools() {
+	for _, t := range s.wire.ListTools() {
 		out = append(out, t.Tool)
 	}
 	return s.listedTools(ctx, out)
@@ -157,7 +150,7 @@ func (s *Server) mayHave(shelf *method.Shelf) bool {
 
 // callOwn makes a call of an agent's tool one of bmad-agent.
 func (s *Server) callOwn(ctx context.Context, _ any, message *mcp.CallToolRequest) {
-	if !s.offers(ToolsetAgents) || s.mcp.GetTool(message.Params.Name) != nil {
+	if !s.offers(ToolsetAgents) || s.wire.GetTool(message.Params.Name) != nil {
 		return
 	}
 	for _, own := range s.ownTools(s.shelf(s.base(ctx))) {

@@ -31,7 +31,7 @@ func (s *Server) addClassic() {
 		panic(err) // it is part of the program
 	}
 	for _, d := range definitions {
-		s.mcp.AddTool(readingTool(d.Name, d.Title, d.Description, d.Schema), s.reading(handlers[d.Name]))
+		s.wire.AddTool(readingTool(d.Name, d.Title, d.Description, d.Schema), s.reading(handlers[d.Name]))
 	}
 }
 

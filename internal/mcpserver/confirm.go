@@ -13,6 +13,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -48,7 +50,7 @@ var askingHosts = map[string][]int{"claude-code": {2, 1, 199}}
 
 // hostConfirms reports whether the host of a request asks the person about bmad-confirm.
 func (s *Server) hostConfirms(ctx context.Context) bool {
-	if fromPage(ctx) {
+	if httpguard.FromPage(ctx) {
 		return false // nobody's host, whatever the settings say of hosts
 	}
 	switch s.hostConfirm {
@@ -57,10 +59,10 @@ func (s *Server) hostConfirms(ctx context.Context) bool {
 	case HostConfirmNever:
 		return false
 	}
-	if overHTTP(ctx) {
+	if _, overHTTP := httpguard.VisitorIn(ctx); overHTTP {
 		return false // anyone who reaches the port can give a host's name
 	}
-	client := clientInfo(ctx)
+	client := mcpwire.ClientInfo(ctx)
 	first, known := askingHosts[client.Name]
 	return known && slices.Compare(versionNumbers(client.Version), first) >= 0
 }

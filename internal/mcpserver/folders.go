@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
 const (
@@ -41,7 +42,7 @@ func (s *Server) reachable(ctx context.Context, call mcp.CallToolRequest, cwd st
 		return nil // a call asks at most once
 	}
 	// Clients since protocol 2026-07-28 do not tell that their roots have changed.
-	if s.roots.unknown(clientKey(ctx)) || modern(ctx) && state == "" {
+	if s.roots.unknown(clientKey(ctx)) || mcpwire.Modern(ctx) && state == "" {
 		if _, ask := clientRoots(ctx, call); ask != nil {
 			return ask
 		}
@@ -57,7 +58,7 @@ func (s *Server) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult 
 	if !askable || !fits || !showsForms(ctx) || s.folderForms.isSilent(client) || s.forms.isSilent(client) {
 		return nil
 	}
-	state, _ := s.folderForms.add(form{cwd: real, client: client, limit: s.engine.FormTimeout(), held: !modern(ctx)})
+	state, _ := s.folderForms.add(form{cwd: real, client: client, limit: s.engine.FormTimeout(), held: !mcpwire.Modern(ctx)})
 	if state == "" {
 		return nil
 	}
@@ -82,7 +83,7 @@ func (s *Server) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult 
 
 // showsForms reports whether the client of a request shows forms.
 func showsForms(ctx context.Context) bool {
-	can := capabilities(ctx).Elicitation
+	can := mcpwire.Capabilities(ctx).Elicitation
 	return can != nil && (can.Form != nil || can.URL == nil)
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -47,7 +49,7 @@ type forms struct {
 const forgetSilence = 5 * time.Minute
 
 // sessionless begins the keys of clients without a session.
-const sessionless = "http "
+const sessionless = "shared "
 
 // form is one question that was sent.
 type form struct {
@@ -162,10 +164,10 @@ type formChannel struct {
 // formChannel returns the way to the person by forms, or nil where their host has none, and
 // for web pages, which are nobody's host. A call that brings the answer of a form carries it in.
 func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
-	if fromPage(ctx) {
+	if httpguard.FromPage(ctx) {
 		return nil
 	}
-	c := &formChannel{forms: s.forms, client: clientKey(ctx), held: !modern(ctx), titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
+	c := &formChannel{forms: s.forms, client: clientKey(ctx), held: !mcpwire.Modern(ctx), titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
 	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
 		if c.answered = s.forms.take(state, c.client); c.answered != nil {
 			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
@@ -173,7 +175,7 @@ func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *for
 		}
 		c.lost = true
 	}
-	if can := capabilities(ctx).Elicitation; can == nil || can.Form == nil && can.URL != nil {
+	if can := mcpwire.Capabilities(ctx).Elicitation; can == nil || can.Form == nil && can.URL != nil {
 		return nil
 	}
 	return c
@@ -201,15 +203,13 @@ func (s *Server) client(ctx context.Context) string {
 	return clientKey(ctx)
 }
 
-// clientKey tells the clients of a server apart. Over HTTP since protocol 2026-07-28 there
-// are no sessions: what is remembered of a client is then of its name and its machine.
+// clientKey tells the clients of a server apart.
 func clientKey(ctx context.Context) string {
-	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
-		return session.SessionID()
+	key, shared := mcpwire.ClientKey(ctx)
+	if shared {
+		return sessionless + key
 	}
-	who, _ := visitorIn(ctx)
-	client := clientInfo(ctx)
-	return sessionless + strings.Join([]string{who.key(), clip(client.Name), clip(client.Version)}, " ")
+	return key
 }
 
 // Ask implements engine.Channel.

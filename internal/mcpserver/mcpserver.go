@@ -11,14 +11,16 @@ import (
 	"context"
 	_ "embed"
 	"io"
-	"log"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
@@ -66,7 +68,7 @@ type Options struct {
 
 // Server serves the tools of one engine.
 type Server struct {
-	mcp    *server.MCPServer
+	wire   *mcpwire.Wire
 	engine *engine.Engine
 	places Places
 	forms  *forms
@@ -78,11 +80,7 @@ type Server struct {
 
 	subscriptions *subscriptions
 	metrics       *metrics
-	// closing ends when the server begins to; what waits for a person then goes on without.
-	closing context.Context
-	end     context.CancelFunc
-
-	hostConfirm HostConfirm
+	hostConfirm   HostConfirm
 
 	method   *method.Library
 	toolsets []string
@@ -105,7 +103,6 @@ func New(e *engine.Engine, o Options) *Server {
 	if s.reach != nil {
 		s.roots.told = s.reach.SetRoots
 	}
-	s.closing, s.end = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listResources)
@@ -115,13 +112,11 @@ func New(e *engine.Engine, o Options) *Server {
 	hooks.AddBeforeReadResource(plainAddress)
 	hooks.AddBeforeCallTool(s.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
-	hooks.AddOnError(noteFailure)
 	s.subscriptions.hook(s, hooks)
-	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
+	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.formLimit, Refuse: failure, Log: o.Log}, hooks,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
 		server.WithIcons(icons()...),
-		server.WithHooks(hooks),
 		server.WithLogging(),
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completions{s}),
@@ -129,20 +124,18 @@ func New(e *engine.Engine, o Options) *Server {
 		server.WithResourceCapabilities(true, true),
 		server.WithPromptCapabilities(s.servesMethod()),
 		server.WithToolCapabilities(s.servesMethod()),
-		server.WithToolHandlerMiddleware(s.recovering),
-		server.WithToolHandlerMiddleware(s.bridging),
 		server.WithToolFilter(s.listedTools),
 	)
-	s.mcp.AddTool(s.described(taskTool()), s.handleTask)
-	s.mcp.AddTool(s.described(confirmTool()), s.handleConfirm)
+	s.wire.AddTool(s.described(taskTool()), s.handleTask)
+	s.wire.AddTool(s.described(confirmTool()), s.handleConfirm)
 	s.addPrompts()
 	s.addResources()
 	s.addMethod()
-	addFixtures(s.mcp)
+	conformance.Add(s.wire.MCPServer)
 	if s.method != nil {
 		s.method.SetChanged(s.subscriptions.poke)
 	}
-	s.mcp.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
+	s.wire.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
 		s.roots.forget(clientKey(ctx))
 	})
 	return s
@@ -164,7 +157,7 @@ func (s *Server) instructions() string {
 
 // close ends what waits: for people, and for changes.
 func (s *Server) close() {
-	s.end()
+	s.wire.Close()
 	s.subscriptions.close()
 	if s.method != nil {
 		s.method.Close()
@@ -181,32 +174,17 @@ func (s *Server) ready() error {
 	return nil
 }
 
-// Sizes of the worker pool and its queue: calls beyond both would keep the
-// reader from seeing anything else.
-const (
-	workers   = 32
-	queueSize = 1000
-)
-
 // ServeStdio serves one client until its input ends or ctx does, and answers
 // every request it has read.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stdio := server.NewStdioServer(s.mcp)
-	server.WithWorkerPoolSize(workers)(stdio)
-	server.WithQueueSize(queueSize)(stdio)
-	stdio.SetErrorLogger(log.New(slogWriter{s.log}, "", 0))
-	g := newGate(in, out)
-	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, failingKey{}, g)
-	})(stdio)
 	defer s.close()
-	return stdio.Listen(ctx, g, g)
+	return s.wire.ServeStdio(ctx, in, out)
 }
 
-// slogWriter passes the library's log lines on.
-type slogWriter struct{ log *slog.Logger }
-
-func (w slogWriter) Write(p []byte) (int, error) {
-	w.log.Warn("stdio", "message", string(p))
-	return len(p), nil
+// formLimit returns how long the person may take for the form with a state.
+func (s *Server) formLimit(state string) time.Duration {
+	if folder, ok := strings.CutPrefix(state, folderPrefix); ok {
+		return s.folderForms.limit(folder)
+	}
+	return s.forms.limit(state)
 }

@@ -95,9 +95,9 @@ func (s *Server) addMethod() {
 	if !s.servesMethod() {
 		return
 	}
-	s.mcp.AddTool(s.described(resourcesTool()), s.reading(s.handleResources))
-	s.mcp.AddTool(s.described(workflowTool()), s.reading(s.handleWorkflow))
-	s.mcp.AddTool(s.described(agentTool()), s.reading(s.handleAgent))
+	s.wire.AddTool(s.described(resourcesTool()), s.reading(s.handleResources))
+	s.wire.AddTool(s.described(workflowTool()), s.reading(s.handleWorkflow))
+	s.wire.AddTool(s.described(agentTool()), s.reading(s.handleAgent))
 	if s.offers(ToolsetClassic) {
 		s.addClassic()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // Each agent of the method is a prompt, bmad-{agent}. As with the tools of the toolset agents,
@@ -126,7 +127,7 @@ func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
 		title = p.agent.Name
 	}
 	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(clipTo(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
 	out.Title = title

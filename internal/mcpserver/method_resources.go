@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // methodScheme begins the addresses of the method's files.
@@ -21,7 +22,7 @@ func (s *Server) addMethodResources() {
 	t := mcp.NewResourceTemplate(methodScheme+"{+path}", "bmad-file",
 		mcp.WithTemplateDescription("A file of the installed BMAD method as it is, such as bmad://_bmad/bmm/config.yaml; with ?view=resolved its text with placeholders filled in."))
 	t.Title = "File of the BMAD method"
-	s.mcp.AddResourceTemplate(t, s.readResource)
+	s.wire.AddResourceTemplate(t, s.readResource)
 }
 
 // longestAddress bounds an address that is looked at, in bytes: an error repeats it.
@@ -32,7 +33,7 @@ const longestAddress = 4096
 func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 	uri := message.Params.URI
 	if len(uri) > longestAddress {
-		uri = clipTo(uri, 200)
+		uri = visible.Clip(uri, 200)
 	}
 	if !strings.HasPrefix(uri, methodScheme) {
 		message.Params.URI = uri

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
 // telling returns what passes an action's notices on to the client: as progress, if the
@@ -40,13 +41,6 @@ func (s *Server) telling(ctx context.Context, call mcp.CallToolRequest) func(eng
 		if n.Limit > 0 {
 			params["total"] = max(n.Limit.Seconds(), progress)
 		}
-		g, onStdio := ctx.Value(failingKey{}).(*gate)
-		if !onStdio {
-			_ = srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
-			return
-		}
-		_ = g.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
-			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
-		}})
+		_ = mcpwire.SendProgress(ctx, params)
 	}
 }

@@ -7,19 +7,16 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
-const (
-	rootsKey = "roots"
-	// rootsLimit bounds the wait for a client's roots; without them there are other places.
-	rootsLimit = 2 * time.Second
-)
+const rootsKey = "roots"
 
 // place fills in where to look for a call without cwd: the host's project, the
 // client's roots, the server's folder. A non-nil result is the question for the
@@ -72,7 +69,7 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 	if call.Params.RequestState == rootsKey {
 		return folders(server.RootsResponse(call.Params.InputResponses, rootsKey)), nil
 	}
-	if capabilities(ctx).Roots == nil {
+	if mcpwire.Capabilities(ctx).Roots == nil {
 		return nil, nil
 	}
 	return nil, server.NewInputRequestBuilder(rootsKey).Roots(rootsKey).ToolResult()
@@ -136,18 +133,8 @@ func (r *rootsOf) of(ctx context.Context) []string {
 	r.mu.Lock()
 	roots, known := r.known[client]
 	r.mu.Unlock()
-	if !known && capabilities(ctx).Roots != nil && !modern(ctx) {
-		srv := server.ServerFromContext(ctx)
-		if srv == nil {
-			return nil
-		}
-		ctx, cancel := context.WithTimeout(ctx, rootsLimit)
-		defer cancel()
-		list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
-		if err != nil {
-			list = nil // asked once, not with each call
-		}
-		roots = folders(list)
+	if !known && mcpwire.Capabilities(ctx).Roots != nil && !mcpwire.Modern(ctx) {
+		roots = folders(mcpwire.Roots(ctx)) // asked once, not with each call
 		r.set(client, roots)
 	}
 	if len(roots) != 1 {
@@ -197,27 +184,16 @@ func filePath(uri, system string) string {
 
 // caller names the client for the history.
 func caller(ctx context.Context) string {
-	client := clientInfo(ctx)
+	client := mcpwire.ClientInfo(ctx)
 	name := strings.TrimSpace(client.Name + " " + client.Version)
 	if name == "" {
 		name = "mcp client"
 	}
-	if who, _ := visitorIn(ctx); who.page {
-		name = who.label() + ", " + name
+	if who, _ := httpguard.VisitorIn(ctx); who.Page {
+		name = who.Label() + ", " + name
 	}
 	if r := []rune(name); len(r) > 100 {
 		name = string(r[:100])
 	}
 	return name
-}
-
-// clientInfo returns what the client of a request says it is.
-func clientInfo(ctx context.Context) mcp.Implementation {
-	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
-		return *info.ClientInfo
-	}
-	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		return session.GetClientInfo()
-	}
-	return mcp.Implementation{}
 }

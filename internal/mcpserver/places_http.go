@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -81,10 +82,10 @@ func (s *Server) onlyHolds(folder string) bool {
 // servedRoots returns the roots of a request's client, or the question for them, to be
 // returned to it. call is nil where a request is no call of a tool and cannot ask.
 func (s *Server) servedRoots(ctx context.Context, call *mcp.CallToolRequest) ([]string, *mcp.CallToolResult) {
-	if capabilities(ctx).Roots == nil {
+	if mcpwire.Capabilities(ctx).Roots == nil {
 		return nil, nil
 	}
-	if modern(ctx) {
+	if mcpwire.Modern(ctx) {
 		// Nothing tells two windows of one program apart here, so nothing is remembered.
 		if call == nil {
 			return nil, nil
@@ -97,7 +98,7 @@ func (s *Server) servedRoots(ctx context.Context, call *mcp.CallToolRequest) ([]
 	s.roots.mu.Unlock()
 	if !known {
 		// Asked once, not with each call: also a client that does not answer.
-		roots = folders(askRoots(ctx))
+		roots = folders(mcpwire.Roots(ctx))
 		s.roots.set(client, roots)
 	}
 	return roots, nil

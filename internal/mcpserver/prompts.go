@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) addPrompt(name, title, description string, handle promptHandler
 	options = append(options, s.promptPlace()...)
 	p := mcp.NewPrompt(name, append([]mcp.PromptOption{mcp.WithPromptDescription(description)}, options...)...)
 	p.Title, p.Icons = title, icons()
-	s.mcp.AddPrompt(p, s.prompting(title, handle))
+	s.wire.AddPrompt(p, s.prompting(title, handle))
 	s.fixedPrompts = append(s.fixedPrompts, name)
 	if name != anyAgent {
 		s.prompts = append(s.prompts, p)
@@ -67,7 +68,7 @@ func (s *Server) prompting(title string, handle promptHandler) func(context.Cont
 		}
 		base.Cwd = strings.TrimSpace(call.Params.Arguments["cwd"])
 		text, err := func() (text string, err error) {
-			defer s.caught("prompt", call.Params.Name, &err)
+			defer mcpwire.Caught(s.log, "prompt", call.Params.Name, &err)
 			return handle(ctx, base, call.Params.Arguments)
 		}()
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) addResources() {
 	add := func(uri, name, title, description, mime string) {
 		r := mcp.NewResource(uri, name, mcp.WithResourceDescription(description), mcp.WithMIMEType(mime))
 		r.Title = title
-		s.mcp.AddResource(r, s.readResource)
+		s.wire.AddResource(r, s.readResource)
 		s.resources = append(s.resources, r)
 	}
 	add(sessionsURI, "sessions", "BMAD sessions", "The sessions of the project, the ones changed last first.", "application/json")
@@ -47,7 +48,7 @@ func (s *Server) addResources() {
 	template := func(uri, name, title, description, mime string) {
 		t := mcp.NewResourceTemplate(uri, name, mcp.WithTemplateDescription(description), mcp.WithTemplateMIMEType(mime))
 		t.Title = title
-		s.mcp.AddResourceTemplate(t, s.readResource)
+		s.wire.AddResourceTemplate(t, s.readResource)
 	}
 	template(sessionsTemplate, "sessions-of", "BMAD sessions of a project", "The sessions of the project in the folder cwd.", "application/json")
 	template(sessionTemplate, "session", "BMAD session", "A session as its file has it: stages, scores, questions, answers, grants. id may be the task name.", "application/json")
@@ -59,12 +60,12 @@ func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest)
 	res, err := s.readSafely(ctx, call.Params.URI)
 	if err != nil {
 		f := NewFailure(err)
-		failure := rpcError{text: fmt.Sprintf("%s (%s)", f.Error, f.Hint), data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
+		failure := mcpwire.Error{Text: fmt.Sprintf("%s (%s)", f.Error, f.Hint), Data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
 		switch f.Code {
 		case fault.NotFound:
-			failure.code = notFoundCode(ctx)
+			failure.Code = mcpwire.NotFoundCode(ctx)
 		case fault.InvalidArgument:
-			failure.code = mcp.INVALID_PARAMS
+			failure.Code = mcp.INVALID_PARAMS
 		}
 		return nil, failure
 	}
@@ -73,7 +74,7 @@ func (s *Server) readResource(ctx context.Context, call mcp.ReadResourceRequest)
 
 // readSafely reads the resource at an address; a panic is an error of it.
 func (s *Server) readSafely(ctx context.Context, uri string) (res engine.Resource, err error) {
-	defer s.caught("resource", uri, &err)
+	defer mcpwire.Caught(s.log, "resource", uri, &err)
 	res, _, err = s.read(ctx, uri, s.base(ctx))
 	return res, err
 }
@@ -173,7 +174,7 @@ func (c completions) CompleteResourceArgument(ctx context.Context, _ string, arg
 
 func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument, given mcp.CompleteContext) *mcp.Completion {
 	var err error
-	defer c.s.caught("completion", argument.Name, &err) // and nothing is completed
+	defer mcpwire.Caught(c.s.log, "completion", argument.Name, &err) // and nothing is completed
 	base := c.s.base(ctx)
 	if cwd := given.Arguments["cwd"]; cwd != "" {
 		base.Cwd = cwd

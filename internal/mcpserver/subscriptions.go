@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/watch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -79,12 +80,12 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 	}
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		base := s.base(ctx)
-		b.subscribe(ctx, b.of(streamKey{session: lastingSession(ctx)}, base), base, message.Params.URI)
+		b.subscribe(ctx, b.of(streamKey{session: mcpwire.LastingSession(ctx)}, base), base, message.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if sub := b.subscribers[streamKey{session: lastingSession(ctx)}]; sub != nil {
+		if sub := b.subscribers[streamKey{session: mcpwire.LastingSession(ctx)}]; sub != nil {
 			delete(sub.seen, message.Params.URI)
 		}
 	})
@@ -107,7 +108,7 @@ func (b *subscriptions) hook(s *Server, hooks *server.Hooks) {
 		if err != nil {
 			return
 		}
-		key := streamKey{session: lastingSession(ctx), id: string(text)}
+		key := streamKey{session: mcpwire.LastingSession(ctx), id: string(text)}
 		base := s.base(ctx)
 		sub := b.of(key, base)
 		sub.tag = id
@@ -162,8 +163,8 @@ func (b *subscriptions) subscribe(ctx context.Context, sub *subscriber, base eng
 // listed notes that an older client has seen a list: its kind does not ask for notifications
 // of it, and is sent them once it has shown interest. look returns what lists does of it.
 func (b *subscriptions) listed(ctx context.Context, base engine.Request, look func() (map[string]string, []string)) {
-	session := lastingSession(ctx)
-	if modern(ctx) || session == nil {
+	session := mcpwire.LastingSession(ctx)
+	if mcpwire.Modern(ctx) || session == nil {
 		return
 	}
 	b.follow(b.of(streamKey{session: session}, base), look)

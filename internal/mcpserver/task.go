@@ -12,6 +12,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -88,7 +90,7 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 // blind reports whether a call says yes to whatever waits, and it cannot be told what its
 // caller has seen: clients of protocol 2026-07-28 have no sessions over HTTP.
 func (s *Server) blind(ctx context.Context, req engine.Request) bool {
-	if !s.places.Remote || !modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
+	if !s.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
 		return false
 	}
 	switch req.Action {
@@ -171,13 +173,7 @@ func NewFailure(err error) Failure {
 }
 
 // clip bounds a text that may repeat what the caller sent.
-func clip(s string) string {
-	const limit = 2000
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
-}
+func clip(s string) string { return visible.Clip(s, 2000) }
 
 func failure(err error) *mcp.CallToolResult {
 	var buf bytes.Buffer
