@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
@@ -117,7 +118,9 @@ func (s *Server) listTools(ctx context.Context, _ any, message *mcp.ListToolsReq
 		out = append(out, own.tool())
 	}
 	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
-	s.subscriptions.listed(ctx, base, s.looking(ctx, base, mcp.MethodNotificationToolsListChanged))
+	s.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight {
+		return s.lookAtList(ctx, base, mcp.MethodNotificationToolsListChanged)
+	})
 }
 
 // everyTool returns the tools that the library knows and this caller may call.

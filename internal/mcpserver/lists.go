@@ -2,50 +2,77 @@ package mcpserver
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// looking returns what looks at one list of a caller.
-func (s *Server) looking(ctx context.Context, base engine.Request, method string) func() (map[string]string, []string) {
-	return func() (map[string]string, []string) { return s.states(ctx, base, []string{method}) }
+// look looks at a subject for a caller: a list, or the resource at an address.
+func (s *Server) look(ctx context.Context, base engine.Request, subject string) feed.Sight {
+	if isList(subject) {
+		return s.lookAtList(ctx, base, subject)
+	}
+	res, cwd, err := s.read(ctx, subject, base)
+	if cwd == "" && base.Cwd == "" && len(base.Places) > 0 {
+		cwd = base.Places[0] // what is not there yet will appear in the caller's project
+	}
+	seen := feed.Sight{Project: cwd}
+	if cwd != "" && res.Path != "" {
+		seen.Folders = []string{filepath.Dir(filepath.Join(cwd, filepath.FromSlash(res.Path)))}
+	}
+	if err == nil {
+		seen.State = workflow.Hash([]byte(res.Text))
+	}
+	return seen
 }
 
-// states returns what tells lists of a caller from others, by the notification of their
-// change, and the folders in which they can change: the first is the project's, "" where
-// there is none to follow.
-func (s *Server) states(ctx context.Context, base engine.Request, methods []string) (map[string]string, []string) {
-	out, folders := map[string]string{}, []string{""}
+// lookAtList looks at one of the lists of a caller.
+func (s *Server) lookAtList(ctx context.Context, base engine.Request, list string) feed.Sight {
 	shelf := s.shelf(base)
-	for _, method := range methods {
-		var names []string
-		switch method {
-		case mcp.MethodNotificationResourcesListChanged:
-			listed, cwd := s.listed(ctx, base)
-			folders[0] = cwd
-			out[method] = fingerprint(append(listed, methodResources(shelf)...))
-			continue
-		case mcp.MethodNotificationToolsListChanged:
-			for _, name := range toolsets[ToolsetMethod] {
-				if s.lists(name, shelf) {
-					names = append(names, name)
-				}
-			}
-			for _, own := range s.ownTools(shelf) {
-				names = append(names, own.name+" "+own.tool().Title+" "+own.agent.Description)
-			}
-		case mcp.MethodNotificationPromptsListChanged:
-			for _, own := range s.ownPrompts(shelf) {
-				names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
+	var names []string
+	switch list {
+	case mcp.MethodNotificationResourcesListChanged:
+		listed, cwd := s.listed(ctx, base)
+		return resourcesSight(append(listed, methodResources(shelf)...), cwd, shelf)
+	case mcp.MethodNotificationToolsListChanged:
+		for _, name := range toolsets[ToolsetMethod] {
+			if s.lists(name, shelf) {
+				names = append(names, name)
 			}
 		}
-		out[method] = strings.Join(names, "\n")
+		for _, own := range s.ownTools(shelf) {
+			names = append(names, own.name+" "+own.tool().Title+" "+own.agent.Description)
+		}
+	case mcp.MethodNotificationPromptsListChanged:
+		for _, own := range s.ownPrompts(shelf) {
+			names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
+		}
 	}
+	return listSight(names, "", shelf)
+}
+
+// resourcesSight is the sight of a list of resources: by what is on it. That an entry has changed
+// is another notification's matter.
+func resourcesSight(listed []mcp.Resource, project string, shelf *method.Shelf) feed.Sight {
+	uris := make([]string, len(listed))
+	for i, r := range listed {
+		uris[i] = r.URI
+	}
+	slices.Sort(uris)
+	return listSight(uris, project, shelf)
+}
+
+func listSight(names []string, project string, shelf *method.Shelf) feed.Sight {
+	seen := feed.Sight{State: strings.Join(names, "\n"), Project: project}
 	if shelf != nil {
-		folders = append(folders, shelf.Folders()...)
+		seen.Folders = shelf.Folders()
 	}
-	return out, folders
+	return seen
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
@@ -78,6 +79,7 @@ type Server struct {
 	folderForms *forms
 	log         *slog.Logger
 
+	feed          *feed.Feed
 	subscriptions *subscriptions
 	metrics       *metrics
 	hostConfirm   HostConfirm
@@ -98,8 +100,15 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s := &Server{
 		engine: e, places: o.Places, forms: newForms(e.Clock), reach: o.Reach, folderForms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
-		subscriptions: newSubscriptions(o.Log, e.Clock), method: o.Method, toolsets: o.Toolsets,
+		method: o.Method, toolsets: o.Toolsets,
 	}
+	recheck := func() {
+		if s.method != nil {
+			s.method.Recheck()
+		}
+	}
+	s.feed = feed.New(feed.Options{Recheck: recheck, Now: e.Clock, Log: o.Log})
+	s.subscriptions = &subscriptions{feed: s.feed, log: o.Log, look: s.look, base: s.base, listeners: map[streamKey]*listener{}}
 	if s.reach != nil {
 		s.roots.told = s.reach.SetRoots
 	}
@@ -112,7 +121,7 @@ func New(e *engine.Engine, o Options) *Server {
 	hooks.AddBeforeReadResource(plainAddress)
 	hooks.AddBeforeCallTool(s.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
-	s.subscriptions.hook(s, hooks)
+	s.subscriptions.hook(hooks)
 	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.formLimit, Refuse: failure, Log: o.Log}, hooks,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
@@ -133,7 +142,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s.addMethod()
 	conformance.Add(s.wire.MCPServer)
 	if s.method != nil {
-		s.method.SetChanged(s.subscriptions.poke)
+		s.method.SetChanged(s.feed.Poke)
 	}
 	s.wire.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
 		s.roots.forget(clientKey(ctx))
@@ -158,7 +167,7 @@ func (s *Server) instructions() string {
 // close ends what waits: for people, and for changes.
 func (s *Server) close() {
 	s.wire.Close()
-	s.subscriptions.close()
+	s.feed.Close()
 	if s.method != nil {
 		s.method.Close()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
@@ -149,7 +150,9 @@ func (s *Server) listPrompts(ctx context.Context, _ any, message *mcp.ListPrompt
 		out = append(out, own.prompt(s.promptPlace()...))
 	}
 	result.Prompts, result.NextCursor = pageOf(out, message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
-	s.subscriptions.listed(ctx, base, s.looking(ctx, base, mcp.MethodNotificationPromptsListChanged))
+	s.subscriptions.listed(ctx, base, mcp.MethodNotificationPromptsListChanged, func() feed.Sight {
+		return s.lookAtList(ctx, base, mcp.MethodNotificationPromptsListChanged)
+	})
 }
 
 // getOwn makes a request for an agent's prompt one for anyAgent.

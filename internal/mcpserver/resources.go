@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -110,12 +111,8 @@ func (s *Server) listResources(ctx context.Context, _ any, message *mcp.ListReso
 		}
 	}
 	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, func(r mcp.Resource) string { return r.Name })
-	s.subscriptions.listed(ctx, base, func() (map[string]string, []string) { // as states has it, without looking again
-		folders := []string{cwd}
-		if shelf != nil {
-			folders = append(folders, shelf.Folders()...)
-		}
-		return map[string]string{mcp.MethodNotificationResourcesListChanged: fingerprint(slices.Concat(listed, ofMethod))}, folders
+	s.subscriptions.listed(ctx, base, mcp.MethodNotificationResourcesListChanged, func() feed.Sight { // without looking again
+		return resourcesSight(slices.Concat(listed, ofMethod), cwd, shelf)
 	})
 }
 
@@ -138,17 +135,6 @@ func (s *Server) listed(ctx context.Context, base engine.Request) ([]mcp.Resourc
 		out = append(out, r)
 	}
 	return out, cwd
-}
-
-// fingerprint tells one list from another by what is on it; that an entry has changed is
-// another notification's matter.
-func fingerprint(listed []mcp.Resource) string {
-	uris := make([]string, len(listed))
-	for i, r := range listed {
-		uris[i] = r.URI
-	}
-	slices.Sort(uris)
-	return strings.Join(uris, "\n")
 }
 
 // maxCompletions is what the protocol allows in one answer.

@@ -121,7 +121,7 @@ func (s *Server) do(ctx context.Context, req engine.Request, channel *formChanne
 		s.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
 		return failure(err)
 	}
-	s.subscriptions.poke()
+	s.feed.Poke()
 	s.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
 	return success(reply)
 }
