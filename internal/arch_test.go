@@ -19,7 +19,7 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
 	"internal/cli":                   {"internal/method", "internal/catalog", "internal/gitsource", "internal/hosts", "internal/hook", "internal/mcpserver", "internal/httpguard", "internal/engine", "internal/upkeep", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/visible", "internal/fault", "internal/durable", "internal/reach"},
-	"internal/mcpserver":             {"internal/mcpserver/conformance", "internal/mcpwire", "internal/httpguard", "internal/visible", "internal/method", "internal/catalog", "internal/engine", "internal/feed", "internal/workflow", "internal/fault", "internal/reach"},
+	"internal/mcpserver":             {"internal/mcpserver/conformance", "internal/mcpwire", "internal/httpguard", "internal/visible", "internal/method", "internal/catalog", "internal/engine", "internal/feed", "internal/config", "internal/workflow", "internal/fault", "internal/reach"},
 	"internal/mcpserver/conformance": {"internal/mcpwire"},
 	"internal/mcpwire":               {"internal/httpguard", "internal/visible", "internal/fault"},
 	"internal/httpguard":             {"internal/visible"},

@@ -117,7 +117,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 		places.Project = roots[0]
 	}
 	e, library := a.newEngine(roots)
-	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Method: library, Toolsets: a.toolsetNames(), Log: a.log})
+	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: a.hostConfirm, Method: library, Toolsets: a.toolsets, Log: a.log})
 	h := s.Handler(mcpserver.HTTPOptions{
 		Token: token, Remote: f.allowRemote, Origins: origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
 	})
@@ -264,13 +264,4 @@ func (a *app) newEngine(within []string) (*engine.Engine, *method.Library) {
 		Log:      a.log,
 	})
 	return e, library
-}
-
-// toolsetNames are the toolsets as the server takes them.
-func (a *app) toolsetNames() []string {
-	var out []string
-	for _, t := range a.toolsets {
-		out = append(out, string(t))
-	}
-	return out
 }

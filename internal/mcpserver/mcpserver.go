@@ -13,11 +13,11 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
@@ -37,20 +37,6 @@ var (
 // both at 2,048 characters.
 const TextLimit = 2000
 
-// Places says where the server runs; both may be empty.
-type Places struct {
-	// Project is the folder the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the project
-	// that the server was started in, where it was not told which folders to serve.
-	Project string
-	// Folder is the server's own, unless it is / or the home folder, which no
-	// host means as a project.
-	Folder string
-	// Served are the folders of a server for several clients, with links followed. Remote is
-	// true where these may be on other machines, so that a folder counts only in one of them.
-	Served []string
-	Remote bool
-}
-
 // Options are what a Server needs besides the engine.
 type Options struct {
 	Version string
@@ -58,39 +44,25 @@ type Options struct {
 	// Reach says which folders the one client may use; it is the engine's. nil is for a
 	// server whose engine goes by the folders of Places alone.
 	Reach *reach.Reach
-	// HostConfirm says for which clients the tool bmad-confirm is listed.
-	HostConfirm HostConfirm
+	// HostConfirm says for which clients the tool bmad-confirm is listed: with auto for those
+	// on stdio that claim to be a host known to ask the person.
+	HostConfirm config.HostConfirm
 	// Method serves the BMAD method; nil serves none.
 	Method *method.Library
-	// Toolsets are the groups of tools that are offered; none is ToolsetAuto.
-	Toolsets []string
+	// Toolsets are the groups of tools that are offered; none is auto.
+	Toolsets []config.Toolset
 	Log      *slog.Logger
 }
 
-// Server serves the tools of one engine.
+// Server serves the tools, prompts and resources of one engine.
 type Server struct {
-	wire   *mcpwire.Wire
-	engine *engine.Engine
-	places Places
-	forms  *forms
-	roots  rootsOf
-	reach  *reach.Reach
-	// folderForms are the questions about folders.
-	folderForms *forms
-	log         *slog.Logger
-
-	feed          *feed.Feed
-	subscriptions *subscriptions
-	metrics       *metrics
-	hostConfirm   HostConfirm
-
-	method   *method.Library
-	toolsets []string
-	// prompts and resources are those of every caller; fixedPrompts are the names of all that
-	// the library knows.
-	prompts      []mcp.Prompt
-	resources    []mcp.Resource
-	fixedPrompts []string
+	wire    *mcpwire.Wire
+	engine  *engine.Engine
+	callers *callers
+	offer   *offer
+	feed    *feed.Feed
+	metrics *metrics
+	log     *slog.Logger
 }
 
 // New returns a server.
@@ -99,83 +71,106 @@ func New(e *engine.Engine, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		engine: e, places: o.Places, forms: newForms(e.Clock), reach: o.Reach, folderForms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
-		method: o.Method, toolsets: o.Toolsets,
+		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
+		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), hostConfirm: o.HostConfirm, log: o.Log},
+		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
-	recheck := func() {
-		if s.method != nil {
-			s.method.Recheck()
+	if o.Reach != nil {
+		s.callers.roots.told = o.Reach.SetRoots
+	}
+	s.feed = feed.New(feed.Options{Recheck: s.recheck, Now: e.Clock, Log: o.Log})
+	if o.Method != nil {
+		o.Method.SetChanged(s.feed.Poke)
+	}
+	s.connect(o.Version)
+	tools := allTools(
+		tasks{engine: e, callers: s.callers, metrics: s.metrics, changed: s.feed.Poke, log: o.Log},
+		bmadTools{offer: s.offer, callers: s.callers})
+	for _, t := range tools {
+		s.offer.sets[t.name] = t.toolset
+		if s.offer.has(t.toolset) {
+			t.schema = s.callers.schema(t.schema)
+			s.wire.AddTool(t.definition(), t.handle)
 		}
 	}
-	s.feed = feed.New(feed.Options{Recheck: recheck, Now: e.Clock, Log: o.Log})
-	s.subscriptions = &subscriptions{feed: s.feed, log: o.Log, look: s.look, base: s.base, listeners: map[streamKey]*listener{}}
-	if s.reach != nil {
-		s.roots.told = s.reach.SetRoots
-	}
-	s.metrics = newMetrics(s)
+	conformance.Add(s.wire.MCPServer)
+	return s
+}
+
+// connect makes the server of the library, with prompts and resources.
+func (s *Server) connect(version string) {
+	p := &prompts{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
+	r := &resources{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
+	subs := &subscriptions{feed: s.feed, log: s.log, base: s.callers.base, listeners: map[streamKey]*listener{}}
+	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
+	subs.look = l.look
+
 	hooks := &server.Hooks{}
-	hooks.AddAfterListResources(s.listResources)
-	hooks.AddAfterListPrompts(s.listPrompts)
-	hooks.AddAfterListTools(s.listTools)
-	hooks.AddBeforeGetPrompt(s.getOwn)
+	hooks.AddAfterListResources(l.listResources)
+	hooks.AddAfterListPrompts(l.listPrompts)
+	hooks.AddAfterListTools(l.listTools)
+	hooks.AddBeforeGetPrompt(p.getOwn)
 	hooks.AddBeforeReadResource(plainAddress)
-	hooks.AddBeforeCallTool(s.callOwn)
-	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
-	s.subscriptions.hook(hooks)
-	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.formLimit, Refuse: failure, Log: o.Log}, hooks,
+	hooks.AddBeforeCallTool(l.callOwn)
+	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
+	subs.hook(hooks)
+	s.wire = mcpwire.New("bmad-mcp", version, mcpwire.Options{FormLimit: s.callers.formLimit, Refuse: refuse, Log: s.log}, hooks,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
 		server.WithIcons(icons()...),
 		server.WithLogging(),
 		server.WithCompletions(),
-		server.WithPromptCompletionProvider(completions{s}),
-		server.WithResourceCompletionProvider(completions{s}),
+		server.WithPromptCompletionProvider(completions{r}),
+		server.WithResourceCompletionProvider(completions{r}),
 		server.WithResourceCapabilities(true, true),
-		server.WithPromptCapabilities(s.servesMethod()),
-		server.WithToolCapabilities(s.servesMethod()),
-		server.WithToolFilter(s.listedTools),
+		server.WithPromptCapabilities(s.offer.method()),
+		server.WithToolCapabilities(s.offer.method()),
+		server.WithToolFilter(l.callable),
 	)
-	s.wire.AddTool(s.described(taskTool()), s.handleTask)
-	s.wire.AddTool(s.described(confirmTool()), s.handleConfirm)
-	s.addPrompts()
-	s.addResources()
-	s.addMethod()
-	conformance.Add(s.wire.MCPServer)
-	if s.method != nil {
-		s.method.SetChanged(s.feed.Poke)
-	}
 	s.wire.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
-		s.roots.forget(clientKey(ctx))
+		s.callers.roots.forget(mcpwire.ClientKey(ctx))
 	})
-	return s
+	l.wire, p.add = s.wire, s.wire.AddPrompt
+	p.addTask()
+	if s.offer.method() {
+		p.addBMAD()
+	}
+	r.addTo(s.wire.MCPServer)
 }
 
-// methodSentence is what the instructions say of the toolset method.
+// methodSentence is the sentence of the instructions about the toolset method.
 const methodSentence = " For an agent or workflow of an installed BMAD method use bmad-agent and bmad-workflow."
 
-// instructions are those of what is offered.
+// instructions are those of the toolsets that are offered.
 func (s *Server) instructions() string {
 	switch {
-	case !s.auto() && !s.offers(ToolsetTask):
+	case !s.offer.task():
 		return methodInstructions
-	case s.method == nil || !s.auto() && !s.offers(ToolsetMethod):
+	case s.offer.library == nil || !s.offer.auto() && !s.offer.named(config.ToolsetMethod):
 		return strings.Replace(instructions, methodSentence, "", 1)
 	}
 	return instructions
 }
 
-// close ends what waits: for people, and for changes.
-func (s *Server) close() {
-	s.wire.Close()
-	s.feed.Close()
-	if s.method != nil {
-		s.method.Close()
+// recheck has the installations of the method read again: something may have changed.
+func (s *Server) recheck() {
+	if s.offer.library != nil {
+		s.offer.library.Recheck()
 	}
 }
 
-// ready reports what would keep every action from being done.
+// close ends all waiting, for people and for changes.
+func (s *Server) close() {
+	s.wire.Close()
+	s.feed.Close()
+	if s.offer.library != nil {
+		s.offer.library.Close()
+	}
+}
+
+// ready reports a problem that would keep every action from being done.
 func (s *Server) ready() error {
-	for _, project := range s.places.Served {
+	for _, project := range s.callers.places.Served {
 		if err := s.engine.Ready(engine.Request{Cwd: project}); err != nil {
 			return err
 		}
@@ -188,12 +183,4 @@ func (s *Server) ready() error {
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.close()
 	return s.wire.ServeStdio(ctx, in, out)
-}
-
-// formLimit returns how long the person may take for the form with a state.
-func (s *Server) formLimit(state string) time.Duration {
-	if folder, ok := strings.CutPrefix(state, folderPrefix); ok {
-		return s.folderForms.limit(folder)
-	}
-	return s.forms.limit(state)
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
@@ -23,7 +24,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 }
 
-func newMetrics(s *Server) *metrics {
+func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -35,7 +36,7 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"action"}),
 	}
 	m.registry.MustRegister(m.actions, m.seconds, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &census{server: s})
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &census{engine: e, log: log})
 	return m
 }
 
@@ -49,7 +50,7 @@ func (m *metrics) count(action workflow.Action, took time.Duration, outcome stri
 	m.seconds.WithLabelValues(string(action)).Observe(took.Seconds())
 }
 
-// outcome names what came of an action.
+// outcome names the outcome of an action.
 func outcome(err error) string {
 	if err == nil {
 		return "done"
@@ -64,7 +65,8 @@ func (m *metrics) handler() http.Handler {
 // census counts the sessions of the served projects when it is asked. It reads each of
 // them, so it keeps what it found for a while.
 type census struct {
-	server *Server
+	engine *engine.Engine
+	log    *slog.Logger
 
 	mu    sync.Mutex
 	taken time.Time
@@ -86,7 +88,7 @@ func (c *census) Describe(out chan<- *prometheus.Desc) { out <- sessionsDesc; ou
 func (c *census) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.server.engine.Now(); c.found == nil || now.Sub(c.taken) >= censusAge {
+	if now := c.engine.Now(); c.found == nil || now.Sub(c.taken) >= censusAge {
 		c.taken, c.found = now, c.take()
 	}
 	for at, n := range c.found {
@@ -99,10 +101,10 @@ func (c *census) Collect(out chan<- prometheus.Metric) {
 
 func (c *census) take() map[[2]string]int {
 	found := map[[2]string]int{}
-	for _, project := range c.server.engine.Projects() {
-		sessions, _, _, err := c.server.engine.Sessions(context.Background(), engine.Request{Cwd: project})
+	for _, project := range c.engine.Projects() {
+		sessions, _, _, err := c.engine.Sessions(context.Background(), engine.Request{Cwd: project})
 		if err != nil {
-			c.server.log.Debug("not counted", "project", project, "error", err)
+			c.log.Debug("not counted", "project", project, "error", err)
 			continue
 		}
 		for _, s := range sessions {

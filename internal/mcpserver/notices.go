@@ -15,7 +15,7 @@ import (
 // telling returns what passes an action's notices on to the client: as progress, if the
 // call asks for that, and as log messages at level info, which clients are sent only if
 // they want that level.
-func (s *Server) telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) {
+func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) {
 	var token mcp.ProgressToken
 	if call.Params.Meta != nil {
 		token = call.Params.Meta.ProgressToken

@@ -2,6 +2,7 @@ package mcpwire
 
 import (
 	"context"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -15,8 +16,9 @@ const maxRounds = 5
 // bridge lets handlers ask legacy clients in the modern style. The library would send their
 // requests too, but without a time limit, and would fail the call with a client's error.
 type bridge struct {
-	Options
-	closing context.Context
+	formLimit func(state string) time.Duration
+	refuse    func(error) *mcp.CallToolResult
+	closing   context.Context
 }
 
 func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
@@ -30,7 +32,7 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			call.Params.InputResponses = b.fulfil(ctx, result)
 			if b.closing.Err() != nil || ctx.Err() != nil {
 				// Nobody has answered, and the arguments of the call must not stand in for that.
-				return b.Refuse(fault.New(fault.Conflict, "the connection ends before the person has answered").
+				return b.refuse(fault.New(fault.Conflict, "the connection ends before the person has answered").
 					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
 			}
 			result, err = next(ctx, call)
@@ -64,7 +66,7 @@ func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationPa
 	if srv == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.FormLimit(state))
+	ctx, cancel := context.WithTimeout(ctx, b.formLimit(state))
 	defer cancel()
 	defer context.AfterFunc(b.closing, cancel)()
 	answer, err := srv.RequestElicitation(ctx, mcp.ElicitationRequest{

@@ -49,16 +49,22 @@ func ClientInfo(ctx context.Context) mcp.Implementation {
 // maxKeyPart bounds each part of the key of a client without a session, in bytes.
 const maxKeyPart = 2000
 
-// ClientKey tells the clients of a server apart. Modern clients have no sessions over HTTP: what
-// is remembered of one is kept for its name and machine, and shared is true.
-func ClientKey(ctx context.Context) (key string, shared bool) {
+// sessionless begins the keys of clients without a session.
+const sessionless = "http "
+
+// ClientKey tells the clients of a server apart. Modern clients have no sessions over HTTP: one
+// is then known by its name and machine.
+func ClientKey(ctx context.Context) string {
 	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
-		return session.SessionID(), false
+		return session.SessionID()
 	}
 	who, _ := httpguard.VisitorIn(ctx)
 	client := ClientInfo(ctx)
-	return strings.Join([]string{"http", who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " "), true
+	return sessionless + strings.Join([]string{who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " ")
 }
+
+// Sessionless reports whether a key is of a client without a session, which others may share.
+func Sessionless(key string) bool { return strings.HasPrefix(key, sessionless) }
 
 // NotFoundCode is the protocol's code for a missing resource.
 func NotFoundCode(ctx context.Context) int {

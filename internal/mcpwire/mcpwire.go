@@ -45,8 +45,8 @@ func New(name, version string, o Options, hooks *server.Hooks, options ...server
 	hooks.AddOnError(noteFailure)
 	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
 		server.WithHooks(hooks),
-		server.WithToolHandlerMiddleware(recovering(o)),
-		server.WithToolHandlerMiddleware(bridge{o, w.closing}.middleware),
+		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),
+		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.closing}.middleware),
 	}, options...)...)
 	return w
 }

@@ -23,16 +23,16 @@ func Caught(log *slog.Logger, kind, name string, err *error) {
 }
 
 // recovering turns a panic of a tool's handler into a refused action.
-func recovering(o Options) server.ToolHandlerMiddleware {
+func recovering(log *slog.Logger, refuse func(error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
 	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 			var bug error
 			defer func() {
 				if bug != nil {
-					result, err = o.Refuse(bug), nil
+					result, err = refuse(bug), nil
 				}
 			}()
-			defer Caught(o.Log, "tool", req.Params.Name, &bug)
+			defer Caught(log, "tool", req.Params.Name, &bug)
 			return next(ctx, req)
 		}
 	}

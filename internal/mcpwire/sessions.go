@@ -13,6 +13,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
+// limits bound what callers can make the server hold.
+type limits struct {
+	httpguard.Limits
+	// sessions take some 15 kB each.
+	sessions, peerSessions int
+}
+
+// defaultLimits leave a team room, and a server with 1 GB too.
+var defaultLimits = limits{
+	Limits:   httpguard.Limits{Streams: 2000, PeerStreams: 500, SessionStreams: 4, Bodies: 64 << 20, Write: time.Minute},
+	sessions: 2000, peerSessions: 500,
+}
+
 // httpSession is a client's session over HTTP.
 type httpSession struct {
 	peer string

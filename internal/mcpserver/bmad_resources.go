@@ -13,29 +13,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// methodScheme begins the addresses of the method's files.
-const methodScheme = catalog.Scheme + "://"
+// bmadScheme begins the addresses of the method's files.
+const bmadScheme = catalog.Scheme + "://"
 
-// addMethodResources offers the files of the method by their addresses. Which there are is in
-// the list that goes out to each caller.
-func (s *Server) addMethodResources() {
-	t := mcp.NewResourceTemplate(methodScheme+"{+path}", "bmad-file",
-		mcp.WithTemplateDescription("A file of the installed BMAD method as it is, such as bmad://_bmad/bmm/config.yaml; with ?view=resolved its text with placeholders filled in."))
-	t.Title = "File of the BMAD method"
-	s.wire.AddResourceTemplate(t, s.readResource)
-}
-
-// longestAddress bounds an address that is looked at, in bytes: an error repeats it.
+// longestAddress bounds an address that is read, in bytes: an error repeats it.
 const longestAddress = 4096
 
-// plainAddress makes the address of a request one that the library takes: it has no template
-// for what is not encoded in it, and says so with all of it.
+// plainAddress encodes the address of a request so that the library has a template for it: its
+// refusal would repeat all of it.
 func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 	uri := message.Params.URI
 	if len(uri) > longestAddress {
 		uri = visible.Clip(uri, 200)
 	}
-	if !strings.HasPrefix(uri, methodScheme) {
+	if !strings.HasPrefix(uri, bmadScheme) {
 		message.Params.URI = uri
 		return
 	}
@@ -50,8 +41,8 @@ func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 	message.Params.URI = b.String()
 }
 
-// readMethod returns the resource at an address of the method.
-func (s *Server) readMethod(uri string, base engine.Request) (engine.Resource, string, error) {
+// readBMAD returns the resource at an address of the method, and its project.
+func (o *offer) readBMAD(uri string, base engine.Request) (engine.Resource, string, error) {
 	ref, err := catalog.ParseRef(uri)
 	if err != nil {
 		return engine.Resource{}, "", err
@@ -59,7 +50,7 @@ func (s *Server) readMethod(uri string, base engine.Request) (engine.Resource, s
 	if ref.Cwd != "" {
 		base.Cwd = ref.Cwd
 	}
-	shelf, err := s.shelfOf(base)
+	shelf, err := o.shelfOf(base)
 	if err != nil {
 		return engine.Resource{}, "", err
 	}
@@ -74,10 +65,10 @@ func (s *Server) readMethod(uri string, base engine.Request) (engine.Resource, s
 	return res, shelf.Project, nil
 }
 
-// methodResources lists what a caller may want to read first: what there is, the
-// configuration, and the file that begins each item. Of the others the addresses are in
-// those, and in the lists of the tool.
-func methodResources(shelf *method.Shelf) []mcp.Resource {
+// bmadResources lists the resources that a caller may want to read first: the manifests, the
+// configuration, and the first file of each item. The addresses of other files are in those, and
+// in the lists of the tool.
+func bmadResources(shelf *method.Shelf) []mcp.Resource {
 	if shelf == nil || shelf.Empty() {
 		return nil
 	}
@@ -87,10 +78,10 @@ func methodResources(shelf *method.Shelf) []mcp.Resource {
 		return r
 	}
 	out := []mcp.Resource{
-		add(methodScheme+"config/current", "bmad/config", "BMAD configuration, without secrets", "application/json"),
-		add(methodScheme+"manifests/agents", "bmad/agents", "BMAD agents", "application/json"),
-		add(methodScheme+"manifests/tasks", "bmad/tasks", "BMAD tasks", "application/json"),
-		add(methodScheme+"manifests/workflows", "bmad/workflows", "BMAD workflows", "application/json"),
+		add(bmadScheme+"config/current", "bmad/config", "BMAD configuration, without secrets", "application/json"),
+		add(bmadScheme+"manifests/agents", "bmad/agents", "BMAD agents", "application/json"),
+		add(bmadScheme+"manifests/tasks", "bmad/tasks", "BMAD tasks", "application/json"),
+		add(bmadScheme+"manifests/workflows", "bmad/workflows", "BMAD workflows", "application/json"),
 	}
 	for _, i := range shelf.Catalog.Items() {
 		if i.URI == "" {
