@@ -119,7 +119,8 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	e, library := a.newEngine(roots)
 	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: a.hostConfirm, Method: library, Toolsets: a.toolsets, Log: a.log})
 	h := s.Handler(mcpserver.HTTPOptions{
-		Token: token, Remote: f.allowRemote, Origins: origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
+		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
+		MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
 	if err != nil {
@@ -165,7 +166,7 @@ func (f httpFlags) check() (token string, err error) {
 	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
 		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
 	}
-	if !f.allowRemote && !onlyLoopback(host) {
+	if !f.allowRemote && !httpguard.Loopback(host) {
 		return "", fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.address).
 			WithHint("take 127.0.0.1, or add --allow-remote and --token-file")
 	}
@@ -191,12 +192,6 @@ func parseOrigins(given []string) ([]string, error) {
 		out = append(out, origin)
 	}
 	return out, nil
-}
-
-// onlyLoopback reports whether an address to listen on is reached from this machine only.
-func onlyLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func readToken(name string) (string, error) {

@@ -160,8 +160,14 @@ func (f *Feed) round() {
 	if f.o.Recheck != nil {
 		f.o.Recheck()
 	}
-	for _, s := range f.subscribers() {
-		for _, subject := range f.subjects(s) {
+	f.mu.Lock()
+	followed := map[Subscriber][]string{}
+	for s, subjects := range f.seen {
+		followed[s] = slices.Sorted(maps.Keys(subjects))
+	}
+	f.mu.Unlock()
+	for s, subjects := range followed {
+		for _, subject := range subjects {
 			if f.ctx.Err() != nil {
 				return
 			}
@@ -170,18 +176,6 @@ func (f *Feed) round() {
 			}
 		}
 	}
-}
-
-func (f *Feed) subscribers() []Subscriber {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Collect(maps.Keys(f.seen))
-}
-
-func (f *Feed) subjects(s Subscriber) []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.seen[s]))
 }
 
 // news notes the state of a subject, and reports whether it differs from the one before, to a

@@ -9,11 +9,14 @@ package httpguard
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -48,7 +51,7 @@ func New(o Options) *Guard { return &Guard{o: o, want: sha256.Sum256([]byte("Bea
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !g.o.Remote && !loopback(r.Host):
+		case !g.o.Remote && !Loopback(r.Host):
 			// A page whose own name leads to this machine (DNS rebinding) sends its name.
 			g.o.Refuse(w, r, http.StatusForbidden, fmt.Sprintf("the host %q is not this machine; call http://127.0.0.1 or http://localhost", visible.Clip(r.Host, maxShown)))
 		case !g.mayCall(r):
@@ -150,8 +153,8 @@ func asksItself(r *http.Request) bool {
 	return true
 }
 
-// loopback reports whether a host, with or without a port, names this machine.
-func loopback(host string) bool {
+// Loopback reports whether a host, with or without a port, names this machine.
+func Loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -161,4 +164,39 @@ func loopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
+}
+
+// defaultPorts are the ports that browsers leave out of an origin.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
+// ParseOrigin reads the origin of web pages, such as https://inspector.example:8443, and
+// returns it as browsers send it.
+func ParseOrigin(given string) (string, error) {
+	switch strings.ToLower(given) {
+	case "*":
+		return "", errors.New("every web page would be let in; name each origin by itself")
+	case "null":
+		return "", errors.New("browsers send it for sandboxed frames and files of any site; serve the page from an address of its own")
+	}
+	if strings.ContainsFunc(given, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", errors.New("it has characters that browsers do not send in an origin; write other scripts as punycode (xn--…)")
+	}
+	u, err := url.Parse(strings.ToLower(given))
+	if err != nil || u.Scheme == "" || u.Hostname() == "" || strings.ContainsAny(u.Host, "*,") {
+		return "", errors.New("an origin is a scheme, a host and, if it is not the usual one, a port")
+	}
+	if u.Scheme+"://"+u.Host != strings.ToLower(given) {
+		return "", errors.New("an origin ends with its host or port: no path, no slash, no user, no query")
+	}
+	if strings.HasSuffix(u.Host, ":") || strings.HasSuffix(u.Hostname(), ".") {
+		return "", errors.New("its host ends with a colon or a dot")
+	}
+	port := u.Port()
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
+		return "", fmt.Errorf("there is no port %s", port)
+	}
+	if port == defaultPorts[u.Scheme] {
+		return u.Scheme + "://" + strings.TrimSuffix(u.Host, ":"+port), nil
+	}
+	return u.Scheme + "://" + u.Host, nil
 }

@@ -37,8 +37,8 @@ type bmadTools struct {
 	callers *callers
 }
 
-// asked has the arguments of a call of one of these tools.
-type asked struct {
+// bmadCall has the arguments of a call of one of these tools.
+type bmadCall struct {
 	cwd, item, words                     string
 	operation, uri, pattern, query, kind string
 	category, module, domain, cursor     string
@@ -46,21 +46,21 @@ type asked struct {
 
 // cwdArgument is one of every tool, cursorArgument of those that list.
 var (
-	cwdArgument    = argument[asked]{name: "cwd", text: func(a *asked) *string { return &a.cwd }}
-	cursorArgument = argument[asked]{name: "cursor", text: func(a *asked) *string { return &a.cursor }}
+	cwdArgument    = argument[bmadCall]{name: "cwd", text: func(a *bmadCall) *string { return &a.cwd }}
+	cursorArgument = argument[bmadCall]{name: "cursor", text: func(a *bmadCall) *string { return &a.cursor }}
 )
 
 // itemArguments are the name of an item and the person's words about it.
-func itemArguments(name, example, words string) arguments[asked] {
-	table := []argument[asked]{cwdArgument, {name: name, text: func(a *asked) *string { return &a.item }, missing: "pass it, such as " + example}}
+func itemArguments(name, example, words string) arguments[bmadCall] {
+	table := []argument[bmadCall]{cwdArgument, {name: name, text: func(a *bmadCall) *string { return &a.item }, missing: "pass it, such as " + example}}
 	if words != "" {
-		table = append(table, argument[asked]{name: words, read: readWords})
+		table = append(table, argument[bmadCall]{name: words, read: readWords})
 	}
-	return arguments[asked]{table: table, example: example}
+	return arguments[bmadCall]{table: table, example: example}
 }
 
 // readWords reads an argument that may be a text or an object, as a text.
-func readWords(a *asked, raw json.RawMessage) error {
+func readWords(a *bmadCall, raw json.RawMessage) error {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case bytes.Equal(raw, []byte("{}")):
@@ -72,13 +72,13 @@ func readWords(a *asked, raw json.RawMessage) error {
 	return textOf(&a.words, raw)
 }
 
-var resourcesArguments = arguments[asked]{example: `{"operation": "agents"}`, table: []argument[asked]{
+var resourcesArguments = arguments[bmadCall]{example: `{"operation": "agents"}`, table: []argument[bmadCall]{
 	cwdArgument,
-	{name: "operation", text: func(a *asked) *string { return &a.operation }, missing: `pass it, such as {"operation": "agents"}`},
-	{name: "uri", text: func(a *asked) *string { return &a.uri }},
-	{name: "pattern", text: func(a *asked) *string { return &a.pattern }},
-	{name: "query", text: func(a *asked) *string { return &a.query }},
-	{name: "type", text: func(a *asked) *string { return &a.kind }},
+	{name: "operation", text: func(a *bmadCall) *string { return &a.operation }, missing: `pass it, such as {"operation": "agents"}`},
+	{name: "uri", text: func(a *bmadCall) *string { return &a.uri }},
+	{name: "pattern", text: func(a *bmadCall) *string { return &a.pattern }},
+	{name: "query", text: func(a *bmadCall) *string { return &a.query }},
+	{name: "type", text: func(a *bmadCall) *string { return &a.kind }},
 	cursorArgument,
 }}
 
@@ -88,10 +88,10 @@ var (
 )
 
 // bmadHandler answers a call with a text.
-type bmadHandler func(shelf *method.Shelf, a asked) (string, error)
+type bmadHandler func(shelf *method.Shelf, a bmadCall) (string, error)
 
 // reading turns a handler into one of the library's.
-func (b bmadTools) reading(args arguments[asked], handle bmadHandler) server.ToolHandlerFunc {
+func (b bmadTools) reading(args arguments[bmadCall], handle bmadHandler) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		a, err := args.decode(rawArguments(call))
 		if err != nil {
@@ -126,7 +126,7 @@ func encoded(v any, err error) (string, error) {
 
 // item answers with the document of an item.
 func (b bmadTools) item(document func(shelf *method.Shelf, name, words string, w method.Ways) (string, error)) bmadHandler {
-	return func(shelf *method.Shelf, a asked) (string, error) {
+	return func(shelf *method.Shelf, a bmadCall) (string, error) {
 		return document(shelf, strings.TrimSpace(a.item), a.words, b.offer.ways(a.cwd))
 	}
 }
@@ -138,7 +138,7 @@ var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": ca
 // operations are those of bmad-resources.
 var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
 
-func (b bmadTools) resources(shelf *method.Shelf, a asked) (string, error) {
+func (b bmadTools) findOrRead(shelf *method.Shelf, a bmadCall) (string, error) {
 	switch operation := strings.TrimSpace(a.operation); operation {
 	case "read":
 		if strings.TrimSpace(a.uri) == "" {

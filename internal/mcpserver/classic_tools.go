@@ -18,29 +18,29 @@ var classicDefinitions []byte
 // classicTools are those of the toolset method-classic.
 func (b bmadTools) classicTools() []tool {
 	type row struct {
-		arguments arguments[asked]
+		arguments arguments[bmadCall]
 		handle    bmadHandler
 	}
-	list := func(table ...argument[asked]) arguments[asked] {
-		return arguments[asked]{table: append([]argument[asked]{cwdArgument}, append(table, cursorArgument)...), example: "{}"}
+	list := func(table ...argument[bmadCall]) arguments[bmadCall] {
+		return arguments[bmadCall]{table: append([]argument[bmadCall]{cwdArgument}, append(table, cursorArgument)...), example: "{}"}
 	}
 	const workflowExample, taskExample = `{"workflow_name": "create-prd"}`, `{"task_name": "shard-doc"}`
 	rows := map[string]row{
 		"list_workflows": {list(
-			argument[asked]{name: "category", text: func(a *asked) *string { return &a.category }},
-			argument[asked]{name: "module", text: func(a *asked) *string { return &a.module }},
-		), func(shelf *method.Shelf, a asked) (string, error) {
+			argument[bmadCall]{name: "category", text: func(a *bmadCall) *string { return &a.category }},
+			argument[bmadCall]{name: "module", text: func(a *bmadCall) *string { return &a.module }},
+		), func(shelf *method.Shelf, a bmadCall) (string, error) {
 			return encoded(shelf.Items(catalog.Workflow, a.category, a.module, a.cursor))
 		}},
-		"get_workflow_details": {itemArguments("workflow_name", workflowExample, ""), func(shelf *method.Shelf, a asked) (string, error) {
+		"get_workflow_details": {itemArguments("workflow_name", workflowExample, ""), func(shelf *method.Shelf, a bmadCall) (string, error) {
 			return encoded(shelf.Details(catalog.Workflow, strings.TrimSpace(a.item)))
 		}},
 		"execute_workflow": {itemArguments("workflow_name", workflowExample, "params"), b.item((*method.Shelf).Workflow)},
-		"list_tasks": {list(), func(shelf *method.Shelf, a asked) (string, error) {
+		"list_tasks": {list(), func(shelf *method.Shelf, a bmadCall) (string, error) {
 			return encoded(shelf.Items(catalog.Task, "", "", a.cursor))
 		}},
 		"execute_task":  {itemArguments("task_name", taskExample, "params"), b.item((*method.Shelf).Task)},
-		"get_knowledge": {list(argument[asked]{name: "domain", text: func(a *asked) *string { return &a.domain }}), knowledge},
+		"get_knowledge": {list(argument[bmadCall]{name: "domain", text: func(a *bmadCall) *string { return &a.domain }}), knowledge},
 	}
 	var definitions []struct {
 		Name, Title, Description string
@@ -57,7 +57,7 @@ func (b bmadTools) classicTools() []tool {
 	return out
 }
 
-func knowledge(shelf *method.Shelf, a asked) (string, error) {
+func knowledge(shelf *method.Shelf, a bmadCall) (string, error) {
 	text, page, err := shelf.Knowledge(a.domain, a.cursor)
 	if err != nil || text != "" {
 		return text, err

@@ -20,26 +20,26 @@ var (
 // ConfirmTool is the name of the tool about which the host asks the person on every call.
 const ConfirmTool = "bmad-confirm"
 
-// decision is a call of bmad-confirm.
-type decision struct{ sessionID, cwd, stage, decision, sha256, feedback string }
+// confirmation has the arguments of a call of bmad-confirm.
+type confirmation struct{ sessionID, cwd, stage, decision, sha256, feedback string }
 
 // confirmMissing is the hint to a call that lacks something.
 const confirmMissing = "pass session_id, stage, decision and the sha256 of draft in the last reply"
 
-var confirmArguments = arguments[decision]{
+var confirmArguments = arguments[confirmation]{
 	example: `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`,
-	table: []argument[decision]{
-		{name: "session_id", text: func(d *decision) *string { return &d.sessionID }, missing: confirmMissing},
-		{name: "stage", text: func(d *decision) *string { return &d.stage }, missing: confirmMissing},
-		{name: "decision", text: func(d *decision) *string { return &d.decision }, missing: confirmMissing},
-		{name: "sha256", text: func(d *decision) *string { return &d.sha256 }, missing: confirmMissing},
-		{name: "feedback", text: func(d *decision) *string { return &d.feedback }},
-		{name: "cwd", text: func(d *decision) *string { return &d.cwd }},
+	table: []argument[confirmation]{
+		{name: "session_id", text: func(d *confirmation) *string { return &d.sessionID }, missing: confirmMissing},
+		{name: "stage", text: func(d *confirmation) *string { return &d.stage }, missing: confirmMissing},
+		{name: "decision", text: func(d *confirmation) *string { return &d.decision }, missing: confirmMissing},
+		{name: "sha256", text: func(d *confirmation) *string { return &d.sha256 }, missing: confirmMissing},
+		{name: "feedback", text: func(d *confirmation) *string { return &d.feedback }},
+		{name: "cwd", text: func(d *confirmation) *string { return &d.cwd }},
 	},
 }
 
 // decodeConfirm reads the arguments of bmad-confirm.
-func decodeConfirm(raw []byte) (decision, error) {
+func decodeConfirm(raw []byte) (confirmation, error) {
 	d, err := confirmArguments.decode(raw)
 	if err == nil && d.decision != string(workflow.DecisionApprove) && d.decision != string(workflow.DecisionChanges) {
 		err = fault.New(fault.InvalidArgument, "decision %q is none of %s, %s", clip(d.decision), workflow.DecisionApprove, workflow.DecisionChanges).

@@ -65,13 +65,7 @@ func (c *callers) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult
 		text = first
 	}
 	text += "\nYour assistant has named it; your host does not have it open."
-	choices := map[string]any{"type": "string", "title": "Your decision"}
-	labels := []string{"Yes, remember", "No"}
-	if server.RequestProtocolVersion(ctx) >= "2025-11-25" {
-		choices["oneOf"] = []map[string]any{{"const": allowFolder, "title": labels[0]}, {"const": denyFolder, "title": labels[1]}}
-	} else {
-		choices["enum"], choices["enumNames"] = []string{allowFolder, denyFolder}, labels
-	}
+	choices := styleOf(ctx).choose(map[string]any{"type": "string", "title": "Your decision"}, []string{allowFolder, denyFolder}, []string{"Yes, remember", "No"})
 	c.log.Info("asked about a folder", "folder", real)
 	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, mcp.ElicitationParams{
 		Message:         text,

@@ -2,10 +2,12 @@ package mcpserver
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -47,6 +49,10 @@ const (
 type formStyle struct {
 	// titled is true for clients that know enumerations with titles as the protocol now has them.
 	titled bool
+}
+
+func styleOf(ctx context.Context) formStyle {
+	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
 }
 
 // params is the form of a question. Claude Code 2.1 shows three lines of the message, 49

@@ -13,16 +13,10 @@ import (
 // Endpoint is the path at which MCP is served over HTTP.
 const Endpoint = "/mcp"
 
-// HTTPOptions bound a server on HTTP. The zero value serves clients on this machine.
+// HTTPOptions bound a server on HTTP.
 type HTTPOptions struct {
-	// Token, if not empty, is what a client has to send as "Authorization: Bearer …".
-	Token string
-	// Remote is true where the server listens for other machines: a request may then name
-	// the server by any host.
-	Remote bool
-	// Origins are those of web pages that may call, as httpguard.ParseOrigin returns them. Pages
-	// of the server's own origin may call besides.
-	Origins []string
+	// Options say who may call.
+	httpguard.Options
 	// MaxBody bounds the body of a request, in bytes.
 	MaxBody int64
 	// Idle is how long a client's session may be without a request before it ends.
@@ -43,8 +37,8 @@ type Handler struct {
 // Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
 // /metrics if it was asked for.
 func (s *Server) Handler(o HTTPOptions) *Handler {
-	h := &Handler{server: s, mcp: s.wire.HTTP(mcpwire.HTTPOptions{MaxBody: o.MaxBody, Idle: o.Idle, Now: o.Now})}
-	guard := h.mcp.Guard(httpguard.Options{Token: o.Token, Remote: o.Remote, Origins: o.Origins})
+	h := &Handler{server: s, mcp: s.wire.HTTP(o.MaxBody, o.Idle, o.Now)}
+	guard := h.mcp.Guard(o.Options)
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plainText(w, http.StatusOK, "ok") })
 	h.mux.HandleFunc("GET /readyz", h.ready)
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

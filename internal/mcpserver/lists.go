@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,10 +43,10 @@ func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequ
 	shelf := l.offer.shelf(base)
 	var out []mcp.Tool
 	for _, t := range result.Tools {
-		if !l.offer.lists(t.Name, shelf) {
+		if !l.offer.shows(t.Name, shelf) {
 			continue
 		}
-		if t.Name == ResourcesTool && !l.offer.lists(AgentTool, shelf) {
+		if t.Name == ResourcesTool && !l.offer.shows(AgentTool, shelf) {
 			t.Description = strings.Replace(t.Description, "use "+AgentTool, "use its own tool", 1)
 		}
 		out = append(out, t)
@@ -124,7 +126,7 @@ func (l *lists) look(ctx context.Context, base engine.Request, subject string) f
 func (l *lists) toolsSight(shelf *method.Shelf) feed.Sight {
 	var names []string
 	for name, toolset := range l.offer.sets {
-		if toolset == config.ToolsetMethod && l.offer.lists(name, shelf) {
+		if toolset == config.ToolsetMethod && l.offer.shows(name, shelf) {
 			names = append(names, name)
 		}
 	}
@@ -160,4 +162,28 @@ func listSight(names []string, project string, shelf *method.Shelf) feed.Sight {
 		seen.Folders = shelf.Folders()
 	}
 	return seen
+}
+
+// maxList is the size in bytes that no list of resources, prompts or tools exceeds.
+const maxList = 19_000
+
+// pageOf returns the page of a list that begins after a cursor, and the cursor of the next.
+// The list is in the order of its names; a cursor is the last name of a page, as the library
+// has it, so that a list that has changed meanwhile goes on where it was.
+func pageOf[T any](all []T, cursor mcp.Cursor, name func(T) string) ([]T, mcp.Cursor) {
+	slices.SortStableFunc(all, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	if last, err := base64.StdEncoding.DecodeString(string(cursor)); err == nil && cursor != "" {
+		all = slices.DeleteFunc(all, func(v T) bool { return name(v) <= string(last) })
+	}
+	size := 0
+	for n, v := range all {
+		data, err := json.Marshal(v)
+		if size += len(data) + 1; err == nil && size > maxList && n > 0 {
+			return all[:n], mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(name(all[n-1]))))
+		}
+	}
+	if all == nil {
+		all = []T{}
+	}
+	return all, ""
 }

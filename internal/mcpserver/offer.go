@@ -65,8 +65,8 @@ func (o *offer) callable(tool string) bool {
 	return true
 }
 
-// lists reports whether a tool is listed for a caller with this shelf.
-func (o *offer) lists(tool string, shelf *method.Shelf) bool {
+// shows reports whether a tool is listed for a caller with this shelf.
+func (o *offer) shows(tool string, shelf *method.Shelf) bool {
 	toolset, ours := o.sets[tool]
 	switch {
 	case !ours || o.named(toolset):

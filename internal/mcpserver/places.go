@@ -2,11 +2,17 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // place adds the folders in which to look for a call without cwd: the host's project, the
@@ -52,4 +58,99 @@ func (c *callers) base(ctx context.Context) engine.Request {
 	}
 	req.Places = c.places.with(roots)
 	return req
+}
+
+// Over HTTP one server has many projects, and clients of several people. A call is for the
+// folder its cwd names, else for the root that its client works in, as far as it is served,
+// else for the served folder if that is itself a project. Otherwise the call is refused: the
+// work of one project does not belong into a folder of several.
+
+// placeServed is place over HTTP.
+func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+	if req.Cwd != "" {
+		if req.Action == workflow.ActionStart && c.onlyHolds(req.Cwd) {
+			return refuse(fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
+				WithHint("pass the folder of the one that is meant, such as %s; if all of it is one project, make it a repository, or start the server in it without --root", strings.Join(c.engine.ServedProjects(), ", ")))
+		}
+		return nil
+	}
+	roots := c.roots.of(ctx)
+	if mcpwire.Modern(ctx) {
+		var ask *mcp.CallToolResult
+		if roots, ask = clientRoots(ctx, call); ask != nil {
+			return ask
+		}
+	}
+	req.Places = append(req.Places, c.served(roots, req.SessionID != "")...)
+	return nil
+}
+
+// served returns where to look for a client with these roots. Several say where sessions may
+// be, but not where to start one.
+func (c *callers) served(roots []string, several bool) []string {
+	var out []string
+	for _, root := range roots {
+		if c.engine.Serves(root) && (!c.isServed(root) || c.home() != "") {
+			out = append(out, root)
+		}
+	}
+	if len(out) > 1 && !several {
+		out = nil
+	}
+	if home := c.home(); home != "" {
+		out = append(out, home)
+	}
+	return out
+}
+
+// home is the folder of calls that do not say which project they are for: the one that the
+// server was started in, or the only one it was told to serve if that is a project.
+func (c *callers) home() string {
+	switch p := c.places; {
+	case p.Project != "":
+		return p.Project
+	case len(p.Served) == 1 && c.engine.IsProject(p.Served[0]):
+		return p.Served[0]
+	}
+	return ""
+}
+
+// isServed reports whether a folder is one that the server was told to serve, and not one
+// within it.
+func (c *callers) isServed(folder string) bool {
+	real, err := filepath.EvalSymlinks(folder)
+	return err == nil && slices.Contains(c.places.Served, filepath.Clean(real))
+}
+
+// onlyHolds reports whether a folder was given to serve the projects in it.
+func (c *callers) onlyHolds(folder string) bool {
+	return c.places.Project == "" && c.isServed(folder) && c.engine.HoldsProjects(folder)
+}
+
+// cwdOnStdio are the descriptions of cwd in the schemas, which are those on stdio, each with the
+// condition under which a call over HTTP can do without it.
+var cwdOnStdio = map[string]string{
+	"absolute path of the project folder; default: the folder the host works in": "session_id is given or your host tells its roots",
+	"absolute path of the project, if not the one the server runs for":           "your host tells its roots",
+}
+
+// schema describes cwd in a tool's schema as it is for the callers of this server.
+func (c *callers) schema(given json.RawMessage) json.RawMessage {
+	if !c.places.Remote {
+		return given
+	}
+	home := c.home()
+	schema := string(given)
+	for words, unless := range cwdOnStdio {
+		here := "absolute path of the project folder, in " + strings.Join(c.places.Served, " or ")
+		if home != "" {
+			here += "; default: " + home
+		} else {
+			here += "; required unless " + unless
+		}
+		if text, err := json.Marshal(here); err == nil {
+			schema = strings.Replace(schema, `"`+words+`"`, string(text), 1)
+		}
+	}
+	return json.RawMessage(schema)
 }

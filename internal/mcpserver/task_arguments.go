@@ -24,8 +24,8 @@ var taskArguments = []argument[engine.Request]{
 	{name: "codex_result", read: result(workflow.Codex, func(r *engine.Result) *string { return &r.Text })},
 	{name: "claude_result_path", read: result(workflow.Claude, func(r *engine.Result) *string { return &r.Path })},
 	{name: "codex_result_path", read: result(workflow.Codex, func(r *engine.Result) *string { return &r.Path })},
-	{name: "sprints", read: readSprints},
-	{name: "answers", read: readAnswers},
+	{name: "sprints", read: valueAs("a list of whole numbers such as [1, 2]", func(q *engine.Request) *[]int { return &q.Sprints })},
+	{name: "answers", read: valueAs(`an object of question id and text such as {"q1": "…"}`, func(q *engine.Request) *map[string]string { return &q.Answers })},
 	{name: "confirmed", read: truth(func(q *engine.Request) **bool { return &q.Confirmed }), decides: true},
 	{name: "approved", read: truth(func(q *engine.Request) **bool { return &q.Approved }), decides: true},
 	{name: "feedback", text: func(q *engine.Request) *string { return &q.Feedback }},
@@ -92,6 +92,7 @@ func result(e workflow.Engine, field func(*engine.Result) *string) func(*engine.
 	}
 }
 
+// truth is not left out by null: leaving it out would be a decision.
 func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMessage) error {
 	return func(q *engine.Request, raw json.RawMessage) error {
 		if json.Unmarshal(raw, field(q)) != nil || *field(q) == nil {
@@ -101,23 +102,19 @@ func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMes
 	}
 }
 
+// valueAs reads an argument that has to be as want says.
+func valueAs[V any](want string, field func(*engine.Request) *V) func(*engine.Request, json.RawMessage) error {
+	return func(q *engine.Request, raw json.RawMessage) error {
+		if json.Unmarshal(raw, field(q)) != nil {
+			return fmt.Errorf("must be %s, not %s", want, kind(raw))
+		}
+		return nil
+	}
+}
+
 func readRevision(q *engine.Request, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &q.Revision) != nil {
 		return fmt.Errorf("must be a whole number such as 4, not %.40s", raw)
-	}
-	return nil
-}
-
-func readSprints(q *engine.Request, raw json.RawMessage) error {
-	if json.Unmarshal(raw, &q.Sprints) != nil {
-		return fmt.Errorf("must be a list of whole numbers such as [1, 2], not %s", kind(raw))
-	}
-	return nil
-}
-
-func readAnswers(q *engine.Request, raw json.RawMessage) error {
-	if json.Unmarshal(raw, &q.Answers) != nil {
-		return fmt.Errorf(`must be an object of question id and text such as {"q1": "…"}, not %s`, kind(raw))
 	}
 	return nil
 }

@@ -2,6 +2,9 @@ package mcpwire
 
 import (
 	"context"
+	"encoding/json"
+	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -76,4 +79,60 @@ func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationPa
 		return nil
 	}
 	return answer
+}
+
+// Caught turns a panic into an error that promises nothing: it is not known how far the action
+// had come. It has to be deferred. The log has the stack.
+func Caught(log *slog.Logger, kind, name string, err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	log.Error("internal error", kind, name, "panic", p, "stack", string(debug.Stack()))
+	*err = fault.Unexpected(p)
+}
+
+// recovering turns a panic of a tool's handler into a refused action.
+func recovering(log *slog.Logger, refuse func(error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
+	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+			var bug error
+			defer func() {
+				if bug != nil {
+					result, err = refuse(bug), nil
+				}
+			}()
+			defer Caught(log, "tool", req.Params.Name, &bug)
+			return next(ctx, req)
+		}
+	}
+}
+
+// rootsLimit bounds the wait for a client's roots; without them there are other ways to find
+// the project.
+const rootsLimit = 2 * time.Second
+
+// Roots asks the legacy client of a request for its roots; nil where it does not answer in time,
+// or answers with an error.
+func Roots(ctx context.Context) *mcp.ListRootsResult {
+	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
+	defer cancel()
+	session := server.ClientSessionFromContext(ctx)
+	if r, ok := ctx.Value(responseKey{}).(*response); ok && session != nil {
+		var list mcp.ListRootsResult
+		result, err := r.ask(ctx, session.SessionID(), string(mcp.MethodListRoots))
+		if err != nil || json.Unmarshal(result, &list) != nil {
+			return nil
+		}
+		return &list
+	}
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return nil
+	}
+	list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
+	if err != nil {
+		return nil
+	}
+	return list
 }

@@ -20,16 +20,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// HTTPOptions bound what clients can send over HTTP.
-type HTTPOptions struct {
-	// MaxBody bounds the body of a request, in bytes.
-	MaxBody int64
-	// Idle is how long a client's session may be without a request before it ends.
-	Idle time.Duration
-	// Now is the clock.
-	Now func() time.Time
-}
-
 const (
 	// heartbeat is how often a stream without messages shows that it is alive: proxies commonly
 	// cut connections that are silent for a minute.
@@ -48,7 +38,7 @@ type HTTP struct {
 	wire     *Wire
 	stream   *server.StreamableHTTPServer
 	sessions *sessionIDs
-	o        HTTPOptions
+	maxBody  int64
 	log      *slog.Logger
 	asks     asks
 	limiter  *httpguard.Limiter
@@ -56,17 +46,20 @@ type HTTP struct {
 	posts sync.RWMutex
 }
 
-// HTTP returns the way to clients over HTTP.
-func (w *Wire) HTTP(o HTTPOptions) *HTTP { return w.http(o, defaultLimits) }
+// HTTP returns the way to clients over HTTP. maxBody bounds the body of a request, in bytes; idle
+// is how long a client's session may be without a request before it ends.
+func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HTTP {
+	return w.http(maxBody, idle, now, defaultLimits)
+}
 
-func (w *Wire) http(o HTTPOptions, l limits) *HTTP {
-	l.Bodies = max(l.Bodies, 2*o.MaxBody) // the largest has to fit into what is left to large ones
+func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
+	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into what is left to large ones
 	l.SmallBody = maxMessage
-	h := &HTTP{wire: w, o: o, log: w.log, sessions: newSessionIDs(o.Now, l), asks: asks{open: map[string]asked{}}, limiter: httpguard.NewLimiter(l.Limits)}
+	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), asks: asks{open: map[string]asked{}}, limiter: httpguard.NewLimiter(l.Limits)}
 	h.sessions.ended = h.forget
 	h.stream = server.NewStreamableHTTPServer(w.MCPServer,
 		server.WithSessionIdManagerResolver(h.sessions),
-		server.WithSessionIdleTTL(o.Idle),
+		server.WithSessionIdleTTL(idle),
 		server.WithHeartbeatInterval(heartbeat),
 		server.WithStreamableHTTPLogger(w.log),
 		// The guard in front looks at every request, and names the problem.
@@ -288,7 +281,7 @@ func (h *HTTP) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
 
 // body reads the body of a request, or refuses it. done is called when it is not needed any more.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
-	limit := h.o.MaxBody
+	limit := h.maxBody
 	tooLarge := "the request has more than " + strconv.FormatInt(limit, 10) + " bytes; hand long documents in as files of the project, by their paths"
 	if r.Header.Get(server.HeaderKeySessionID) == "" && !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && limit > maxMessage {
 		// All it can be is the beginning of a session.

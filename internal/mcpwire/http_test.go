@@ -33,7 +33,7 @@ func limited(t *testing.T, l limits) (*HTTP, *httptest.Server) {
 // overHTTP serves a wire until the test ends.
 func overHTTP(t *testing.T, w *Wire, l limits) (*HTTP, *httptest.Server) {
 	t.Helper()
-	h := w.http(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: time.Now}, l)
+	h := w.http(1<<20, time.Minute, time.Now, l)
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(h.Pace(w), r) }))
 	t.Cleanup(func() {
 		w.Close()
