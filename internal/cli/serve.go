@@ -30,8 +30,8 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 	a.reach, a.settings.Confined = newReach(a, opened), true
 	a.engine, a.library = a.newEngine(nil)
 	s := mcpserver.New(a.engine, mcpserver.Options{
-		Version: version(), Places: places, Reach: a.reach, HostConfirm: mcpserver.HostConfirm(a.hostConfirm),
-		Method: a.library, Toolsets: a.toolsetNames(), Log: a.log,
+		Version: version(), Places: places, Reach: a.reach, HostConfirm: a.hostConfirm,
+		Method: a.library, Toolsets: a.toolsets, Log: a.log,
 	})
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")

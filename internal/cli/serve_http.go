@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -118,9 +119,10 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 		places.Project = roots[0]
 	}
 	e, library := a.newEngine(roots)
-	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: mcpserver.HostConfirm(a.hostConfirm), Method: library, Toolsets: a.toolsetNames(), Log: a.log})
+	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: a.hostConfirm, Method: library, Toolsets: a.toolsets, Log: a.log})
 	h := s.Handler(mcpserver.HTTPOptions{
-		Token: token, Remote: f.allowRemote, Origins: origins, MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
+		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
+		MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
 	if err != nil {
@@ -166,7 +168,7 @@ func (f httpFlags) check() (token string, err error) {
 	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
 		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
 	}
-	if !f.allowRemote && !onlyLoopback(host) {
+	if !f.allowRemote && !httpguard.Loopback(host) {
 		return "", fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.address).
 			WithHint("take 127.0.0.1, or add --allow-remote and --token-file")
 	}
@@ -184,7 +186,7 @@ func (f httpFlags) check() (token string, err error) {
 func parseOrigins(given []string) ([]string, error) {
 	var out []string
 	for _, g := range given {
-		origin, err := mcpserver.ParseOrigin(g)
+		origin, err := httpguard.ParseOrigin(g)
 		if err != nil {
 			return nil, fault.New(fault.InvalidArgument, "--allow-origin %q is not an origin: %w", g, err).
 				WithHint("give scheme, host and port as browsers send them, such as https://inspector.example or http://localhost:6274; repeat the flag for more")
@@ -192,12 +194,6 @@ func parseOrigins(given []string) ([]string, error) {
 		out = append(out, origin)
 	}
 	return out, nil
-}
-
-// onlyLoopback reports whether an address to listen on is reached from this machine only.
-func onlyLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func readToken(name string) (string, error) {
@@ -260,13 +256,4 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		typed = a.trust()
 	}
 	return engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Log: a.log}), library
-}
-
-// toolsetNames are the toolsets as the server takes them.
-func (a *app) toolsetNames() []string {
-	var out []string
-	for _, t := range a.toolsets {
-		out = append(out, string(t))
-	}
-	return out
 }

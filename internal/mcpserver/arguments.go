@@ -9,153 +9,106 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// argument is one argument of bmad-task: how it is read, and which actions take it.
-type argument struct {
-	name    string
-	actions []workflow.Action // nil: all
-	read    func(q *engine.Request, raw json.RawMessage) error
+// arguments are those of a tool, as they are read into a T.
+type arguments[T any] struct {
+	table []argument[T]
+	// example is a call of the tool, as JSON.
+	example string
+	// fits, if not nil, refuses an argument that does not go with those before it in the table.
+	fits func(to *T, name string) error
 }
 
-var leaving = []workflow.Action{workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionReopen, workflow.ActionCancel}
-
-var taskArguments = []argument{
-	{"action", nil, text(func(q *engine.Request) *string { return (*string)(&q.Action) })},
-	{"session_id", nil, text(func(q *engine.Request) *string { return &q.SessionID })},
-	{"objective", []workflow.Action{workflow.ActionStart}, text(func(q *engine.Request) *string { return &q.Objective })},
-	{"workflow", []workflow.Action{workflow.ActionStart}, text(func(q *engine.Request) *string { return &q.Workflow })},
-	{"task_name", []workflow.Action{workflow.ActionStart}, text(func(q *engine.Request) *string { return &q.TaskName })},
-	{"cwd", nil, text(func(q *engine.Request) *string { return &q.Cwd })},
-	{"stage", nil, text(func(q *engine.Request) *string { return &q.Stage })},
-	{"claude_result", submits, result(workflow.Claude, func(r *engine.Result) *string { return &r.Text })},
-	{"codex_result", submits, result(workflow.Codex, func(r *engine.Result) *string { return &r.Text })},
-	{"claude_result_path", submits, result(workflow.Claude, func(r *engine.Result) *string { return &r.Path })},
-	{"codex_result_path", submits, result(workflow.Codex, func(r *engine.Result) *string { return &r.Path })},
-	{"sprints", submits, readSprints},
-	{"answers", []workflow.Action{workflow.ActionAnswer}, readAnswers},
-	{"confirmed", []workflow.Action{workflow.ActionConfirm}, truth(func(q *engine.Request) **bool { return &q.Confirmed })},
-	{"approved", []workflow.Action{workflow.ActionApprove}, truth(func(q *engine.Request) **bool { return &q.Approved })},
-	{"feedback", leaving, text(func(q *engine.Request) *string { return &q.Feedback })},
-	{"view", []workflow.Action{workflow.ActionStatus}, text(func(q *engine.Request) *string { return &q.View })},
-	{"revision", changes, readRevision},
+// argument is one argument of a tool.
+type argument[T any] struct {
+	name string
+	// text is the field of an argument that is a text; read reads any other.
+	text func(*T) *string
+	read func(to *T, raw json.RawMessage) error
+	// missing is the hint to a call without the argument; "" where it may be left out.
+	missing string
+	// decides is true where leaving the argument out would be a decision: null is not that.
+	decides bool
 }
 
-var changes = append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, leaving...)
-
-var submits = []workflow.Action{workflow.ActionSubmit}
-
-// decodeTask reads the arguments of a call. Each mistake is an error that a
-// model can correct itself from.
-func decodeTask(raw []byte) (engine.Request, error) {
-	var q engine.Request
+// decode reads the arguments of a call. Each mistake is an error by which a model can correct
+// itself; the table's order decides which of several it gets.
+func (a arguments[T]) decode(raw []byte) (T, error) {
+	var to T
 	if err := checkEncoding(raw); err != nil {
-		return q, err
+		return to, err
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil && len(bytes.TrimSpace(raw)) > 0 {
-		return q, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", strings.TrimSuffix(kind(raw), " with other values")).
-			WithHint(`call with an object such as {"action": "status"}`)
+		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", strings.TrimSuffix(kind(raw), " with other values")).
+			WithHint("call with an object such as %s", a.example)
 	}
-	names := make([]string, len(taskArguments))
-	for i, a := range taskArguments {
-		names[i] = a.name
+	names := make([]string, len(a.table))
+	for i, known := range a.table {
+		names[i] = known.name
 	}
 	for name := range given {
 		if !slices.Contains(names, name) {
-			return q, fault.New(fault.InvalidArgument, "unknown argument %q", name).
+			return to, fault.New(fault.InvalidArgument, "unknown argument %q", clip(name)).
 				WithHint("the arguments are: %s", strings.Join(names, ", "))
 		}
 	}
-	// In a fixed order, so that the same mistake gives the same message.
-	for _, a := range taskArguments {
-		value, ok := given[a.name]
-		// null counts as left out, but not where leaving out would be a decision.
-		if !ok || string(bytes.TrimSpace(value)) == "null" && a.name != "confirmed" && a.name != "approved" {
+	for _, known := range a.table {
+		value, ok := given[known.name]
+		if !ok || string(bytes.TrimSpace(value)) == "null" && !known.decides {
 			continue
 		}
-		if err := a.read(&q, value); err != nil {
-			return q, fault.New(fault.InvalidArgument, "%s %w", a.name, err).WithHint("correct the argument and call again")
+		if err := known.take(&to, value); err != nil {
+			return to, err
 		}
-		if q.Action == "confirm_save" {
-			q.Action = workflow.ActionConfirm
+		if a.fits == nil {
+			continue
 		}
-		if a.actions != nil && slices.Contains(workflow.Actions(), q.Action) && !slices.Contains(a.actions, q.Action) {
-			return q, misplaced(a, q.Action)
+		if err := a.fits(&to, known.name); err != nil {
+			return to, err
 		}
 	}
-	if q.Action == "" {
-		return q, fault.New(fault.InvalidArgument, "action is missing").
-			WithHint(`pass one of: start, submit, answer, confirm, approve, status, resume, reopen, cancel`)
+	for _, known := range a.table {
+		if known.missing != "" && strings.TrimSpace(*known.text(&to)) == "" {
+			return to, fault.New(fault.InvalidArgument, "%s is missing", known.name).WithHint("%s", known.missing)
+		}
 	}
-	return q, nil
+	return to, nil
 }
 
-func misplaced(a argument, action workflow.Action) error {
-	var taken []string
-	for _, other := range taskArguments {
-		if other.name != "action" && (other.actions == nil || slices.Contains(other.actions, action)) {
-			taken = append(taken, other.name)
-		}
+// take reads the value of an argument.
+func (a argument[T]) take(to *T, raw json.RawMessage) error {
+	read := a.read
+	if read == nil {
+		read = func(to *T, raw json.RawMessage) error { return textOf(a.text(to), raw) }
 	}
-	return fault.New(fault.InvalidArgument, "%s does not take %s", action, a.name).
-		WithHint("%s takes: %s", action, strings.Join(taken, ", "))
-}
-
-func text(field func(*engine.Request) *string) func(*engine.Request, json.RawMessage) error {
-	return func(q *engine.Request, raw json.RawMessage) error {
-		if json.Unmarshal(raw, field(q)) != nil {
-			return fmt.Errorf("must be a text, not %s", kind(raw))
-		}
-		return nil
-	}
-}
-
-func result(e workflow.Engine, field func(*engine.Result) *string) func(*engine.Request, json.RawMessage) error {
-	return func(q *engine.Request, raw json.RawMessage) error {
-		i := slices.IndexFunc(q.Results, func(r engine.Result) bool { return r.Engine == e })
-		if i < 0 {
-			q.Results = append(q.Results, engine.Result{Engine: e})
-			i = len(q.Results) - 1
-		}
-		if json.Unmarshal(raw, field(&q.Results[i])) != nil {
-			return fmt.Errorf("must be a text, not %s; a JSON document goes in as one text", kind(raw))
-		}
-		return nil
-	}
-}
-
-func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMessage) error {
-	return func(q *engine.Request, raw json.RawMessage) error {
-		if json.Unmarshal(raw, field(q)) != nil || *field(q) == nil {
-			return fmt.Errorf("must be true or false, not %s", kind(raw))
-		}
-		return nil
-	}
-}
-
-func readRevision(q *engine.Request, raw json.RawMessage) error {
-	if json.Unmarshal(raw, &q.Revision) != nil {
-		return fmt.Errorf("must be a whole number such as 4, not %.40s", raw)
+	if err := read(to, raw); err != nil {
+		return fault.New(fault.InvalidArgument, "%s %w", a.name, err).WithHint("correct the argument and call again")
 	}
 	return nil
 }
 
-func readSprints(q *engine.Request, raw json.RawMessage) error {
-	if json.Unmarshal(raw, &q.Sprints) != nil {
-		return fmt.Errorf("must be a list of whole numbers such as [1, 2], not %s", kind(raw))
+func textOf(to *string, raw json.RawMessage) error {
+	if json.Unmarshal(raw, to) != nil {
+		return fmt.Errorf("must be a text, not %s", kind(raw))
 	}
 	return nil
 }
 
-func readAnswers(q *engine.Request, raw json.RawMessage) error {
-	if json.Unmarshal(raw, &q.Answers) != nil {
-		return fmt.Errorf(`must be an object of question id and text such as {"q1": "…"}, not %s`, kind(raw))
+// rawArguments returns the arguments of a call as JSON.
+func rawArguments(call mcp.CallToolRequest) []byte {
+	if raw, ok := call.GetRawArguments().(json.RawMessage); ok {
+		return raw
 	}
-	return nil
+	data, err := json.Marshal(call.Params.Arguments)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // kind names a JSON value for a message.
@@ -190,7 +143,7 @@ func checkEncoding(raw []byte) error {
 }
 
 func halfSurrogate(raw []byte) bool {
-	high := -1 // where a high half ended, so that its low half is due there
+	high := -1 // where a high half ended, and its low half has to follow
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
 			if high == i {

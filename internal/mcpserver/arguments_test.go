@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -65,21 +67,67 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestSchemaHasEveryArgument keeps what clients are told the same as what is read.
-func TestSchemaHasEveryArgument(t *testing.T) {
-	var schema struct {
-		Properties map[string]any `json:"properties"`
-	}
-	if err := json.Unmarshal(taskSchema, &schema); err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range taskArguments {
-		if schema.Properties[a.name] == nil {
-			t.Errorf("the schema has no %q", a.name)
+// TestSchemasHaveEveryArgument keeps what clients are told the same as what is read, for every
+// tool.
+func TestSchemasHaveEveryArgument(t *testing.T) {
+	for _, c := range []struct {
+		tool   string
+		schema []byte
+		names  []string
+	}{
+		{TaskTool, taskSchema, namesOf(taskArguments)},
+		{ConfirmTool, confirmSchema, namesOf(confirmArguments.table)},
+		{ResourcesTool, resourcesSchema, namesOf(resourcesArguments.table)},
+		{WorkflowTool, workflowSchema, namesOf(workflowArguments.table)},
+		{AgentTool, agentSchema, namesOf(agentArguments.table)},
+	} {
+		var schema struct {
+			Properties map[string]any `json:"properties"`
 		}
-		delete(schema.Properties, a.name)
+		if err := json.Unmarshal(c.schema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Sorted(maps.Keys(schema.Properties))
+		slices.Sort(c.names)
+		if !slices.Equal(c.names, want) {
+			t.Errorf("%s reads %q, and its schema has %q", c.tool, c.names, want)
+		}
 	}
-	if len(schema.Properties) > 0 {
-		t.Errorf("the schema has %v, which is not read", schema.Properties)
+}
+
+func namesOf[T any](table []argument[T]) []string {
+	var out []string
+	for _, a := range table {
+		out = append(out, a.name)
+	}
+	return out
+}
+
+// TestSameMistakeSameWords calls each kind of tool with the same mistakes.
+func TestSameMistakeSameWords(t *testing.T) {
+	decoders := map[string]func([]byte) error{
+		"task":     func(raw []byte) error { _, err := decodeTask(raw); return err },
+		"decision": func(raw []byte) error { _, err := decodeConfirm(raw); return err },
+		"item": func(raw []byte) error {
+			_, err := workflowArguments.decode(raw)
+			return err
+		},
+	}
+	for tool, decode := range decoders {
+		for raw, want := range map[string]string{
+			`[1]`:                 "the arguments are a list, not an object",
+			`{"bogus": 1}`:        `unknown argument "bogus"`,
+			`{"cwd": 7}`:          "cwd must be a text, not a number",
+			`{"cwd": {"a": 1}}`:   "cwd must be a text, not an object with other values",
+			"{\"cwd\": \"\xff\"}": "the arguments are not valid UTF-8",
+			``:                    " is missing",
+			`null`:                " is missing",
+			`{"cwd": null}`:       " is missing",
+		} {
+			err := decode([]byte(raw))
+			if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || fault.From(err).Hint == "" {
+				t.Errorf("%s of %s: %v, want %q with a hint", tool, raw, err, want)
+			}
+		}
 	}
 }

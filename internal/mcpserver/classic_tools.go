@@ -3,9 +3,11 @@ package mcpserver
 import (
 	_ "embed"
 	"encoding/json"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 )
 
 // classicDefinitions has the descriptions and schemas of the toolset method-classic.
@@ -13,15 +15,32 @@ import (
 //go:embed classic_tools.json
 var classicDefinitions []byte
 
-// addClassic offers the tools of the toolset method-classic.
-func (s *Server) addClassic() {
-	handlers := map[string]methodHandler{
-		"list_workflows":       listWorkflows,
-		"get_workflow_details": workflowDetails,
-		"execute_workflow":     s.executeWorkflow,
-		"list_tasks":           listTasks,
-		"execute_task":         s.executeTask,
-		"get_knowledge":        knowledge,
+// classicTools are those of the toolset method-classic.
+func (b bmadTools) classicTools() []tool {
+	type row struct {
+		arguments arguments[bmadCall]
+		handle    bmadHandler
+	}
+	list := func(table ...argument[bmadCall]) arguments[bmadCall] {
+		return arguments[bmadCall]{table: append([]argument[bmadCall]{cwdArgument}, append(table, cursorArgument)...), example: "{}"}
+	}
+	const workflowExample, taskExample = `{"workflow_name": "create-prd"}`, `{"task_name": "shard-doc"}`
+	rows := map[string]row{
+		"list_workflows": {list(
+			argument[bmadCall]{name: "category", text: func(a *bmadCall) *string { return &a.category }},
+			argument[bmadCall]{name: "module", text: func(a *bmadCall) *string { return &a.module }},
+		), func(shelf *library.Snapshot, a bmadCall) (string, error) {
+			return encoded(shelf.Items(catalog.Workflow, a.category, a.module, a.cursor))
+		}},
+		"get_workflow_details": {itemArguments("workflow_name", workflowExample, ""), func(shelf *library.Snapshot, a bmadCall) (string, error) {
+			return encoded(shelf.Details(catalog.Workflow, strings.TrimSpace(a.item)))
+		}},
+		"execute_workflow": {itemArguments("workflow_name", workflowExample, "params"), b.item((*library.Snapshot).Workflow)},
+		"list_tasks": {list(), func(shelf *library.Snapshot, a bmadCall) (string, error) {
+			return encoded(shelf.Items(catalog.Task, "", "", a.cursor))
+		}},
+		"execute_task":  {itemArguments("task_name", taskExample, "params"), b.item((*library.Snapshot).Task)},
+		"get_knowledge": {list(argument[bmadCall]{name: "domain", text: func(a *bmadCall) *string { return &a.domain }}), knowledge},
 	}
 	var definitions []struct {
 		Name, Title, Description string
@@ -30,62 +49,16 @@ func (s *Server) addClassic() {
 	if err := json.Unmarshal(classicDefinitions, &definitions); err != nil {
 		panic(err) // it is part of the program
 	}
+	var out []tool
 	for _, d := range definitions {
-		s.mcp.AddTool(readingTool(d.Name, d.Title, d.Description, d.Schema), s.reading(handlers[d.Name]))
+		out = append(out, tool{toolset: config.ToolsetClassic, name: d.Name, title: d.Title, description: d.Description, schema: d.Schema, reads: true,
+			handle: b.reading(rows[d.Name].arguments, rows[d.Name].handle)})
 	}
+	return out
 }
 
-func listWorkflows(shelf *library.Snapshot, args arguments) (string, error) {
-	category, module, cursor := args.text("category"), args.text("module"), args.text("cursor")
-	if err := args.rest(); err != nil {
-		return "", err
-	}
-	page, err := shelf.Items(catalog.Workflow, category, module, cursor)
-	return encoded(page, err)
-}
-
-func workflowDetails(shelf *library.Snapshot, args arguments) (string, error) {
-	name, err := args.due("workflow_name", `{"workflow_name": "create-prd"}`)
-	if err == nil {
-		err = args.rest()
-	}
-	if err != nil {
-		return "", err
-	}
-	details, err := shelf.Details(catalog.Workflow, name)
-	return encoded(details, err)
-}
-
-func (s *Server) executeWorkflow(shelf *library.Snapshot, args arguments) (string, error) {
-	name, words, err := args.item("workflow_name", `{"workflow_name": "create-prd"}`, "params")
-	if err != nil {
-		return "", err
-	}
-	return shelf.Workflow(name, words, s.ways(args.text("cwd")))
-}
-
-func listTasks(shelf *library.Snapshot, args arguments) (string, error) {
-	cursor := args.text("cursor")
-	if err := args.rest(); err != nil {
-		return "", err
-	}
-	return encoded(shelf.Items(catalog.Task, "", "", cursor))
-}
-
-func (s *Server) executeTask(shelf *library.Snapshot, args arguments) (string, error) {
-	name, words, err := args.item("task_name", `{"task_name": "shard-doc"}`, "params")
-	if err != nil {
-		return "", err
-	}
-	return shelf.Task(name, words, s.ways(args.text("cwd")))
-}
-
-func knowledge(shelf *library.Snapshot, args arguments) (string, error) {
-	domain, cursor := args.text("domain"), args.text("cursor")
-	if err := args.rest(); err != nil {
-		return "", err
-	}
-	text, page, err := shelf.Knowledge(domain, cursor)
+func knowledge(shelf *library.Snapshot, a bmadCall) (string, error) {
+	text, page, err := shelf.Knowledge(a.domain, a.cursor)
 	if err != nil || text != "" {
 		return text, err
 	}

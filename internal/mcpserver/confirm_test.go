@@ -90,9 +90,9 @@ func TestHostConfirmed(t *testing.T) {
 		{with("sha256", strings.Repeat("0", 64)), "conflict", "not the one this decision is for"},
 		{with("sha256", nil), "invalid_argument", "sha256 is missing"},
 		{with("decision", "yes"), "invalid_argument", "none of approve, request_changes"},
-		{with("decision", true), "invalid_argument", "do not fit"},
+		{with("decision", true), "invalid_argument", "decision must be a text, not true or false"},
 		{with("stage", "architect"), "wrong_stage", ""},
-		{with("more", 1), "invalid_argument", "do not fit"},
+		{with("more", 1), "invalid_argument", `unknown argument "more"`},
 		{with("session_id", "nobody"), "not_found", ""},
 	} {
 		if reply, refused := confirmCall(t, c, tt.args); !refused || reply["code"] != tt.code || !strings.Contains(fmt.Sprint(reply["error"]), tt.want) {

@@ -9,55 +9,54 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
 const (
-	// folderPrefix begins the state of a form about a folder.
-	folderPrefix = "folder-"
 	// The choices of that form.
 	allowFolder, denyFolder = "allow", "deny"
-	// formColumns and formLines are what hosts show of a form: a path that takes more would be
+	// formColumns and formLines are the part of a form that hosts show: a longer path would be
 	// allowed by its beginning.
 	formColumns, formLines = 76, 2
 )
 
-// reachable makes sure of the folder that a call names: it asks the client for its roots and
-// then the person, where either could allow it. A result that is not nil is that question, or
-// the refusal; with nil the engine has the last word.
-func (s *Server) reachable(ctx context.Context, call mcp.CallToolRequest, cwd string) *mcp.CallToolResult {
-	if s.reach == nil {
+// reachable checks the folder that a call names: it asks the client for its roots and then the
+// person, where either could allow it. A result that is not nil is that question, or the
+// refusal; with nil the engine decides.
+func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, cwd string) *mcp.CallToolResult {
+	if c.reach == nil {
 		return nil
 	}
 	state := call.Params.RequestState
 	switch {
 	case state == rootsKey:
-		s.roots.set(clientKey(ctx), folders(server.RootsResponse(call.Params.InputResponses, rootsKey)))
+		c.roots.set(mcpwire.ClientKey(ctx), folders(server.RootsResponse(call.Params.InputResponses, rootsKey)))
 	case strings.HasPrefix(state, folderPrefix):
-		if result := s.folderAnswered(ctx, call, state, cwd); result != nil {
+		if result := c.folderAnswered(ctx, call, state, cwd); result != nil {
 			return result
 		}
 	}
-	if _, err := s.reach.Find(cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
+	if _, err := c.reach.Find(cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
 		return nil // a call asks at most once
 	}
-	// Clients since protocol 2026-07-28 do not tell that their roots have changed.
-	if s.roots.unknown(clientKey(ctx)) || modern(ctx) && state == "" {
+	// Modern clients do not report that their roots have changed.
+	if _, known := c.roots.get(mcpwire.ClientKey(ctx)); !known || mcpwire.Modern(ctx) && state == "" {
 		if _, ask := clientRoots(ctx, call); ask != nil {
 			return ask
 		}
 	}
-	return s.askFolder(ctx, cwd)
+	return c.askFolder(ctx, cwd)
 }
 
 // askFolder asks the person whether a folder may be used; nil where they cannot be asked.
-func (s *Server) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult {
-	client := clientKey(ctx)
-	real, askable := s.reach.Askable(cwd)
+func (c *callers) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult {
+	client := mcpwire.ClientKey(ctx)
+	real, askable := c.reach.Askable(cwd)
 	lines, fits := wrapPath(shown(real))
-	if !askable || !fits || !showsForms(ctx) || s.folderForms.isSilent(client) || s.forms.isSilent(client) {
+	if !askable || !fits || !showsForms(ctx) || c.folderForms.isSilent(client) || c.forms.isSilent(client) {
 		return nil
 	}
-	state, _ := s.folderForms.add(form{cwd: real, client: client, limit: s.engine.Projects().FormTimeout(), held: !modern(ctx)})
+	state, _ := c.folderForms.add(form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !mcpwire.Modern(ctx)})
 	if state == "" {
 		return nil
 	}
@@ -66,24 +65,12 @@ func (s *Server) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult 
 		text = first
 	}
 	text += "\nYour assistant has named it; your host does not have it open."
-	choices := map[string]any{"type": "string", "title": "Your decision"}
-	labels := []string{"Yes, remember", "No"}
-	if server.RequestProtocolVersion(ctx) >= "2025-11-25" {
-		choices["oneOf"] = []map[string]any{{"const": allowFolder, "title": labels[0]}, {"const": denyFolder, "title": labels[1]}}
-	} else {
-		choices["enum"], choices["enumNames"] = []string{allowFolder, denyFolder}, labels
-	}
-	s.log.Info("asked about a folder", "folder", real)
+	choices := styleOf(ctx).choose(map[string]any{"type": "string", "title": "Your decision"}, []string{allowFolder, denyFolder}, []string{"Yes, remember", "No"})
+	c.log.Info("asked about a folder", "folder", real)
 	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, mcp.ElicitationParams{
 		Message:         text,
 		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"decision": choices}, "required": []string{"decision"}},
 	}).ToolResult()
-}
-
-// showsForms reports whether the client of a request shows forms.
-func showsForms(ctx context.Context) bool {
-	can := capabilities(ctx).Elicitation
-	return can != nil && (can.Form != nil || can.URL == nil)
 }
 
 // shown is a path as a form shows it: in quotes where it could be taken for words.
@@ -108,49 +95,48 @@ func wrapPath(path string) (lines string, ok bool) {
 	return strings.TrimSuffix(lines, "\n"), true
 }
 
-// folderAnswered takes the answer to a form about a folder. What came back may have been made
-// up by any program: only a choice that the form offered counts, given in human time, and for
-// the very folder that it showed.
-func (s *Server) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state, cwd string) *mcp.CallToolResult {
-	client := clientKey(ctx)
-	f := s.folderForms.take(strings.TrimPrefix(state, folderPrefix), client)
+// folderAnswered takes the answer to a form about a folder. Any program may have made it up: only
+// a choice that the form offered counts, given in human time, and for the folder that it showed.
+func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state, cwd string) *mcp.CallToolResult {
+	client := mcpwire.ClientKey(ctx)
+	f := c.folderForms.take(strings.TrimPrefix(state, folderPrefix), client)
 	if f == nil {
 		return nil // never sent, or answered before
 	}
-	if real, _ := s.reach.Askable(cwd); real != f.cwd {
+	if real, _ := c.reach.Askable(cwd); real != f.cwd {
 		return nil // the call names another folder than the form has shown
 	}
 	answer := server.ElicitationResponse(call.Params.InputResponses, formKey)
-	took := s.folderForms.now().Sub(f.asked)
+	took := c.folderForms.now().Sub(f.asked)
 	refused := func(why string) *mcp.CallToolResult {
-		s.log.Info("a folder was not allowed", "folder", f.cwd, "why", why)
-		return failure(fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", cwd, why).
+		c.log.Info("a folder was not allowed", "folder", f.cwd, "why", why)
+		return refuse(fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", cwd, why).
 			WithHint("tell the person; they can add the folder in a terminal: bmad-mcp projects add DIR"))
 	}
 	switch {
 	case took < humanTime:
-		s.folderForms.setSilent(client, true)
+		c.folderForms.setSilent(client, true)
 		return refused("no person has seen the form")
 	case answer == nil || took >= f.limit:
 		return refused("the form was not answered in time")
 	}
 	if answer.Action != mcp.ElicitationResponseActionAccept {
-		s.reach.Deny(f.cwd)
+		c.reach.Deny(f.cwd)
 		return refused("the form was closed or declined")
 	}
 	content, _ := answer.Content.(map[string]any)
 	switch decision, _ := content["decision"].(string); decision {
 	case allowFolder:
-		counts, err := s.reach.Allow(ctx, f.cwd)
+		counts, err := c.reach.Allow(ctx, f.cwd)
 		if !counts {
 			return refused("it is not an existing folder, or another than the form has shown")
 		}
 		if err != nil {
-			s.log.Warn("the folder is allowed until the server ends, but not remembered", "folder", f.cwd, "error", err)
+			c.log.Warn("the folder is allowed until the server ends, but not remembered", "folder", f.cwd, "error", err)
 		}
 		return nil
 	case denyFolder:
-		s.reach.Deny(f.cwd)
+		c.reach.Deny(f.cwd)
 		return refused("the person does not allow it")
 	}
 	return refused("the form came back without a decision")

@@ -2,10 +2,12 @@ package mcpserver
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -30,23 +32,33 @@ const other = "other"
 
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
-// Limits of what a form shows, in characters.
+// Limits of the texts of a form, in characters.
 const (
 	maxFormText  = 3000
 	maxFormTitle = 300
 )
 
-// What Claude Code 2.1 shows in a terminal of 80 columns: of a line of the message, and of a
+// The columns that Claude Code 2.1 shows in a terminal of 80: of a line of the message, and of a
 // field's description, which is one line.
 const (
 	messageColumns     = 74
 	descriptionColumns = 68
 )
 
+// formStyle is the kind of form schema that a client's protocol has.
+type formStyle struct {
+	// titled is true for clients that know enumerations with titles as the protocol now has them.
+	titled bool
+}
+
+func styleOf(ctx context.Context) formStyle {
+	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
+}
+
 // params is the form of a question. Claude Code 2.1 shows three lines of the message, 49
-// columns of a field's title and one line of its description, each cut: what is decided, the
-// worst of it and the draft stand first.
-func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
+// columns of a field's title and one line of its description, each cut: the decision, its
+// worst consequence and the draft come first.
+func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
 	lines := []string{q.Lead, cmp.Or(longEnds(q.Questions), q.Worst)}
 	if q.Draft != "" {
 		lines = append(lines, q.DraftLine())
@@ -69,16 +81,16 @@ func (c *formChannel) params(q engine.Question) mcp.ElicitationParams {
 	}
 	p := mcp.ElicitationParams{Message: clipRunes(visible.Text(strings.Join(lines, "\n")), maxFormText)}
 	if len(q.Questions) > 0 {
-		p.RequestedSchema = c.answerSchema(q)
+		p.RequestedSchema = f.answerSchema(q)
 	} else {
-		p.RequestedSchema = c.decisionSchema(q)
+		p.RequestedSchema = f.decisionSchema(q)
 	}
 	return p
 }
 
 // choose makes a field a choice, in the form that the client's protocol has.
-func (c *formChannel) choose(field map[string]any, values, labels []string) map[string]any {
-	if !c.titled {
+func (f formStyle) choose(field map[string]any, values, labels []string) map[string]any {
+	if !f.titled {
 		field["enum"], field["enumNames"] = values, labels
 		return field
 	}
@@ -90,7 +102,7 @@ func (c *formChannel) choose(field map[string]any, values, labels []string) map[
 	return field
 }
 
-func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
+func (f formStyle) decisionSchema(q engine.Question) map[string]any {
 	var values, labels []string
 	for _, choice := range q.Choices {
 		values, labels = append(values, choice.Value()), append(labels, visible.Line(choice.Label))
@@ -102,14 +114,14 @@ func (c *formChannel) decisionSchema(q engine.Question) map[string]any {
 	return map[string]any{
 		"type": "object",
 		"properties": map[string]any{
-			"decision": c.choose(map[string]any{"type": "string", "title": "Your decision", "description": "Accept sends it. Decline and Esc decide nothing."}, values, labels),
+			"decision": f.choose(map[string]any{"type": "string", "title": "Your decision", "description": "Accept sends it. Decline and Esc decide nothing."}, values, labels),
 			"feedback": map[string]any{"type": "string", "title": "Feedback", "description": "what to change, or why, in your own words", "maxLength": engine.MaxFeedback / 4},
 		},
 		"required": []string{"decision"},
 	}
 }
 
-func (c *formChannel) answerSchema(q engine.Question) map[string]any {
+func (f formStyle) answerSchema(q engine.Question) map[string]any {
 	fields := map[string]any{}
 	for i, question := range q.Questions {
 		title := fmt.Sprintf("%d of %d", i+1, len(q.Questions))
@@ -123,14 +135,14 @@ func (c *formChannel) answerSchema(q engine.Question) map[string]any {
 		for j, text := range question.Options {
 			values, labels = append(values, option(j)), append(labels, visible.Line(text))
 		}
-		c.choose(field, append(values, other), append(labels, "Something else: write it below"))
+		f.choose(field, append(values, other), append(labels, "Something else: write it below"))
 		fields[otherField(i)] = map[string]any{"type": "string", "title": title + ", in your words", "description": "instead of an answer above, or in addition to it", "maxLength": engine.MaxAnswer / 4}
 	}
 	return map[string]any{"type": "object", "properties": fields}
 }
 
-// longEnds are the ends of the questions that a host may cut, as far as one line has room
-// for them; "" where there are none. A question is to be read to its end before it is answered.
+// longEnds returns the ends of the questions that a host may cut, as far as one line has room
+// for them; "" where there are none. A question has to be read to its end before it is answered.
 func longEnds(questions []workflow.Question) string {
 	line := "Long questions end:"
 	before := line
@@ -154,7 +166,7 @@ func longEnds(questions []workflow.Question) string {
 	return line
 }
 
-// answered returns the answer to the i-th question in what came back; "" if it was left open.
+// answered returns the answer to the i-th question in a form's content; "" if it was left open.
 func answered(content map[string]any, i int, question workflow.Question) string {
 	text, _ := content[answerField(i)].(string)
 	if len(question.Options) < 2 {

@@ -1,27 +1,20 @@
 package mcpserver
 
 import (
-	"context"
 	"crypto/rand"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
 const (
 	// formKey is the id of a form among the inputs that a result asks for.
 	formKey = "form"
-	// statePrefix begins the state of a form; that of the question for roots does not.
-	statePrefix = "form-"
-	// humanTime is what no person needs less than to read a form and answer it. Some hosts
+	// statePrefix begins the state of a form, folderPrefix that of one about a folder.
+	statePrefix, folderPrefix = "form-", "folder-"
+	// humanTime is the least time in which a person can read a form and answer it. Some hosts
 	// decline forms by themselves, or accept empty ones, within milliseconds.
 	humanTime = time.Second
 	// maxForms bounds the forms of a client that hold a worker each, so that others stay free.
@@ -30,9 +23,9 @@ const (
 	maxRemembered = 256
 )
 
-// forms are the questions that are on their way to a person. The state that goes around
-// with a form is the name of its entry here and nothing else: what the answer is good for
-// never leaves the server, and an entry is used once.
+// forms are the questions on their way to a person. The state that travels with a form is only
+// the name of its entry here: the purpose of the answer never leaves the server, and an entry is
+// used once.
 type forms struct {
 	now func() time.Time
 
@@ -45,9 +38,6 @@ type forms struct {
 // forgetSilence is how long that is remembered of a client without a session: another
 // window of the same program on the same machine may show forms.
 const forgetSilence = 5 * time.Minute
-
-// sessionless begins the keys of clients without a session.
-const sessionless = "http "
 
 // form is one question that was sent.
 type form struct {
@@ -132,159 +122,9 @@ func (f *forms) isSilent(client string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	since, silent := f.silent[client]
-	if silent && strings.HasPrefix(client, sessionless) && f.now().Sub(since) > forgetSilence {
+	if silent && mcpwire.Sessionless(client) && f.now().Sub(since) > forgetSilence {
 		delete(f.silent, client)
 		return false
 	}
 	return silent
-}
-
-// formChannel asks the person by a form of their host, for one call.
-type formChannel struct {
-	forms  *forms
-	client string
-	// held is true for clients whose forms hold the call.
-	held bool
-	// titled is true for clients that know enumerations with titles as the protocol now has them.
-	titled bool
-
-	// answered is the form that this call brings the answer of, and answer that.
-	answered *form
-	answer   *mcp.ElicitationResult
-
-	// lost is true where the call brings the answer of a form that is not open any more.
-	lost bool
-
-	// asking is the result that asks, once Ask has returned ErrAsked.
-	asking *mcp.CallToolResult
-}
-
-// formChannel returns the way to the person by forms, or nil where their host has none, and
-// for web pages, which are nobody's host. A call that brings the answer of a form carries it in.
-func (s *Server) formChannel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
-	if fromPage(ctx) {
-		return nil
-	}
-	c := &formChannel{forms: s.forms, client: clientKey(ctx), held: !modern(ctx), titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
-	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
-		if c.answered = s.forms.take(state, c.client); c.answered != nil {
-			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
-			return c
-		}
-		c.lost = true
-	}
-	if can := capabilities(ctx).Elicitation; can == nil || can.Form == nil && can.URL != nil {
-		return nil
-	}
-	return c
-}
-
-// seen reports whether the call brings what a person may have done with a form, so that
-// nothing else in it may decide.
-func (c *formChannel) seen() bool {
-	return c != nil && c.answered != nil && c.forms.now().Sub(c.answered.asked) >= humanTime
-}
-
-// form returns the form that the call brings the answer of, or nil.
-func (c *formChannel) form() *form {
-	if c == nil {
-		return nil
-	}
-	return c.answered
-}
-
-// client tells the clients apart that this server has at once.
-func (s *Server) client(ctx context.Context) string {
-	if !s.places.Remote {
-		return ""
-	}
-	return clientKey(ctx)
-}
-
-// clientKey tells the clients of a server apart. Over HTTP since protocol 2026-07-28 there
-// are no sessions: what is remembered of a client is then of its name and its machine.
-func clientKey(ctx context.Context) string {
-	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
-		return session.SessionID()
-	}
-	who, _ := visitorIn(ctx)
-	client := clientInfo(ctx)
-	return sessionless + strings.Join([]string{who.key(), clip(client.Name), clip(client.Version)}, " ")
-}
-
-// Ask implements engine.Channel.
-func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
-	if f := c.answered; f != nil {
-		c.answered = nil
-		if f.bound != q.Bound || f.cwd != q.Cwd {
-			return silence("the session or its draft changed while the form was open, so the answer was not used", false), nil
-		}
-		return c.read(f, q), nil
-	}
-	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held})
-	if state == "" {
-		return silence(why, false), nil
-	}
-	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(q)).ToolResult()
-	return engine.Response{}, engine.ErrAsked
-}
-
-func silence(why string, unasked bool) engine.Response {
-	return engine.Response{Silence: engine.Silence{Why: why, Unasked: unasked}}
-}
-
-// read turns what came back into an answer. It may have been made up by any program, so
-// nothing in it is believed that the form did not offer.
-func (c *formChannel) read(f *form, q engine.Question) engine.Response {
-	took := c.forms.now().Sub(f.asked)
-	switch {
-	case c.answer == nil && took >= f.limit:
-		return silence(fmt.Sprintf("the form was not answered within %v", f.limit), false)
-	case took >= f.limit:
-		return silence(fmt.Sprintf("the form was answered after its %v were over", f.limit), false)
-	case c.answer == nil && took >= humanTime:
-		return silence("the host gave no answer to the form", false)
-	case c.answer == nil:
-		c.forms.setSilent(c.client, true)
-		return silence("the host could not show the form", true)
-	case took < humanTime:
-		c.forms.setSilent(c.client, true)
-		return silence(fmt.Sprintf("the host answered the form by itself, in %d ms", took.Milliseconds()), true)
-	}
-	c.forms.setSilent(c.client, false)
-	switch c.answer.Action {
-	case mcp.ElicitationResponseActionAccept:
-	case mcp.ElicitationResponseActionDecline:
-		return silence("the form was declined", false)
-	default:
-		return silence("the form was closed", false)
-	}
-	content, _ := c.answer.Content.(map[string]any)
-	a := engine.Response{Channel: workflow.ChannelElicited, Took: took}
-	if len(q.Questions) > 0 {
-		a.Answers = map[string]string{}
-		for i, question := range q.Questions {
-			if text := answered(content, i, question); text != "" {
-				a.Answers[question.ID] = text
-			}
-		}
-		if len(a.Answers) > 0 {
-			return a
-		}
-		return silence("the form came back empty", false)
-	}
-	decision, _ := content["decision"].(string)
-	switch decision {
-	case notNow:
-		return silence("not now", false)
-	case viewFirst:
-		return engine.Response{Silence: engine.Silence{Why: "the document is to be read first", View: true}}
-	}
-	i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == decision })
-	if i < 0 {
-		return silence("the form came back without a decision", false)
-	}
-	a.Decision = q.Choices[i].Decision
-	a.Feedback, _ = content["feedback"].(string)
-	return a
 }

@@ -2,50 +2,188 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// looking returns what looks at one list of a caller.
-func (s *Server) looking(ctx context.Context, base engine.Request, method string) func() (map[string]string, []string) {
-	return func() (map[string]string, []string) { return s.states(ctx, base, []string{method}) }
+// lists makes the lists of tools, prompts and resources those of their caller, on their way out,
+// and looks at subjects for the feed.
+type lists struct {
+	wire          *mcpwire.Wire
+	callers       *callers
+	offer         *offer
+	prompts       *prompts
+	resources     *resources
+	subscriptions *subscriptions
 }
 
-// states returns what tells lists of a caller from others, by the notification of their
-// change, and the folders in which they can change: the first is the project's, "" where
-// there is none to follow.
-func (s *Server) states(ctx context.Context, base engine.Request, methods []string) (map[string]string, []string) {
-	out, folders := map[string]string{}, []string{""}
-	shelf := s.shelf(base)
-	for _, method := range methods {
-		var names []string
-		switch method {
-		case mcp.MethodNotificationResourcesListChanged:
-			listed, cwd := s.listed(ctx, base)
-			folders[0] = cwd
-			out[method] = fingerprint(append(listed, methodResources(shelf)...))
-			continue
-		case mcp.MethodNotificationToolsListChanged:
-			for _, name := range toolsets[ToolsetMethod] {
-				if s.lists(name, shelf) {
-					names = append(names, name)
-				}
-			}
-			for _, own := range s.ownTools(shelf) {
-				names = append(names, own.name+" "+own.tool().Title+" "+own.agent.Description)
-			}
-		case mcp.MethodNotificationPromptsListChanged:
-			for _, own := range s.ownPrompts(shelf) {
-				names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
-			}
+// listTools lists the tools of the caller's toolsets, and the agents.
+func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	if message.Params.Cursor != "" {
+		// The library has cut its own list already; ours is another.
+		result.Tools = nil
+		for _, t := range l.wire.ListTools() {
+			result.Tools = append(result.Tools, t.Tool)
 		}
-		out[method] = strings.Join(names, "\n")
+		result.Tools = l.callable(ctx, result.Tools)
 	}
+	base := l.callers.base(ctx)
+	shelf := l.offer.shelf(base)
+	var out []mcp.Tool
+	for _, t := range result.Tools {
+		if !l.offer.shows(t.Name, shelf) {
+			continue
+		}
+		if t.Name == ResourcesTool && !l.offer.shows(AgentTool, shelf) {
+			t.Description = strings.Replace(t.Description, "use "+AgentTool, "use its own tool", 1)
+		}
+		out = append(out, t)
+	}
+	for _, own := range l.offer.ownTools(shelf) {
+		out = append(out, own.tool().definition())
+	}
+	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
+	l.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
+}
+
+// callable leaves out, of lists and of calls, the tools of toolsets that are not offered, and
+// bmad-confirm for clients that would call it without asking.
+func (l *lists) callable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
+	asks := l.callers.hostConfirms(ctx)
+	return slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !l.offer.callable(t.Name) })
+}
+
+// callOwn makes a call of an agent's tool one of bmad-agent.
+func (l *lists) callOwn(ctx context.Context, _ any, message *mcp.CallToolRequest) {
+	if l.offer.named(config.ToolsetAgents) && l.wire.GetTool(message.Params.Name) == nil {
+		l.offer.callOwn(l.offer.shelf(l.callers.base(ctx)), message)
+	}
+}
+
+// listPrompts lists the prompts of a caller.
+func (l *lists) listPrompts(ctx context.Context, _ any, message *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
+	base := l.callers.base(ctx)
+	shelf := l.offer.shelf(base)
+	result.Prompts, result.NextCursor = pageOf(l.prompts.list(shelf), message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
+	l.subscriptions.listed(ctx, base, mcp.MethodNotificationPromptsListChanged, func() feed.Sight { return l.promptsSight(shelf) })
+}
+
+// listResources lists the resources of a caller, with those of the caller's project.
+func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	base := l.callers.base(ctx)
+	shelf := l.offer.shelf(base)
+	listed, cwd := l.resources.listed(ctx, base)
+	own := append(listed, bmadResources(shelf)...)
+	all := slices.Concat(l.resources.all, own)
+	for _, r := range result.Resources { // those of this session only
+		if !slices.ContainsFunc(all, func(known mcp.Resource) bool { return known.URI == r.URI }) {
+			all = append(all, r)
+		}
+	}
+	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, func(r mcp.Resource) string { return r.Name })
+	l.subscriptions.listed(ctx, base, mcp.MethodNotificationResourcesListChanged, func() feed.Sight { return resourcesSight(own, cwd, shelf) })
+}
+
+// look looks at a subject for a caller: a list, or the resource at an address.
+func (l *lists) look(ctx context.Context, base engine.Request, subject string) feed.Sight {
+	switch subject {
+	case mcp.MethodNotificationToolsListChanged:
+		return l.toolsSight(l.offer.shelf(base))
+	case mcp.MethodNotificationPromptsListChanged:
+		return l.promptsSight(l.offer.shelf(base))
+	case mcp.MethodNotificationResourcesListChanged:
+		shelf := l.offer.shelf(base)
+		listed, cwd := l.resources.listed(ctx, base)
+		return resourcesSight(append(listed, bmadResources(shelf)...), cwd, shelf)
+	}
+	res, cwd, err := l.resources.read(ctx, subject, base)
+	if cwd == "" && base.Cwd == "" && len(base.Places) > 0 {
+		cwd = base.Places[0] // a missing one will appear in the caller's project
+	}
+	seen := feed.Sight{Project: cwd}
+	if cwd != "" && res.Path != "" {
+		seen.Folders = []string{filepath.Dir(filepath.Join(cwd, filepath.FromSlash(res.Path)))}
+	}
+	if err == nil {
+		seen.State = workflow.Hash([]byte(res.Text))
+	}
+	return seen
+}
+
+// toolsSight is the sight of the tools that depend on the shelf.
+func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
+	var names []string
+	for name, toolset := range l.offer.sets {
+		if toolset == config.ToolsetMethod && l.offer.shows(name, shelf) {
+			names = append(names, name)
+		}
+	}
+	for _, own := range l.offer.ownTools(shelf) {
+		names = append(names, own.name+" "+own.tool().title+" "+own.agent.Description)
+	}
+	return listSight(names, "", shelf)
+}
+
+// promptsSight is the sight of the prompts that depend on the shelf.
+func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
+	var names []string
+	for _, own := range l.prompts.own(shelf) {
+		names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
+	}
+	return listSight(names, "", shelf)
+}
+
+// resourcesSight is the sight of a list of resources. It does not show that one on it has
+// changed, which is reported by its address.
+func resourcesSight(listed []mcp.Resource, project string, shelf *library.Snapshot) feed.Sight {
+	uris := make([]string, len(listed))
+	for i, r := range listed {
+		uris[i] = r.URI
+	}
+	return listSight(uris, project, shelf)
+}
+
+func listSight(names []string, project string, shelf *library.Snapshot) feed.Sight {
+	slices.Sort(names)
+	seen := feed.Sight{State: strings.Join(names, "\n"), Project: project}
 	if shelf != nil {
-		folders = append(folders, shelf.Folders()...)
+		seen.Folders = shelf.Folders()
 	}
-	return out, folders
+	return seen
+}
+
+// maxList is the size in bytes that no list of resources, prompts or tools exceeds.
+const maxList = 19_000
+
+// pageOf returns the page of a list that begins after a cursor, and the cursor of the next.
+// The list is in the order of its names; a cursor is the last name of a page, as the library
+// has it, so that a list that has changed meanwhile goes on where it was.
+func pageOf[T any](all []T, cursor mcp.Cursor, name func(T) string) ([]T, mcp.Cursor) {
+	slices.SortStableFunc(all, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	if last, err := base64.StdEncoding.DecodeString(string(cursor)); err == nil && cursor != "" {
+		all = slices.DeleteFunc(all, func(v T) bool { return name(v) <= string(last) })
+	}
+	size := 0
+	for n, v := range all {
+		data, err := json.Marshal(v)
+		if size += len(data) + 1; err == nil && size > maxList && n > 0 {
+			return all[:n], mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(name(all[n-1]))))
+		}
+	}
+	if all == nil {
+		all = []T{}
+	}
+	return all, ""
 }

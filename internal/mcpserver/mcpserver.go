@@ -1,17 +1,20 @@
 // Package mcpserver is the MCP face: it turns tool calls into engine requests and
-// engine replies into results. Handlers hold only what they adapt.
+// engine replies into results, and serves prompts and resources.
 //
 // A reply is one text block of compact JSON and no structured content: hosts that
 // see both show the model only one of them, or pay for both. A refused action is
-// a result with isError, so that the model can read it and correct itself; a
-// JSON-RPC error is left to what is wrong with the protocol.
+// a result with isError, so that the model can read it and correct itself;
+// JSON-RPC errors are for violations of the protocol.
+//
+// A caller is the sender of a request, as far as it is known. A toolset is a group
+// of tools that are offered together; the offer of a caller decides which it gets.
+// A listener is a subscriber of the feed behind one stream of notifications.
 package mcpserver
 
 import (
 	"context"
 	_ "embed"
 	"io"
-	"log"
 	"log/slog"
 	"strings"
 
@@ -19,7 +22,11 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
@@ -31,67 +38,35 @@ var (
 	methodInstructions string
 )
 
-// TextLimit is what hosts keep of instructions and descriptions: Claude Code cuts
-// both at 2,048 characters.
+// TextLimit bounds instructions and descriptions, in characters: Claude Code cuts both at 2,048.
 const TextLimit = 2000
 
-// Places says where the server runs; both may be empty.
-type Places struct {
-	// Project is the folder the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the project
-	// that the server was started in, where it was not told which folders to serve.
-	Project string
-	// Folder is the server's own, unless it is / or the home folder, which no
-	// host means as a project.
-	Folder string
-	// Served are the folders of a server for several clients, with links followed. Remote is
-	// true where these may be on other machines, so that a folder counts only in one of them.
-	Served []string
-	Remote bool
-}
-
-// Options are what a Server needs besides the engine.
+// Options configure a Server.
 type Options struct {
 	Version string
 	Places  Places
 	// Reach says which folders the one client may use; it is the engine's. nil is for a
 	// server whose engine goes by the folders of Places alone.
 	Reach *reach.Reach
-	// HostConfirm says for which clients the tool bmad-confirm is listed.
-	HostConfirm HostConfirm
+	// HostConfirm says for which clients the tool bmad-confirm is listed: with auto for those
+	// on stdio that claim to be a host known to ask the person.
+	HostConfirm config.HostConfirm
 	// Method serves the BMAD method; nil serves none.
 	Method *library.Library
-	// Toolsets are the groups of tools that are offered; none is ToolsetAuto.
-	Toolsets []string
+	// Toolsets are the groups of tools that are offered; none is auto.
+	Toolsets []config.Toolset
 	Log      *slog.Logger
 }
 
-// Server serves the tools of one engine.
+// Server serves the tools, prompts and resources of one engine.
 type Server struct {
-	mcp    *server.MCPServer
-	engine *engine.Engine
-	places Places
-	forms  *forms
-	roots  rootsOf
-	reach  *reach.Reach
-	// folderForms are the questions about folders.
-	folderForms *forms
-	log         *slog.Logger
-
-	subscriptions *subscriptions
-	metrics       *metrics
-	// closing ends when the server begins to; what waits for a person then goes on without.
-	closing context.Context
-	end     context.CancelFunc
-
-	hostConfirm HostConfirm
-
-	method   *library.Library
-	toolsets []string
-	// prompts and resources are those of every caller; fixedPrompts are the names of all that
-	// the library knows.
-	prompts      []mcp.Prompt
-	resources    []mcp.Resource
-	fixedPrompts []string
+	wire    *mcpwire.Wire
+	engine  *engine.Engine
+	callers *callers
+	offer   *offer
+	feed    *feed.Feed
+	metrics *metrics
+	log     *slog.Logger
 }
 
 // New returns a server.
@@ -100,81 +75,106 @@ func New(e *engine.Engine, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		engine: e, places: o.Places, forms: newForms(e.Clock), reach: o.Reach, folderForms: newForms(e.Clock), log: o.Log, hostConfirm: o.HostConfirm,
-		subscriptions: newSubscriptions(o.Log, e.Clock), method: o.Method, toolsets: o.Toolsets,
+		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
+		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), hostConfirm: o.HostConfirm, log: o.Log},
+		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
-	if s.reach != nil {
-		s.roots.told = s.reach.SetRoots
+	if o.Reach != nil {
+		s.callers.roots.told = o.Reach.SetRoots
 	}
-	s.closing, s.end = context.WithCancel(context.Background())
-	s.metrics = newMetrics(s)
-	hooks := &server.Hooks{}
-	hooks.AddAfterListResources(s.listResources)
-	hooks.AddAfterListPrompts(s.listPrompts)
-	hooks.AddAfterListTools(s.listTools)
-	hooks.AddBeforeGetPrompt(s.getOwn)
-	hooks.AddBeforeReadResource(plainAddress)
-	hooks.AddBeforeCallTool(s.callOwn)
-	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.roots.forget(session.SessionID()) })
-	hooks.AddOnError(noteFailure)
-	s.subscriptions.hook(s, hooks)
-	s.mcp = server.NewMCPServer("bmad-mcp", o.Version,
-		server.WithTitle("BMAD workflow"),
-		server.WithInstructions(s.instructions()),
-		server.WithIcons(icons()...),
-		server.WithHooks(hooks),
-		server.WithLogging(),
-		server.WithCompletions(),
-		server.WithPromptCompletionProvider(completions{s}),
-		server.WithResourceCompletionProvider(completions{s}),
-		server.WithResourceCapabilities(true, true),
-		server.WithPromptCapabilities(s.servesMethod()),
-		server.WithToolCapabilities(s.servesMethod()),
-		server.WithToolHandlerMiddleware(s.recovering),
-		server.WithToolHandlerMiddleware(s.bridging),
-		server.WithToolFilter(s.listedTools),
-	)
-	s.mcp.AddTool(s.described(taskTool()), s.handleTask)
-	s.mcp.AddTool(s.described(confirmTool()), s.handleConfirm)
-	s.addPrompts()
-	s.addResources()
-	s.addMethod()
-	addFixtures(s.mcp)
-	if s.method != nil {
-		s.method.SetChanged(s.subscriptions.poke)
+	s.feed = feed.New(feed.Options{Recheck: s.recheck, Now: e.Clock, Log: o.Log})
+	if o.Method != nil {
+		o.Method.SetChanged(s.feed.Poke)
 	}
-	s.mcp.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
-		s.roots.forget(clientKey(ctx))
-	})
+	s.connect(o.Version)
+	tools := allTools(
+		tasks{engine: e, callers: s.callers, metrics: s.metrics, changed: s.feed.Poke, log: o.Log},
+		bmadTools{offer: s.offer, callers: s.callers})
+	for _, t := range tools {
+		s.offer.sets[t.name] = t.toolset
+		if s.offer.has(t.toolset) {
+			t.schema = s.callers.schema(t.schema)
+			s.wire.AddTool(t.definition(), t.handle)
+		}
+	}
+	conformance.Add(s.wire.MCPServer)
 	return s
 }
 
-// methodSentence is what the instructions say of the toolset method.
+// connect makes the server of the library, with prompts and resources.
+func (s *Server) connect(version string) {
+	p := &prompts{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
+	r := &resources{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
+	subs := &subscriptions{feed: s.feed, log: s.log, base: s.callers.base, listeners: map[streamKey]*listener{}}
+	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
+	subs.look = l.look
+
+	hooks := &server.Hooks{}
+	hooks.AddAfterListResources(l.listResources)
+	hooks.AddAfterListPrompts(l.listPrompts)
+	hooks.AddAfterListTools(l.listTools)
+	hooks.AddBeforeGetPrompt(p.getOwn)
+	hooks.AddBeforeReadResource(plainAddress)
+	hooks.AddBeforeCallTool(l.callOwn)
+	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
+	subs.hook(hooks)
+	s.wire = mcpwire.New("bmad-mcp", version, mcpwire.Options{FormLimit: s.callers.formLimit, Refuse: refuse, Log: s.log}, hooks,
+		server.WithTitle("BMAD workflow"),
+		server.WithInstructions(s.instructions()),
+		server.WithIcons(icons()...),
+		server.WithLogging(),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completions{r}),
+		server.WithResourceCompletionProvider(completions{r}),
+		server.WithResourceCapabilities(true, true),
+		server.WithPromptCapabilities(s.offer.method()),
+		server.WithToolCapabilities(s.offer.method()),
+		server.WithToolFilter(l.callable),
+	)
+	s.wire.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
+		s.callers.roots.forget(mcpwire.ClientKey(ctx))
+	})
+	l.wire, p.add = s.wire, s.wire.AddPrompt
+	p.addTask()
+	if s.offer.method() {
+		p.addBMAD()
+	}
+	r.addTo(s.wire.MCPServer)
+}
+
+// methodSentence is the sentence of the instructions about the toolset method.
 const methodSentence = " For an agent or workflow of an installed BMAD method use bmad-agent and bmad-workflow."
 
-// instructions are those of what is offered.
+// instructions are those of the toolsets that are offered.
 func (s *Server) instructions() string {
 	switch {
-	case !s.auto() && !s.offers(ToolsetTask):
+	case !s.offer.task():
 		return methodInstructions
-	case s.method == nil || !s.auto() && !s.offers(ToolsetMethod):
+	case s.offer.library == nil || !s.offer.auto() && !s.offer.named(config.ToolsetMethod):
 		return strings.Replace(instructions, methodSentence, "", 1)
 	}
 	return instructions
 }
 
-// close ends what waits: for people, and for changes.
-func (s *Server) close() {
-	s.end()
-	s.subscriptions.close()
-	if s.method != nil {
-		s.method.Close()
+// recheck has the installations of the method read again: something may have changed.
+func (s *Server) recheck() {
+	if s.offer.library != nil {
+		s.offer.library.Recheck()
 	}
 }
 
-// ready reports what would keep every action from being done.
+// close ends all waiting, for people and for changes.
+func (s *Server) close() {
+	s.wire.Close()
+	s.feed.Close()
+	if s.offer.library != nil {
+		s.offer.library.Close()
+	}
+}
+
+// ready reports a problem that would keep every action from being done.
 func (s *Server) ready() error {
-	for _, folder := range s.places.Served {
+	for _, folder := range s.callers.places.Served {
 		if err := s.engine.Projects().Ready(project.Address{Cwd: folder}); err != nil {
 			return err
 		}
@@ -182,32 +182,9 @@ func (s *Server) ready() error {
 	return nil
 }
 
-// Sizes of the worker pool and its queue: calls beyond both would keep the
-// reader from seeing anything else.
-const (
-	workers   = 32
-	queueSize = 1000
-)
-
 // ServeStdio serves one client until its input ends or ctx does, and answers
 // every request it has read.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stdio := server.NewStdioServer(s.mcp)
-	server.WithWorkerPoolSize(workers)(stdio)
-	server.WithQueueSize(queueSize)(stdio)
-	stdio.SetErrorLogger(log.New(slogWriter{s.log}, "", 0))
-	g := newGate(in, out)
-	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, failingKey{}, g)
-	})(stdio)
 	defer s.close()
-	return stdio.Listen(ctx, g, g)
-}
-
-// slogWriter passes the library's log lines on.
-type slogWriter struct{ log *slog.Logger }
-
-func (w slogWriter) Write(p []byte) (int, error) {
-	w.log.Warn("stdio", "message", string(p))
-	return len(p), nil
+	return s.wire.ServeStdio(ctx, in, out)
 }

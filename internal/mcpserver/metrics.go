@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
@@ -16,14 +17,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// metrics count what the server does, for Prometheus.
+// metrics count the actions of the server, for Prometheus.
 type metrics struct {
 	registry *prometheus.Registry
 	actions  *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 }
 
-func newMetrics(s *Server) *metrics {
+func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -35,12 +36,11 @@ func newMetrics(s *Server) *metrics {
 		}, []string{"action"}),
 	}
 	m.registry.MustRegister(m.actions, m.seconds, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &census{server: s})
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &census{engine: e, log: log})
 	return m
 }
 
-// count notes one action. action is one of ours, or "unknown": a caller must not make
-// series.
+// count notes one action. Unknown ones have one name: a caller must not add series.
 func (m *metrics) count(action workflow.Action, took time.Duration, outcome string) {
 	if !slices.Contains(workflow.Actions(), action) {
 		action = "unknown"
@@ -49,7 +49,7 @@ func (m *metrics) count(action workflow.Action, took time.Duration, outcome stri
 	m.seconds.WithLabelValues(string(action)).Observe(took.Seconds())
 }
 
-// outcome names what came of an action.
+// outcome names the outcome of an action.
 func outcome(err error) string {
 	if err == nil {
 		return "done"
@@ -61,10 +61,11 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2})
 }
 
-// census counts the sessions of the served projects when it is asked. It reads each of
-// them, so it keeps what it found for a while.
+// census counts the sessions of the served projects on demand. It reads each of them, and
+// therefore keeps the counts for a while.
 type census struct {
-	server *Server
+	engine *engine.Engine
+	log    *slog.Logger
 
 	mu    sync.Mutex
 	taken time.Time
@@ -86,7 +87,7 @@ func (c *census) Describe(out chan<- *prometheus.Desc) { out <- sessionsDesc; ou
 func (c *census) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.server.engine.Now(); c.found == nil || now.Sub(c.taken) >= censusAge {
+	if now := c.engine.Now(); c.found == nil || now.Sub(c.taken) >= censusAge {
 		c.taken, c.found = now, c.take()
 	}
 	for at, n := range c.found {
@@ -99,10 +100,10 @@ func (c *census) Collect(out chan<- prometheus.Metric) {
 
 func (c *census) take() map[[2]string]int {
 	found := map[[2]string]int{}
-	for _, project := range c.server.engine.Projects().List() {
-		sessions, _, _, err := c.server.engine.Sessions(context.Background(), engine.Request{Cwd: project})
+	for _, project := range c.engine.Projects().List() {
+		sessions, _, _, err := c.engine.Sessions(context.Background(), engine.Request{Cwd: project})
 		if err != nil {
-			c.server.log.Debug("not counted", "project", project, "error", err)
+			c.log.Debug("not counted", "project", project, "error", err)
 			continue
 		}
 		for _, s := range sessions {

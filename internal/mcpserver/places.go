@@ -2,222 +2,156 @@ package mcpserver
 
 import (
 	"context"
-	"net/url"
-	"regexp"
-	"runtime"
+	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-const (
-	rootsKey = "roots"
-	// rootsLimit bounds the wait for a client's roots; without them there are other places.
-	rootsLimit = 2 * time.Second
-)
-
-// place fills in where to look for a call without cwd: the host's project, the
-// client's roots, the server's folder. A non-nil result is the question for the
-// roots, to be returned to the client, which then repeats the call.
-func (s *Server) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
-	if s.places.Remote {
-		return s.placeServed(ctx, call, req)
+// place adds the folders in which to look for a call without cwd: the host's project, the
+// client's roots, the server's folder. A non-nil result is a question for the client, which then
+// repeats the call, or a refusal.
+func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+	if c.places.Remote {
+		return c.placeServed(ctx, call, req)
 	}
 	if req.Cwd != "" {
-		return s.reachable(ctx, call, req.Cwd)
+		return c.reachable(ctx, call, req.Cwd)
 	}
 	var roots []string
-	if s.places.byRoots() {
+	if c.places.byRoots() {
 		var ask *mcp.CallToolResult
 		if roots, ask = clientRoots(ctx, call); ask != nil {
 			return ask
 		}
 		if roots != nil {
-			s.roots.set(clientKey(ctx), roots)
+			c.roots.set(mcpwire.ClientKey(ctx), roots)
 		}
-		// Several roots say where sessions may be, but not where to start one.
+		// Several roots are places of sessions, but do not decide where to start one.
 		if len(roots) != 1 && req.SessionID == "" {
 			roots = nil
 		}
 	}
-	req.Places = append(req.Places, s.places.with(roots)...)
+	req.Places = append(req.Places, c.places.with(roots)...)
 	return nil
 }
 
-// byRoots reports whether it takes the client's roots to know where to look: not where the
-// host names the project.
-func (p Places) byRoots() bool { return p.Project == "" }
-
-// with returns where to look, the likeliest first, for a client with these roots.
-func (p Places) with(roots []string) []string {
-	var out []string
-	if p.Project != "" {
-		out = append(out, p.Project)
-	}
-	out = append(out, roots...)
-	if p.Folder != "" {
-		out = append(out, p.Folder)
-	}
-	return out
-}
-
-// clientRoots returns the folders the client works in, or the question for them.
-// It never fails a call: a client without an answer has no roots.
-func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.CallToolResult) {
-	if call.Params.RequestState == rootsKey {
-		return folders(server.RootsResponse(call.Params.InputResponses, rootsKey)), nil
-	}
-	if capabilities(ctx).Roots == nil {
-		return nil, nil
-	}
-	return nil, server.NewInputRequestBuilder(rootsKey).Roots(rootsKey).ToolResult()
-}
-
-// base returns the request of a caller that calls no tool: where to look, and by which
-// ways it reaches the person.
-func (s *Server) base(ctx context.Context) engine.Request {
-	if s.places.Remote {
-		roots, _ := s.servedRoots(ctx, nil)
-		return engine.Request{By: caller(ctx), Client: s.client(ctx), Places: s.served(roots, false)}
+// base returns the request of a caller that calls no tool, with the folders in which to look.
+func (c *callers) base(ctx context.Context) engine.Request {
+	req := c.request(ctx)
+	if c.places.Remote {
+		req.Places = c.served(c.roots.of(ctx), false)
+		return req
 	}
 	var roots []string
-	if s.places.byRoots() {
-		roots = s.roots.of(ctx)
-	}
-	return engine.Request{By: caller(ctx), Client: s.client(ctx), Places: s.places.with(roots)}
-}
-
-// rootsOf remembers the roots of clients. What is no tool call cannot put the question
-// to every client, and completions come with each key that is typed.
-type rootsOf struct {
-	mu    sync.Mutex
-	known map[string][]string // by client
-	// told, if not nil, is called with what a client has open now.
-	told func(roots []string)
-}
-
-func (r *rootsOf) set(client string, roots []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.known == nil {
-		r.known = map[string][]string{}
-	}
-	r.known[client] = roots
-	if r.told != nil {
-		r.told(roots)
-	}
-}
-
-// unknown reports whether a client has not said what it has open.
-func (r *rootsOf) unknown(client string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, known := r.known[client]
-	return !known
-}
-
-func (r *rootsOf) forget(client string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.known, client)
-	if r.told != nil {
-		r.told(nil)
-	}
-}
-
-// of returns the roots of a request's client, if there is one that has any to work in.
-func (r *rootsOf) of(ctx context.Context) []string {
-	client := clientKey(ctx)
-	r.mu.Lock()
-	roots, known := r.known[client]
-	r.mu.Unlock()
-	if !known && capabilities(ctx).Roots != nil && !modern(ctx) {
-		srv := server.ServerFromContext(ctx)
-		if srv == nil {
-			return nil
+	if c.places.byRoots() {
+		if roots = c.roots.of(ctx); len(roots) != 1 {
+			roots = nil // several do not decide which is meant
 		}
-		ctx, cancel := context.WithTimeout(ctx, rootsLimit)
-		defer cancel()
-		list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
-		if err != nil {
-			list = nil // asked once, not with each call
-		}
-		roots = folders(list)
-		r.set(client, roots)
 	}
-	if len(roots) != 1 {
-		return nil // several say where sessions may be, but not which is meant
-	}
-	return roots
+	req.Places = c.places.with(roots)
+	return req
 }
 
-func folders(list *mcp.ListRootsResult) []string {
-	if list == nil {
+// Over HTTP one server has many projects, and clients of several people. A call is for the
+// folder its cwd names, else for the root that its client works in, as far as it is served,
+// else for the served folder if that is itself a project. Otherwise the call is refused: the
+// work of one project does not belong into a folder of several.
+
+// placeServed is place over HTTP.
+func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+	if req.Cwd != "" {
+		if req.Action == workflow.ActionStart && c.onlyHolds(req.Cwd) {
+			return refuse(fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
+				WithHint("pass the folder of the one that is meant, such as %s; if all of it is one project, make it a repository, or start the server in it without --root", strings.Join(c.engine.Projects().Some(), ", ")))
+		}
 		return nil
 	}
-	var out []string
-	for _, root := range list.Roots {
-		if path := filePath(root.URI, runtime.GOOS); path != "" {
-			out = append(out, path)
+	roots := c.roots.of(ctx)
+	if mcpwire.Modern(ctx) {
+		var ask *mcp.CallToolResult
+		if roots, ask = clientRoots(ctx, call); ask != nil {
+			return ask
 		}
+	}
+	req.Places = append(req.Places, c.served(roots, req.SessionID != "")...)
+	return nil
+}
+
+// served returns where to look for a client with these roots. Several say where sessions may
+// be, but not where to start one.
+func (c *callers) served(roots []string, several bool) []string {
+	var out []string
+	for _, root := range roots {
+		if c.engine.Projects().Serves(root) && (!c.isServed(root) || c.home() != "") {
+			out = append(out, root)
+		}
+	}
+	if len(out) > 1 && !several {
+		out = nil
+	}
+	if home := c.home(); home != "" {
+		out = append(out, home)
 	}
 	return out
 }
 
-// drive is how an absolute path of Windows begins.
-var drive = regexp.MustCompile(`^[A-Za-z]:\\`)
-
-// filePath returns the path of a file URI on a system, or "".
-func filePath(uri, system string) string {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" {
-		return ""
+// home is the folder of calls that do not say which project they are for: the one that the
+// server was started in, or the only one it was told to serve if that is a project.
+func (c *callers) home() string {
+	switch p := c.places; {
+	case p.Project != "":
+		return p.Project
+	case len(p.Served) == 1 && project.Is(p.Served[0]):
+		return p.Served[0]
 	}
-	here := u.Host == "" || u.Host == "localhost"
-	if system != "windows" {
-		if !here || !strings.HasPrefix(u.Path, "/") {
-			return ""
+	return ""
+}
+
+// isServed reports whether a folder is one of those that the server was told to serve, and not
+// just inside one.
+func (c *callers) isServed(folder string) bool {
+	real, err := filepath.EvalSymlinks(folder)
+	return err == nil && slices.Contains(c.places.Served, filepath.Clean(real))
+}
+
+// onlyHolds reports whether a folder was given to serve the projects in it.
+func (c *callers) onlyHolds(folder string) bool {
+	return c.places.Project == "" && c.isServed(folder) && project.Holds(folder)
+}
+
+// cwdOnStdio are the descriptions of cwd in the schemas, which are those on stdio, each with the
+// condition under which a call over HTTP can do without it.
+var cwdOnStdio = map[string]string{
+	"absolute path of the project folder; default: the folder the host works in": "session_id is given or your host tells its roots",
+	"absolute path of the project, if not the one the server runs for":           "your host tells its roots",
+}
+
+// schema describes cwd in a tool's schema as it is for the callers of this server.
+func (c *callers) schema(given json.RawMessage) json.RawMessage {
+	if !c.places.Remote {
+		return given
+	}
+	home := c.home()
+	schema := string(given)
+	for words, unless := range cwdOnStdio {
+		here := "absolute path of the project folder, in " + strings.Join(c.places.Served, " or ")
+		if home != "" {
+			here += "; default: " + home
+		} else {
+			here += "; required unless " + unless
 		}
-		return u.Path
+		if text, err := json.Marshal(here); err == nil {
+			schema = strings.Replace(schema, `"`+words+`"`, string(text), 1)
+		}
 	}
-	path := strings.ReplaceAll(u.Path, "/", `\`)
-	if !here { // a share
-		return `\\` + u.Host + path
-	}
-	if path = strings.TrimPrefix(path, `\`); !drive.MatchString(path) {
-		return ""
-	}
-	return path
-}
-
-// caller names the client for the history.
-func caller(ctx context.Context) string {
-	client := clientInfo(ctx)
-	name := strings.TrimSpace(client.Name + " " + client.Version)
-	if name == "" {
-		name = "mcp client"
-	}
-	if who, _ := visitorIn(ctx); who.page {
-		name = who.label() + ", " + name
-	}
-	if r := []rune(name); len(r) > 100 {
-		name = string(r[:100])
-	}
-	return name
-}
-
-// clientInfo returns what the client of a request says it is.
-func clientInfo(ctx context.Context) mcp.Implementation {
-	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
-		return *info.ClientInfo
-	}
-	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
-		return session.GetClientInfo()
-	}
-	return mcp.Implementation{}
+	return json.RawMessage(schema)
 }

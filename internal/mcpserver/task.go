@@ -1,17 +1,19 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
-	"strings"
+	"log/slog"
+	"math"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -25,44 +27,34 @@ var (
 // TaskTool is the name of the workflow tool.
 const TaskTool = "bmad-task"
 
-func taskTool() mcp.Tool {
-	return newTool(TaskTool, "BMAD workflow", taskDescription, taskSchema, map[string]any{})
+// tasks serves the tools of the workflow.
+type tasks struct {
+	engine  *engine.Engine
+	callers *callers
+	metrics *metrics
+	// changed is called when an action may have changed something.
+	changed func()
+	log     *slog.Logger
 }
 
-// newTool describes a tool that changes files of the project and nothing else.
-func newTool(name, title, description string, schema []byte, meta map[string]any) mcp.Tool {
-	tool := mcp.NewToolWithRawSchema(name, strings.TrimSpace(description), schema)
-	tool.Title, tool.Icons = title, icons()
-	tool.Annotations = mcp.ToolAnnotation{
-		Title:           title,
-		ReadOnlyHint:    mcp.ToBoolPtr(false),
-		DestructiveHint: mcp.ToBoolPtr(false),
-		IdempotentHint:  mcp.ToBoolPtr(false),
-		OpenWorldHint:   mcp.ToBoolPtr(false),
-	}
-	// Claude Code otherwise shows the model only the tool's name.
-	meta["anthropic/alwaysLoad"] = true
-	tool.Meta = mcp.NewMetaFromMap(meta)
-	return tool
-}
-
-func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	req, err := decodeTask(rawArguments(call))
 	if err != nil {
-		return failure(err), nil
+		return refuse(err), nil
 	}
-	req.By, req.Via, req.HostConfirm = caller(ctx), workflow.ChannelRelayed, s.hostConfirms(ctx)
-	req.Tell, req.Client = s.telling(ctx, call), s.client(ctx)
-	channel := s.formChannel(ctx, call)
+	who := t.callers.request(ctx)
+	req.By, req.Client, req.Tell = who.By, who.Client, telling(ctx, call)
+	req.Via, req.HostConfirm = workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
+	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
 		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Via: req.Via, HostConfirm: req.HostConfirm}
 	}
 	if channel != nil {
-		req.Ask, req.Forms, req.NoForms = channel, true, s.forms.isSilent(channel.client)
+		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
 	}
 	if f := channel.form(); f != nil {
-		// The form says what the call is about; its arguments could be another's.
+		// The form determines the subject of the call; its arguments could be another's.
 		req.SessionID, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
 			// The call may be the submission that raised the questions: it was taken.
@@ -72,23 +64,23 @@ func (s *Server) handleTask(ctx context.Context, call mcp.CallToolRequest) (*mcp
 			}
 		}
 		if channel.seen() {
-			req.Via = "" // whatever the call says, the person has had their say
+			req.Via = "" // whatever the call says, the person has decided
 		}
 	}
-	if req.Via != "" && s.blind(ctx, req) {
-		return failure(fault.New(fault.InvalidArgument, "revision is missing").
+	if req.Via != "" && t.blind(ctx, req) {
+		return refuse(fault.New(fault.InvalidArgument, "revision is missing").
 			WithHint("pass the revision of the reply that the human has seen, as next_call has it: over this connection nothing else says which draft is meant")), nil
 	}
-	if ask := s.place(ctx, call, &req); ask != nil {
+	if ask := t.callers.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
-	return s.do(ctx, req, channel), nil
+	return t.do(ctx, req, channel), nil
 }
 
-// blind reports whether a call says yes to whatever waits, and it cannot be told what its
-// caller has seen: clients of protocol 2026-07-28 have no sessions over HTTP.
-func (s *Server) blind(ctx context.Context, req engine.Request) bool {
-	if !s.places.Remote || !modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
+// blind reports whether a call would accept any draft that waits, and nothing shows which one its
+// caller has seen: modern clients have no sessions over HTTP.
+func (t tasks) blind(ctx context.Context, req engine.Request) bool {
+	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
 		return false
 	}
 	switch req.Action {
@@ -102,89 +94,65 @@ func (s *Server) blind(ctx context.Context, req engine.Request) bool {
 
 // do runs an action and returns its result: the reply, the refusal, or the question on
 // its way to the person.
-func (s *Server) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
-	began := s.engine.Clock()
-	reply, err := s.engine.Do(ctx, req)
-	took := s.engine.Clock().Sub(began)
+func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
+	began := t.engine.Clock()
+	reply, err := t.engine.Do(ctx, req)
+	took := t.engine.Clock().Sub(began)
 	if errors.Is(err, engine.ErrAsked) {
-		s.metrics.count(req.Action, took, "asked")
+		t.metrics.count(req.Action, took, "asked")
 	} else {
-		s.metrics.count(req.Action, took, outcome(err))
+		t.metrics.count(req.Action, took, outcome(err))
 	}
 	switch {
 	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
-		s.log.Info("asked", "action", req.Action, "session", req.SessionID)
+		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
 		return channel.asking
 	case err != nil:
-		s.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
-		return failure(err)
+		t.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
+		return refuse(err)
 	}
-	s.subscriptions.poke()
-	s.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
+	t.changed()
+	t.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
 	return success(reply)
-}
-
-func rawArguments(call mcp.CallToolRequest) []byte {
-	if raw, ok := call.GetRawArguments().(json.RawMessage); ok {
-		return raw
-	}
-	data, err := json.Marshal(call.Params.Arguments)
-	if err != nil {
-		return nil
-	}
-	return data
 }
 
 func success(reply *engine.Reply) *mcp.CallToolResult {
 	data, err := reply.Encode()
 	if err != nil {
-		return failure(err)
+		return refuse(err)
 	}
 	return mcp.NewToolResultText(string(data))
 }
 
-// Failure is the JSON of a refused action.
-type Failure struct {
-	Status    string     `json:"status"` // always "failed"
-	Code      fault.Code `json:"code"`
-	Error     string     `json:"error"`
-	Hint      string     `json:"hint"`
-	Allowed   []string   `json:"allowed_actions"`
-	SessionID string     `json:"session_id,omitempty"`
-	// Stage, State and Revision say where the session stands that was found.
-	Stage    string `json:"current_stage,omitempty"`
-	State    string `json:"current_state,omitempty"`
-	Revision int    `json:"revision,omitempty"`
-	// NextCall is the call that mends it, where there is one.
-	NextCall map[string]any `json:"next_call,omitempty"`
-}
-
-// NewFailure describes an error.
-func NewFailure(err error) Failure {
-	f := fault.From(err)
-	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
-		Stage: f.Stage, State: f.State, Revision: f.Revision, NextCall: f.NextCall}
-	if out.Allowed == nil {
-		out.Allowed = []string{}
+// telling returns a function that passes an action's notices on to the client: as progress, if
+// the call asks for that, and as log messages at level info, which are sent only to clients that
+// want that level.
+func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) {
+	var token mcp.ProgressToken
+	if call.Params.Meta != nil {
+		token = call.Params.Meta.ProgressToken
 	}
-	return out
-}
-
-// clip bounds a text that may repeat what the caller sent.
-func clip(s string) string {
-	const limit = 2000
-	if len(s) <= limit {
-		return s
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return nil
 	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
-}
-
-func failure(err error) *mcp.CallToolResult {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if encErr := enc.Encode(NewFailure(err)); encErr != nil {
-		return mcp.NewToolResultError(err.Error())
+	var mu sync.Mutex
+	last := -1.0
+	return func(n engine.Notice) {
+		mu.Lock()
+		defer mu.Unlock()
+		// The work goes on where a client takes no notification.
+		_ = srv.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "bmad-mcp", n.Message))
+		if token == nil {
+			return
+		}
+		// The protocol wants it to grow each time; a clock may stand still.
+		progress := max(n.Elapsed.Seconds(), math.Nextafter(last, math.MaxFloat64))
+		last = progress
+		params := map[string]any{"progressToken": token, "progress": progress, "message": n.Message}
+		if n.Limit > 0 {
+			params["total"] = max(n.Limit.Seconds(), progress)
+		}
+		_ = mcpwire.SendProgress(ctx, params)
 	}
-	return mcp.NewToolResultError(strings.TrimSpace(buf.String()))
 }

@@ -27,7 +27,7 @@ func watched(dir, program string) (build *exec.Cmd, check func() error) {
 	}
 	counters := filepath.Join(dir, "counters")
 	if mode := testing.CoverMode(); mode != "" {
-		args = append(args, "-cover", "-covermode="+mode, "-coverpkg=bmad-mcp/...")
+		args = append(args, "-cover", "-covermode="+mode, "-coverpkg=github.com/bmad-mcp/bmad-mcp/...")
 		if f := flag.Lookup("test.gocoverdir"); f != nil && f.Value.String() != "" {
 			counters = f.Value.String()
 		}

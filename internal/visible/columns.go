@@ -1,6 +1,7 @@
 package visible
 
 import (
+	"strings"
 	"unicode"
 
 	"golang.org/x/text/width"
@@ -29,6 +30,14 @@ func Cut(text string, n int, end string) string {
 		}
 	}
 	return text
+}
+
+// Clip returns text as it is, or, where it is longer, its first limit bytes and an ellipsis.
+func Clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 func columns(r rune) int {

@@ -1,9 +1,8 @@
-// Package watch tells when something changes in the projects that it is shown, whoever
-// changed it: another server, the terminal, an editor.
+// Package watch reports that something has changed in the projects it is given, whoever changed
+// it: another server, the terminal, an editor.
 //
-// It says only that something has changed, after a pause in which more may have: what,
-// the caller finds by looking. On file systems that report no changes, such as NFS, it
-// says nothing.
+// It reports only that there is a change, after a pause in which more may follow; the caller
+// looks for it. On file systems that do not report changes, such as NFS, it stays silent.
 package watch
 
 import (
@@ -27,13 +26,13 @@ const maxFolders = 1000
 // pause is how long changes are gathered: one action writes several files.
 const pause = 100 * time.Millisecond
 
-// kind says what of a watched folder matters.
+// kind is the part of a watched folder that matters.
 type kind int
 
 const (
 	all      kind = iota // every file
 	sessions             // the sessions of a project
-	awaited              // a project's folder, until it has the one of the sessions
+	awaited              // a project's folder, until it has one for sessions
 )
 
 // Watcher watches folders.
@@ -41,23 +40,24 @@ type Watcher struct {
 	fs      *fsnotify.Watcher
 	changed func()
 	log     *slog.Logger
+	ended   chan struct{} // closed when run has ended
 
 	mu      sync.Mutex
 	folders map[string]kind
 }
 
-// New returns a watcher that calls changed, never twice at once.
+// New returns a watcher that calls changed, never twice at once, until it is closed.
 func New(changed func(), log *slog.Logger) (*Watcher, error) {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{fs: fsw, changed: changed, log: log, folders: map[string]kind{}}
+	w := &Watcher{fs: fsw, changed: changed, log: log, ended: make(chan struct{}), folders: map[string]kind{}}
 	go w.run()
 	return w, nil
 }
 
-// Project watches the sessions of a project, also where it has none yet.
+// Project watches the sessions of a project, even before it has any.
 func (w *Watcher) Project(cwd string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *Watcher) project(cwd string) {
 }
 
 // Folder watches the files of a folder, not those of folders in it. It reports whether the
-// folder was not watched before: what happened in it until now is not told.
+// folder was not watched before: earlier changes in it are not reported.
 func (w *Watcher) Folder(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +103,7 @@ func (w *Watcher) add(name string, k kind) bool {
 	return false
 }
 
-// found ends the waiting in a folder, if nothing else of it matters.
+// found ends the waiting in a folder of which nothing else matters.
 func (w *Watcher) found(name string) {
 	if w.folders[name] == awaited {
 		w.forget(name)
@@ -115,21 +115,26 @@ func (w *Watcher) forget(name string) {
 	_ = w.fs.Remove(name) // it may be gone already
 }
 
-// Close ends the watching.
-func (w *Watcher) Close() error { return w.fs.Close() }
+// Close ends the watching, and returns when changed is not called any more.
+func (w *Watcher) Close() error {
+	err := w.fs.Close()
+	<-w.ended
+	return err
+}
 
 func (w *Watcher) run() {
+	defer close(w.ended)
 	timer := time.NewTimer(0)
 	<-timer.C
-	due := false
+	pending := false
 	for {
 		select {
 		case event, ok := <-w.fs.Events:
 			if !ok {
 				return
 			}
-			if w.matters(event) && !due {
-				due = true
+			if w.matters(event) && !pending {
+				pending = true
 				timer.Reset(pause)
 			}
 		case err, ok := <-w.fs.Errors:
@@ -137,19 +142,19 @@ func (w *Watcher) run() {
 				return
 			}
 			w.log.Warn("some changes may not be reported", "error", err)
-			if !due { // the queue ran over: look at everything
-				due = true
+			if !pending { // the queue overflowed: anything may have changed
+				pending = true
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			due = false
+			pending = false
 			w.changed()
 		}
 	}
 }
 
-// matters tells what people may have asked for from what is written under way, and
-// follows folders that come and go.
+// matters tells changes that people may have asked for from temporary files, and follows folders
+// that come and go.
 func (w *Watcher) matters(event fsnotify.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

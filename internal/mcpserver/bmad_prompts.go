@@ -11,17 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
-
-// Each agent of the method is a prompt, bmad-{agent}. As with the tools of the toolset agents,
-// which there are differs from caller to caller: they are put into the list on its way out,
-// and a request for one is made one for anyAgent on its way in.
-
-// anyAgent is the prompt that stands for every agent's; no list shows it.
-const anyAgent = "bmad agent of the caller's project"
-
-// agentKey has the agent that a request for anyAgent is for.
-const agentKey = "bmad agent"
 
 // The prompts of the method besides those of its agents.
 const (
@@ -29,48 +20,49 @@ const (
 	agentPrompt    = "bmad-agent"
 )
 
-// addMethodPrompts offers the prompts of the method.
-func (s *Server) addMethodPrompts() {
+// addBMAD offers the prompts of the method.
+func (p *prompts) addBMAD() {
 	message := mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say to the agent"))
-	s.addPrompt(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method", s.promptAgent,
+	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method", p.agent,
 		mcp.WithArgument("agent", mcp.ArgumentDescription("name of the agent, such as analyst"), mcp.RequiredArgument()), message)
-	s.addPrompt(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method", s.promptWorkflow,
+	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method", p.workflow,
 		mcp.WithArgument("workflow", mcp.ArgumentDescription("name of the workflow, such as create-prd"), mcp.RequiredArgument()),
 		mcp.WithArgument("context", mcp.ArgumentDescription("what you want of it")))
-	s.addPrompt(anyAgent, "Agent", "", s.promptAgent, message)
+	p.offers(anyAgent, "Agent", "", p.agent, message)
 }
 
-func (s *Server) promptAgent(_ context.Context, base engine.Request, arguments map[string]string) (string, error) {
+func (p *prompts) agent(_ context.Context, base engine.Request, arguments map[string]string) (string, error) {
 	name := arguments["agent"]
 	if own := arguments[agentKey]; own != "" {
 		name = own
 	}
-	shelf, err := s.shelfOf(base)
+	shelf, err := p.offer.shelfOf(base)
 	if err != nil {
 		return "", err
 	}
-	text, err := shelf.Agent(name, arguments["message"], s.promptWays(base))
+	text, err := shelf.Agent(name, arguments["message"], p.ways(base))
 	return text + cutWords(arguments["message"]), err
 }
 
-func (s *Server) promptWorkflow(_ context.Context, base engine.Request, arguments map[string]string) (string, error) {
-	shelf, err := s.shelfOf(base)
+func (p *prompts) workflow(_ context.Context, base engine.Request, arguments map[string]string) (string, error) {
+	shelf, err := p.offer.shelfOf(base)
 	if err != nil {
 		return "", err
 	}
-	text, err := shelf.Workflow(arguments["workflow"], arguments["context"], s.promptWays(base))
+	text, err := shelf.Workflow(arguments["workflow"], arguments["context"], p.ways(base))
 	return text + cutWords(arguments["context"]), err
 }
 
-// promptWays are those of a document that is a prompt: what the person has typed is nowhere else.
-func (s *Server) promptWays(base engine.Request) library.ToolNames {
-	w := s.ways(base.Cwd)
+// ways are those of a document that is a prompt: the words that the person has typed are nowhere
+// else.
+func (p *prompts) ways(base engine.Request) library.ToolNames {
+	w := p.offer.ways(base.Cwd)
 	w.Whole = true
 	return w
 }
 
-// cutWords says where the rest of a person's words may be: some hosts pass on only what stands
-// before the first space.
+// cutWords names the place of the rest of a person's words: some hosts pass on only those before
+// the first space.
 func cutWords(words string) string {
 	if words == "" || strings.ContainsAny(words, " \n") {
 		return ""
@@ -84,9 +76,9 @@ type ownPrompt struct {
 	agent catalog.Item
 }
 
-// ownPrompts returns the prompts that agents are. A name that two of them have, or that is a
-// prompt of ours, gets its module.
-func (s *Server) ownPrompts(shelf *library.Snapshot) []ownPrompt {
+// own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
+// gets its module.
+func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 	if shelf == nil {
 		return nil
 	}
@@ -96,7 +88,7 @@ func (s *Server) ownPrompts(shelf *library.Snapshot) []ownPrompt {
 		count[safeName("bmad-"+i.Short(), notInPrompt)]++
 	}
 	taken := map[string]bool{}
-	for _, name := range s.fixedPrompts {
+	for _, name := range p.names {
 		taken[name] = true
 	}
 	var out []ownPrompt
@@ -126,41 +118,38 @@ func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
 		title = p.agent.Name
 	}
 	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(clipTo(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
 	out.Title = title
 	return out
 }
 
-// listPrompts makes the list of prompts that of its caller.
-func (s *Server) listPrompts(ctx context.Context, _ any, message *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
-	base := s.base(ctx)
-	shelf := s.shelf(base)
+// list returns the prompts of a caller.
+func (p *prompts) list(shelf *library.Snapshot) []mcp.Prompt {
 	var out []mcp.Prompt
-	for _, p := range s.prompts {
-		ofMethod := p.Name == agentPrompt || p.Name == workflowPrompt
-		if ofMethod && s.mayHave(shelf) || !ofMethod && (s.auto() || s.offers(ToolsetTask)) {
-			out = append(out, p)
+	for _, prompt := range p.all {
+		ofMethod := prompt.Name == agentPrompt || prompt.Name == workflowPrompt
+		if ofMethod && p.offer.mayHave(shelf) || !ofMethod && p.offer.task() {
+			out = append(out, prompt)
 		}
 	}
-	for _, own := range s.ownPrompts(shelf) {
-		out = append(out, own.prompt(s.promptPlace()...))
+	for _, own := range p.own(shelf) {
+		out = append(out, own.prompt(p.place()...))
 	}
-	result.Prompts, result.NextCursor = pageOf(out, message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
-	s.subscriptions.listed(ctx, base, s.looking(ctx, base, mcp.MethodNotificationPromptsListChanged))
+	return out
 }
 
 // getOwn makes a request for an agent's prompt one for anyAgent.
-func (s *Server) getOwn(ctx context.Context, _ any, message *mcp.GetPromptRequest) {
-	if s.method == nil || slices.Contains(s.fixedPrompts, message.Params.Name) {
+func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptRequest) {
+	if p.offer.library == nil || slices.Contains(p.names, message.Params.Name) {
 		return
 	}
-	base := s.base(ctx)
+	base := p.callers.base(ctx)
 	if cwd := strings.TrimSpace(message.Params.Arguments["cwd"]); cwd != "" {
 		base.Cwd = cwd
 	}
-	for _, own := range s.ownPrompts(s.shelf(base)) {
+	for _, own := range p.own(p.offer.shelf(base)) {
 		if own.name != message.Params.Name {
 			continue
 		}

@@ -1,6 +1,8 @@
-package mcpserver
+package httpguard
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestParseOrigin reads origins as people write them, and refuses what no browser sends.
 func TestParseOrigin(t *testing.T) {
@@ -56,7 +58,7 @@ func TestParseOrigin(t *testing.T) {
 	} {
 		got, err := ParseOrigin(given)
 		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, want %q, %v", given, got, want, err)
+			t.Errorf("ParseOrigin(%q) = %q, %v, want %q", given, got, err, want)
 		}
 	}
 }

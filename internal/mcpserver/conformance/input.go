@@ -1,6 +1,6 @@
 //go:build conformance
 
-package mcpserver
+package conformance
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
 // fixtureWait bounds how long a client may take to answer.
@@ -39,7 +41,7 @@ func fixtureSample(text string, tokens int) mcp.CreateMessageParams {
 func fixtureClientTools() []server.ServerTool {
 	elicit := func(form func(mcp.CallToolRequest) mcp.ElicitationParams, format string) server.ToolHandlerFunc {
 		return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			if capabilities(ctx).Elicitation == nil {
+			if mcpwire.Capabilities(ctx).Elicitation == nil {
 				return mcp.NewToolResultError("The client has no elicitation."), nil
 			}
 			ctx, cancel := context.WithTimeout(ctx, fixtureWait)
@@ -63,7 +65,7 @@ func fixtureClientTools() []server.ServerTool {
 			"username", "email")
 	}
 	sample := func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if capabilities(ctx).Sampling == nil {
+		if mcpwire.Capabilities(ctx).Sampling == nil {
 			return mcp.NewToolResultError("The client has no sampling."), nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, fixtureWait)

@@ -1,4 +1,4 @@
-package mcpserver
+package mcpwire
 
 import (
 	"context"
@@ -9,28 +9,43 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
+
+// limits bound the sessions and the memory that callers can take.
+type limits struct {
+	httpguard.Limits
+	// sessions take some 15 kB each.
+	sessions, peerSessions int
+}
+
+// defaultLimits leave a team room, and a server with 1 GB too.
+var defaultLimits = limits{
+	Limits:   httpguard.Limits{Streams: 2000, PeerStreams: 500, SessionStreams: 4, Bodies: 64 << 20, Write: time.Minute},
+	sessions: 2000, peerSessions: 500,
+}
 
 // httpSession is a client's session over HTTP.
 type httpSession struct {
 	peer string
 	// page is true where a web page opened it. Neither kind of client can use a session of
-	// the other: what was shown to a program, no page answers, and no program lends a page
+	// the other: a page does not answer a program's form, and a program does not lend a page
 	// the forms of its host.
 	page bool
-	// called is true once it was used for more than to say that it is there; last is when its
-	// last request began or ended, and busy how many are at work.
+	// called is true once it was used for more than the handshake; last is when its last
+	// request began or ended, and busy how many are at work.
 	called bool
 	last   time.Time
 	busy   int
 }
 
-// sessionIDs gives out the ids of HTTP sessions and knows the ones that are open. One it
-// does not know is answered with 404, on which clients begin anew.
+// sessionIDs gives out the ids of HTTP sessions and knows the ones that are open. An unknown one
+// is answered with 404, on which clients begin anew.
 type sessionIDs struct {
 	now    func() time.Time
 	limits limits
-	// ended is told of the sessions that had to make room, and has the library forget them.
+	// ended is called with each session that had to make room, and has the library forget it.
 	ended func(id string)
 
 	mu    sync.Mutex
@@ -44,19 +59,19 @@ func newSessionIDs(now func() time.Time, l limits) *sessionIDs {
 
 // begin opens a session for a visitor, whose first request ends with leave. Where there are too
 // many, of this peer or in all, another makes room: opening ever more keeps nobody out.
-func (m *sessionIDs) begin(who visitor) (id string, leave func()) {
+func (m *sessionIDs) begin(who httpguard.Visitor) (id string, leave func()) {
 	m.mu.Lock()
 	var gone []string
-	if m.peers[who.address] >= m.limits.peerSessions {
-		gone = append(gone, m.makeRoom(who.address))
+	if m.peers[who.Address] >= m.limits.peerSessions {
+		gone = append(gone, m.makeRoom(who.Address))
 	}
 	if len(m.open) >= m.limits.sessions {
 		gone = append(gone, m.makeRoom(""))
 	}
 	id = rand.Text()
-	s := &httpSession{peer: who.address, page: who.page, busy: 1, last: m.now()}
+	s := &httpSession{peer: who.Address, page: who.Page, busy: 1, last: m.now()}
 	m.open[id] = s
-	m.peers[who.address]++
+	m.peers[who.Address]++
 	m.mu.Unlock()
 	for _, id := range gone {
 		m.ended(id)
@@ -117,11 +132,11 @@ func (m *sessionIDs) remove(id string) {
 
 // enter begins a request of a visitor over a session, and reports whether they have it. leave
 // ends it.
-func (m *sessionIDs) enter(id string, who visitor) (leave func(), ok bool) {
+func (m *sessionIDs) enter(id string, who httpguard.Visitor) (leave func(), ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.open[id]
-	if s == nil || s.page != who.page {
+	if s == nil || s.page != who.Page {
 		return nil, false
 	}
 	s.busy++
@@ -129,7 +144,7 @@ func (m *sessionIDs) enter(id string, who visitor) (leave func(), ok bool) {
 	return func() { m.leave(s) }, true
 }
 
-// called notes that a session is used for what it was opened for.
+// called notes that a session is used for more than the handshake.
 func (m *sessionIDs) called(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,11 +154,11 @@ func (m *sessionIDs) called(id string) {
 }
 
 // has reports whether a visitor has a session.
-func (m *sessionIDs) has(id string, who visitor) bool {
+func (m *sessionIDs) has(id string, who httpguard.Visitor) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.open[id]
-	return s != nil && s.page == who.page
+	return s != nil && s.page == who.Page
 }
 
 // newSessionKey is the key of the id of the session that a request opens, in its context.
@@ -155,13 +170,13 @@ func (m *sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdMa
 	if r == nil {
 		return visitorSessions{all: m}
 	}
-	return visitorSessions{m, visitorOf(r), r.Context()}
+	return visitorSessions{m, httpguard.VisitorOf(r), r.Context()}
 }
 
 // visitorSessions are the sessions as one request has them.
 type visitorSessions struct {
 	all *sessionIDs
-	who visitor
+	who httpguard.Visitor
 	ctx context.Context
 }
 

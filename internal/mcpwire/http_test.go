@@ -1,8 +1,7 @@
-package mcpserver
+package mcpwire
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,26 +12,31 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
 // limited serves with limits of a test's choice.
-func limited(t *testing.T, l limits) (*Handler, *httptest.Server) {
+func limited(t *testing.T, l limits) (*HTTP, *httptest.Server) {
 	t.Helper()
-	e := engine.New(engine.Options{})
-	s := New(e, Options{Places: Places{Remote: true}})
-	s.mcp.AddTool(mcp.NewTool("much"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w := testWire()
+	w.AddTool(mcp.NewTool("much"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText(strings.Repeat("x", 32<<20)), nil
 	})
-	h := s.handler(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: e.Clock}, l)
-	ts := httptest.NewServer(h)
+	return overHTTP(t, w, l)
+}
+
+// overHTTP serves a wire until the test ends.
+func overHTTP(t *testing.T, w *Wire, l limits) (*HTTP, *httptest.Server) {
+	t.Helper()
+	h := w.http(1<<20, time.Minute, time.Now, l)
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(h.Pace(w), r) }))
 	t.Cleanup(func() {
+		w.Close()
 		h.Close(context.Background())
 		ts.Close()
 	})
@@ -53,51 +57,6 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 var greeting = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "x", "version": "1"}}
 
-func TestBodies(t *testing.T) {
-	broken := errors.New("broken")
-	for _, c := range []struct {
-		name            string
-		size            int
-		declared, limit int64
-		end             error
-		want            error
-	}{
-		{"nothing", 0, 0, 100, nil, nil},
-		{"a little", 10, 10, 100, nil, nil},
-		{"up to the limit", 100, 100, 100, nil, nil},
-		{"over it", 101, -1, 100, nil, errBodyTooLarge},
-		{"far over it", 1 << 20, -1, 1000, nil, errBodyTooLarge},
-		{"not announced", 300_000, -1, 1 << 20, nil, nil},
-		{"announced", 300_000, 300_000, 1 << 20, nil, nil},
-		{"more than announced", 300_000, 10, 1 << 20, nil, nil},
-		{"less than announced", 10, 300_000, 1 << 20, nil, nil},
-		{"it breaks off", 5000, 10_000, 1 << 20, broken, broken},
-		{"more than there is room for", 1 << 20, 1 << 20, 1 << 20, nil, errBusy},
-		{"the same, not announced", 1 << 20, -1, 1 << 20, nil, errBusy},
-	} {
-		for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "by halves": iotest.HalfReader} {
-			b := bodies{most: 1 << 20}
-			text := bytes.Repeat([]byte("x"), c.size)
-			r := wrap(bytes.NewReader(text))
-			if c.end != nil {
-				r = io.MultiReader(r, iotest.ErrReader(c.end))
-			}
-			data, done, err := b.read(r, c.declared, c.limit)
-			if !errors.Is(err, c.want) || err == nil && !bytes.Equal(data, text) {
-				t.Errorf("%s, %s: %d bytes, %v, want %v", c.name, name, len(data), err, c.want)
-			}
-			if err == nil && (b.held < int64(cap(data)) || b.held > 2*int64(c.size)+(8<<10)) {
-				t.Errorf("%s, %s: %d counted for %d bytes in %d", c.name, name, b.held, len(data), cap(data))
-			}
-			done()
-			done()
-			if b.held != 0 {
-				t.Errorf("%s, %s: %d bytes are held for ever", c.name, name, b.held)
-			}
-		}
-	}
-}
-
 // partly sends the header of a request that announces a body, and some of the body.
 func partly(t *testing.T, ts *httptest.Server, session string, announced, sent int) net.Conn {
 	t.Helper()
@@ -106,7 +65,7 @@ func partly(t *testing.T, ts *httptest.Server, session string, announced, sent i
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nMcp-Session-Id: %s\r\n\r\n%s", announced, session, strings.Repeat(" ", sent))
+	_, err = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nMcp-Session-Id: %s\r\n\r\n%s", announced, session, strings.Repeat(" ", sent))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,12 +88,11 @@ func answer(t *testing.T, conn net.Conn) (int, http.Header) {
 // still get through, and once they have gone everything does.
 func TestBodiesInFlight(t *testing.T) {
 	t.Parallel()
-	h, ts := limited(t, limits{sessions: 10, peerSessions: 10, streams: 10, peerStreams: 10, sessionStreams: 2, write: time.Minute})
-	session, _ := post(t, ts.URL+Endpoint, "", false, 1, "initialize", greeting)
+	h, ts := limited(t, limits{httpguard.Limits{Streams: 10, PeerStreams: 10, SessionStreams: 2, Write: time.Minute}, 10, 10})
+	session, _ := post(t, ts.URL, "", false, 1, "initialize", greeting)
 	held := func() int64 {
-		h.bodies.mu.Lock()
-		defer h.bodies.mu.Unlock()
-		return h.bodies.held
+		bytes, _ := h.limiter.Held()
+		return bytes
 	}
 	const large = 1 << 20
 	// Announcing holds next to nothing.
@@ -149,10 +107,10 @@ func TestBodiesInFlight(t *testing.T) {
 	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 		t.Errorf("beyond the limit: %d, %v", status, header)
 	}
-	if held() > h.limits.bodies {
-		t.Errorf("%d bytes are held, at most %d may be", held(), h.limits.bodies)
+	if held() > 2*large {
+		t.Errorf("%d bytes are held, at most %d may be", held(), 2*large)
 	}
-	if _, got := post(t, ts.URL+Endpoint, session, false, 2, "tools/list", map[string]any{}); len(got) != 1 || got[0]["result"] == nil {
+	if _, got := post(t, ts.URL, session, false, 2, "tools/list", map[string]any{}); len(got) != 1 || got[0]["result"] == nil {
 		t.Errorf("a small request beside them: %v", got)
 	}
 	if _, err := io.WriteString(first, strings.Repeat(" ", 100)); err != nil {
@@ -165,7 +123,7 @@ func TestBodiesInFlight(t *testing.T) {
 		_ = conn.Close()
 	}
 	eventually(t, "all is given back", func() bool { return held() == 0 })
-	if _, got := post(t, ts.URL+Endpoint, session, false, 3, "tools/call", map[string]any{"name": "none", "arguments": map[string]any{"x": strings.Repeat("x", large-1000)}}); len(got) != 1 {
+	if _, got := post(t, ts.URL, session, false, 3, "tools/call", map[string]any{"name": "none", "arguments": map[string]any{"x": strings.Repeat("x", large-1000)}}); len(got) != 1 {
 		t.Errorf("afterwards: %v", got)
 	}
 }
@@ -188,14 +146,14 @@ func TestSessionsMakeRoom(t *testing.T) {
 	var ended []string
 	m := newSessionIDs(func() time.Time { clock = clock.Add(time.Second); return clock }, limits{sessions: 6, peerSessions: 4})
 	m.ended = func(id string) { ended = append(ended, id) }
-	a, b := visitor{address: "a"}, visitor{address: "b"}
+	a, b := httpguard.Visitor{Address: "a"}, httpguard.Visitor{Address: "b"}
 	open := map[string]string{}
-	begin := func(name string, who visitor) {
+	begin := func(name string, who httpguard.Visitor) {
 		id, leave := m.begin(who)
 		leave()
 		open[name] = id
 	}
-	use := func(name string, who visitor) {
+	use := func(name string, who httpguard.Visitor) {
 		leave, ok := m.enter(open[name], who)
 		if !ok {
 			t.Fatalf("%s has gone", name)
@@ -271,10 +229,10 @@ func TestSessionsMakeRoom(t *testing.T) {
 // that is used stays, and the library keeps nothing of those that have gone.
 func TestSessionFlood(t *testing.T) {
 	t.Parallel()
-	h, ts := limited(t, limits{sessions: 12, peerSessions: 10, streams: 10, peerStreams: 10, sessionStreams: 2, write: time.Minute})
-	mine, _ := post(t, ts.URL+Endpoint, "", false, 1, "initialize", greeting)
+	h, ts := limited(t, limits{httpguard.Limits{Streams: 10, PeerStreams: 10, SessionStreams: 2, Write: time.Minute}, 12, 10})
+	mine, _ := post(t, ts.URL, "", false, 1, "initialize", greeting)
 	list := func() int {
-		_, got := post(t, ts.URL+Endpoint, mine, false, 2, "tools/list", map[string]any{})
+		_, got := post(t, ts.URL, mine, false, 2, "tools/list", map[string]any{})
 		return len(got)
 	}
 	list()
@@ -284,7 +242,7 @@ func TestSessionFlood(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				id, _ := post(t, ts.URL+Endpoint, "", false, 1, "initialize", greeting)
+				id, _ := post(t, ts.URL, "", false, 1, "initialize", greeting)
 				mu.Lock()
 				all = append(all, id)
 				mu.Unlock()
@@ -302,7 +260,7 @@ func TestSessionFlood(t *testing.T) {
 		if id == "" {
 			t.Fatal("one was kept out")
 		}
-		if err := h.server.mcp.SendNotificationToSpecificClient(id, "x", nil); !errors.Is(err, server.ErrSessionNotFound) {
+		if err := h.wire.SendNotificationToSpecificClient(id, "x", nil); !errors.Is(err, server.ErrSessionNotFound) {
 			known++
 		}
 	}
@@ -315,7 +273,7 @@ func TestSessionFlood(t *testing.T) {
 	// A beginning that is refused leaves nothing behind.
 	before := len(h.sessions.open)
 	h.forget(all[len(all)-1])
-	res, err := http.Post(ts.URL+Endpoint, "text/plain", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
+	res, err := http.Post(ts.URL, "text/plain", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +288,7 @@ func TestSessionFlood(t *testing.T) {
 // stream opens the GET stream of a session.
 func stream(t *testing.T, ts *httptest.Server, session string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, ts.URL+Endpoint, nil)
+	req, err := http.NewRequest(http.MethodGet, ts.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,15 +306,14 @@ func stream(t *testing.T, ts *httptest.Server, session string) *http.Response {
 // server have so many, and closing one makes room.
 func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
-	h, ts := limited(t, limits{sessions: 20, peerSessions: 20, streams: 3, peerStreams: 3, sessionStreams: 2, write: time.Minute})
+	h, ts := limited(t, limits{httpguard.Limits{Streams: 3, PeerStreams: 3, SessionStreams: 2, Write: time.Minute}, 20, 20})
 	begin := func() string {
-		id, _ := post(t, ts.URL+Endpoint, "", false, 1, "initialize", greeting)
+		id, _ := post(t, ts.URL, "", false, 1, "initialize", greeting)
 		return id
 	}
 	count := func() int {
-		h.streams.mu.Lock()
-		defer h.streams.mu.Unlock()
-		return h.streams.all
+		_, streams := h.limiter.Held()
+		return streams
 	}
 	session := begin()
 	var last *http.Response
@@ -374,7 +331,7 @@ func TestStreamsAreCounted(t *testing.T) {
 		last = next
 	}
 	eventually(t, "one is left", func() bool { return count() == 1 })
-	if err := h.server.mcp.SendNotificationToSpecificClient(session, "x", nil); err != nil {
+	if err := h.wire.SendNotificationToSpecificClient(session, "x", nil); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(last.Body).ReadString('\n'); err != nil || !strings.Contains(line, "event: message") {
@@ -401,7 +358,7 @@ func TestStreamsAreCounted(t *testing.T) {
 // listen listens as clients do since protocol 2026-07-28, until ctx ends or it is refused.
 func listen(ctx context.Context, t *testing.T, ts *httptest.Server) int {
 	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["bmad-task://workflow"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, ts.URL+Endpoint, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, ts.URL, strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return 0
@@ -423,9 +380,9 @@ func listen(ctx context.Context, t *testing.T, ts *httptest.Server) int {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	l := defaultLimits
-	l.write = 100 * time.Millisecond
+	l.Write = 100 * time.Millisecond
 	h, ts := limited(t, l)
-	session, _ := post(t, ts.URL+Endpoint, "", false, 1, "initialize", greeting)
+	session, _ := post(t, ts.URL, "", false, 1, "initialize", greeting)
 	dial := func(request string) {
 		conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(ts.URL, "http://"))
 		if err != nil {
@@ -438,19 +395,18 @@ func TestSlowReaders(t *testing.T) {
 		}
 	}
 	count := func() int {
-		h.streams.mu.Lock()
-		defer h.streams.mu.Unlock()
-		return h.streams.all
+		_, streams := h.limiter.Held()
+		return streams
 	}
-	dial("GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: " + session + "\r\n\r\n")
+	dial("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: " + session + "\r\n\r\n")
 	eventually(t, "the stream is open", func() bool { return count() == 1 })
 	filler := map[string]any{"x": strings.Repeat("x", 1<<20)}
 	eventually(t, "the stream that is not read ends", func() bool {
-		_ = h.server.mcp.SendNotificationToSpecificClient(session, "x", filler) // a full queue is no matter
+		_ = h.wire.SendNotificationToSpecificClient(session, "x", filler) // a full queue is no matter
 		return count() == 0
 	})
 	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"much","arguments":{}}}`
-	dial(fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nMcp-Session-Id: %s\r\n\r\n%s", len(call), session, call))
+	dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nMcp-Session-Id: %s\r\n\r\n%s", len(call), session, call))
 	eventually(t, "the call is at work", func() bool {
 		h.sessions.mu.Lock()
 		defer h.sessions.mu.Unlock()

@@ -1,37 +1,43 @@
-package mcpserver
+package mcpwire
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
+
+// testWire is a wire without tools.
+func testWire() *Wire {
+	return New("test", "1", Options{
+		FormLimit: func(string) time.Duration { return time.Minute },
+		Refuse:    func(err error) *mcp.CallToolResult { return mcp.NewToolResultError(err.Error()) },
+		Log:       slog.New(slog.DiscardHandler),
+	}, &server.Hooks{}, server.WithLogging(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))
+}
 
 // wireServer serves tools that try what the library gets wrong.
 func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 	t.Helper()
-	e := engine.New(engine.Options{})
-	s := New(e, Options{Places: Places{Remote: true}})
+	w := testWire()
 	waiting = make(chan struct{}, 10)
-	s.mcp.AddTool(mcp.NewTool("notices"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.AddTool(mcp.NewTool("notices"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 3 {
-			if err := server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
+			if err := SendProgress(ctx, map[string]any{"progressToken": "t", "progress": i}); err != nil {
 				return nil, err
 			}
 		}
 		return mcp.NewToolResultText("done"), nil
 	})
-	s.mcp.AddTool(mcp.NewTool("waits"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.AddTool(mcp.NewTool("waits"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		waiting <- struct{}{}
 		select {
 		case <-ctx.Done():
@@ -40,13 +46,8 @@ func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 			return mcp.NewToolResultText("done"), nil
 		}
 	})
-	h := s.Handler(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: e.Clock})
-	ts := httptest.NewServer(h)
-	t.Cleanup(func() {
-		h.Close(context.Background())
-		ts.Close()
-	})
-	return ts.URL + Endpoint, waiting
+	_, ts := overHTTP(t, w, defaultLimits)
+	return ts.URL, waiting
 }
 
 // post sends a message of an era and returns the session, and the messages that come back.

@@ -1,4 +1,4 @@
-package mcpserver
+package mcpwire
 
 import (
 	"bufio"
@@ -10,33 +10,32 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// grace bounds how long the end of the input is held back for answers that are
-// still due. Clients begin to kill a server about two seconds after closing its input.
+// grace bounds how long the end of the input is held back for missing answers. Clients begin to
+// kill a server about two seconds after closing its input.
 const grace = 1800 * time.Millisecond
 
-// gate stands between the client and the MCP library, which drops what it has
-// read but not answered when its input ends. The gate passes lines through and
-// holds the end back until every request has its answer. It also keeps later
-// requests behind initialize, which the library does not.
-type gate struct {
+// stdioFilter sits between the client and the library, which drops requests without an answer
+// when its input ends. The filter passes lines through and holds the end back until every request
+// has its answer. It also keeps later requests behind initialize, which the library does not.
+type stdioFilter struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	line []byte // what of the current line is not read yet
+	line []byte // the rest of the current line
 	end  error  // the end of the input, once met
 
 	mu      sync.Mutex
 	open    map[string]int     // requests read and not answered, by id
 	first   string             // the id of initialize
-	failed  map[string]*failed // what an answer that is due is to say, by id
+	failed  map[string]*failed // errors of answers that are to come, by id
 	changed chan struct{}      // closed, and made anew, at each answer
 }
 
-func newGate(in io.Reader, out io.Writer) *gate {
-	return &gate{in: bufio.NewReader(in), out: out, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
+func newStdioFilter(in io.Reader, out io.Writer) *stdioFilter {
+	return &stdioFilter{in: bufio.NewReader(in), out: out, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
 }
 
-// message is what the gate has to know of a JSON-RPC line.
+// message is the part of a JSON-RPC line that the filter has to know.
 type message struct {
 	Method string          `json:"method"`
 	ID     any             `json:"id"`
@@ -55,26 +54,26 @@ func (m message) id() string {
 }
 
 // Read passes the client's lines to the library.
-func (g *gate) Read(p []byte) (int, error) {
-	if len(g.line) == 0 && g.end == nil {
-		g.wait(func() bool { return g.open[g.first] == 0 })
-		line, err := g.in.ReadBytes('\n')
-		if g.end = err; err != nil && len(line) > 0 {
+func (f *stdioFilter) Read(p []byte) (int, error) {
+	if len(f.line) == 0 && f.end == nil {
+		f.wait(func() bool { return f.open[f.first] == 0 })
+		line, err := f.in.ReadBytes('\n')
+		if f.end = err; err != nil && len(line) > 0 {
 			line = append(line, '\n') // the library drops a last line without it
 		}
-		g.line = g.note(line)
+		f.line = f.note(line)
 	}
-	if len(g.line) > 0 {
-		n := copy(p, g.line)
-		g.line = g.line[n:]
+	if len(f.line) > 0 {
+		n := copy(p, f.line)
+		f.line = f.line[n:]
 		return n, nil
 	}
-	g.wait(func() bool { return len(g.open) == 0 })
-	return 0, g.end
+	f.wait(func() bool { return len(f.open) == 0 })
+	return 0, f.end
 }
 
 // note remembers a request.
-func (g *gate) note(line []byte) []byte {
+func (f *stdioFilter) note(line []byte) []byte {
 	var m message
 	if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Result != nil || m.Method == "subscriptions/listen" {
 		return line
@@ -91,64 +90,64 @@ func (g *gate) note(line []byte) []byte {
 		}
 		return append(quiet, '\n')
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open[m.id()]++
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open[m.id()]++
 	if m.Method == "initialize" {
-		g.first = m.id()
+		f.first = m.id()
 	}
 	return line
 }
 
 // Write passes one line of the library to the client, and notes an answer.
-func (g *gate) Write(p []byte) (int, error) {
+func (f *stdioFilter) Write(p []byte) (int, error) {
 	var m message
 	answer := json.Unmarshal(p, &m) == nil && m.Method == "" && m.ID != nil
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	line := p
 	if answer {
-		line = g.failed[m.id()].in(p)
-		delete(g.failed, m.id())
+		line = f.failed[m.id()].in(p)
+		delete(f.failed, m.id())
 	}
 	n, err := len(p), error(nil)
-	if _, err = g.out.Write(line); err != nil {
+	if _, err = f.out.Write(line); err != nil {
 		n = 0
 	}
 	if answer {
-		if id := m.id(); g.open[id] > 1 {
-			g.open[id]--
+		if id := m.id(); f.open[id] > 1 {
+			f.open[id]--
 		} else {
-			delete(g.open, id)
+			delete(f.open, id)
 		}
-		close(g.changed)
-		g.changed = make(chan struct{})
+		close(f.changed)
+		f.changed = make(chan struct{})
 	}
 	return n, err
 }
 
 // fail implements failing.
-func (g *gate) fail(id any, f failed) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failed[message{ID: id}.id()] = &f
+func (f *stdioFilter) fail(id any, failure failed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed[message{ID: id}.id()] = &failure
 }
 
 // tell writes a notification at once, so that it comes before the answer that follows.
-func (g *gate) tell(n mcp.JSONRPCNotification) error {
+func (f *stdioFilter) tell(n mcp.JSONRPCNotification) error {
 	line, err := json.Marshal(n)
 	if err == nil {
-		_, err = g.Write(append(line, '\n'))
+		_, err = f.Write(append(line, '\n'))
 	}
 	return err
 }
 
-func (g *gate) wait(done func() bool) {
+func (f *stdioFilter) wait(done func() bool) {
 	var timeout <-chan time.Time // from the last answer on
 	for {
-		g.mu.Lock()
-		ok, changed := done(), g.changed
-		g.mu.Unlock()
+		f.mu.Lock()
+		ok, changed := done(), f.changed
+		f.mu.Unlock()
 		if ok {
 			return
 		}

@@ -1,6 +1,6 @@
 //go:build conformance
 
-package mcpserver
+package conformance
 
 import (
 	"bytes"
@@ -20,12 +20,13 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
-// addFixtures adds what the MCP conformance suite looks for by name: suite 0.1.16, and
-// the requirements of 2025-11-25 and 2026-07-28 of suite 0.2.0-alpha.12. Nothing here
-// belongs to the server itself.
-func addFixtures(s *server.MCPServer) {
+// Add adds the fixtures of suite 0.1.16, and of the requirements of 2025-11-25 and 2026-07-28
+// of suite 0.2.0-alpha.12.
+func Add(s *server.MCPServer) {
 	s.AddTools(fixtureContentTools()...)
 	s.AddTools(fixtureClientTools()...)
 	s.AddTools(fixtureServerTools(s)...)
@@ -287,7 +288,7 @@ func addFixtureResources(s *server.MCPServer) {
 // fixtureNeeds refuses a client without a capability (server-stateless).
 func fixtureNeeds(ctx context.Context, names ...string) error {
 	declared := map[string]json.RawMessage{}
-	b, err := json.Marshal(capabilities(ctx))
+	b, err := json.Marshal(mcpwire.Capabilities(ctx))
 	if err == nil {
 		err = json.Unmarshal(b, &declared)
 	}
@@ -303,9 +304,9 @@ func fixtureNeeds(ctx context.Context, names ...string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return rpcError{
-		text: "the client lacks a capability this needs",
-		code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, data: map[string]any{"requiredCapabilities": missing},
+	return mcpwire.Error{
+		Text: "the client lacks a capability this needs",
+		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Data: map[string]any{"requiredCapabilities": missing},
 	}
 }
 
@@ -323,5 +324,5 @@ func fixtureSealed(state string) error {
 	if hmac.Equal([]byte(state), []byte(fixtureSeal(plain))) {
 		return nil
 	}
-	return rpcError{text: "the request state is not ours", code: mcp.INVALID_PARAMS}
+	return mcpwire.Error{Text: "the request state is not ours", Code: mcp.INVALID_PARAMS}
 }

@@ -1,0 +1,97 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// bmadScheme begins the addresses of the method's files.
+const bmadScheme = catalog.Scheme + "://"
+
+// longestAddress bounds an address that is read, in bytes: an error repeats it.
+const longestAddress = 4096
+
+// plainAddress encodes the address of a request so that the library has a template for it: its
+// refusal would repeat all of it.
+func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
+	uri := message.Params.URI
+	if len(uri) > longestAddress {
+		uri = visible.Clip(uri, 200)
+	}
+	if !strings.HasPrefix(uri, bmadScheme) {
+		message.Params.URI = uri
+		return
+	}
+	var b strings.Builder
+	for _, c := range []byte(uri) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	message.Params.URI = b.String()
+}
+
+// readBMAD returns the resource at an address of the method, and its project.
+func (o *offer) readBMAD(uri string, base engine.Request) (engine.Resource, string, error) {
+	ref, err := catalog.ParseRef(uri)
+	if err != nil {
+		return engine.Resource{}, "", err
+	}
+	if ref.Cwd != "" {
+		base.Cwd = ref.Cwd
+	}
+	shelf, err := o.shelfOf(base)
+	if err != nil {
+		return engine.Resource{}, "", err
+	}
+	r, err := shelf.Read(uri, 0)
+	if err != nil {
+		return engine.Resource{}, "", err
+	}
+	res := engine.Resource{Name: r.Path, MIMEType: r.MIMEType, Size: int64(len(r.Data)), Text: string(r.Data)}
+	if r.Source == catalog.Project {
+		res.Path = r.Path
+	}
+	return res, shelf.Project, nil
+}
+
+// bmadResources lists the resources that a caller may want to read first: the manifests, the
+// configuration, and the first file of each item. The addresses of other files are in those, and
+// in the lists of the tool.
+func bmadResources(shelf *library.Snapshot) []mcp.Resource {
+	if shelf == nil || shelf.Empty() {
+		return nil
+	}
+	add := func(uri, name, title, mime string) mcp.Resource {
+		r := mcp.NewResource(uri, name, mcp.WithMIMEType(mime))
+		r.Title = title
+		return r
+	}
+	out := []mcp.Resource{
+		add(bmadScheme+"config/current", "bmad/config", "BMAD configuration, without secrets", "application/json"),
+		add(bmadScheme+"manifests/agents", "bmad/agents", "BMAD agents", "application/json"),
+		add(bmadScheme+"manifests/tasks", "bmad/tasks", "BMAD tasks", "application/json"),
+		add(bmadScheme+"manifests/workflows", "bmad/workflows", "BMAD workflows", "application/json"),
+	}
+	for _, i := range shelf.Catalog.Items() {
+		if i.URI == "" {
+			continue
+		}
+		title := i.Title
+		if i.DisplayName != "" {
+			title = strings.TrimSuffix(i.DisplayName+", "+i.Title, ", ")
+		}
+		out = append(out, add(i.URI, "bmad/"+string(i.Kind)+"/"+i.Full(), title, catalog.MIMEType(i.Path)))
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+var (
+	//go:embed resources_description.md
+	resourcesDescription string
+	//go:embed resources_schema.json
+	resourcesSchema []byte
+	//go:embed workflow_description.md
+	workflowDescription string
+	//go:embed workflow_schema.json
+	workflowSchema []byte
+	//go:embed agent_description.md
+	agentDescription string
+	//go:embed agent_schema.json
+	agentSchema []byte
+)
+
+// bmadTools serves the tools of the BMAD method.
+type bmadTools struct {
+	offer   *offer
+	callers *callers
+}
+
+// bmadCall has the arguments of a call of one of these tools.
+type bmadCall struct {
+	cwd, item, words                     string
+	operation, uri, pattern, query, kind string
+	category, module, domain, cursor     string
+}
+
+// cwdArgument is one of every tool, cursorArgument of those that list.
+var (
+	cwdArgument    = argument[bmadCall]{name: "cwd", text: func(a *bmadCall) *string { return &a.cwd }}
+	cursorArgument = argument[bmadCall]{name: "cursor", text: func(a *bmadCall) *string { return &a.cursor }}
+)
+
+// itemArguments are the name of an item and the person's words about it.
+func itemArguments(name, example, words string) arguments[bmadCall] {
+	table := []argument[bmadCall]{cwdArgument, {name: name, text: func(a *bmadCall) *string { return &a.item }, missing: "pass it, such as " + example}}
+	if words != "" {
+		table = append(table, argument[bmadCall]{name: words, read: readWords})
+	}
+	return arguments[bmadCall]{table: table, example: example}
+}
+
+// readWords reads an argument that may be a text or an object, as a text.
+func readWords(a *bmadCall, raw json.RawMessage) error {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case bytes.Equal(raw, []byte("{}")):
+		return nil
+	case raw[0] == '{':
+		a.words = string(raw)
+		return nil
+	}
+	return textOf(&a.words, raw)
+}
+
+var resourcesArguments = arguments[bmadCall]{example: `{"operation": "agents"}`, table: []argument[bmadCall]{
+	cwdArgument,
+	{name: "operation", text: func(a *bmadCall) *string { return &a.operation }, missing: `pass it, such as {"operation": "agents"}`},
+	{name: "uri", text: func(a *bmadCall) *string { return &a.uri }},
+	{name: "pattern", text: func(a *bmadCall) *string { return &a.pattern }},
+	{name: "query", text: func(a *bmadCall) *string { return &a.query }},
+	{name: "type", text: func(a *bmadCall) *string { return &a.kind }},
+	cursorArgument,
+}}
+
+var (
+	workflowArguments = itemArguments("workflow", `{"workflow": "create-prd"}`, "context")
+	agentArguments    = itemArguments("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message")
+)
+
+// bmadHandler answers a call with a text.
+type bmadHandler func(shelf *library.Snapshot, a bmadCall) (string, error)
+
+// reading turns a handler into one of the library's.
+func (b bmadTools) reading(args arguments[bmadCall], handle bmadHandler) server.ToolHandlerFunc {
+	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		a, err := args.decode(rawArguments(call))
+		if err != nil {
+			return refuse(err), nil
+		}
+		req := b.callers.request(ctx)
+		req.Cwd = a.cwd
+		if ask := b.callers.place(ctx, call, &req); ask != nil {
+			return ask, nil
+		}
+		shelf, err := b.offer.shelfOf(req)
+		if err != nil {
+			return refuse(err), nil
+		}
+		text, err := handle(shelf, a)
+		if err != nil {
+			b.offer.log.Info("refused", "tool", call.Params.Name, "error", err)
+			return refuse(err), nil
+		}
+		return mcp.NewToolResultText(text), nil
+	}
+}
+
+// encoded returns a list as the text of a result.
+func encoded(v any, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	data, err := library.Encode(v)
+	return string(data), err
+}
+
+// item answers with the document of an item.
+func (b bmadTools) item(document func(shelf *library.Snapshot, name, words string, w library.ToolNames) (string, error)) bmadHandler {
+	return func(shelf *library.Snapshot, a bmadCall) (string, error) {
+		return document(shelf, strings.TrimSpace(a.item), a.words, b.offer.ways(a.cwd))
+	}
+}
+
+// itemKinds are the operations of bmad-resources that list items, and the types that its search
+// takes.
+var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
+
+// operations are those of bmad-resources.
+var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
+
+func (b bmadTools) findOrRead(shelf *library.Snapshot, a bmadCall) (string, error) {
+	switch operation := strings.TrimSpace(a.operation); operation {
+	case "read":
+		if strings.TrimSpace(a.uri) == "" {
+			return "", fault.New(fault.InvalidArgument, "uri is missing").WithHint(`pass the address of a file, such as {"operation": "read", "uri": "bmad://config/current"}`)
+		}
+		return b.readText(shelf, a.uri, a.cwd)
+	case "list":
+		return encoded(shelf.Files(a.pattern, a.cursor))
+	case "modules":
+		return encoded(shelf.Modules(a.cursor))
+	case "agents", "workflows", "tasks":
+		return encoded(shelf.Items(itemKinds[operation], "", "", a.cursor))
+	case "search":
+		var kinds []catalog.Kind
+		if kind, ok := itemKinds[a.kind]; ok {
+			kinds = append(kinds, kind)
+		} else if a.kind != "" && a.kind != "all" {
+			return "", fault.New(fault.InvalidArgument, "there is no type %q", clip(a.kind)).WithHint("the types are: agents, workflows, tasks, all")
+		}
+		return encoded(shelf.Search(a.query, a.cursor, kinds...))
+	default:
+		return "", fault.New(fault.InvalidArgument, "there is no operation %q", clip(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
+	}
+}
+
+// readText returns a file as the text of a result: nothing precedes it, and of a long one it is
+// the part that fits, with the address of the rest.
+func (b bmadTools) readText(shelf *library.Snapshot, uri, cwd string) (string, error) {
+	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
+		if shelf, err = b.offer.shelfOf(engine.Request{Cwd: ref.Cwd}); err != nil {
+			return "", err
+		}
+	}
+	r, err := shelf.Read(uri, library.MaxReply-300)
+	if err != nil {
+		return "", err
+	}
+	if r.Next == "" {
+		return string(r.Data), nil
+	}
+	if cwd != "" {
+		return string(r.Data) + "\n[this file goes on: read " + r.Next + " with the same cwd]", nil
+	}
+	return string(r.Data) + "\n[this file goes on: read " + r.Next + "]", nil
+}

@@ -1,0 +1,135 @@
+package mcpserver
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+)
+
+// Places are the folders that a server works for; all may be empty.
+type Places struct {
+	// Project is the folder that the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the
+	// project that the server was started in, where it was not told which folders to serve.
+	Project string
+	// Folder is the server's own, unless it is / or the home folder, which no
+	// host means as a project.
+	Folder string
+	// Served are the folders of a server for several clients, with links followed. Remote is
+	// true where these may be on other machines, so that a folder counts only in one of them.
+	Served []string
+	Remote bool
+}
+
+// byRoots reports whether the client's roots are needed to find the project: not where the host
+// names it.
+func (p Places) byRoots() bool { return p.Project == "" }
+
+// with returns the folders in which to look for a client with these roots, the likeliest first.
+func (p Places) with(roots []string) []string {
+	var out []string
+	if p.Project != "" {
+		out = append(out, p.Project)
+	}
+	out = append(out, roots...)
+	if p.Folder != "" {
+		out = append(out, p.Folder)
+	}
+	return out
+}
+
+// callers knows who calls, which project a call is for, and how to reach the person.
+type callers struct {
+	engine *engine.Engine
+	places Places
+	reach  *reach.Reach
+	roots  rootsOf
+	// forms are the questions about gates, folderForms those about folders.
+	forms, folderForms *forms
+	hostConfirm        config.HostConfirm
+	log                *slog.Logger
+}
+
+// request returns an engine request by the caller of a request.
+func (c *callers) request(ctx context.Context) engine.Request {
+	req := engine.Request{By: callerName(ctx)}
+	if c.places.Remote { // on stdio there is only one
+		req.Client = mcpwire.ClientKey(ctx)
+	}
+	return req
+}
+
+// callerName names the client for the history.
+func callerName(ctx context.Context) string {
+	client := mcpwire.ClientInfo(ctx)
+	name := strings.TrimSpace(client.Name + " " + client.Version)
+	if name == "" {
+		name = "mcp client"
+	}
+	if who, _ := httpguard.VisitorIn(ctx); who.Page {
+		name = who.Label() + ", " + name
+	}
+	if r := []rune(name); len(r) > 100 {
+		name = string(r[:100])
+	}
+	return name
+}
+
+// channel returns the way to the person by forms; nil where their host has none.
+func (c *callers) channel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
+	return newFormChannel(ctx, c.forms, call)
+}
+
+// formLimit returns how long the person may take for the form with a state.
+func (c *callers) formLimit(state string) time.Duration {
+	if folder, ok := strings.CutPrefix(state, folderPrefix); ok {
+		return c.folderForms.limit(folder)
+	}
+	return c.forms.limit(state)
+}
+
+// askingHosts are the clients that are known to ask the person on each call of a tool
+// with requiresUserInteraction, with the first version that does.
+var askingHosts = map[string][]int{"claude-code": {2, 1, 199}}
+
+// hostConfirms reports whether the host of a request asks the person about bmad-confirm.
+func (c *callers) hostConfirms(ctx context.Context) bool {
+	who, overHTTP := httpguard.VisitorIn(ctx)
+	switch {
+	case who.Page:
+		return false // a page is not a host, whatever the settings are
+	case c.hostConfirm == config.HostConfirmAlways:
+		return true
+	case c.hostConfirm == config.HostConfirmNever:
+		return false
+	case overHTTP:
+		return false // every program that reaches the port can claim a host's name
+	}
+	client := mcpwire.ClientInfo(ctx)
+	first, known := askingHosts[client.Name]
+	return known && slices.Compare(versionNumbers(client.Version), first) >= 0
+}
+
+// versionNumbers returns the numbers of a version such as "2.1.199-beta (Claude Code)".
+func versionNumbers(version string) []int {
+	var out []int
+	for part := range strings.SplitSeq(version, ".") {
+		end := strings.IndexFunc(part+" ", func(r rune) bool { return r < '0' || r > '9' })
+		n, err := strconv.Atoi(part[:end])
+		if err != nil {
+			break
+		}
+		out = append(out, n)
+	}
+	return out
+}

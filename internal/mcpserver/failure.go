@@ -1,0 +1,53 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// Failure is the JSON of a refused action.
+type Failure struct {
+	Status    string     `json:"status"` // always "failed"
+	Code      fault.Code `json:"code"`
+	Error     string     `json:"error"`
+	Hint      string     `json:"hint"`
+	Allowed   []string   `json:"allowed_actions"`
+	SessionID string     `json:"session_id,omitempty"`
+	// Stage, State and Revision are those of the session that was found.
+	Stage    string `json:"current_stage,omitempty"`
+	State    string `json:"current_state,omitempty"`
+	Revision int    `json:"revision,omitempty"`
+	// NextCall is the call that fixes it, where there is one.
+	NextCall map[string]any `json:"next_call,omitempty"`
+}
+
+// NewFailure describes an error.
+func NewFailure(err error) Failure {
+	f := fault.From(err)
+	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
+		Stage: f.Stage, State: f.State, Revision: f.Revision, NextCall: f.NextCall}
+	if out.Allowed == nil {
+		out.Allowed = []string{}
+	}
+	return out
+}
+
+// clip bounds a text that may repeat what the caller sent.
+func clip(s string) string { return visible.Clip(s, 2000) }
+
+// refuse is the result of a call that was refused with an error.
+func refuse(err error) *mcp.CallToolResult {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if encErr := enc.Encode(NewFailure(err)); encErr != nil {
+		return mcp.NewToolResultError(err.Error())
+	}
+	return mcp.NewToolResultError(strings.TrimSpace(buf.String()))
+}

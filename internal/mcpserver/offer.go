@@ -1,0 +1,128 @@
+package mcpserver
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+)
+
+// The tools of the toolset method.
+const (
+	ResourcesTool = "bmad-resources"
+	WorkflowTool  = "bmad-workflow"
+	AgentTool     = "bmad-agent"
+)
+
+// offer decides which toolsets a caller gets, and finds the shelf of the BMAD method that is
+// theirs: the installations that count for their project.
+type offer struct {
+	engine   *engine.Engine
+	library  *library.Library // nil: the method is not served
+	toolsets []config.Toolset
+	// sets has the toolset of each tool.
+	sets map[string]config.Toolset
+	// remote is true where only a call says which of several projects is meant.
+	remote bool
+	log    *slog.Logger
+}
+
+// named reports whether a toolset was asked for by name.
+func (o *offer) named(toolset config.Toolset) bool { return slices.Contains(o.toolsets, toolset) }
+
+// auto reports whether the toolsets follow from the installations that are found.
+func (o *offer) auto() bool { return len(o.toolsets) == 0 || o.named(config.ToolsetAuto) }
+
+// task reports whether the tools and prompts of the workflow are offered.
+func (o *offer) task() bool { return o.auto() || o.named(config.ToolsetTask) }
+
+// method reports whether the method is served at all: as tools, and with them as prompts and
+// resources.
+func (o *offer) method() bool {
+	return o.library != nil && (o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetClassic) || o.named(config.ToolsetAgents))
+}
+
+// has reports whether the server has the tools of a toolset.
+func (o *offer) has(toolset config.Toolset) bool {
+	return toolset == config.ToolsetTask || o.method() && (toolset == config.ToolsetMethod || o.named(toolset))
+}
+
+// callable reports whether a tool may be called. One that is only not listed may be, and then
+// names the missing installation.
+func (o *offer) callable(tool string) bool {
+	switch o.sets[tool] {
+	case config.ToolsetTask:
+		return o.task()
+	case config.ToolsetMethod:
+		return o.library != nil && (o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetAgents))
+	case config.ToolsetClassic:
+		return o.library != nil && o.named(config.ToolsetClassic)
+	}
+	return true
+}
+
+// shows reports whether a tool is listed for a caller with this shelf.
+func (o *offer) shows(tool string, shelf *library.Snapshot) bool {
+	toolset, ours := o.sets[tool]
+	switch {
+	case !ours || o.named(toolset):
+		return true
+	case toolset == config.ToolsetTask:
+		return o.auto()
+	case toolset == config.ToolsetMethod:
+		return tool != AgentTool && o.named(config.ToolsetAgents) || o.auto() && o.mayHave(shelf)
+	}
+	return false
+}
+
+// mayHave reports whether a caller has an installation, or may have one in the project that a
+// call of theirs names.
+func (o *offer) mayHave(shelf *library.Snapshot) bool {
+	return shelf != nil && (!shelf.Empty() || shelf.Project == "" && o.remote)
+}
+
+// shelf returns the shelf of a caller; nil where the method is not served.
+func (o *offer) shelf(base engine.Request) *library.Snapshot {
+	shelf, err := o.shelfOf(base)
+	if err != nil {
+		o.log.Debug("nothing of the method is listed", "error", err)
+	}
+	return shelf
+}
+
+// shelfOf returns the same, or the problem with the project that the caller names. Without a
+// name, and where the project cannot be known, it is the shelf of the person.
+func (o *offer) shelfOf(base engine.Request) (*library.Snapshot, error) {
+	if !o.method() {
+		return nil, nil
+	}
+	project, err := o.engine.Projects().Where(base.Address())
+	if err != nil && base.Cwd != "" {
+		return nil, err
+	}
+	return o.library.At(project), nil
+}
+
+// ways are the calls by which the reader of a document reaches the files and items that it
+// names. cwd is the project that the caller has named; further calls have to name it too.
+func (o *offer) ways(cwd string) library.ToolNames {
+	with := ""
+	if cwd != "" {
+		with = fmt.Sprintf(", cwd: %q", cwd)
+	}
+	if !o.auto() && !o.named(config.ToolsetMethod) && !o.named(config.ToolsetAgents) {
+		return library.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}", Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
+	}
+	w := library.ToolNames{
+		Read: fmt.Sprintf(`%s {operation: "read", uri: …%s}`, ResourcesTool, with), List: fmt.Sprintf(`%s {operation: "list", pattern: %%q%s}`, ResourcesTool, strings.ReplaceAll(with, "%", "%%")),
+		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
+	}
+	if !o.auto() && !o.named(config.ToolsetMethod) {
+		w.Agent = "its own tool"
+	}
+	return w
+}

@@ -1,0 +1,138 @@
+package mcpwire
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// maxRounds bounds how often one call may ask its client for something.
+const maxRounds = 5
+
+// bridge lets handlers ask legacy clients in the modern style. The library would send their
+// requests too, but without a time limit, and would fail the call with a client's error.
+type bridge struct {
+	formLimit func(state string) time.Duration
+	refuse    func(error) *mcp.CallToolResult
+	closing   context.Context
+}
+
+func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		result, err := next(ctx, call)
+		for range maxRounds {
+			if err != nil || !result.NeedsInput() || Modern(ctx) {
+				return result, err
+			}
+			call.Params.RequestState = result.RequestState
+			call.Params.InputResponses = b.fulfil(ctx, result)
+			if b.closing.Err() != nil || ctx.Err() != nil {
+				// Nobody has answered, and the arguments of the call must not stand in for that.
+				return b.refuse(fault.New(fault.Conflict, "the connection ends before the person has answered").
+					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
+			}
+			result, err = next(ctx, call)
+		}
+		return result, err
+	}
+}
+
+// fulfil sends the requests of a result to a legacy client. A request without an answer in time,
+// or with an error, has no response.
+func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
+	responses := mcp.InputResponses{}
+	for id, request := range result.InputRequests {
+		switch {
+		case request.Method == mcp.MethodListRoots:
+			if list := Roots(ctx); list != nil {
+				responses[id] = mcp.NewRootsInputResponse(*list)
+			}
+		case request.Elicitation != nil:
+			if answer := b.elicit(ctx, result.RequestState, *request.Elicitation); answer != nil {
+				responses[id] = mcp.NewElicitationInputResponse(*answer)
+			}
+		}
+	}
+	return responses
+}
+
+// elicit has the host show a form, and returns the person's answer; nil where there is none.
+func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationParams) *mcp.ElicitationResult {
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.formLimit(state))
+	defer cancel()
+	defer context.AfterFunc(b.closing, cancel)()
+	answer, err := srv.RequestElicitation(ctx, mcp.ElicitationRequest{
+		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form,
+	})
+	if err != nil {
+		return nil
+	}
+	return answer
+}
+
+// Caught turns a panic into an error that promises nothing: it is not known how far the action
+// had come. It has to be deferred. The log has the stack.
+func Caught(log *slog.Logger, kind, name string, err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	log.Error("internal error", kind, name, "panic", p, "stack", string(debug.Stack()))
+	*err = fault.Unexpected(p)
+}
+
+// recovering turns a panic of a tool's handler into a refused action.
+func recovering(log *slog.Logger, refuse func(error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
+	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+			var bug error
+			defer func() {
+				if bug != nil {
+					result, err = refuse(bug), nil
+				}
+			}()
+			defer Caught(log, "tool", req.Params.Name, &bug)
+			return next(ctx, req)
+		}
+	}
+}
+
+// rootsLimit bounds the wait for a client's roots; without them there are other ways to find
+// the project.
+const rootsLimit = 2 * time.Second
+
+// Roots asks the legacy client of a request for its roots; nil where it does not answer in time,
+// or answers with an error.
+func Roots(ctx context.Context) *mcp.ListRootsResult {
+	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
+	defer cancel()
+	session := server.ClientSessionFromContext(ctx)
+	if r, ok := ctx.Value(responseKey{}).(*response); ok && session != nil {
+		var list mcp.ListRootsResult
+		result, err := r.ask(ctx, session.SessionID(), string(mcp.MethodListRoots))
+		if err != nil || json.Unmarshal(result, &list) != nil {
+			return nil
+		}
+		return &list
+	}
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return nil
+	}
+	list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
+	if err != nil {
+		return nil
+	}
+	return list
+}

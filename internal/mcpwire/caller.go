@@ -1,0 +1,75 @@
+package mcpwire
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// Modern reports whether a request is of protocol 2026-07-28 or newer.
+func Modern(ctx context.Context) bool {
+	info := server.RequestProtocolInfoFromContext(ctx)
+	return info != nil && info.Modern
+}
+
+// Capabilities returns the capabilities that the client of a request declares. Those of a web
+// page do not count: there is no person's host behind it to put a question to.
+func Capabilities(ctx context.Context) mcp.ClientCapabilities {
+	if httpguard.FromPage(ctx) {
+		return mcp.ClientCapabilities{}
+	}
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
+		if info.ClientCapabilities == nil {
+			return mcp.ClientCapabilities{}
+		}
+		return *info.ClientCapabilities
+	}
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return session.GetClientCapabilities()
+	}
+	return mcp.ClientCapabilities{}
+}
+
+// ClientInfo returns the name and version that the client of a request gives itself.
+func ClientInfo(ctx context.Context) mcp.Implementation {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return *info.ClientInfo
+	}
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return session.GetClientInfo()
+	}
+	return mcp.Implementation{}
+}
+
+// maxKeyPart bounds each part of the key of a client without a session, in bytes.
+const maxKeyPart = 2000
+
+// sessionless begins the keys of clients without a session.
+const sessionless = "http "
+
+// ClientKey tells the clients of a server apart. Modern clients have no sessions over HTTP: one
+// is then known by its name and machine.
+func ClientKey(ctx context.Context) string {
+	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
+		return session.SessionID()
+	}
+	who, _ := httpguard.VisitorIn(ctx)
+	client := ClientInfo(ctx)
+	return sessionless + strings.Join([]string{who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " ")
+}
+
+// Sessionless reports whether a key is of a client without a session, which others may share.
+func Sessionless(key string) bool { return strings.HasPrefix(key, sessionless) }
+
+// NotFoundCode is the protocol's code for a missing resource.
+func NotFoundCode(ctx context.Context) int {
+	if Modern(ctx) {
+		return mcp.INVALID_PARAMS
+	}
+	return mcp.RESOURCE_NOT_FOUND
+}

@@ -1,0 +1,313 @@
+package mcpwire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+)
+
+const (
+	// heartbeat is how often a stream without messages shows that it is alive: proxies commonly
+	// cut connections that are silent for a minute.
+	heartbeat = 25 * time.Second
+	// maxMessage bounds all messages but calls of tools: names, addresses and what a client
+	// says of itself are kept for as long as its session lasts.
+	maxMessage = 64 << 10
+	// maxAnswer bounds what a person's answers to a form can be, in a message of their own.
+	maxAnswer = 1 << 20
+	// readLimit bounds how long a request may take to come in.
+	readLimit = time.Minute
+)
+
+// HTTP serves a wire's server over streamable HTTP.
+type HTTP struct {
+	wire     *Wire
+	stream   *server.StreamableHTTPServer
+	sessions *sessionIDs
+	maxBody  int64
+	log      *slog.Logger
+	asks     asks
+	limiter  *httpguard.Limiter
+	// posts is held for reading by each POST that is at work.
+	posts sync.RWMutex
+}
+
+// HTTP returns the way to clients over HTTP. maxBody bounds the body of a request, in bytes; idle
+// is how long a client's session may be without a request before it ends.
+func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HTTP {
+	return w.http(maxBody, idle, now, defaultLimits)
+}
+
+func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
+	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into the share of large ones
+	l.SmallBody = maxMessage
+	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), asks: asks{open: map[string]asked{}}, limiter: httpguard.NewLimiter(l.Limits)}
+	h.sessions.ended = h.forget
+	h.stream = server.NewStreamableHTTPServer(w.MCPServer,
+		server.WithSessionIdManagerResolver(h.sessions),
+		server.WithSessionIdleTTL(idle),
+		server.WithHeartbeatInterval(heartbeat),
+		server.WithStreamableHTTPLogger(w.log),
+		// The guard in front looks at every request, and names the problem.
+		server.WithDisableLocalhostProtection(true),
+		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
+			return withResponse(httpguard.WithVisitor(ctx, httpguard.VisitorOf(r)), w.MCPServer)
+		}),
+		server.WithEventStore(forgetful{}),
+	)
+	return h
+}
+
+// Guard returns a guard for the options' callers, with the headers of the protocol and refusals
+// in its form.
+func (h *HTTP) Guard(o httpguard.Options) *httpguard.Guard {
+	o.Methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete}
+	o.Headers = []string{
+		"Accept", "Authorization", "Content-Type", "Last-Event-ID", server.HeaderKeySessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName,
+	}
+	o.Exposed = []string{server.HeaderKeySessionID, "WWW-Authenticate", "Retry-After"}
+	o.Refuse = h.refuse
+	return httpguard.New(o)
+}
+
+// Pace gives a client limited time to read each piece of a response.
+func (h *HTTP) Pace(w http.ResponseWriter) http.ResponseWriter { return h.limiter.Pace(w, false) }
+
+// Close waits until the accepted requests are answered, or ctx is done, and then ends the
+// streams. The wire has to be closed before.
+func (h *HTTP) Close(ctx context.Context) {
+	answered := make(chan struct{})
+	go func() { // ends with the last POST that is at work
+		h.posts.Lock()
+		close(answered)
+		h.posts.Unlock()
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+	h.stream.CloseSessions(context.WithoutCancel(ctx))
+}
+
+// ServeHTTP passes a request on to the library, whole and within its bounds. What can be refused
+// by its header is refused before its body is read.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.refuseClosing(w, r) {
+		return
+	}
+	id := r.Header.Get(server.HeaderKeySessionID)
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		leave, ok := h.sessions.enter(id, httpguard.VisitorOf(r))
+		switch {
+		case ok:
+			defer leave()
+		case id != "" || r.Method != http.MethodPost:
+			// For a GET, the library would open a session of that id.
+			h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
+			return
+		}
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.listen(w, r, id)
+	default:
+		h.stream.ServeHTTP(w, r)
+	}
+}
+
+// listen serves the stream of a session. A new one takes over from the one before, as the
+// library has it: a host that has lost its connection comes back before the server knows.
+func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, session string) {
+	done, ok := h.openStream(w, r, session)
+	if !ok {
+		return
+	}
+	defer done()
+	h.sessions.called(session)
+	h.stream.ServeHTTP(h.limiter.Pace(w, true), r)
+}
+
+// openStream counts a stream, or refuses it.
+func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, session string) (done func(), ok bool) {
+	if done, ok = h.limiter.Stream(httpguard.VisitorOf(r).Address, session); !ok {
+		w.Header().Set("Retry-After", "30")
+		h.refuse(w, r, http.StatusServiceUnavailable, "too many streams are open; close some, or try again later")
+	}
+	return done, ok
+}
+
+// incoming is the part of a message that is read before the library has it.
+type incoming struct {
+	Method     string
+	ID, Result json.RawMessage
+}
+
+// post takes a message, and answers it.
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
+	body, done, ok := h.body(w, r)
+	defer done()
+	if !ok {
+		return
+	}
+	// From here on the message is accepted; one that is still on its way does not delay Close.
+	h.posts.RLock()
+	defer h.posts.RUnlock()
+	if h.refuseClosing(w, r) {
+		return
+	}
+	var m incoming
+	_ = json.Unmarshal(body, &m) // the library refuses what is not JSON
+	if h.settled(w, r, body, m) {
+		return
+	}
+	response, end := newResponse(w)
+	defer end()
+	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
+		response.asks = &h.asks
+	}
+	ctx := context.WithValue(context.WithValue(r.Context(), responseKey{}, response), failingKey{}, response)
+	switch id := r.Header.Get(server.HeaderKeySessionID); m.Method {
+	case string(mcp.MethodInitialize):
+		id, leave := h.sessions.begin(httpguard.VisitorOf(r))
+		ctx = context.WithValue(ctx, newSessionKey{}, id)
+		defer func() {
+			leave()
+			if response.Header().Get(server.HeaderKeySessionID) != id || !h.sessions.has(id, httpguard.VisitorOf(r)) {
+				h.forget(id) // it was refused, or has made room before the library knew of it
+			}
+		}()
+	case string(mcp.MethodSubscriptionsListen):
+		done, ok := h.openStream(w, r, "")
+		if !ok {
+			return
+		}
+		defer done()
+		// Nothing but the end of the server, or of the client, ends it.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(h.wire.closing, cancel)()
+	default:
+		if m.Method != "" && !strings.HasPrefix(m.Method, "notifications/") {
+			h.sessions.called(id)
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	h.stream.ServeHTTP(response, r.WithContext(ctx))
+}
+
+// settled answers messages that the library need not see, or must not.
+func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m incoming) bool {
+	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	most := maxMessage
+	if m.Method == "" {
+		most = maxAnswer
+	}
+	switch {
+	case len(body) > most && m.Method != string(mcp.MethodToolsCall):
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", most))
+	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
+		// The library refuses a message that is modern by only one of header and body.
+		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
+	case m.Method == "" && h.asks.answered(id, m.ID, m.Result):
+		w.WriteHeader(http.StatusAccepted)
+	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:
+		// These clients have no sessions, so that the library would cancel any client's request
+		// of that id. They give up by closing the connection.
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		return false
+	}
+	return true
+}
+
+// forget has the library give up a session that has ended here.
+func (h *HTTP) forget(id string) {
+	r, err := http.NewRequestWithContext(context.WithoutCancel(h.wire.closing), http.MethodDelete, "/", http.NoBody)
+	if err != nil {
+		return
+	}
+	r.Header.Set(server.HeaderKeySessionID, id)
+	h.stream.ServeHTTP(nobody{http.Header{}}, r)
+}
+
+// nobody takes a response that is not read.
+type nobody struct{ header http.Header }
+
+// Header implements http.ResponseWriter.
+func (n nobody) Header() http.Header { return n.header }
+
+// Write implements http.ResponseWriter.
+func (nobody) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (nobody) WriteHeader(int) {}
+
+// refuse answers a request that is not accepted as JSON-RPC clients expect.
+func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	h.log.Warn("refused", "peer", httpguard.VisitorOf(r).Address, "method", r.Method, "status", status, "why", why)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(mcp.JSONRPCError{ // a client that has gone needs no answer
+		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(nil), Error: mcp.JSONRPCErrorDetails{Code: mcp.INVALID_REQUEST, Message: why},
+	})
+}
+
+// refuseClosing refuses a request that comes once the server has begun to end.
+func (h *HTTP) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
+	if !h.wire.Closing() {
+		return false
+	}
+	w.Header().Set("Retry-After", "5")
+	h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
+	return true
+}
+
+// body reads the body of a request, or refuses it. done is called when it is not needed any more.
+func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
+	limit := h.maxBody
+	tooLarge := "the request has more than " + strconv.FormatInt(limit, 10) + " bytes; hand long documents in as files of the project, by their paths"
+	if r.Header.Get(server.HeaderKeySessionID) == "" && !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && limit > maxMessage {
+		// All it can be is the beginning of a session.
+		limit, tooLarge = maxMessage, fmt.Sprintf("a message of this kind has at most %d bytes", maxMessage)
+	}
+	if r.ContentLength > limit {
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+		return nil, func() {}, false
+	}
+	control := http.NewResponseController(w)
+	// Not a limit of the whole server: streams stay open for hours. A test's writer has no
+	// deadlines, and needs none.
+	_ = control.SetReadDeadline(time.Now().Add(readLimit)) //nolint:forbidigo // a deadline of the network, by the system's clock
+	body, done, err := h.limiter.Read(r.Body, r.ContentLength, limit)
+	_ = control.SetReadDeadline(time.Time{})
+	switch {
+	case err == nil:
+		return body, done, true
+	case errors.Is(err, httpguard.ErrTooLarge):
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+	case errors.Is(err, httpguard.ErrBusy):
+		w.Header().Set("Retry-After", "5")
+		w.Header().Set("Connection", "close") // the rest of it is not read
+		h.refuse(w, r, http.StatusServiceUnavailable, err.Error())
+	default:
+		h.refuse(w, r, http.StatusBadRequest, fmt.Sprintf("the request did not come in whole: %v", err))
+	}
+	return nil, done, false
+}

@@ -1,0 +1,101 @@
+// Package mcpwire connects a server of the protocol library to its clients, on stdio and over
+// HTTP, and repairs the library's faults on the way. It does not know any tool, prompt or
+// resource: those are the server's.
+//
+// A client is modern since protocol 2026-07-28, legacy before. A handler asks its client for
+// something, such as a person's answer to a form, by returning a result that asks, and runs again
+// with the answer.
+package mcpwire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Options configure a Wire.
+type Options struct {
+	// FormLimit returns how long the person may take for the form with a state.
+	FormLimit func(state string) time.Duration
+	// Refuse turns an error into the result of a tool call.
+	Refuse func(error) *mcp.CallToolResult
+	Log    *slog.Logger
+}
+
+// Wire is a server of the library, and its ways to clients.
+type Wire struct {
+	*server.MCPServer
+	log *slog.Logger
+	// closing ends when the server begins to close: waiting for a person then goes on without
+	// an answer. It is of the server, not of a call, and therefore kept.
+	closing context.Context
+	end     context.CancelFunc
+}
+
+// New makes a server of the library with the given hooks and options, and its wire.
+func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
+	w := &Wire{log: o.Log}
+	w.closing, w.end = context.WithCancel(context.Background())
+	hooks.AddOnError(noteFailure)
+	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
+		server.WithHooks(hooks),
+		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),
+		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.closing}.middleware),
+	}, options...)...)
+	return w
+}
+
+// Close ends all waiting for people. Requests that come over HTTP from now on are refused.
+func (w *Wire) Close() { w.end() }
+
+// Closing reports whether the server has begun to close.
+func (w *Wire) Closing() bool { return w.closing.Err() != nil }
+
+// Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
+const (
+	workers   = 32
+	queueSize = 1000
+)
+
+// ServeStdio serves one client until its input ends or ctx does, and answers every request that
+// it has read.
+func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	stdio := server.NewStdioServer(w.MCPServer)
+	server.WithWorkerPoolSize(workers)(stdio)
+	server.WithQueueSize(queueSize)(stdio)
+	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
+	filter := newStdioFilter(in, out)
+	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
+		return context.WithValue(ctx, failingKey{}, filter)
+	})(stdio)
+	return stdio.Listen(ctx, filter, filter)
+}
+
+// logWriter passes the library's log lines on.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Warn("stdio", "message", string(p))
+	return len(p), nil
+}
+
+// SendProgress sends the client of a request a progress notification, so that it arrives before
+// the answer.
+func SendProgress(ctx context.Context, params map[string]any) error {
+	if filter, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
+		}})
+	}
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return errors.New("the request has no client")
+	}
+	return srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
+}

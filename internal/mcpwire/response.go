@@ -1,0 +1,207 @@
+package mcpwire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// response is the response to one POST. It repairs two things:
+//
+//   - The library loses notifications of the request's handler: it hands them to whichever
+//     request or stream of the session takes them first, and drops one that is taken just
+//     before the response is written. Here each request has a queue of its own, and the
+//     response waits until the queue is written.
+//   - The library gives all errors of handlers the code -32603 and no data. Here an Error
+//     has its own.
+type response struct {
+	queue chan mcp.JSONRPCNotification
+	quit  chan struct{} // closed when the library is done with the request
+	gone  chan struct{} // closed when pump is done
+
+	// asks are those of the server; nil where the client takes no streams.
+	asks *asks
+
+	header http.Header // as the library sets it
+
+	mu        sync.Mutex
+	rw        http.ResponseWriter
+	started   bool // the header is out
+	streaming bool // and says that this is an event stream
+	failure   *failed
+}
+
+type responseKey struct{}
+
+// newResponse returns the response to a request, and its end: nothing may be written once the
+// request's handler has returned.
+func newResponse(rw http.ResponseWriter) (r *response, end func()) {
+	r = &response{
+		queue: make(chan mcp.JSONRPCNotification, 100), quit: make(chan struct{}), gone: make(chan struct{}),
+		header: http.Header{}, rw: rw,
+	}
+	go r.pump()
+	return r, func() {
+		close(r.quit)
+		<-r.gone
+	}
+}
+
+// barrier is a notification that is not sent: its channel closes when all before it is written.
+const barrier = "mcpwire/barrier"
+
+func (r *response) pump() {
+	defer close(r.gone)
+	for {
+		select {
+		case n := <-r.queue:
+			if n.Method == barrier {
+				close(n.Params.AdditionalFields[barrier].(chan struct{}))
+				continue
+			}
+			r.notify(n)
+		case <-r.quit:
+			return
+		}
+	}
+}
+
+// settle waits until the queue is written.
+func (r *response) settle() {
+	settled := make(chan struct{})
+	var n mcp.JSONRPCNotification
+	n.Method = barrier
+	n.Params.AdditionalFields = map[string]any{barrier: settled}
+	select {
+	case r.queue <- n:
+	case <-r.gone:
+		return
+	}
+	select {
+	case <-settled:
+	case <-r.gone:
+	}
+}
+
+func (r *response) notify(n mcp.JSONRPCNotification) {
+	if b, err := json.Marshal(n); err == nil {
+		r.stream(b)
+	}
+}
+
+// stream writes one message ahead of the response, which becomes a stream with it.
+func (r *response) stream(message []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started && !r.streaming {
+		return // its sender outlived the handler
+	}
+	if !r.started {
+		r.started, r.streaming = true, true
+		r.rw.Header().Set("Content-Type", "text/event-stream")
+		r.rw.Header().Set("Cache-Control", "no-cache")
+		r.rw.WriteHeader(http.StatusOK)
+	}
+	_ = r.event(message)
+}
+
+// event writes one message. An error means that the client is gone; the library learns that
+// from the context of the request.
+func (r *response) event(message []byte) error {
+	_, err := fmt.Fprintf(r.rw, "event: message\ndata: %s\n\n", bytes.TrimSpace(message))
+	if f, ok := r.rw.(http.Flusher); ok {
+		f.Flush()
+	}
+	return err
+}
+
+// Header implements http.ResponseWriter.
+func (r *response) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *response) WriteHeader(code int) {
+	r.settle()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started {
+		return
+	}
+	r.started = true
+	maps.Copy(r.rw.Header(), r.header)
+	r.streaming = r.libraryStreams()
+	if r.failure != nil && r.failure.code != 0 && r.failure.modern && !r.streaming {
+		code = http.StatusBadRequest // required since 2026-07-28
+	}
+	r.rw.WriteHeader(code)
+}
+
+func (r *response) libraryStreams() bool { return r.header.Get("Content-Type") == "text/event-stream" }
+
+// Write implements http.ResponseWriter.
+func (r *response) Write(p []byte) (int, error) {
+	r.settle()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
+	case r.libraryStreams() && one && r.failure != nil:
+		err = r.event(r.failure.in(message))
+	case r.libraryStreams():
+		_, err = r.rw.Write(p)
+	case r.streaming:
+		err = r.event(r.failure.in(p))
+	default:
+		_, err = r.rw.Write(r.failure.in(p))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher.
+func (r *response) Flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f, ok := r.rw.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// Unwrap lets an http.ResponseController through.
+func (r *response) Unwrap() http.ResponseWriter { return r.rw }
+
+// fail implements failing.
+func (r *response) fail(_ any, f failed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failure = &f
+}
+
+// ask sends a request to the client and waits for its result. The answer to the call that it
+// belongs to becomes a stream.
+func (r *response) ask(ctx context.Context, session, method string) (json.RawMessage, error) {
+	if r.asks == nil {
+		return nil, errors.New("the client takes no streams")
+	}
+	id, answer, end := r.asks.begin(session)
+	defer end()
+	message, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": method})
+	if err != nil {
+		return nil, err
+	}
+	r.stream(message)
+	select {
+	case result := <-answer:
+		return result, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
