@@ -124,7 +124,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
 	if err != nil {
-		return fault.New(fault.Storage, "%s cannot be listened on: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
+		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 	}
 	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		fmt.Fprintf(a.err, "bmad-mcp: other users of this machine can read %s; chmod 600 keeps them out\n", f.tokenFile)
@@ -161,7 +161,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 func (f httpFlags) check() (token string, err error) {
 	host, _, err := net.SplitHostPort(f.address)
 	if err != nil {
-		return "", fault.New(fault.InvalidArgument, "--http %q is no address", f.address).WithHint("give host and port, such as 127.0.0.1:7777")
+		return "", fault.New(fault.InvalidArgument, "invalid --http address %q", f.address).WithHint("give host and port, such as 127.0.0.1:7777")
 	}
 	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
 		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
@@ -215,7 +215,7 @@ func (a *app) roots(names []string) ([]string, error) {
 			return nil, err
 		}
 		if home, _ := os.UserHomeDir(); project == filepath.Dir(project) || project == filepath.Clean(home) {
-			return nil, fault.New(fault.InvalidArgument, "the working folder %s is no project", project).WithHint("name the folder of your projects with --root")
+			return nil, fault.New(fault.InvalidArgument, "the working folder %s is not a project", project).WithHint("name the folder of your projects with --root")
 		}
 		names = []string{project}
 	}

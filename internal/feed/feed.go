@@ -1,5 +1,5 @@
-// Package feed tells the subscribers of any face what has changed in the projects they look at,
-// whoever changed it: another server, the terminal, an editor.
+// Package feed notifies the subscribers of any face of changes in the projects they look at,
+// also of those by another server, the terminal or an editor.
 //
 // A subject is something that a subscriber follows: a session, a document, a list. A sight is the
 // outcome of a look at a subject: its state, and the places in which it can change.
@@ -34,17 +34,16 @@ type Sight struct {
 	Folders []string
 }
 
-// Options are what a Feed needs.
+// Options configure a Feed.
 type Options struct {
-	// Recheck, if not nil, is called before each round of looks: what is remembered of the disk
-	// may be out of date.
+	// Recheck, if not nil, is called before each round of looks, to drop caches of the disk.
 	Recheck func()
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// maxSubjects bounds what one subscriber can follow: 200 documents, and a few lists.
+// maxSubjects bounds the subjects of one subscriber: 200 documents, and the lists.
 const maxSubjects = 203
 
 // restFor is the factor by which a feed rests longer than its last round took, so that slow
@@ -76,7 +75,7 @@ func New(o Options) *Feed {
 	return f
 }
 
-// Follow has a subscriber told when a subject is no longer as it was seen. A missing subject is
+// Follow notifies a subscriber when a subject is no longer as it was seen. A missing subject is
 // reported once it exists. It returns false where the subscriber follows too many.
 func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	f.mu.Lock()
@@ -101,7 +100,7 @@ func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	return true
 }
 
-// Unfollow ends what Follow has begun.
+// Unfollow ends the notifications about a subject.
 func (f *Feed) Unfollow(s Subscriber, subject string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,7 +154,7 @@ func (f *Feed) run() {
 	}
 }
 
-// round looks at every subject, and tells what has changed.
+// round looks at every subject, and reports changes.
 func (f *Feed) round() {
 	if f.o.Recheck != nil {
 		f.o.Recheck()

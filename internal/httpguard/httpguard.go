@@ -1,5 +1,5 @@
-// Package httpguard decides who may call a server over HTTP, and bounds what callers can make it
-// hold. It belongs to no face: each passes the headers that its pages may send, and the function
+// Package httpguard decides who may call a server over HTTP, and bounds the memory and the
+// connections that callers can take. It belongs to no face: each passes the headers that its pages may send, and the function
 // that refuses a request in its protocol.
 //
 // A visitor is the sender of a request, as far as the request shows it; a page is a visitor in a
@@ -24,7 +24,7 @@ import (
 
 // Options say who may call. The zero value lets in programs on this machine.
 type Options struct {
-	// Token, if not empty, is what a client has to send as "Authorization: Bearer …".
+	// Token, if not empty, is the one that a client has to send as "Authorization: Bearer …".
 	Token string
 	// Remote is true where the server listens for other machines: a request may then name
 	// the server by any host.
@@ -66,7 +66,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// maxShown bounds what a refusal repeats of a request, in bytes.
+// maxShown bounds a part of a request that a refusal repeats, in bytes.
 const maxShown = 2000
 
 // hasToken reports whether a request carries the token. Hashes are compared, so that neither
@@ -92,8 +92,8 @@ func pageRefused(r *http.Request) string {
 		visible.Clip(given, maxShown), visible.Clip(origin, maxShown))
 }
 
-// preflight tells a browser what a page that may call may send, and lets the page read the
-// response. It reports whether the request was no more than that question.
+// preflight answers a browser which methods and headers a page may use, and lets the page read
+// the response. It reports whether the request was no more than that question.
 func (g *Guard) preflight(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Limits bound what callers can make a server hold, each by itself and all together. Peers are
-// told apart by their address: all clients share one token.
+// Limits bound the streams and bytes that callers can take, each by itself and all together.
+// Peers differ by their address: all clients share one token.
 type Limits struct {
 	// Streams stay open for hours. Each takes some 30 kB and a connection.
 	Streams, PeerStreams int
@@ -29,7 +29,7 @@ var (
 	ErrTooLarge = errors.New("the body is too large")
 )
 
-// Limiter counts what callers make a server hold.
+// Limiter counts the streams and bytes that callers take.
 type Limiter struct {
 	limits Limits
 

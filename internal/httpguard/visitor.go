@@ -41,8 +41,8 @@ func WithVisitor(ctx context.Context, v Visitor) context.Context {
 	return context.WithValue(ctx, visitorKey{}, v)
 }
 
-// VisitorIn returns the visitor whose request is at work; ok is false for what did not come
-// over HTTP.
+// VisitorIn returns the visitor whose request is at work; ok is false for one that did not
+// come over HTTP.
 func VisitorIn(ctx context.Context) (v Visitor, ok bool) {
 	v, ok = ctx.Value(visitorKey{}).(Visitor)
 	return v, ok

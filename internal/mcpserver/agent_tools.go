@@ -19,7 +19,7 @@ import (
 // that the library does not know them: they are added to the list on its way out, and a call of
 // one becomes a call of bmad-agent on its way in.
 
-// maxToolName is what hosts take as the name of a tool.
+// maxToolName is the longest name of a tool that hosts accept.
 const maxToolName = 64
 
 // The characters that the name of a tool cannot have, and that of a prompt, which people type in
@@ -44,7 +44,7 @@ type ownTool struct {
 	agent catalog.Item
 }
 
-// ownTools returns the tools that agents are, each under a name of its own.
+// ownTools returns a tool for each agent, under a name of its own.
 func (o *offer) ownTools(shelf *method.Shelf) []ownTool {
 	if shelf == nil || !o.named(config.ToolsetAgents) {
 		return nil
@@ -59,7 +59,7 @@ func (o *offer) ownTools(shelf *method.Shelf) []ownTool {
 		if module == "" {
 			module = "bmad"
 		}
-		// The last is for names of which nothing is left.
+		// The last is for names without any character that is allowed.
 		for _, name := range []string{strings.TrimPrefix(i.Name, "bmad-agent-"), i.Name, i.Source + "-" + i.Name, fmt.Sprintf("agent-%d", n+1)} {
 			if safeName(name, notInTool) == "" {
 				continue

@@ -76,8 +76,8 @@ type ownPrompt struct {
 	agent catalog.Item
 }
 
-// own returns the prompts that agents are. A name that two of them have, or that is a
-// prompt of ours, gets its module.
+// own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
+// gets its module.
 func (p *prompts) own(shelf *method.Shelf) []ownPrompt {
 	if shelf == nil {
 		return nil

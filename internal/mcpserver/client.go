@@ -24,16 +24,16 @@ type Launch struct {
 	// Command is the server's binary, Args its arguments.
 	Command string
 	Args    []string
-	// Dir is its working folder, Env what is added to our environment.
+	// Dir is its working folder, Env is added to our environment.
 	Dir string
 	Env []string
-	// Stderr receives what it logs; nil drops it.
+	// Stderr receives its log; nil drops it.
 	Stderr io.Writer
 	// Protocol pins a revision, such as "2025-11-25"; empty takes the newest both know.
 	Protocol string
-	// Name and Version are what the client says it is; a client without a name is ours.
+	// Name and Version are the client's own; a client without a name is the demo's.
 	Name, Version string
-	// Form shows the person a form and returns what they did; nil for a client without forms.
+	// Form shows the person a form and returns their answer; nil for a client without forms.
 	Form func(context.Context, Form) (FormAnswer, error)
 }
 
@@ -44,7 +44,7 @@ type Form struct {
 	Schema map[string]any
 }
 
-// FormAnswer is what a person did with a form: accept, decline or cancel.
+// FormAnswer is a person's answer to a form: accept, decline or cancel.
 type FormAnswer struct {
 	Action  string
 	Content map[string]any
@@ -119,7 +119,7 @@ func (c *Client) Call(ctx context.Context, tool string, arguments any) (text str
 	}
 	block, ok := mcp.AsTextContent(res.Content[0])
 	if !ok {
-		return "", false, errors.New("the result is no text")
+		return "", false, errors.New("the result is not a text")
 	}
 	return block.Text, res.IsError, nil
 }

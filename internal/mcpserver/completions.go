@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxCompletions is what the protocol allows in one answer.
+// maxCompletions is the protocol's limit for one answer.
 const maxCompletions = 100
 
 // completions completes the arguments of prompts and templates.

@@ -15,7 +15,7 @@ import (
 const (
 	// The choices of that form.
 	allowFolder, denyFolder = "allow", "deny"
-	// formColumns and formLines are what hosts show of a form: a path that takes more would be
+	// formColumns and formLines are the part of a form that hosts show: a longer path would be
 	// allowed by its beginning.
 	formColumns, formLines = 76, 2
 )

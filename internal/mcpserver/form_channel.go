@@ -60,7 +60,7 @@ func showsForms(ctx context.Context) bool {
 	return can != nil && (can.Form != nil || can.URL == nil)
 }
 
-// seen reports whether the call brings what a person may have done with a form, so that
+// seen reports whether the call brings an answer that a person may have given to a form, so that
 // nothing else in it may decide.
 func (c *formChannel) seen() bool {
 	return c != nil && c.answered != nil && c.forms.now().Sub(c.answered.asked) >= humanTime

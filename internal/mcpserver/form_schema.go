@@ -32,13 +32,13 @@ const other = "other"
 
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
-// Limits of what a form shows, in characters.
+// Limits of the texts of a form, in characters.
 const (
 	maxFormText  = 3000
 	maxFormTitle = 300
 )
 
-// What Claude Code 2.1 shows in a terminal of 80 columns: of a line of the message, and of a
+// The columns that Claude Code 2.1 shows in a terminal of 80: of a line of the message, and of a
 // field's description, which is one line.
 const (
 	messageColumns     = 74
@@ -56,8 +56,8 @@ func styleOf(ctx context.Context) formStyle {
 }
 
 // params is the form of a question. Claude Code 2.1 shows three lines of the message, 49
-// columns of a field's title and one line of its description, each cut: what is decided, the
-// worst of it and the draft stand first.
+// columns of a field's title and one line of its description, each cut: the decision, its
+// worst consequence and the draft come first.
 func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
 	lines := []string{q.Lead, cmp.Or(longEnds(q.Questions), q.Worst)}
 	if q.Draft != "" {
@@ -141,8 +141,8 @@ func (f formStyle) answerSchema(q engine.Question) map[string]any {
 	return map[string]any{"type": "object", "properties": fields}
 }
 
-// longEnds are the ends of the questions that a host may cut, as far as one line has room
-// for them; "" where there are none. A question is to be read to its end before it is answered.
+// longEnds returns the ends of the questions that a host may cut, as far as one line has room
+// for them; "" where there are none. A question has to be read to its end before it is answered.
 func longEnds(questions []workflow.Question) string {
 	line := "Long questions end:"
 	before := line
@@ -166,7 +166,7 @@ func longEnds(questions []workflow.Question) string {
 	return line
 }
 
-// answered returns the answer to the i-th question in what came back; "" if it was left open.
+// answered returns the answer to the i-th question in a form's content; "" if it was left open.
 func answered(content map[string]any, i int, question workflow.Question) string {
 	text, _ := content[answerField(i)].(string)
 	if len(question.Options) < 2 {

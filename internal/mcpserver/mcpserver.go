@@ -1,10 +1,14 @@
 // Package mcpserver is the MCP face: it turns tool calls into engine requests and
-// engine replies into results. Handlers hold only what they adapt.
+// engine replies into results, and serves prompts and resources.
 //
 // A reply is one text block of compact JSON and no structured content: hosts that
 // see both show the model only one of them, or pay for both. A refused action is
-// a result with isError, so that the model can read it and correct itself; a
-// JSON-RPC error is left to what is wrong with the protocol.
+// a result with isError, so that the model can read it and correct itself;
+// JSON-RPC errors are for violations of the protocol.
+//
+// A caller is the sender of a request, as far as it is known. A toolset is a group
+// of tools that are offered together; the offer of a caller decides which it gets.
+// A listener is a subscriber of the feed behind one stream of notifications.
 package mcpserver
 
 import (
@@ -33,11 +37,10 @@ var (
 	methodInstructions string
 )
 
-// TextLimit is what hosts keep of instructions and descriptions: Claude Code cuts
-// both at 2,048 characters.
+// TextLimit bounds instructions and descriptions, in characters: Claude Code cuts both at 2,048.
 const TextLimit = 2000
 
-// Options are what a Server needs besides the engine.
+// Options configure a Server.
 type Options struct {
 	Version string
 	Places  Places

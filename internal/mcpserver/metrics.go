@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// metrics count what the server does, for Prometheus.
+// metrics count the actions of the server, for Prometheus.
 type metrics struct {
 	registry *prometheus.Registry
 	actions  *prometheus.CounterVec
@@ -40,8 +40,7 @@ func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
 	return m
 }
 
-// count notes one action. action is one of ours, or "unknown": a caller must not make
-// series.
+// count notes one action. Unknown ones have one name: a caller must not add series.
 func (m *metrics) count(action workflow.Action, took time.Duration, outcome string) {
 	if !slices.Contains(workflow.Actions(), action) {
 		action = "unknown"
@@ -62,8 +61,8 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2})
 }
 
-// census counts the sessions of the served projects when it is asked. It reads each of
-// them, so it keeps what it found for a while.
+// census counts the sessions of the served projects on demand. It reads each of them, and
+// therefore keeps the counts for a while.
 type census struct {
 	engine *engine.Engine
 	log    *slog.Logger

@@ -52,7 +52,7 @@ func (o *offer) has(toolset config.Toolset) bool {
 }
 
 // callable reports whether a tool may be called. One that is only not listed may be, and then
-// reports what is missing.
+// names the missing installation.
 func (o *offer) callable(tool string) bool {
 	switch o.sets[tool] {
 	case config.ToolsetTask:

@@ -115,8 +115,8 @@ func (c *callers) home() string {
 	return ""
 }
 
-// isServed reports whether a folder is one that the server was told to serve, and not one
-// within it.
+// isServed reports whether a folder is one of those that the server was told to serve, and not
+// just inside one.
 func (c *callers) isServed(folder string) bool {
 	real, err := filepath.EvalSymlinks(folder)
 	return err == nil && slices.Contains(c.places.Served, filepath.Clean(real))

@@ -13,9 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
-// Prompts are what people choose in their host, as slash commands mostly. Each speaks for
-// the person to the assistant, and carries what the server knows, so that the assistant
-// begins with it. None of them changes anything.
+// People choose prompts in their host, mostly as slash commands. Each speaks for the person to
+// the assistant, and carries the state of the work, so that the assistant starts from it. None
+// of them changes anything.
 
 // prompts are those of a server.
 type prompts struct {

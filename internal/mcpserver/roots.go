@@ -34,7 +34,7 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 type rootsOf struct {
 	mu    sync.Mutex
 	known map[string][]string // by client
-	// told, if not nil, is called with what a client has open now.
+	// told, if not nil, is called with the folders that a client has open now.
 	told func(roots []string)
 }
 

@@ -54,7 +54,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
 	}
 	if f := channel.form(); f != nil {
-		// The form says what the call is about; its arguments could be another's.
+		// The form determines the subject of the call; its arguments could be another's.
 		req.SessionID, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
 			// The call may be the submission that raised the questions: it was taken.
@@ -124,9 +124,9 @@ func success(reply *engine.Reply) *mcp.CallToolResult {
 	return mcp.NewToolResultText(string(data))
 }
 
-// telling returns what passes an action's notices on to the client: as progress, if the
-// call asks for that, and as log messages at level info, which clients are sent only if
-// they want that level.
+// telling returns a function that passes an action's notices on to the client: as progress, if
+// the call asks for that, and as log messages at level info, which are sent only to clients that
+// want that level.
 func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) {
 	var token mcp.ProgressToken
 	if call.Params.Meta != nil {
@@ -141,7 +141,7 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) 
 	return func(n engine.Notice) {
 		mu.Lock()
 		defer mu.Unlock()
-		// A client that takes no notification is no reason to stop the work.
+		// The work goes on where a client takes no notification.
 		_ = srv.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "bmad-mcp", n.Message))
 		if token == nil {
 			return

@@ -48,7 +48,7 @@ func (p *prompts) start(ctx context.Context, base engine.Request, arguments map[
 	case objective != "":
 		text := fmt.Sprintf("Take this through the BMAD workflow with the tool %s:\n\n%s\n\n", TaskTool, quote(objective)) +
 			"Call it with action start and my words above as the objective. Then act in the role that it gives you, and stop wherever it waits for me."
-		if !strings.ContainsAny(objective, " \n") { // some hosts pass on only what stands before the first space
+		if !strings.ContainsAny(objective, " \n") { // some hosts pass on only the text before the first space
 			text += "\n\nIf this message shows more of my words, as in <command-args>, all of them are the objective. If this one word is all there is, and it does not say what to build, ask me first."
 		}
 		if at := running(now); at != "" {
@@ -199,7 +199,7 @@ func briefing(now *engine.Reply) (string, error) {
 	return b.String(), nil
 }
 
-// quote sets a text apart as a quotation: it may hold what a model wrote.
+// quote sets a text apart as a quotation: a model may have written it.
 func quote(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n> ")
 }

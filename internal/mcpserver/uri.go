@@ -22,11 +22,11 @@ const (
 	artifactTemplate = scheme + "://tasks/{task}/artifacts/{name}{?cwd}"
 )
 
-// address is what the address of a resource says.
+// address is the address of a resource, in parts.
 type address struct {
 	// view is one of the engine's views, or the name of an artifact.
 	view string
-	// session is its id or task name; "" for what is of the whole project.
+	// session is its id or task name; "" for a resource of the whole project.
 	session string
 	cwd     string
 }
@@ -74,7 +74,7 @@ func readParts(parts []string) (a address, ok bool) {
 		a.view, a.session = engine.ViewHistory, parts[1]
 	case n == 4 && parts[0] == "tasks" && parts[2] == "artifacts":
 		a.view, a.session = parts[3], parts[1]
-		switch a.view { // these are no artifacts
+		switch a.view { // these are not artifacts
 		case engine.ViewSession, engine.ViewHistory, engine.ViewSessions, engine.ViewWorkflow:
 			return a, false
 		}

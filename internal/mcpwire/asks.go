@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// askedPrefix begins the ids of our own requests, so that their answers are told from those to
-// the library's requests, which have numbers.
+// askedPrefix begins the ids of our own requests, to tell their answers from those to the library's
+// requests, which have numbers.
 const askedPrefix = "bmad-"
 
 // asks are our own requests to legacy clients over HTTP that have no answer yet. The library

@@ -53,7 +53,7 @@ func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HT
 }
 
 func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
-	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into what is left to large ones
+	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into the share of large ones
 	l.SmallBody = maxMessage
 	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), asks: asks{open: map[string]asked{}}, limiter: httpguard.NewLimiter(l.Limits)}
 	h.sessions.ended = h.forget
@@ -165,7 +165,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	// From here on it is accepted; one that is still on its way holds nobody up.
+	// From here on the message is accepted; one that is still on its way does not delay Close.
 	h.posts.RLock()
 	defer h.posts.RUnlock()
 	if h.refuseClosing(w, r) {
@@ -212,7 +212,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	h.stream.ServeHTTP(response, r.WithContext(ctx))
 }
 
-// settled answers what the library need not see, or must not.
+// settled answers messages that the library need not see, or must not.
 func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m incoming) bool {
 	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	most := maxMessage
@@ -223,13 +223,13 @@ func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m in
 	case len(body) > most && m.Method != string(mcp.MethodToolsCall):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", most))
 	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
-		// One that says only in one of both places that it is new is the library's to refuse.
+		// The library refuses a message that is modern by only one of header and body.
 		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
 	case m.Method == "" && h.asks.answered(id, m.ID, m.Result):
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:
-		// These clients have no sessions, so that the library would cancel the request of that
-		// id, whosever it is. They give up by closing the connection.
+		// These clients have no sessions, so that the library would cancel any client's request
+		// of that id. They give up by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		return false
@@ -292,8 +292,8 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done f
 		return nil, func() {}, false
 	}
 	control := http.NewResponseController(w)
-	// Not a limit of the whole server: streams stay open for hours. Where a test's writer
-	// has no deadlines, there is nothing to wait for either.
+	// Not a limit of the whole server: streams stay open for hours. A test's writer has no
+	// deadlines, and needs none.
 	_ = control.SetReadDeadline(time.Now().Add(readLimit)) //nolint:forbidigo // a deadline of the network, by the system's clock
 	body, done, err := h.limiter.Read(r.Body, r.ContentLength, limit)
 	_ = control.SetReadDeadline(time.Time{})
@@ -304,7 +304,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done f
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 	case errors.Is(err, httpguard.ErrBusy):
 		w.Header().Set("Retry-After", "5")
-		w.Header().Set("Connection", "close") // what is still to come of it is not waited for
+		w.Header().Set("Connection", "close") // the rest of it is not read
 		h.refuse(w, r, http.StatusServiceUnavailable, err.Error())
 	default:
 		h.refuse(w, r, http.StatusBadRequest, fmt.Sprintf("the request did not come in whole: %v", err))

@@ -1,5 +1,5 @@
 // Package mcpwire connects a server of the protocol library to its clients, on stdio and over
-// HTTP, and repairs and extends what the library does on the way. It knows no tool, prompt or
+// HTTP, and repairs the library's faults on the way. It does not know any tool, prompt or
 // resource: those are the server's.
 //
 // A client is modern since protocol 2026-07-28, legacy before. A handler asks its client for
@@ -19,7 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Options are what a Wire has to know of its server.
+// Options configure a Wire.
 type Options struct {
 	// FormLimit returns how long the person may take for the form with a state.
 	FormLimit func(state string) time.Duration

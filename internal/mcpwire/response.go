@@ -29,7 +29,7 @@ type response struct {
 	// asks are those of the server; nil where the client takes no streams.
 	asks *asks
 
-	header http.Header // what the library sets
+	header http.Header // as the library sets it
 
 	mu        sync.Mutex
 	rw        http.ResponseWriter
@@ -73,7 +73,7 @@ func (r *response) pump() {
 	}
 }
 
-// settle waits until what is in the queue is written.
+// settle waits until the queue is written.
 func (r *response) settle() {
 	settled := make(chan struct{})
 	var n mcp.JSONRPCNotification

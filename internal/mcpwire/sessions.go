@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// limits bound what callers can make the server hold.
+// limits bound the sessions and the memory that callers can take.
 type limits struct {
 	httpguard.Limits
 	// sessions take some 15 kB each.
@@ -30,8 +30,8 @@ var defaultLimits = limits{
 type httpSession struct {
 	peer string
 	// page is true where a web page opened it. Neither kind of client can use a session of
-	// the other: a page does not answer what a program was shown, and a program does not lend
-	// a page the forms of its host.
+	// the other: a page does not answer a program's form, and a program does not lend a page
+	// the forms of its host.
 	page bool
 	// called is true once it was used for more than the handshake; last is when its last
 	// request began or ended, and busy how many are at work.
@@ -144,7 +144,7 @@ func (m *sessionIDs) enter(id string, who httpguard.Visitor) (leave func(), ok b
 	return func() { m.leave(s) }, true
 }
 
-// called notes that a session is used for what it was opened for.
+// called notes that a session is used for more than the handshake.
 func (m *sessionIDs) called(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
