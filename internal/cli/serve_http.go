@@ -163,7 +163,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 func (f httpFlags) check() (token string, err error) {
 	host, _, err := net.SplitHostPort(f.address)
 	if err != nil {
-		return "", fault.New(fault.InvalidArgument, "--http %q is not an address", f.address).WithHint("give host and port, such as 127.0.0.1:7777")
+		return "", fault.New(fault.InvalidArgument, "invalid --http address %q", f.address).WithHint("give host and port, such as 127.0.0.1:7777")
 	}
 	if f.maxBody < 1 || f.idle < time.Second || f.grace < 0 {
 		return "", fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
