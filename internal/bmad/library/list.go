@@ -182,32 +182,6 @@ func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 	return out, err
 }
 
-// noInstallation is the error where no place that was searched has an installation.
-func (s *Snapshot) noInstallation() error {
-	err := fault.From(catalog.NoInstallation())
-	var looked []string
-	for _, src := range s.Sources {
-		if src.Place == "" {
-			looked = append(looked, src.Problem)
-			continue
-		}
-		text := src.Place
-		if src.Problem != "" {
-			text += " (" + src.Problem + ")"
-		} else if src.State == "fetching" {
-			text += " (being fetched: ask again in a moment)"
-		}
-		looked = append(looked, text)
-	}
-	if len(looked) > 0 {
-		err.Message += " in " + strings.Join(looked, ", ")
-	}
-	if s.Project == "" {
-		err.Hint = "pass cwd, the absolute path of the project; or " + err.Hint
-	}
-	return err
-}
-
 // Excerpt is a file, or a part of one.
 type Excerpt struct {
 	catalog.TextFile
