@@ -20,7 +20,7 @@ var may = map[string][]string{
 	"cmd/bmad-mcp":                 {"internal/cli"},
 	"internal/cli":                 {"internal/bmad/library", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/hosts", "internal/claudehook", "internal/mcpserver", "internal/engine", "internal/doctor", "internal/config", "internal/workflow", "internal/store", "internal/store/filestore", "internal/audit", "internal/trust", "internal/verify", "internal/visible", "internal/fault", "internal/durable", "internal/reach"},
 	"internal/mcpserver":           {"internal/visible", "internal/bmad/library", "internal/bmad/catalog", "internal/engine", "internal/watch", "internal/workflow", "internal/fault", "internal/reach"},
-	"internal/bmad/library":        {"internal/bmad/resolve", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/config", "internal/trust", "internal/workflow", "internal/fault", "internal/durable"},
+	"internal/bmad/library":        {"internal/bmad/resolve", "internal/bmad/catalog", "internal/bmad/format", "internal/bmad/gitsource", "internal/config", "internal/trust", "internal/workflow", "internal/fault", "internal/durable"},
 	"internal/bmad/resolve":        {"internal/bmad/catalog", "internal/bmad/format", "internal/fault"},
 	"internal/bmad/catalog":        {"internal/bmad/format", "internal/fault", "internal/durable"},
 	"internal/bmad/format":         {},
