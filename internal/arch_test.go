@@ -21,7 +21,7 @@ var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
 	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/doctor", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/httpguard", "internal/mcpserver", "internal/project", "internal/reach", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/visible", "internal/workflow"},
 	"internal/mcpserver":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/engine", "internal/fault", "internal/feed", "internal/httpguard", "internal/mcpserver/conformance", "internal/mcpwire", "internal/project", "internal/reach", "internal/visible", "internal/workflow"},
-	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/resolve", "internal/config", "internal/durable", "internal/fault", "internal/trust", "internal/workflow"},
+	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/gitsource", "internal/bmad/resolve", "internal/config", "internal/durable", "internal/fault", "internal/trust", "internal/workflow"},
 	"internal/bmad/resolve":          {"internal/bmad/catalog", "internal/bmad/format", "internal/fault"},
 	"internal/bmad/catalog":          {"internal/bmad/format", "internal/durable", "internal/fault"},
 	"internal/bmad/format":           {},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // app is what the subcommands share.
@@ -110,7 +112,37 @@ func taskName(args []string) string {
 	return args[0]
 }
 
-func (a *app) completeStages(cmd *cobra.Command) {
-	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("stage", a.completeStage)
+// session returns the session that the arguments name.
+func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
+	req, err := a.request(args)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := a.engine.Session(cmd.Context(), req)
+	return s, err
+}
+
+// inspect returns the session that the arguments name, what is found of its history, and
+// its project.
+func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
+	req, err := a.request(args)
+	if err != nil {
+		return nil, workflow.Verification{}, "", err
+	}
+	return a.engine.Inspect(cmd.Context(), req)
+}
+
+// do runs one action for the person or script at this terminal.
+func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error) {
+	dir, err := a.project()
+	if err != nil {
+		return nil, err
+	}
+	req.By = "terminal"
+	if a.cwd != "" || req.Action == workflow.ActionStart {
+		req.Cwd = dir
+	} else {
+		req.Places = []string{dir}
+	}
+	return a.engine.Do(ctx, req)
 }

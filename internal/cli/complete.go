@@ -6,28 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
-
-// completeTasks completes the task names of the project in a shell.
-func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 || a.setUp() != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	dir, err := a.project()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	sessions, _, _, err := a.engine.Sessions(cmd.Context(), engine.Request{Cwd: dir})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []cobra.Completion
-	for _, s := range sessions {
-		names = append(names, cobra.CompletionWithDesc(s.TaskName, string(s.CurrentStage)+", "+string(s.CurrentState)))
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
 
 // completeStage completes the name of a stage, of any workflow that the project can use.
 func (a *app) completeStage(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -64,4 +43,10 @@ func workflows(a *app) []config.Workflow {
 		}
 	}
 	return out
+}
+
+// completeStages completes the values of --stage.
+func (a *app) completeStages(cmd *cobra.Command) {
+	// The error is for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("stage", a.completeStage)
 }

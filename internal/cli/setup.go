@@ -4,7 +4,10 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 // setUp makes the engine. A configuration that cannot be read does not keep the
@@ -25,4 +28,24 @@ func (a *app) setUp() error {
 	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
 	a.engine, a.library = a.newEngine(nil)
 	return nil
+}
+
+// completeTasks completes the task names of the project in a shell.
+func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 || a.setUp() != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	dir, err := a.project()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	sessions, _, _, err := a.engine.Sessions(cmd.Context(), engine.Request{Cwd: dir})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, s := range sessions {
+		names = append(names, cobra.CompletionWithDesc(s.TaskName, string(s.CurrentStage)+", "+string(s.CurrentState)))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

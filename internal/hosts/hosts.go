@@ -9,42 +9,9 @@
 package hosts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
-
-// Scope says for whom an entry is.
-type Scope string
-
-// The scopes.
-const (
-	// User is the person, in all their projects.
-	User Scope = "user"
-	// Project is everyone who works in a project.
-	Project Scope = "project"
-)
-
-// Entry is a server as a host starts it, on stdio.
-type Entry struct {
-	Name    string
-	Command string
-	Args    []string
-	// Pass names variables that the server needs from the host's environment. Hosts that
-	// pass all of them need no list.
-	Pass []string
-}
-
-// FoundEntry is an entry in a host's file.
-type FoundEntry struct {
-	Name    string
-	Command string
-	Args    []string
-	// URL is where the server is, if it is not started but called.
-	URL string
-	// Folder is the project that the entry is for, where the file keeps some for one only.
-	Folder string
-}
 
 // format reads and changes one kind of file.
 type format interface {
@@ -269,16 +236,3 @@ func (h Host) Remove(text []byte, name, program string, force bool) ([]byte, err
 
 // Snippet returns what a person would put into a file of their own.
 func (h Host) Snippet(e Entry) string { return h.format.snippet(e) }
-
-// Ours reports whether a command starts this server: under its usual name, or as the
-// program that is running.
-func Ours(command, program string) bool {
-	name := func(path string) string {
-		path = path[strings.LastIndexAny(path, `/\`)+1:]
-		return strings.TrimSuffix(strings.ToLower(path), ".exe")
-	}
-	return command != "" && (ownName.MatchString(name(command)) || command == program)
-}
-
-// ownName are the names under which the program is built and released.
-var ownName = regexp.MustCompile(`^bmad-mcp(-(linux|darwin|windows)-[a-z0-9]+)?$`)

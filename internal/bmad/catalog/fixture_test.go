@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -242,4 +243,27 @@ func shown(t testing.TB, r *resolve.Resolved) string {
 		section("text "+p.URI, p.Text)
 	}
 	return b.String()
+}
+
+// readable checks that every address of a resolved item leads to a text, each once.
+func readable(t *testing.T, c *catalog.Catalog, what string, r *resolve.Resolved) {
+	t.Helper()
+	var addresses []string
+	for _, p := range r.Parts {
+		addresses = append(addresses, p.URI)
+	}
+	for _, m := range r.More {
+		if slices.Contains(addresses, m.URI) {
+			t.Errorf("%s refers to %s twice", what, m.URI)
+		}
+		if file, err := follow(c, strings.TrimSuffix(m.URI, "?view=resolved")); err == nil && m.Size != int64(len(file.Data)) {
+			t.Errorf("%s: %s has %d bytes, %d are told", what, m.URI, len(file.Data), m.Size)
+		}
+		addresses = append(addresses, m.URI)
+	}
+	for _, address := range append(addresses, r.Custom...) {
+		if _, err := follow(c, address); err != nil {
+			t.Errorf("%s: %s: %v", what, address, err)
+		}
+	}
 }

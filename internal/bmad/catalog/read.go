@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -88,4 +89,103 @@ func (c *Catalog) like(name string) []string {
 		}
 	}
 	return out
+}
+
+// Listed is a file in a list.
+type Listed struct {
+	URI      string `json:"uri"`
+	MIMEType string `json:"mime_type"`
+	Size     int64  `json:"size"`
+}
+
+// Files lists the files of the installations whose path matches a pattern, in order; an
+// empty pattern matches all. The error names the mistake in the pattern.
+func (c *Catalog) Files(pattern string) ([]Listed, error) {
+	if err := checkPattern(pattern); err != nil {
+		return nil, err
+	}
+	pattern, source := patternOf(pattern)
+	var out []Listed
+	for _, f := range c.origins {
+		if source != "" && f.Name != source {
+			continue
+		}
+		first := len(out)
+		for _, tree := range f.outermost() {
+			entries := 0
+			f.EachFile(tree, &entries, func(name string, size int64) {
+				if !f.matches(pattern, name) {
+					return
+				}
+				out = append(out, Listed{URI: f.URI(name), MIMEType: MIMEType(name), Size: size})
+			})
+		}
+		slices.SortFunc(out[first:], func(a, b Listed) int { return strings.Compare(a.URI, b.URI) })
+	}
+	return out, nil
+}
+
+// matches matches a path in the source, or in an installation of it.
+func (f *Origin) matches(pattern, name string) bool {
+	if pattern == "" || matchesPath(pattern, name) {
+		return true
+	}
+	for _, in := range f.Installations {
+		if rest, ok := strings.CutPrefix(name, in.Dir+"/"); ok && matchesPath(pattern, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkPattern refuses a pattern that matches nothing because it is malformed.
+func checkPattern(pattern string) error {
+	if _, err := path.Match(strings.ReplaceAll(pattern, "**", "*"), "x"); err != nil || len(pattern) > maxAddress || strings.Count(pattern, "**") > 4 {
+		return fault.New(fault.InvalidArgument, "the pattern %.200q is malformed", pattern).
+			WithHint("* stands for anything within a name, ** for any folders, such as core/workflows/**/*.yaml")
+	}
+	return nil
+}
+
+// patternOf returns the paths that a pattern means, and the source where it names one, as an
+// address does.
+func patternOf(pattern string) (paths, source string) {
+	paths, address := strings.CutPrefix(pattern, Scheme+"://")
+	if plain, err := url.PathUnescape(paths); address && err == nil {
+		paths = plain
+	}
+	paths = strings.TrimPrefix(paths, "/")
+	if named, ok := strings.CutPrefix(paths, "~"); ok {
+		if source, rest, ok := strings.Cut(named, "/"); ok {
+			return rest, source
+		}
+	}
+	return paths, ""
+}
+
+// matchesPath matches a path with a pattern in which ** stands for any number of folders.
+func matchesPath(pattern, name string) bool {
+	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
+}
+
+// matchParts matches part by part; there are as many steps as parts of one times parts of the
+// other, whatever the pattern.
+func matchParts(pattern, name []string) bool {
+	// reach[j] is true where the pattern so far matches the first j parts of the name.
+	reach := make([]bool, len(name)+1)
+	reach[0] = true
+	for _, p := range pattern {
+		next := make([]bool, len(name)+1)
+		for j := range next {
+			switch {
+			case p == "**":
+				next[j] = reach[j] || j > 0 && next[j-1]
+			case j > 0 && reach[j-1]:
+				ok, err := path.Match(p, name[j-1])
+				next[j] = ok && err == nil
+			}
+		}
+		reach = next
+	}
+	return reach[len(name)]
 }

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
@@ -103,7 +104,7 @@ func (s *Snapshot) run(i catalog.Item, asked, words string, w ToolNames) (string
 		d.line("%s", i.Description)
 	}
 	if intent := i.Intent(asked); intent != "" {
-		d.line("\nIt was asked for as `%s`: go by its %s.", oneLine(asked), intent)
+		d.line("\nIt was asked for as `%s`: go by its %s.", format.OneLine(asked), intent)
 	}
 	d.addResolved(r)
 	said := d.quote("What the person says", words, "Begin now. Ask the person for what the instructions need and nothing here says.", "Begin now, with these words as what the person wants of it.")
@@ -154,7 +155,7 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 		{"Role", p.Role}, {"Identity", p.Identity}, {"Communication style", p.Style}, {"Focus", p.Focus},
 	} {
 		if f.text != "" {
-			d.line("- **%s:** %s", f.name, oneLine(f.text))
+			d.line("- **%s:** %s", f.name, format.OneLine(f.text))
 		}
 	}
 	for _, f := range []struct {
@@ -164,12 +165,12 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 		if len(f.list) > 0 {
 			d.line("- **%s:**", f.name)
 			for _, item := range f.list {
-				d.line("  - %s", oneLine(item))
+				d.line("  - %s", format.OneLine(item))
 			}
 		}
 	}
 	if p.Custom != "" {
-		d.line("- **Customization, which takes precedence over everything else:** %s", oneLine(p.Custom))
+		d.line("- **Customization, which takes precedence over everything else:** %s", format.OneLine(p.Custom))
 	}
 	for _, prompt := range p.Prompts {
 		d.line("- **Prompt #%s:** %s", prompt.ID, strings.ReplaceAll(strings.TrimSpace(prompt.Content), "\n", "\n  "))
@@ -203,7 +204,7 @@ func (d *briefing) addResolved(r *resolve.Resolved) {
 	if len(r.Config) > 0 {
 		d.line("\n## Configuration, loaded\n")
 		for _, c := range r.Config {
-			d.line("- %s: %s", c.Key, oneLine(c.Value))
+			d.line("- %s: %s", c.Key, format.OneLine(c.Value))
 		}
 	}
 	settings := map[string]any{}
@@ -402,5 +403,3 @@ func cutWithNote(text string, most int) string {
 	}
 	return fits + "\n[this is cut short: the file has all of it]\n"
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
@@ -46,7 +47,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		return string(r.Data), out, err
 	}
 	if len(all) == 0 {
-		err := fault.New(fault.NotFound, "there is no knowledge of %q", oneLine(domain))
+		err := fault.New(fault.NotFound, "there is no knowledge of %q", format.OneLine(domain))
 		if near := s.Near(domain); len(near) > 0 {
 			return "", out, err.WithHint("did you mean %s?", strings.Join(near, ", "))
 		}
@@ -60,7 +61,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		return "", out, err.WithHint("the domains are: %s", strings.Join(names, ", "))
 	}
 	for n := range all {
-		all[n].Description = clip(all[n].Description, maxDescription)
+		all[n].Description = format.Cut(all[n].Description, maxDescription)
 	}
 	values, next, err := page(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
 	return "", KnowledgePage{Domain: domain, Fragments: values, Page: Page{Total: len(all), NextCursor: next, Hint: "read one by its address, or by its name as the domain"}}, err

@@ -26,6 +26,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // MaxReply is the size in bytes that no list and no document exceeds, except
@@ -412,3 +413,29 @@ func (s *Snapshot) target() resolve.Target {
 
 // Check returns what was left out, and what of the customization cannot be used.
 func (s *Snapshot) Check() []catalog.Problem { return resolve.Check(s.Catalog) }
+
+// noInstallation is the error where no place that was searched has an installation.
+func (s *Snapshot) noInstallation() error {
+	err := fault.From(catalog.NoInstallation())
+	var looked []string
+	for _, src := range s.Sources {
+		if src.Place == "" {
+			looked = append(looked, src.Problem)
+			continue
+		}
+		text := src.Place
+		if src.Problem != "" {
+			text += " (" + src.Problem + ")"
+		} else if src.State == "fetching" {
+			text += " (being fetched: ask again in a moment)"
+		}
+		looked = append(looked, text)
+	}
+	if len(looked) > 0 {
+		err.Message += " in " + strings.Join(looked, ", ")
+	}
+	if s.Project == "" {
+		err.Hint = "pass cwd, the absolute path of the project; or " + err.Hint
+	}
+	return err
+}

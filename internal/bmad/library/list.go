@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -102,7 +103,7 @@ const maxNames = 20
 // brief shortens what a list shows of an item.
 func brief(i catalog.Item) catalog.Item {
 	i.Codes, i.Aliases = i.Codes[:min(len(i.Codes), maxNames)], i.Aliases[:min(len(i.Aliases), maxNames)]
-	i.Description = clip(i.Description, maxDescription)
+	i.Description = format.Cut(i.Description, maxDescription)
 	return i
 }
 
@@ -125,7 +126,7 @@ func (s *Snapshot) Search(query, cursor string, kinds ...catalog.Kind) (HitPage,
 	for n := range all {
 		all[n].Item = brief(all[n].Item)
 	}
-	query = clip(query, maxDescription)
+	query = format.Cut(query, maxDescription)
 	values, next, err := page(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
 	out := HitPage{Query: query, Results: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
@@ -180,32 +181,6 @@ func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 		out.Problems, _, err = page(problems, "", room/4, func(p catalog.Problem) string { return p.Path })
 	}
 	return out, err
-}
-
-// noInstallation is the error where no place that was searched has an installation.
-func (s *Snapshot) noInstallation() error {
-	err := fault.From(catalog.NoInstallation())
-	var looked []string
-	for _, src := range s.Sources {
-		if src.Place == "" {
-			looked = append(looked, src.Problem)
-			continue
-		}
-		text := src.Place
-		if src.Problem != "" {
-			text += " (" + src.Problem + ")"
-		} else if src.State == "fetching" {
-			text += " (being fetched: ask again in a moment)"
-		}
-		looked = append(looked, text)
-	}
-	if len(looked) > 0 {
-		err.Message += " in " + strings.Join(looked, ", ")
-	}
-	if s.Project == "" {
-		err.Hint = "pass cwd, the absolute path of the project; or " + err.Hint
-	}
-	return err
 }
 
 // Excerpt is a file, or a part of one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -31,8 +32,8 @@ func (l *Library) Persona(project string, stage workflow.Stage) (string, error) 
 	var b strings.Builder
 	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", agentHeading(p, i), i.Full())
 	line := func(name, text string) {
-		if text = oneLine(text); text != "" {
-			fmt.Fprintf(&b, "\n- %s: %s", name, clip(text, maxLine))
+		if text = format.OneLine(text); text != "" {
+			fmt.Fprintf(&b, "\n- %s: %s", name, format.Cut(text, maxLine))
 		}
 	}
 	line("Role", p.Role)
@@ -55,7 +56,7 @@ func (l *Library) Persona(project string, stage workflow.Stage) (string, error) 
 		items []string
 	}{{"Before all else", p.Critical}, {"Always true", p.Facts}, {"Principle", p.Principles}} {
 		for _, item := range list.items {
-			if item = clip(oneLine(item), maxLine); b.Len()+len(item)+len(list.name) < maxPersona {
+			if item = format.Cut(format.OneLine(item), maxLine); b.Len()+len(item)+len(list.name) < maxPersona {
 				line(list.name, item)
 			}
 		}
@@ -66,14 +67,6 @@ func (l *Library) Persona(project string, stage workflow.Stage) (string, error) 
 // maxPersona bounds a stage's persona, in bytes: lists end there. Single lines have
 // their own bound, maxLine.
 const maxPersona = 1700
-
-// clip cuts a text to a number of bytes.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
 
 // stageAgent returns the agent of a stage. Where several modules have one of that name, the
 // method's own for software, bmm, goes first.

@@ -1,4 +1,4 @@
-package catalog_test
+package resolve_test
 
 import (
 	"reflect"
