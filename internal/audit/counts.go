@@ -29,7 +29,7 @@ func findWrongCounts(_ check, s *subject) []lack {
 			found.items = append(found.items, "line "+itoa(i+1)+" says "+itoa(claimed)+" "+noun+", there are "+itoa(have))
 		}
 	}
-	for i, l := range s.said {
+	for i, l := range s.Said {
 		if len(l) > 4000 || strings.TrimSpace(l) == "" {
 			continue
 		}
@@ -117,28 +117,28 @@ var (
 func findContradictedTests(_ check, s *subject) []lack {
 	said, failed := -1, -1
 	var words, figure string
-	for i, l := range s.lines {
+	for i, l := range s.Lines {
 		if len(l) > 4000 {
 			continue
 		}
-		if m, ok := sentenceWith(allPass, s.said[i]); ok && said < 0 {
+		if m, ok := sentenceWith(allPass, s.Said[i]); ok && said < 0 {
 			said, words = i, m
 		}
 		if !strings.ContainsAny(l, "123456789") {
 			continue
 		}
-		if s.code[i] {
+		if s.Code[i] {
 			// Of what a test program printed, the last run counts.
 			if summaryOfRun.MatchString(l) {
 				if m := failedTests.FindString(l); m != "" {
 					failed, figure = i, m
-				} else if failed >= 0 && s.code[failed] {
+				} else if failed >= 0 && s.Code[failed] {
 					failed = -1
 				}
 			}
 			continue
 		}
-		if m, ok := sentenceWith(failedTests, l); ok && (failed < 0 || s.code[failed]) && (strings.Contains(strings.ToLower(l), "pass") || strings.Contains(l, "通过")) {
+		if m, ok := sentenceWith(failedTests, l); ok && (failed < 0 || s.Code[failed]) && (strings.Contains(strings.ToLower(l), "pass") || strings.Contains(l, "通过")) {
 			failed, figure = i, m
 		}
 	}

@@ -100,7 +100,7 @@ func (m *match) count(wanted, found map[string]bool) {
 func (w *wanted) match(d *text) (m match, scored bool) {
 	stems, pairs := map[string]bool{}, map[string]bool{}
 	lines, with := 0, 0
-	for _, l := range d.lines {
+	for _, l := range d.Lines {
 		if strings.TrimSpace(l) == "" {
 			continue
 		}

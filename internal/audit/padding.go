@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // wordCount counts words outside code; two Chinese characters are about a word.
 func (d *text) wordCount() int {
 	words, han := 0, 0
-	for i, l := range d.lines {
-		if d.code[i] {
+	for i, l := range d.Lines {
+		if d.Code[i] {
 			continue
 		}
 		inWord := false
@@ -55,11 +57,11 @@ func findRepeated(c check, s *subject) []lack {
 	type copies struct{ first, n int }
 	seen := map[string]*copies{}
 	var order []string
-	for i, l := range s.said {
-		if s.code[i] || strings.TrimSpace(l) == "" || tableRule.MatchString(l) {
+	for i, l := range s.Said {
+		if s.Code[i] || strings.TrimSpace(l) == "" || markdown.IsTableRule(l) {
 			continue
 		}
-		for _, part := range sentenceEnd.Split(s.lines[i], -1) {
+		for _, part := range sentenceEnd.Split(s.Lines[i], -1) {
 			key := plainWords(part)
 			if long := len(key); long < 36 || strings.Count(key, " ") < 4 && long < 48 && key[0] < 0x80 {
 				continue
@@ -111,22 +113,22 @@ func plainWords(s string) string {
 
 // findRestated lists short sections that say only what the opening says.
 func findRestated(_ check, s *subject) []lack {
-	title, at := s.title()
+	title, at := s.Title()
 	opening, from := map[string]bool{}, -1
 	for w := range strings.FieldsSeq(plainWords(title)) {
 		opening[w] = true
 	}
 	var out lack
-	for i, h := range s.heads {
-		end := h.end
-		if i+1 < len(s.heads) {
-			end = min(end, s.heads[i+1].line)
+	for i, h := range s.Heads {
+		end := h.End
+		if i+1 < len(s.Heads) {
+			end = min(end, s.Heads[i+1].Line)
 		}
-		if i == at || h.level > boldKnown {
+		if i == at || h.Level > markdown.BoldKnown {
 			continue
 		}
-		body := h.rest
-		for _, l := range s.said[h.line+1 : end] {
+		body := h.Rest
+		for _, l := range s.Said[h.Line+1 : end] {
 			if len(body) > 600 {
 				break
 			}
@@ -137,7 +139,7 @@ func findRestated(_ check, s *subject) []lack {
 			continue
 		}
 		if from < 0 { // the first section with text is the opening
-			from = h.line
+			from = h.Line
 			for _, w := range words {
 				opening[w] = true
 			}
@@ -154,9 +156,9 @@ func findRestated(_ check, s *subject) []lack {
 		}
 		if known*100 >= len(words)*85 {
 			if len(out.items) == 0 {
-				out.line = h.line
+				out.line = h.Line
 			}
-			out.items = append(out.items, h.text)
+			out.items = append(out.items, h.Text)
 		}
 	}
 	if len(out.items) == 0 {

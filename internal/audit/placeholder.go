@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A marker such as TODO is left over where it begins a line or a cell, stands
@@ -33,9 +34,9 @@ var (
 // findPlaceholders finds what was left to be filled in.
 func findPlaceholders(c check, s *subject) []lack {
 	var lines []int
-	_, title := s.title()
-	for i, l := range s.said {
-		if strings.TrimSpace(l) == "" || title >= 0 && s.heads[title].line == i {
+	_, title := s.Title()
+	for i, l := range s.Said {
+		if strings.TrimSpace(l) == "" || title >= 0 && s.Heads[title].Line == i {
 			continue
 		}
 		if hasPlaceholder(l) || slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
@@ -126,7 +127,7 @@ func boundaryBack(s string, n int) int {
 // coincidence, two are not.
 func findCopied(c check, s *subject) []lack {
 	var lines []int
-	for i, l := range s.lines {
+	for i, l := range s.Lines {
 		if len(l) > 20 && slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
 			lines = append(lines, i)
 		}
@@ -135,4 +136,8 @@ func findCopied(c check, s *subject) []lack {
 		return nil
 	}
 	return atLines(lines)
+}
+
+func wordByte(c byte) bool {
+	return c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) || c == '_')
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 func TestHeadings(t *testing.T) {
-	names := []string{nameOf("Business Goals"), nameOf("业务目标"), "=" + nameOf("Requirements")}
+	names := []string{markdown.NameOf("Business Goals"), markdown.NameOf("业务目标"), "=" + markdown.NameOf("Requirements")}
 	for line, want := range map[string]bool{
 		"## Business Goals": true, "## 2. Business goals": true, "### 2.1 Business Goals (2026)": true, "## 🎯 Business Goals": true,
 		"**Business Goals**": true, "**2. Business Goals:**": true, "**Business Goals.** More sales.": true, "2. Business Goals": true,
@@ -17,7 +19,7 @@ func TestHeadings(t *testing.T) {
 		"```\n## Business Goals\n```": false, "<!--\n## Business Goals\n-->": false, "## Businessgoals": false, "| Business Goals |": false,
 	} {
 		d := readText("intro\n\n"+line+"\n\ntext\n", names)
-		if got := len(d.sections(names)) > 0; got != want {
+		if got := len(d.Sections(names)) > 0; got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
@@ -30,7 +32,7 @@ func TestFilled(t *testing.T) {
 		"**Label**": false, "---": false, "| a |\n|---|\n| TBD |": false, "(to be defined)": false,
 	} {
 		d := readText("## A\n"+body+"\n## B\nmore\n", nil)
-		if got := d.filled(d.heads[0]); got != want {
+		if got := d.filled(d.Heads[0]); got != want {
 			t.Errorf("%q: %v, want %v", body, got, want)
 		}
 	}
@@ -144,7 +146,7 @@ func TestFigures(t *testing.T) {
 		if !strings.HasPrefix(line, "|") {
 			d = readText("- "+line+"\n", nil)
 		}
-		at := len(d.lines) - 2
+		at := len(d.Lines) - 2
 		if got := d.hasFigure(at); got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
@@ -255,7 +257,7 @@ func TestLackInWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
-	if got := fmt.Sprint(cells(`| a \| b | **c** |  |`)); got != "[a | b c ]" {
+	if got := fmt.Sprint(markdown.Cells(`| a \| b | **c** |  |`, "*_")); got != "[a | b c ]" {
 		t.Errorf("cells %q", got)
 	}
 }

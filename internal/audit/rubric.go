@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -116,10 +117,10 @@ func (r Rubric) names() []string {
 }
 
 func (c check) applies(s *subject) bool {
-	if len(c.UnlessTitle) == 0 || len(s.heads) == 0 {
+	if len(c.UnlessTitle) == 0 || len(s.Heads) == 0 {
 		return true
 	}
-	return !matchesName(s.heads[0].name, c.UnlessTitle)
+	return !markdown.MatchesName(s.Heads[0].Name, c.UnlessTitle)
 }
 
 // Parse reads the text of a rubric file of the given name, for errors: whatever is wrong
@@ -221,7 +222,7 @@ func (c *check) complete(name string, line int) error {
 		if strings.HasPrefix(n, "=") {
 			mark = "="
 		}
-		if n = nameOf(strings.TrimPrefix(n, "=")); n != "" {
+		if n = markdown.NameOf(strings.TrimPrefix(n, "=")); n != "" {
 			c.Names = append(c.Names, mark+n)
 		}
 	}
@@ -265,7 +266,7 @@ func (c *check) set(key string, value *yaml.Node) (err error) {
 		*words, err = list(value)
 	}
 	for i := range c.UnlessTitle {
-		c.UnlessTitle[i] = nameOf(c.UnlessTitle[i])
+		c.UnlessTitle[i] = markdown.NameOf(c.UnlessTitle[i])
 	}
 	return err
 }

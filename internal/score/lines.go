@@ -3,6 +3,8 @@ package score
 import (
 	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // line is one line of a report with where it stands: code, a comment and a quotation say
@@ -51,16 +53,15 @@ var dataLanguages = map[string]bool{
 
 // reader keeps what the lines before one say about it.
 type reader struct {
-	out         []line
-	fence       string
-	fenceLine   int
-	data        bool
-	later       int // the level of the heading that is about what is for later, 0: none
-	earlier     int // the level of the heading that speaks of an earlier round, 0: none
-	earlierLog  bool
-	inComment   bool
-	commentFrom int
-	last        string // the last line that was not empty, outside fences
+	out        []line
+	fence      string
+	fenceLine  int
+	data       bool
+	later      int // the level of the heading that is about what is for later, 0: none
+	earlier    int // the level of the heading that speaks of an earlier round, 0: none
+	earlierLog bool
+	comments   markdown.Comments
+	last       string // the last line that was not empty, outside fences
 }
 
 // readLines cuts a report into lines.
@@ -85,9 +86,9 @@ func readLines(document string, m *meter) []line {
 			}
 		}
 	}
-	if r.inComment { // never closed: hidden from who reads it, and not from us
+	if r.comments.Open { // never closed: hidden from who reads it, and not from us
 		for i := range r.out {
-			if r.out[i].number >= r.commentFrom {
+			if r.out[i].number >= r.comments.From {
 				r.out[i].comment, r.out[i].quoted = false, true
 			}
 		}
@@ -97,7 +98,7 @@ func readLines(document string, m *meter) []line {
 }
 
 func (r *reader) add(n int, text string) {
-	if m := fenceOf(text); m != nil && !r.inComment && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
+	if m := fenceOf(text); m != nil && !r.comments.Open && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
 		r.turn(n, m[1], m[2])
 		return
 	}
@@ -205,33 +206,12 @@ func (*reader) about(text string) (later, earlier bool) {
 	return later, earlier && !now
 }
 
-// uncomment takes HTML comments out of a line; hidden reports whether nothing but one is left.
+// uncomment removes HTML comments from a line; hidden reports whether nothing else is on it.
 func (r *reader) uncomment(n int, text string) (rest string, hidden bool) {
-	if !r.inComment && !strings.Contains(text, "<!--") {
-		return text, false
+	if rest = r.comments.Strip(n, text); rest != text && strings.TrimSpace(rest) == "" {
+		return text, true
 	}
-	var b strings.Builder
-	whole := text
-	for text != "" {
-		if r.inComment {
-			_, after, closed := strings.Cut(text, "-->")
-			if !closed {
-				break
-			}
-			r.inComment, text = false, after
-			continue
-		}
-		before, after, opens := strings.Cut(text, "<!--")
-		b.WriteString(before)
-		if !opens {
-			break
-		}
-		r.inComment, r.commentFrom, text = true, n, after
-	}
-	if strings.TrimSpace(b.String()) == "" {
-		return whole, true
-	}
-	return b.String(), false
+	return rest, false
 }
 
 // narrow writes full-width characters as the ASCII ones.
