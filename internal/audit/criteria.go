@@ -92,7 +92,7 @@ func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
 	}
 }
 
-// announcement matches acceptance, which is dear, where the line has one of its words.
+// announcement matches acceptance, which is expensive, only where the line has one of its words.
 func announcement(l string) []string {
 	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受") {
 		return nil
@@ -109,7 +109,7 @@ func containsAny(l string, words ...string) bool {
 	return false
 }
 
-// announces tells a label from a sentence that begins with the same word.
+// announces distinguishes a label from a sentence that begins with the same word.
 func announces(trimmed string, onHeading, isItem bool, behind string) bool {
 	return onHeading || behind != "" || strings.HasSuffix(strings.TrimRight(trimmed, "*_ "), ":") || strings.HasSuffix(strings.TrimRight(trimmed, "*_ "), "：") ||
 		isItem && len(trimmed) < 60 || strings.HasPrefix(trimmed, "*")

@@ -119,7 +119,7 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 // manyBare is how many words no sentence has in a row without a small one between them.
 const manyBare = 7
 
-// badWords reports whether a sentence is none in any language.
+// badWords reports whether a sentence is gibberish in every language.
 func (s sentence) badWords() bool {
 	mashed := 0
 	for _, w := range s.words {

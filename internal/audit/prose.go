@@ -141,7 +141,7 @@ func (r *proseReader) flush() {
 	}
 }
 
-// newSentence reads the words of a sentence; one without any is none.
+// newSentence reads the words of a sentence; ok is false without any.
 func newSentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw

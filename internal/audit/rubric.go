@@ -52,7 +52,7 @@ type check struct {
 	UnlessTitle []string
 }
 
-// Read returns the text of a stage's rubric in a folder; nil where there is none.
+// Read returns the text of a stage's rubric in a folder; nil without one.
 func Read(own fs.FS, stage workflow.StageID) ([]byte, error) {
 	name := string(stage) + ".yaml"
 	data, err := durable.ReadFile(own, name, maxRubric)
@@ -76,7 +76,7 @@ func Read(own fs.FS, stage workflow.StageID) ([]byte, error) {
 func Load(own fs.FS, stage workflow.StageID) (Rubric, error) {
 	name := string(stage) + ".yaml"
 	if _, ok := workflow.Default().Stage(stage); !ok {
-		return Rubric{}, fault.New(fault.InvalidArgument, "there is no stage %q", stage).
+		return Rubric{}, fault.New(fault.InvalidArgument, "unknown stage %q", stage).
 			WithHint("the stages are: %s", strings.Join(workflow.Default().IDs(), ", "))
 	}
 	if own != nil {
@@ -271,17 +271,17 @@ func (c *check) set(key string, value *yaml.Node) (err error) {
 	return err
 }
 
-// allowed refuses a text that is none of the values its key may have.
+// allowed rejects a text that is not one of the values of its key.
 func (c *check) allowed(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
-		return fmt.Errorf("%q is no id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
+		return fmt.Errorf("%q is not an id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
 	case key == "severity" && !slices.Contains([]string{"critical", "major", "minor"}, c.Severity):
-		return fmt.Errorf("%q is no severity; valid are critical, major, minor", c.Severity)
+		return fmt.Errorf("%q is not a severity; valid are critical, major, minor", c.Severity)
 	case key == "only" && c.Only != "must":
 		return fmt.Errorf("%q is not known; the only value is must", c.Only)
 	case key == "from" && workflow.Default().Index(workflow.StageID(c.From)) < 0:
-		return fmt.Errorf("%q is no stage; valid are %s", c.From, strings.Join(workflow.Default().IDs(), ", "))
+		return fmt.Errorf("%q is not a stage; valid are %s", c.From, strings.Join(workflow.Default().IDs(), ", "))
 	}
 	return nil
 }
@@ -289,7 +289,7 @@ func (c *check) allowed(key string) error {
 func points(n *yaml.Node) (float64, error) {
 	f, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || math.IsNaN(f) || f <= 0 || f > 100 {
-		return 0, fmt.Errorf("%q is no number of points above 0 and up to 100", n.Value)
+		return 0, fmt.Errorf("must be a number above 0 and at most 100, not %q", n.Value)
 	}
 	return f, nil
 }
@@ -297,7 +297,7 @@ func points(n *yaml.Node) (float64, error) {
 func wholeNumber(n *yaml.Node) (int, error) {
 	i, err := strconv.Atoi(n.Value)
 	if err != nil || i <= 0 {
-		return 0, fmt.Errorf("%q is no whole number above 0", n.Value)
+		return 0, fmt.Errorf("%q is not a whole number above 0", n.Value)
 	}
 	return i, nil
 }
@@ -307,12 +307,12 @@ func list(n *yaml.Node) ([]string, error) {
 		return []string{n.Value}, nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, errors.New("a list such as [one, two] is due")
+		return nil, errors.New("want a list such as [one, two]")
 	}
 	var out []string
 	for _, item := range n.Content {
 		if item.Kind != yaml.ScalarNode || strings.TrimSpace(item.Value) == "" {
-			return nil, errors.New("a list of plain words is due")
+			return nil, errors.New("want a list of plain words")
 		}
 		out = append(out, item.Value)
 	}

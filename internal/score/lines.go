@@ -7,11 +7,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-// line is one line of a report with where it stands: code, a comment and a quotation say
-// nothing by which a report could pass.
+// line is one line of a report with its context: code, comments and quotations cannot
+// make a report pass.
 type line struct {
 	number  int
-	text    string // without what only dresses it
+	text    string // without decoration
 	heading int    // the level of a heading, 0 for any other line
 	fenced  bool
 	data    bool // in a fence of a language that holds values or code and no tool's output
@@ -79,14 +79,14 @@ func readLines(document string, m *meter) []line {
 		}
 		r.add(n, strings.TrimRight(text, " \t\r\n"))
 	}
-	if r.fence != "" { // never closed: the rest of the report is no log for certain
+	if r.fence != "" { // never closed: the rest of the report is not certainly a log
 		for i := range r.out {
 			if r.out[i].number > r.fenceLine {
 				r.out[i].data = false
 			}
 		}
 	}
-	if r.comments.Open { // never closed: hidden from who reads it, and not from us
+	if r.comments.Open { // never closed: hidden from readers, and not from us
 		for i := range r.out {
 			if r.out[i].number >= r.comments.From {
 				r.out[i].comment, r.out[i].quoted = false, true
