@@ -19,8 +19,8 @@ var (
 )
 
 // findWrongCounts finds totals that the document itself contradicts.
-func findWrongCounts(_ check, s *subject) []lack {
-	var found lack
+func findWrongCounts(_ check, s *document) []miss {
+	var found miss
 	add := func(i int, claimed int, noun string) {
 		if have := s.countOf(noun); have > 0 && have != claimed {
 			if len(found.items) == 0 {
@@ -54,7 +54,7 @@ func findWrongCounts(_ check, s *subject) []lack {
 	if len(found.items) == 0 {
 		return nil
 	}
-	return []lack{found}
+	return []miss{found}
 }
 
 func numberOf(s string) int {
@@ -71,7 +71,7 @@ func numberOf(s string) int {
 }
 
 // countOf counts what a claim is about; 0 where it cannot be told.
-func (s *subject) countOf(noun string) int {
+func (s *document) countOf(noun string) int {
 	switch noun {
 	case "user stories", "用户故事":
 		return len(s.distinctStories())
@@ -95,7 +95,7 @@ func (s *subject) countOf(noun string) int {
 }
 
 // distinctStories are the stories with an id, each once: without ids the number is a guess.
-func (s *subject) distinctStories() []string {
+func (s *document) distinctStories() []string {
 	var out []string
 	for _, st := range s.userStories() {
 		if st.form != 'l' || len(st.number) > 0 {
@@ -114,7 +114,7 @@ var (
 )
 
 // findContradictedTests finds "all tests pass" beside a figure of failures.
-func findContradictedTests(_ check, s *subject) []lack {
+func findContradictedTests(_ check, s *document) []miss {
 	said, failed := -1, -1
 	var words, figure string
 	for i, l := range s.Lines {
@@ -145,7 +145,7 @@ func findContradictedTests(_ check, s *subject) []lack {
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []lack{{line: said, name: words, items: []string{"line " + itoa(failed+1) + ": " + strings.TrimSpace(figure)}}}
+	return []miss{{line: said, name: words, items: []string{"line " + itoa(failed+1) + ": " + strings.TrimSpace(figure)}}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.

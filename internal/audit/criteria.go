@@ -130,7 +130,7 @@ var (
 
 // userStories reads the stories of the document: by their ids, by headings such
 // as "Story 1", or by the sentence "As a …, I want …".
-func (s *subject) userStories() []story {
+func (s *document) userStories() []story {
 	if s.read {
 		return s.stories
 	}
@@ -163,7 +163,7 @@ func (s *subject) userStories() []story {
 
 // endStories gives each story the lines up to the next one, or to the end of
 // what it stands in.
-func (s *subject) endStories() {
+func (s *document) endStories() {
 	next, current := 0, []markdown.Heading(nil)
 	for k := range s.stories {
 		st := &s.stories[k]
@@ -206,13 +206,13 @@ func (d *text) listsOthers(line int) bool {
 }
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
-func findStoriesWithoutCriteria(_ check, s *subject) []lack {
+func findStoriesWithoutCriteria(_ check, s *document) []miss {
 	stories := s.userStories()
 	if len(stories) == 0 {
 		return nil
 	}
 	named, flat := s.namedByCriteria()
-	var out lack
+	var out miss
 	good := map[string]bool{}
 	for _, st := range stories {
 		good[st.id] = good[st.id] || s.hasCriteria(st, named)
@@ -232,12 +232,12 @@ func findStoriesWithoutCriteria(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // namedByCriteria returns the story numbers that criteria of the document refer
 // to, and how many criteria refer to none.
-func (s *subject) namedByCriteria() (named map[string]bool, flat int) {
+func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	named = map[string]bool{}
 	current := ""
 	for i := range s.Lines {
@@ -270,12 +270,12 @@ func (s *subject) namedByCriteria() (named map[string]bool, flat int) {
 }
 
 // acceptanceTable reports whether a line is a table row with a filled cell of criteria.
-func (s *subject) acceptanceTable(i int) bool {
+func (s *document) acceptanceTable(i int) bool {
 	row, ok := s.Rows[i]
 	return ok && substance(row.Cell(s.Tables[row.Table].Column(criteriaHeader...)))
 }
 
-func (s *subject) markNamed(i int, named map[string]bool) {
+func (s *document) markNamed(i int, named map[string]bool) {
 	if !strings.Contains(s.Lines[i], "US") {
 		return
 	}
@@ -290,7 +290,7 @@ var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends
 
 // hasCriteria reports whether a story has criteria among its own lines, or
 // elsewhere under its number.
-func (s *subject) hasCriteria(st story, named map[string]bool) bool {
+func (s *document) hasCriteria(st story, named map[string]bool) bool {
 	if named[st.id] || len(st.number) == 1 && named[itoa(st.number[0])] {
 		return true
 	}
@@ -310,9 +310,9 @@ func (s *subject) hasCriteria(st story, named map[string]bool) bool {
 
 // findVague lists the criteria with a word that two testers would read
 // differently, and nothing in the line that makes it sharp.
-func findVague(c check, s *subject) []lack {
+func findVague(c check, s *document) []miss {
 	words, plain := wordPattern(c.Words), lowered(c.Words)
-	var out lack
+	var out miss
 	for i, l := range s.Said {
 		// Most lines have none of the words, which is cheap to see.
 		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), plain...) {
@@ -335,11 +335,11 @@ func findVague(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // findPhrases lists the lines with a phrase that promises much and says nothing.
-func findPhrases(c check, s *subject) []lack {
+func findPhrases(c check, s *document) []miss {
 	words := lowered(c.Words)
 	var lines []int
 	for i, l := range s.Said {

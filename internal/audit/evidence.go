@@ -19,14 +19,14 @@ var (
 )
 
 // findHas looks for one kind of evidence anywhere in the document.
-func findHas(c check, s *subject) []lack {
+func findHas(c check, s *document) []miss {
 	if s.has(c.What) {
 		return nil
 	}
-	return []lack{{line: -1}}
+	return []miss{{line: -1}}
 }
 
-func (s *subject) has(what string) bool {
+func (s *document) has(what string) bool {
 	some := func(pattern *regexp.Regexp) bool {
 		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && pattern.MatchString(l) })
 	}
@@ -79,7 +79,7 @@ func countsTests(t markdown.Table) bool {
 
 // reported returns the findings of a review or QA report: items, headings and
 // rows with an id such as R1, and rows of a table with a severity.
-func (s *subject) reported() []story {
+func (s *document) reported() []story {
 	var out []story
 	for i, l := range s.Lines {
 		if s.Code[i] || len(l) > 1<<16 {
@@ -114,7 +114,7 @@ var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\
 
 // findWithoutPlace lists findings of which nobody could tell where they are. A
 // finding that has a place anywhere under its id has one.
-func findWithoutPlace(_ check, s *subject) []lack {
+func findWithoutPlace(_ check, s *document) []miss {
 	located := map[string]bool{}
 	first := map[string]int{}
 	var order []string
@@ -127,7 +127,7 @@ func findWithoutPlace(_ check, s *subject) []lack {
 			located[f.id] = filePath.MatchString(s.Lines[i]) || place.MatchString(s.Lines[i])
 		}
 	}
-	var out lack
+	var out miss
 	for _, id := range order {
 		if !located[id] {
 			if len(out.items) == 0 {
@@ -139,12 +139,12 @@ func findWithoutPlace(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // findWithoutEvidence lists criteria that are called passed and show nothing for it.
-func findWithoutEvidence(_ check, s *subject) []lack {
-	var out lack
+func findWithoutEvidence(_ check, s *document) []miss {
+	var out miss
 	for i, l := range s.Lines {
 		if s.Code[i] || !strings.Contains(l, "AC") {
 			continue
@@ -161,7 +161,7 @@ func findWithoutEvidence(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 var (
@@ -170,7 +170,7 @@ var (
 )
 
 // shown reports whether a criterion's row or line says what was run or seen.
-func (s *subject) shown(def definition) bool {
+func (s *document) shown(def definition) bool {
 	if row, ok := s.Rows[def.line]; ok {
 		t := s.Tables[row.Table]
 		if col := t.Column("evidence", "observed", "measured", "actual", "how", "how tested", "how checked", "what was seen", "notes", "test", "tests", "证据", "实测", "说明", "测试", "方法", "观察"); col >= 0 {

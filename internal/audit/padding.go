@@ -35,7 +35,7 @@ func (d *text) wordCount() int {
 }
 
 // findShort finds a document that cannot hold what its stage owes.
-func findShort(c check, s *subject) []lack {
+func findShort(c check, s *document) []miss {
 	n := s.wordCount()
 	if n >= c.Min {
 		return nil
@@ -44,7 +44,7 @@ func findShort(c check, s *subject) []lack {
 	if 3*n < 2*c.Min {
 		share = 1
 	}
-	return []lack{{line: -1, n: n, share: share, want: itoa(c.Min)}}
+	return []miss{{line: -1, n: n, share: share, want: itoa(c.Min)}}
 }
 
 var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
@@ -53,7 +53,7 @@ var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
 var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过`)
 
 // findRepeated finds sentences and rows that stand in the document again and again.
-func findRepeated(c check, s *subject) []lack {
+func findRepeated(c check, s *document) []miss {
 	type copies struct{ first, n int }
 	seen := map[string]*copies{}
 	var order []string
@@ -88,7 +88,7 @@ func findRepeated(c check, s *subject) []lack {
 	if worst == "" {
 		return nil
 	}
-	return []lack{{line: seen[worst].first, n: extra, name: clip(worst, 60), want: itoa(seen[worst].n)}}
+	return []miss{{line: seen[worst].first, n: extra, name: clip(worst, 60), want: itoa(seen[worst].n)}}
 }
 
 // inBrackets is what stands in round brackets: a priority, a story.
@@ -112,13 +112,13 @@ func plainWords(s string) string {
 }
 
 // findRestated lists short sections that say only what the opening says.
-func findRestated(_ check, s *subject) []lack {
+func findRestated(_ check, s *document) []miss {
 	title, at := s.Title()
 	opening, from := map[string]bool{}, -1
 	for w := range strings.FieldsSeq(plainWords(title)) {
 		opening[w] = true
 	}
-	var out lack
+	var out miss
 	for i, h := range s.Heads {
 		end := h.End
 		if i+1 < len(s.Heads) {
@@ -164,5 +164,5 @@ func findRestated(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }

@@ -32,7 +32,7 @@ var (
 )
 
 // findPlaceholders finds what was left to be filled in.
-func findPlaceholders(c check, s *subject) []lack {
+func findPlaceholders(c check, s *document) []miss {
 	var lines []int
 	_, title := s.Title()
 	for i, l := range s.Said {
@@ -46,16 +46,16 @@ func findPlaceholders(c check, s *subject) []lack {
 	return atLines(lines)
 }
 
-// atLines makes one lack of several lines.
-func atLines(lines []int) []lack {
+// atLines makes one miss of several lines.
+func atLines(lines []int) []miss {
 	if len(lines) == 0 {
 		return nil
 	}
-	l := lack{line: lines[0]}
+	l := miss{line: lines[0]}
 	for _, i := range lines {
 		l.items = append(l.items, fmt.Sprintf("line %d", i+1))
 	}
-	return []lack{l}
+	return []miss{l}
 }
 
 func hasPlaceholder(l string) bool {
@@ -125,7 +125,7 @@ func boundaryBack(s string, n int) int {
 
 // findCopied finds lines of the role prompts' examples. One may be a
 // coincidence, two are not.
-func findCopied(c check, s *subject) []lack {
+func findCopied(c check, s *document) []miss {
 	var lines []int
 	for i, l := range s.Lines {
 		if len(l) > 20 && slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {

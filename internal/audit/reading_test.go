@@ -45,7 +45,7 @@ func TestPlaceholderWords(t *testing.T) {
 		"- US-1: As a …, I want …, so that …", "As a [role], I want [feature]", "AC-1.1 Given … when … then …", "作为…，我希望…", "作为【角色】，我希望", "支付：待定", "| 待补充 |", "（此处填写目标）", "The limit is to be determined",
 		"- XXX check this", "## TODO", "> TODO: say who",
 	} {
-		if d := readText("intro\n\n"+left+"\n", nil); len(findPlaceholders(check{}, &subject{text: d})) == 0 {
+		if d := readText("intro\n\n"+left+"\n", nil); len(findPlaceholders(check{}, &document{text: d})) == 0 {
 			t.Errorf("%q is not found", left)
 		}
 	}
@@ -56,11 +56,11 @@ func TestPlaceholderWords(t *testing.T) {
 		"待定状态的订单不显示", "订单为待定时", "sizes S, M, L and XXXL", "As a reader, I want to book … and more", "- [ ] write the tests", "The list is to be shown at the top",
 		"Array[name] and [x] done", "Zero TBD entries remain.", "没有待定项",
 	} {
-		if d := readText("# Title\n\n"+fine+"\n", nil); fine != "# TODO" && len(findPlaceholders(check{}, &subject{text: d})) > 0 {
+		if d := readText("# Title\n\n"+fine+"\n", nil); fine != "# TODO" && len(findPlaceholders(check{}, &document{text: d})) > 0 {
 			t.Errorf("%q is taken for a placeholder", fine)
 		}
 	}
-	if d := readText("# TODO\n\ntext\n", nil); len(findPlaceholders(check{}, &subject{text: d})) > 0 {
+	if d := readText("# TODO\n\ntext\n", nil); len(findPlaceholders(check{}, &document{text: d})) > 0 {
 		t.Error("the title is taken for a placeholder")
 	}
 }
@@ -181,7 +181,7 @@ func TestStoriesAndCriteria(t *testing.T) {
 		"checkboxes":            {"### US-1\n" + story + "\n- [ ] it rings within a second\n- [ ] it stops after five", ""},
 	} {
 		var got []string
-		for _, l := range findStoriesWithoutCriteria(check{}, &subject{text: readText("# T\n\n## User Stories\n\n"+tt.text+"\n", []string{"user stories"})}) {
+		for _, l := range findStoriesWithoutCriteria(check{}, &document{text: readText("# T\n\n## User Stories\n\n"+tt.text+"\n", []string{"user stories"})}) {
 			got = l.items
 		}
 		if strings.Join(got, ",") != tt.want {
@@ -198,7 +198,7 @@ func TestCountsAndTests(t *testing.T) {
 		"all 14 criteria of the PRD": 0, "has 3 sprints": 0, "约共 3 个用户故事": 0,
 	} {
 		got := 0
-		for _, l := range findWrongCounts(check{}, &subject{text: readText(line+"\n"+body, nil)}) {
+		for _, l := range findWrongCounts(check{}, &document{text: readText(line+"\n"+body, nil)}) {
 			got = len(l.items)
 		}
 		if got != want {
@@ -218,7 +218,7 @@ func TestCountsAndTests(t *testing.T) {
 		"42 passed, 3 failed": false,
 		"All tests pass.\n\nAfter 5 failed sign-ins the account is locked; 42 passed": false,
 	} {
-		if got := len(findContradictedTests(check{}, &subject{text: readText(text, nil)})) > 0; got != want {
+		if got := len(findContradictedTests(check{}, &document{text: readText(text, nil)})) > 0; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -232,24 +232,24 @@ func TestQuestionsLeft(t *testing.T) {
 		"| Question | Answer |\n|---|---|\n| Who pays? | the guest |\n| When? | |": 1,
 	} {
 		got := 0
-		for _, l := range findOpenQuestions(check{Names: names}, &subject{text: readText("## Open Questions\n\n"+body+"\n\n## Risks\n\n- x?\n", nil)}) {
+		for _, l := range findOpenQuestions(check{Names: names}, &document{text: readText("## Open Questions\n\n"+body+"\n\n## Risks\n\n- x?\n", nil)}) {
 			got = len(l.items)
 		}
 		if got != want {
 			t.Errorf("%q: %d, want %d", body, got, want)
 		}
 	}
-	if l := findOpenQuestions(check{Names: names}, &subject{text: readText("## Open questions (answered)\n\n- Who pays? The guest.\n", nil)}); len(l) > 0 {
+	if l := findOpenQuestions(check{Names: names}, &document{text: readText("## Open questions (answered)\n\n- Who pays? The guest.\n", nil)}); len(l) > 0 {
 		t.Error("answered questions are taken for open")
 	}
 }
 
 func TestLackInWords(t *testing.T) {
-	l := lack{items: []string{"a", "b"}, name: "N", want: "7"}
+	l := miss{items: []string{"a", "b"}, name: "N", want: "7"}
 	if got := l.fill(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, 1); got != `2 stories of 7 in "N": a … ` {
 		t.Errorf("got %q", got)
 	}
-	if got := (lack{items: []string{"x, y", "z"}}).fill("{n} {one|many}: {items}", 9); got != "2 many: x, y; z" {
+	if got := (miss{items: []string{"x, y", "z"}}).fill("{n} {one|many}: {items}", 9); got != "2 many: x, y; z" {
 		t.Errorf("got %q", got)
 	}
 	for s, want := range map[string]string{"short": "short", "ääääää": "ää…", "a  b\nc": "a b c"} {

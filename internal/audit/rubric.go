@@ -30,7 +30,7 @@ const maxRubric = 256 << 10
 // its kind.
 type check struct {
 	ID, Kind, Severity string
-	// Points are for the lack as a whole; Each for every item, up to Cap.
+	// Points are for the miss as a whole; Each for every item, up to Cap.
 	Points, Each, Cap float64
 	Problem, Fix      string
 	// Name and Also are the names of a section, Names both of them normalized.
@@ -116,7 +116,7 @@ func (r Rubric) names() []string {
 	return out
 }
 
-func (c check) applies(s *subject) bool {
+func (c check) applies(s *document) bool {
 	if len(c.UnlessTitle) == 0 || len(s.Heads) == 0 {
 		return true
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // findSection looks for a heading with one of the names and something below it.
-func findSection(c check, s *subject) []lack {
+func findSection(c check, s *document) []miss {
 	found := s.Sections(c.Names)
 	for _, t := range s.Tables {
 		// A table that is headed so needs no heading of its own.
@@ -20,14 +20,14 @@ func findSection(c check, s *subject) []lack {
 		return nil
 	}
 	if len(found) == 0 {
-		return []lack{{line: -1, name: c.Name}}
+		return []miss{{line: -1, name: c.Name}}
 	}
 	for _, h := range found {
 		if s.filled(h) {
 			return nil
 		}
 	}
-	return []lack{{line: found[0].Line, name: c.Name, problem: "the section \"{name}\" is empty"}}
+	return []miss{{line: found[0].Line, name: c.Name, problem: "the section \"{name}\" is empty"}}
 }
 
 // whole makes names match only as a whole.
@@ -112,7 +112,7 @@ func (d *text) hasFigure(i int) bool {
 }
 
 // findFigures looks at sections that are there and filled, but have no figure.
-func findFigures(c check, s *subject) []lack {
+func findFigures(c check, s *document) []miss {
 	for _, h := range s.Sections(c.Names) {
 		if !s.filled(h) {
 			continue
@@ -122,7 +122,7 @@ func findFigures(c check, s *subject) []lack {
 			ok = s.hasFigure(i) && (i > h.Line || h.Rest != "")
 		}
 		if !ok {
-			return []lack{{line: h.Line, name: h.Text}}
+			return []miss{{line: h.Line, name: h.Text}}
 		}
 		return nil
 	}

@@ -117,16 +117,16 @@ func idOf(s string) string {
 	return strings.TrimRight(s[:end], ".-")
 }
 
-func findNoSprints(_ check, s *subject) []lack {
+func findNoSprints(_ check, s *document) []miss {
 	if len(s.sprints()) > 0 {
 		return nil
 	}
-	return []lack{{line: -1}}
+	return []miss{{line: -1}}
 }
 
 // findSprintsWithout lists the sprints that nowhere begin a line with one of the
 // words. A section for all sprints, or a column of an overview, serves too.
-func findSprintsWithout(c check, s *subject) []lack {
+func findSprintsWithout(c check, s *document) []miss {
 	sprints := s.sprints()
 	if len(sprints) == 0 {
 		return nil
@@ -147,7 +147,7 @@ func findSprintsWithout(c check, s *subject) []lack {
 		}
 	}
 	begins := wordPattern(c.Words)
-	var out lack
+	var out miss
 	for _, sp := range sprints {
 		found := false
 		for i := sp.line + 1; i < sp.end && !found; i++ {
@@ -165,12 +165,12 @@ func findSprintsWithout(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // findSprintStories lists sprints without stories, or stories without acceptance or size.
-func findSprintStories(c check, s *subject) []lack {
-	var out lack
+func findSprintStories(c check, s *document) []miss {
+	var out miss
 	add := func(line int, item string) {
 		if len(out.items) == 0 {
 			out.line = line
@@ -194,10 +194,10 @@ func findSprintStories(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
-func (s *subject) storyHas(what string, st story) bool {
+func (s *document) storyHas(what string, st story) bool {
 	pattern, header := metWords, criteriaHeader
 	if what == "size" {
 		pattern, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "点数", "点", "工作量", "天数", "规模", "工期"}

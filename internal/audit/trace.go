@@ -16,12 +16,12 @@ var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "f
 
 // findUntraced lists the ids that an earlier document explains and this one
 // never names.
-func findUntraced(c check, s *subject) []lack {
+func findUntraced(c check, s *document) []miss {
 	from := s.earlier[workflow.StageID(c.From)]
 	here := mentionsIn(s.Lines)
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
-			return []lack{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
+			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
 		}
 		return nil
 	}
@@ -38,7 +38,7 @@ func findUntraced(c check, s *subject) []lack {
 	if c.From == string(workflow.PO) && s.earlier[workflow.SM] != nil {
 		defs = s.inScope(defs)
 	}
-	var out lack
+	var out miss
 	out.line = -1
 	bodies := map[string][]string{}
 	for _, def := range defs {
@@ -53,7 +53,7 @@ func findUntraced(c check, s *subject) []lack {
 		return nil
 	}
 	out.want = itoa(len(distinct(defs)))
-	return []lack{out}
+	return []miss{out}
 }
 
 // promised returns the definitions of a document but for what it leaves out.
@@ -128,7 +128,7 @@ func musts(d *text, defs []definition) []definition {
 
 // inScope keeps the criteria of the sprints that this document is about, where
 // it names some of the plan's sprints and not all.
-func (s *subject) inScope(defs []definition) []definition {
+func (s *document) inScope(defs []definition) []definition {
 	plan := s.earlier[workflow.SM]
 	sprints := plan.sprints()
 	about := map[int]bool{}
@@ -164,10 +164,10 @@ var sprintNamed = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})
 
 // findDuplicates lists ids that are explained twice in the same way: two
 // headings, two items or two rows of one section.
-func findDuplicates(c check, s *subject) []lack {
+func findDuplicates(c check, s *document) []miss {
 	section := s.SectionOf()
 	seen := map[string]int{}
-	var out lack
+	var out miss
 	listed := map[string]bool{}
 	for _, def := range s.definitions(c.IDs...) {
 		if def.form == 'p' || s.listsOthers(def.line) {
@@ -194,5 +194,5 @@ func findDuplicates(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
