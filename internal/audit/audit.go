@@ -64,16 +64,16 @@ func tooLong(document string) []workflow.AuditFinding {
 	}}
 }
 
-// Background is what is known around a document. What is not known costs nothing.
+// Background is the context of a document. Missing context costs no points.
 type Background struct {
-	// Objective is what the person asked for, Answers what they answered to questions.
+	// Objective is the person's request, Answers are their answers to questions.
 	Objective string
 	Answers   []string
-	// Earlier are the documents of the stages before, by stage.
+	// Earlier are the documents of earlier stages.
 	Earlier map[workflow.StageID]string
 }
 
-// Audit finds what a document lacks by the rubric, against what is known around it.
+// Audit judges a document by the rubric, in its context.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words}
 	for stage, doc := range b.Earlier {

@@ -70,7 +70,7 @@ func numberOf(s string) int {
 	return slices.Index(hanNumber, s)
 }
 
-// countOf counts what a claim is about; 0 where it cannot be told.
+// countOf counts what a claim is about; 0 if unknown.
 func (s *document) countOf(noun string) int {
 	switch noun {
 	case "user stories", "用户故事":

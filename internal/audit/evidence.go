@@ -169,7 +169,7 @@ var (
 	bareWords = regexp.MustCompile(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|已测|已验证|正常|通过|-|–|—)?[.。]?$`)
 )
 
-// shown reports whether a criterion's row or line says what was run or seen.
+// shown reports whether a criterion's row or line names something that was run or seen.
 func (s *document) shown(def definition) bool {
 	if row, ok := s.Rows[def.line]; ok {
 		t := s.Tables[row.Table]

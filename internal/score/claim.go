@@ -270,7 +270,7 @@ func trailing(s string) int {
 	return 0
 }
 
-// lowest returns the score that counts, and what there is to say about it.
+// lowest returns the score that counts, and a note about it.
 func (c claims) lowest() (score *float64, note string) {
 	var valid, wrong []string
 	for _, s := range c.made {

@@ -38,7 +38,7 @@ const (
 // Engines lists every engine, for validation and help texts.
 func Engines() []Engine { return []Engine{Claude, Codex} }
 
-// GateKind says what decides whether a stage's submission goes on.
+// GateKind is the way in which a stage's submission is let on.
 type GateKind string
 
 // The kinds of gate.
