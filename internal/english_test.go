@@ -19,17 +19,10 @@ import (
 // findings has to be taken off.
 var englishTodo = []string{
 	"internal/artifact",
-	"internal/audit",
 	"internal/config",
-	"internal/durable",
-	"internal/durable/durabletest",
 	"internal/engine",
 	"internal/fault",
 	"internal/mcpserver",
-	"internal/score",
-	"internal/store",
-	"internal/store/filestore",
-	"internal/store/storetest",
 	"internal/trust",
 	"internal/visible",
 	"internal/watch",

@@ -64,19 +64,19 @@ func tooLong(document string) []workflow.AuditFinding {
 	}}
 }
 
-// Background is what is known around a document. What is not known costs nothing.
+// Background is the context of a document. Missing context costs no points.
 type Background struct {
-	// Objective is what the person asked for, Answers what they answered to questions.
+	// Objective is the person's request, Answers are their answers to questions.
 	Objective string
 	Answers   []string
-	// Earlier are the documents of the stages before, by stage. Plan names the one with sprints.
+	// Earlier are the documents of earlier stages. Plan names the one with sprints.
 	Earlier map[workflow.StageID]string
 	Plan    workflow.StageID
 }
 
-// Audit finds what a document lacks by the rubric, against what is known around it.
-func (r Rubric) Audit(document string, b Background) workflow.Audit {
-	s := &subject{text: readText(readable(document), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words, plan: b.Plan}
+// Audit judges a document by the rubric, in its context.
+func (r Rubric) Audit(body string, b Background) workflow.Audit {
+	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words, plan: b.Plan}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
 			s.earlier[stage] = readText(readable(doc), nil)
@@ -85,7 +85,7 @@ func (r Rubric) Audit(document string, b Background) workflow.Audit {
 	var out workflow.Audit
 	var briefs []string
 	lost := 0.0
-	for _, f := range tooLong(document) {
+	for _, f := range tooLong(body) {
 		lost += f.Points
 		out.Findings = append(out.Findings, f)
 		briefs = append(briefs, f.Problem)
@@ -123,8 +123,8 @@ func (r Rubric) Audit(document string, b Background) workflow.Audit {
 	return out
 }
 
-// subject is what a check looks at.
-type subject struct {
+// document is the input of a check.
+type document struct {
 	*text
 	earlier map[workflow.StageID]*text
 	plan    workflow.StageID
@@ -134,8 +134,8 @@ type subject struct {
 	read    bool
 }
 
-// lack is one thing that a check found missing or wrong.
-type lack struct {
+// miss is one thing that a check found missing or wrong.
+type miss struct {
 	line  int // from 0; -1 for the document as a whole
 	name  string
 	items []string // what the finding lists
@@ -146,8 +146,8 @@ type lack struct {
 	want    string // a figure for the text
 }
 
-// finding puts a lack into the words and points of its check.
-func (c check) finding(l lack) workflow.AuditFinding {
+// finding describes a miss in the words and points of its check.
+func (c check) finding(l miss) workflow.AuditFinding {
 	f := workflow.AuditFinding{ID: c.ID, Severity: c.Severity, Line: l.line + 1, Points: c.Points}
 	if c.Each > 0 {
 		f.Points = c.Each * float64(max(1, l.count()))
@@ -163,10 +163,10 @@ func (c check) finding(l lack) workflow.AuditFinding {
 	return f
 }
 
-func (l lack) count() int { return max(l.n, len(l.items)) }
+func (l miss) count() int { return max(l.n, len(l.items)) }
 
 // brief is the finding in the summary: fewer items, and the line.
-func (l lack) brief(f workflow.AuditFinding) string {
+func (l miss) brief(f workflow.AuditFinding) string {
 	text := f.Problem
 	if len(l.items) > 2 {
 		// What the finding lists after its colon is shortened.
@@ -180,9 +180,9 @@ func (l lack) brief(f workflow.AuditFinding) string {
 	return text
 }
 
-// fill puts the lack's values into a text: {name}, {n}, {want}, {items}, and
+// fill puts the values of a miss into a text: {name}, {n}, {want}, {items}, and
 // {one|many} by their number.
-func (l lack) fill(text string, most int) string {
+func (l miss) fill(text string, most int) string {
 	var b strings.Builder
 	for text != "" {
 		before, rest, ok := strings.Cut(text, "{")

@@ -98,7 +98,7 @@ func TestShares(t *testing.T) {
 	c := check{At: 20, Full: 40, Points: 60}
 	for percent, want := range map[int]float64{19: 0, 20: 20, 30: 40, 40: 60, 100: 60} {
 		got := 0.0
-		for _, l := range shareLack(c, float64(percent)/100, 0, "x") {
+		for _, l := range shareMiss(c, float64(percent)/100, 0, "x") {
 			got = c.finding(l).Points
 		}
 		if got != want {

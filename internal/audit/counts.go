@@ -19,8 +19,8 @@ var (
 )
 
 // findWrongCounts finds totals that the document itself contradicts.
-func findWrongCounts(_ check, s *subject) []lack {
-	var found lack
+func findWrongCounts(_ check, s *document) []miss {
+	var found miss
 	add := func(i int, claimed int, noun string) {
 		if have := s.countOf(noun); have > 0 && have != claimed {
 			if len(found.items) == 0 {
@@ -29,7 +29,7 @@ func findWrongCounts(_ check, s *subject) []lack {
 			found.items = append(found.items, "line "+itoa(i+1)+" says "+itoa(claimed)+" "+noun+", there are "+itoa(have))
 		}
 	}
-	for i, l := range s.said {
+	for i, l := range s.Said {
 		if len(l) > 4000 || strings.TrimSpace(l) == "" {
 			continue
 		}
@@ -54,7 +54,7 @@ func findWrongCounts(_ check, s *subject) []lack {
 	if len(found.items) == 0 {
 		return nil
 	}
-	return []lack{found}
+	return []miss{found}
 }
 
 func numberOf(s string) int {
@@ -70,8 +70,8 @@ func numberOf(s string) int {
 	return slices.Index(hanNumber, s)
 }
 
-// countOf counts what a claim is about; 0 where it cannot be told.
-func (s *subject) countOf(noun string) int {
+// countOf counts what a claim is about; 0 if unknown.
+func (s *document) countOf(noun string) int {
 	switch noun {
 	case "user stories", "用户故事":
 		return len(s.distinctStories())
@@ -95,7 +95,7 @@ func (s *subject) countOf(noun string) int {
 }
 
 // distinctStories are the stories with an id, each once: without ids the number is a guess.
-func (s *subject) distinctStories() []string {
+func (s *document) distinctStories() []string {
 	var out []string
 	for _, st := range s.userStories() {
 		if st.form != 'l' || len(st.number) > 0 {
@@ -114,38 +114,38 @@ var (
 )
 
 // findContradictedTests finds "all tests pass" beside a figure of failures.
-func findContradictedTests(_ check, s *subject) []lack {
+func findContradictedTests(_ check, s *document) []miss {
 	said, failed := -1, -1
 	var words, figure string
-	for i, l := range s.lines {
+	for i, l := range s.Lines {
 		if len(l) > 4000 {
 			continue
 		}
-		if m, ok := sentenceWith(allPass, s.said[i]); ok && said < 0 {
+		if m, ok := sentenceWith(allPass, s.Said[i]); ok && said < 0 {
 			said, words = i, m
 		}
 		if !strings.ContainsAny(l, "123456789") {
 			continue
 		}
-		if s.code[i] {
+		if s.Code[i] {
 			// Of what a test program printed, the last run counts.
 			if summaryOfRun.MatchString(l) {
 				if m := failedTests.FindString(l); m != "" {
 					failed, figure = i, m
-				} else if failed >= 0 && s.code[failed] {
+				} else if failed >= 0 && s.Code[failed] {
 					failed = -1
 				}
 			}
 			continue
 		}
-		if m, ok := sentenceWith(failedTests, l); ok && (failed < 0 || s.code[failed]) && (strings.Contains(strings.ToLower(l), "pass") || strings.Contains(l, "通过")) {
+		if m, ok := sentenceWith(failedTests, l); ok && (failed < 0 || s.Code[failed]) && (strings.Contains(strings.ToLower(l), "pass") || strings.Contains(l, "通过")) {
 			failed, figure = i, m
 		}
 	}
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []lack{{line: said, name: words, items: []string{"line " + itoa(failed+1) + ": " + strings.TrimSpace(figure)}}}
+	return []miss{{line: said, name: words, items: []string{"line " + itoa(failed+1) + ": " + strings.TrimSpace(figure)}}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.

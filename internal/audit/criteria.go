@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 var (
@@ -20,21 +22,21 @@ var (
 // AC id, those below a line that announces criteria, scenarios, and the cells of
 // a column of criteria.
 func (d *text) markCriteria() {
-	d.criterion = make([]bool, len(d.lines))
+	d.criterion = make([]bool, len(d.Lines))
 	var r criteriaReader
 	next := 0
-	for i := range d.said {
-		var h *heading
-		for next < len(d.heads) && d.heads[next].line <= i {
-			if d.heads[next].line == i {
-				h = &d.heads[next]
+	for i := range d.Said {
+		var h *markdown.Heading
+		for next < len(d.Heads) && d.Heads[next].Line <= i {
+			if d.Heads[next].Line == i {
+				h = &d.Heads[next]
 			}
 			next++
 		}
 		switch {
-		case d.code[i]: // a scenario may stand in a block of its own
-			d.criterion[i] = r.inside && steps.MatchString(d.lines[i])
-		case strings.TrimSpace(d.said[i]) == "":
+		case d.Code[i]: // a scenario may stand in a block of its own
+			d.criterion[i] = r.inside && steps.MatchString(d.Lines[i])
+		case strings.TrimSpace(d.Said[i]) == "":
 			r.blank = true
 		default:
 			d.criterion[i] = r.read(d, i, h)
@@ -50,10 +52,10 @@ type criteriaReader struct {
 }
 
 // read reports whether line i, which may be a heading, states a criterion.
-func (r *criteriaReader) read(d *text, i int, h *heading) bool {
-	l := d.said[i]
-	depth, _, isItem := item(l)
-	row, isRow := d.cellsOf[i]
+func (r *criteriaReader) read(d *text, i int, h *markdown.Heading) bool {
+	l := d.Said[i]
+	depth, _, isItem := markdown.Item(l)
+	row, isRow := d.Rows[i]
 	if strings.Contains(l, "AC") {
 		if def, ok := d.definitionAt(i); ok && def.id.prefix == "AC" {
 			return true
@@ -64,8 +66,8 @@ func (r *criteriaReader) read(d *text, i int, h *heading) bool {
 		return substance(m[1])
 	}
 	switch {
-	case h != nil && h.level <= boldKnown:
-		r.inside = r.inside && r.level < h.level
+	case h != nil && h.Level <= markdown.BoldKnown:
+		r.inside = r.inside && r.level < h.Level
 	case otherLabel.MatchString(l), isItem && depth <= r.indent:
 		r.inside = false
 	}
@@ -75,22 +77,22 @@ func (r *criteriaReader) read(d *text, i int, h *heading) bool {
 		return true
 	}
 	if isRow {
-		return r.inside || substance(row.cell(d.tables[row.table].column(criteriaHeader...)))
+		return r.inside || substance(row.Cell(d.Tables[row.Table].Column(criteriaHeader...)))
 	}
 	return r.inside && h == nil && (isItem || !blank || strings.HasPrefix(l, " "))
 }
 
 // begin notes what announced the criteria that follow.
-func (r *criteriaReader) begin(h *heading, isItem bool, depth int) {
-	*r = criteriaReader{inside: true, level: boldOther + 1, indent: -1}
+func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
+	*r = criteriaReader{inside: true, level: markdown.BoldOther + 1, indent: -1}
 	if h != nil {
-		r.level = h.level
+		r.level = h.Level
 	} else if isItem {
 		r.indent = depth
 	}
 }
 
-// announcement matches acceptance, which is dear, where the line has one of its words.
+// announcement matches acceptance, which is expensive, only where the line has one of its words.
 func announcement(l string) []string {
 	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受") {
 		return nil
@@ -107,7 +109,7 @@ func containsAny(l string, words ...string) bool {
 	return false
 }
 
-// announces tells a label from a sentence that begins with the same word.
+// announces distinguishes a label from a sentence that begins with the same word.
 func announces(trimmed string, onHeading, isItem bool, behind string) bool {
 	return onHeading || behind != "" || strings.HasSuffix(strings.TrimRight(trimmed, "*_ "), ":") || strings.HasSuffix(strings.TrimRight(trimmed, "*_ "), "：") ||
 		isItem && len(trimmed) < 60 || strings.HasPrefix(trimmed, "*")
@@ -128,7 +130,7 @@ var (
 
 // userStories reads the stories of the document: by their ids, by headings such
 // as "Story 1", or by the sentence "As a …, I want …".
-func (s *subject) userStories() []story {
+func (s *document) userStories() []story {
 	if s.read {
 		return s.stories
 	}
@@ -139,14 +141,14 @@ func (s *subject) userStories() []story {
 		}
 	}
 	if len(s.stories) == 0 {
-		for _, h := range s.heads {
-			if m := namedStory.FindStringSubmatch(numbering.ReplaceAllString(h.text, "")); m != nil {
-				s.stories = append(s.stories, story{id: strings.TrimSpace(m[0]), line: h.line, form: 'h'})
+		for _, h := range s.Heads {
+			if m := namedStory.FindStringSubmatch(markdown.Unnumbered(h.Text)); m != nil {
+				s.stories = append(s.stories, story{id: strings.TrimSpace(m[0]), line: h.Line, form: 'h'})
 			}
 		}
 	}
 	if len(s.stories) == 0 {
-		for i, l := range s.said {
+		for i, l := range s.Said {
 			if (strings.Contains(l, "s a") || strings.Contains(l, "s the") || strings.Contains(l, "作为")) && asA.MatchString(l) && !emptyStory.MatchString(l) {
 				s.stories = append(s.stories, story{line: i, form: 'l'})
 			}
@@ -161,22 +163,22 @@ func (s *subject) userStories() []story {
 
 // endStories gives each story the lines up to the next one, or to the end of
 // what it stands in.
-func (s *subject) endStories() {
-	next, current := 0, []heading(nil)
+func (s *document) endStories() {
+	next, current := 0, []markdown.Heading(nil)
 	for k := range s.stories {
 		st := &s.stories[k]
-		for next < len(s.heads) && s.heads[next].line <= st.line {
-			current = append(current, s.heads[next])
+		for next < len(s.Heads) && s.Heads[next].Line <= st.line {
+			current = append(current, s.Heads[next])
 			next++
 		}
-		for len(current) > 0 && current[len(current)-1].end <= st.line {
+		for len(current) > 0 && current[len(current)-1].End <= st.line {
 			current = current[:len(current)-1]
 		}
-		st.end = len(s.lines)
+		st.end = len(s.Lines)
 		for i := len(current) - 1; i >= 0; i-- {
 			h := current[i]
-			if h.level <= 6 && h.end > st.line && (h.line < st.line || st.form == 'h') {
-				st.end = h.end
+			if h.Level <= 6 && h.End > st.line && (h.Line < st.line || st.form == 'h') {
+				st.end = h.End
 				break
 			}
 		}
@@ -194,23 +196,23 @@ var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix",
 
 // listsOthers reports whether a line stands where ids are only listed.
 func (d *text) listsOthers(line int) bool {
-	if row, ok := d.cellsOf[line]; ok {
-		t := d.tables[row.table]
-		if t.column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求") >= 0 && t.column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
+	if row, ok := d.Rows[line]; ok {
+		t := d.Tables[row.Table]
+		if t.Column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求") >= 0 && t.Column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
 			return true
 		}
 	}
-	return d.within(line, mapping)
+	return d.Within(line, mapping)
 }
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
-func findStoriesWithoutCriteria(_ check, s *subject) []lack {
+func findStoriesWithoutCriteria(_ check, s *document) []miss {
 	stories := s.userStories()
 	if len(stories) == 0 {
 		return nil
 	}
 	named, flat := s.namedByCriteria()
-	var out lack
+	var out miss
 	good := map[string]bool{}
 	for _, st := range stories {
 		good[st.id] = good[st.id] || s.hasCriteria(st, named)
@@ -230,25 +232,25 @@ func findStoriesWithoutCriteria(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // namedByCriteria returns the story numbers that criteria of the document refer
 // to, and how many criteria refer to none.
-func (s *subject) namedByCriteria() (named map[string]bool, flat int) {
+func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	named = map[string]bool{}
 	current := ""
-	for i := range s.lines {
-		if strings.Contains(s.lines[i], "US") {
-			m := anyID.FindStringSubmatchIndex(s.lines[i])
-			if m != nil && idAt(s.lines[i], m).prefix == "US" && (!s.criterion[i]) {
-				current = idAt(s.lines[i], m).String()
+	for i := range s.Lines {
+		if strings.Contains(s.Lines[i], "US") {
+			m := anyID.FindStringSubmatchIndex(s.Lines[i])
+			if m != nil && idAt(s.Lines[i], m).prefix == "US" && (!s.criterion[i]) {
+				current = idAt(s.Lines[i], m).String()
 				if s.acceptanceTable(i) {
 					s.markNamed(i, named)
 				}
 			}
 		}
-		if !s.criterion[i] || hasPlaceholder(s.said[i]) {
+		if !s.criterion[i] || hasPlaceholder(s.Said[i]) {
 			continue
 		}
 		def, ok := s.definitionAt(i)
@@ -260,7 +262,7 @@ func (s *subject) namedByCriteria() (named map[string]bool, flat int) {
 		}
 		s.markNamed(i, named)
 		// Criteria in a section of their own stand under the story's name.
-		if current != "" && s.within(i, []string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}) {
+		if current != "" && s.Within(i, []string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}) {
 			named[current] = true
 		}
 	}
@@ -268,17 +270,17 @@ func (s *subject) namedByCriteria() (named map[string]bool, flat int) {
 }
 
 // acceptanceTable reports whether a line is a table row with a filled cell of criteria.
-func (s *subject) acceptanceTable(i int) bool {
-	row, ok := s.cellsOf[i]
-	return ok && substance(row.cell(s.tables[row.table].column(criteriaHeader...)))
+func (s *document) acceptanceTable(i int) bool {
+	row, ok := s.Rows[i]
+	return ok && substance(row.Cell(s.Tables[row.Table].Column(criteriaHeader...)))
 }
 
-func (s *subject) markNamed(i int, named map[string]bool) {
-	if !strings.Contains(s.lines[i], "US") {
+func (s *document) markNamed(i int, named map[string]bool) {
+	if !strings.Contains(s.Lines[i], "US") {
 		return
 	}
-	for _, at := range anyID.FindAllStringSubmatchIndex(s.lines[i], -1) {
-		if id := idAt(s.lines[i], at); id.prefix == "US" {
+	for _, at := range anyID.FindAllStringSubmatchIndex(s.Lines[i], -1) {
+		if id := idAt(s.Lines[i], at); id.prefix == "US" {
 			named[id.String()] = true
 		}
 	}
@@ -288,17 +290,17 @@ var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends
 
 // hasCriteria reports whether a story has criteria among its own lines, or
 // elsewhere under its number.
-func (s *subject) hasCriteria(st story, named map[string]bool) bool {
+func (s *document) hasCriteria(st story, named map[string]bool) bool {
 	if named[st.id] || len(st.number) == 1 && named[itoa(st.number[0])] {
 		return true
 	}
 	items := 0
 	for i := st.line; i < st.end; i++ {
-		if s.criterion[i] && substance(s.lines[i]) && !hasPlaceholder(s.said[i]) {
+		if s.criterion[i] && substance(s.Lines[i]) && !hasPlaceholder(s.Said[i]) {
 			return true
 		}
-		if i > st.line && !s.code[i] {
-			if _, body, ok := item(s.lines[i]); ok && !metaItem.MatchString(body) && len(body) > 12 && !hasPlaceholder(s.said[i]) {
+		if i > st.line && !s.Code[i] {
+			if _, body, ok := markdown.Item(s.Lines[i]); ok && !metaItem.MatchString(body) && len(body) > 12 && !hasPlaceholder(s.Said[i]) {
 				items++
 			}
 		}
@@ -308,15 +310,15 @@ func (s *subject) hasCriteria(st story, named map[string]bool) bool {
 
 // findVague lists the criteria with a word that two testers would read
 // differently, and nothing in the line that makes it sharp.
-func findVague(c check, s *subject) []lack {
+func findVague(c check, s *document) []miss {
 	words, plain := wordPattern(c.Words), lowered(c.Words)
-	var out lack
-	for i, l := range s.said {
+	var out miss
+	for i, l := range s.Said {
 		// Most lines have none of the words, which is cheap to see.
-		if !s.criterion[i] || s.code[i] || !containsAny(strings.ToLower(l), plain...) {
+		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), plain...) {
 			continue
 		}
-		if sharp.MatchString(anyID.ReplaceAllString(s.lines[i], " ")) {
+		if sharp.MatchString(anyID.ReplaceAllString(s.Lines[i], " ")) {
 			continue
 		}
 		if m := words.FindString(l); m != "" {
@@ -333,15 +335,15 @@ func findVague(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // findPhrases lists the lines with a phrase that promises much and says nothing.
-func findPhrases(c check, s *subject) []lack {
+func findPhrases(c check, s *document) []miss {
 	words := lowered(c.Words)
 	var lines []int
-	for i, l := range s.said {
-		if l != "" && matchesName(strings.ToLower(l), words) && !strings.ContainsAny(s.lines[i], "0123456789`") {
+	for i, l := range s.Said {
+		if l != "" && markdown.MatchesName(strings.ToLower(l), words) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
 			lines = append(lines, i)
 		}
 	}

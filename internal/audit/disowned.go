@@ -182,13 +182,13 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 }
 
 // findDisowned finds a sentence that says of the document that nothing in it is so.
-func findDisowned(_ check, s *subject) []lack {
+func findDisowned(_ check, s *document) []miss {
 	findings := map[int]bool{}
 	for _, f := range s.reported() {
 		findings[f.line] = true // of the work, not of the report
 	}
 	topic := s.prose().topics()
-	var out lack
+	var out miss
 	for _, sentence := range s.prose().sentences {
 		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
 			continue
@@ -201,7 +201,7 @@ func findDisowned(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // quoted is what somebody else says, or a text of the product.

@@ -76,7 +76,7 @@ func (p *prose) share(known func(sentence int, passage uint64) bool) (share floa
 }
 
 // findEchoed measures how much of the document says again what it has said elsewhere.
-func findEchoed(c check, s *subject) []lack {
+func findEchoed(c check, s *document) []miss {
 	p := s.prose()
 	if p.size < leastProse {
 		return nil
@@ -92,11 +92,11 @@ func findEchoed(c check, s *subject) []lack {
 	if first < 0 {
 		return nil
 	}
-	return shareLack(c, share, p.sentences[first].line, p.sentences[first].raw)
+	return shareMiss(c, share, p.sentences[first].line, p.sentences[first].raw)
 }
 
 // findTemplated measures how much of the document is one sentence with other words in it.
-func findTemplated(c check, s *subject) []lack {
+func findTemplated(c check, s *document) []miss {
 	p := s.prose()
 	if p.size < leastProse {
 		return nil
@@ -119,7 +119,7 @@ func findTemplated(c check, s *subject) []lack {
 	if worst < 0 {
 		return nil
 	}
-	return shareLack(c, total/p.size, p.sentences[worst].line, p.sentences[worst].raw)
+	return shareMiss(c, total/p.size, p.sentences[worst].line, p.sentences[worst].raw)
 }
 
 // frames returns for each sentence what it shares with many others, with marks where it
@@ -171,7 +171,7 @@ func (s sentence) parts() []string {
 
 // findInstructed measures how much of the document is what the rubric asks for, in the
 // rubric's own words.
-func findInstructed(c check, s *subject) []lack {
+func findInstructed(c check, s *document) []miss {
 	p := s.prose()
 	if p.size < leastProse || s.rules == nil {
 		return nil
@@ -180,7 +180,7 @@ func findInstructed(c check, s *subject) []lack {
 	if first < 0 {
 		return nil
 	}
-	return shareLack(c, share, p.sentences[first].line, p.sentences[first].raw)
+	return shareMiss(c, share, p.sentences[first].line, p.sentences[first].raw)
 }
 
 // passages are those of the texts of the rubric.

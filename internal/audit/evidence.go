@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 var (
@@ -17,16 +19,16 @@ var (
 )
 
 // findHas looks for one kind of evidence anywhere in the document.
-func findHas(c check, s *subject) []lack {
+func findHas(c check, s *document) []miss {
 	if s.has(c.What) {
 		return nil
 	}
-	return []lack{{line: -1}}
+	return []miss{{line: -1}}
 }
 
-func (s *subject) has(what string) bool {
+func (s *document) has(what string) bool {
 	some := func(pattern *regexp.Regexp) bool {
-		return slices.ContainsFunc(s.lines, func(l string) bool { return len(l) < 1<<16 && pattern.MatchString(l) })
+		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && pattern.MatchString(l) })
 	}
 	switch what {
 	case "commands":
@@ -34,7 +36,7 @@ func (s *subject) has(what string) bool {
 	case "files":
 		return some(filePath)
 	case "results":
-		return some(results) || slices.ContainsFunc(s.tables, countsTests)
+		return some(results) || slices.ContainsFunc(s.Tables, countsTests)
 	case "ids":
 		return len(s.definitions("US", "FR")) > 0
 	case "priorities":
@@ -49,9 +51,9 @@ func (s *subject) has(what string) bool {
 
 // hasShell reports whether there is a code block of a shell.
 func (d *text) hasShell() bool {
-	for i, l := range d.lines {
-		if d.code[i] {
-			if m := fenceMark.FindStringSubmatch(l); m != nil && shell.MatchString(strings.TrimSpace(m[2])) {
+	for i, l := range d.Lines {
+		if d.Code[i] {
+			if _, info, ok := markdown.Fence(l); ok && shell.MatchString(info) {
 				return true
 			}
 		}
@@ -61,7 +63,7 @@ func (d *text) hasShell() bool {
 
 // figures reports whether at least n lines give one.
 func (d *text) figures(n int) bool {
-	for i := range d.lines {
+	for i := range d.Lines {
 		if n > 0 && d.hasFigure(i) {
 			n--
 		}
@@ -70,35 +72,35 @@ func (d *text) figures(n int) bool {
 }
 
 // countsTests reports whether a table has a number in a column of passed or failed.
-func countsTests(t table) bool {
-	col := t.column("passed", "pass", "failed", "tests", "通过", "失败", "用例")
-	return col >= 0 && slices.ContainsFunc(t.rows, func(r tableRow) bool { return numeral.MatchString(r.cell(col)) })
+func countsTests(t markdown.Table) bool {
+	col := t.Column("passed", "pass", "failed", "tests", "通过", "失败", "用例")
+	return col >= 0 && slices.ContainsFunc(t.Rows, func(r markdown.Row) bool { return numeral.MatchString(r.Cell(col)) })
 }
 
 // reported returns the findings of a review or QA report: items, headings and
 // rows with an id such as R1, and rows of a table with a severity.
-func (s *subject) reported() []story {
+func (s *document) reported() []story {
 	var out []story
-	for i, l := range s.lines {
-		if s.code[i] || len(l) > 1<<16 {
+	for i, l := range s.Lines {
+		if s.Code[i] || len(l) > 1<<16 {
 			continue
 		}
-		row, isRow := s.cellsOf[i]
+		row, isRow := s.Rows[i]
 		switch {
 		case isRow:
-			t := s.tables[row.table]
-			sev := t.column("severity", "级别", "严重程度", "严重性", "严重")
-			if sev >= 0 && len(row.cells) > 2 && sevWord.MatchString(row.cell(sev)) {
-				out = append(out, story{id: idOf(row.cells[0]), line: i, end: i + 1, form: 't'})
+			t := s.Tables[row.Table]
+			sev := t.Column("severity", "级别", "严重程度", "严重性", "严重")
+			if sev >= 0 && len(row.Cells) > 2 && sevWord.MatchString(row.Cell(sev)) {
+				out = append(out, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
 			}
-		case findID.MatchString(l) && (hashHeading.MatchString(l) || sevWord.MatchString(l)):
+		case findID.MatchString(l) && (isHash(l) || sevWord.MatchString(l)):
 			id := strings.TrimLeft(l, " #-*+|_[(")
 			out = append(out, story{id: idOf(id), line: i, form: 'h'})
 		}
 	}
 	for i := range out {
 		if out[i].form == 'h' {
-			out[i].end = len(s.lines)
+			out[i].end = len(s.Lines)
 			if i+1 < len(out) {
 				out[i].end = out[i+1].line
 			}
@@ -112,7 +114,7 @@ var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\
 
 // findWithoutPlace lists findings of which nobody could tell where they are. A
 // finding that has a place anywhere under its id has one.
-func findWithoutPlace(_ check, s *subject) []lack {
+func findWithoutPlace(_ check, s *document) []miss {
 	located := map[string]bool{}
 	first := map[string]int{}
 	var order []string
@@ -122,10 +124,10 @@ func findWithoutPlace(_ check, s *subject) []lack {
 			order = append(order, f.id)
 		}
 		for i := f.line; i < f.end && !located[f.id]; i++ {
-			located[f.id] = filePath.MatchString(s.lines[i]) || place.MatchString(s.lines[i])
+			located[f.id] = filePath.MatchString(s.Lines[i]) || place.MatchString(s.Lines[i])
 		}
 	}
-	var out lack
+	var out miss
 	for _, id := range order {
 		if !located[id] {
 			if len(out.items) == 0 {
@@ -137,14 +139,14 @@ func findWithoutPlace(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // findWithoutEvidence lists criteria that are called passed and show nothing for it.
-func findWithoutEvidence(_ check, s *subject) []lack {
-	var out lack
-	for i, l := range s.lines {
-		if s.code[i] || !strings.Contains(l, "AC") {
+func findWithoutEvidence(_ check, s *document) []miss {
+	var out miss
+	for i, l := range s.Lines {
+		if s.Code[i] || !strings.Contains(l, "AC") {
 			continue
 		}
 		def, ok := s.definitionAt(i)
@@ -159,7 +161,7 @@ func findWithoutEvidence(_ check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 var (
@@ -167,17 +169,17 @@ var (
 	bareWords = regexp.MustCompile(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|已测|已验证|正常|通过|-|–|—)?[.。]?$`)
 )
 
-// shown reports whether a criterion's row or line says what was run or seen.
-func (s *subject) shown(def definition) bool {
-	if row, ok := s.cellsOf[def.line]; ok {
-		t := s.tables[row.table]
-		if col := t.column("evidence", "observed", "measured", "actual", "how", "how tested", "how checked", "what was seen", "notes", "test", "tests", "证据", "实测", "说明", "测试", "方法", "观察"); col >= 0 {
-			return !bareWords.MatchString(row.cell(col))
+// shown reports whether a criterion's row or line names something that was run or seen.
+func (s *document) shown(def definition) bool {
+	if row, ok := s.Rows[def.line]; ok {
+		t := s.Tables[row.Table]
+		if col := t.Column("evidence", "observed", "measured", "actual", "how", "how tested", "how checked", "what was seen", "notes", "test", "tests", "证据", "实测", "说明", "测试", "方法", "观察"); col >= 0 {
+			return !bareWords.MatchString(row.Cell(col))
 		}
-		if t.column("result", "status", "outcome", "verdict", "结果", "状态", "结论") < 0 {
+		if t.Column("result", "status", "outcome", "verdict", "结果", "状态", "结论") < 0 {
 			return true // no table of results
 		}
-		return len(row.cells) > 3 && len(row.cells[len(row.cells)-1]) > 20
+		return len(row.Cells) > 3 && len(row.Cells[len(row.Cells)-1]) > 20
 	}
 	if !verdict.MatchString(def.body) && def.form != 'h' {
 		return true // the criterion, not its result

@@ -36,7 +36,7 @@ func (p *prose) language() (name string, share float64) {
 // findGibberish measures how much of the document cannot be language: words without the
 // small words between them, small words in an order that no text has, words that nobody
 // knows, rows of keys, the same characters again and again.
-func findGibberish(c check, s *subject) []lack {
+func findGibberish(c check, s *document) []miss {
 	p := s.prose()
 	if p.size < leastProse {
 		return nil
@@ -62,7 +62,7 @@ func findGibberish(c check, s *subject) []lack {
 			}
 		}
 	}
-	return shareLack(c, total/p.size, first, name)
+	return shareMiss(c, total/p.size, first, name)
 }
 
 // otherAlphabet reports whether the document is in a writing of which nothing is known
@@ -119,7 +119,7 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 // manyBare is how many words no sentence has in a row without a small one between them.
 const manyBare = 7
 
-// badWords reports whether a sentence is none in any language.
+// badWords reports whether a sentence is gibberish in every language.
 func (s sentence) badWords() bool {
 	mashed := 0
 	for _, w := range s.words {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
@@ -170,8 +172,8 @@ func (d *text) definitions(prefixes ...string) []definition {
 func (d *text) everyDefinition() []definition {
 	if d.defined == nil {
 		d.defined = []definition{}
-		for i, l := range d.lines {
-			if d.code[i] || !strings.ContainsAny(l, "0123456789") {
+		for i, l := range d.Lines {
+			if d.Code[i] || !strings.ContainsAny(l, "0123456789") {
 				continue
 			}
 			if def, ok := d.definitionAt(i); ok {
@@ -183,20 +185,20 @@ func (d *text) everyDefinition() []definition {
 }
 
 func (d *text) definitionAt(i int) (definition, bool) {
-	l := d.lines[i]
-	if row, ok := d.cellsOf[i]; ok {
-		for c, cell := range row.cells[:min(2, len(row.cells))] {
+	l := d.Lines[i]
+	if row, ok := d.Rows[i]; ok {
+		for c, cell := range row.Cells[:min(2, len(row.Cells))] {
 			if id, body, ok := leadingID(cell); ok && !reference.MatchString(body) {
-				rest := append([]string{strings.Trim(body, " *_`:：.—–-")}, row.cells[c+1:]...)
+				rest := append([]string{strings.Trim(body, " *_`:：.—–-")}, row.Cells[c+1:]...)
 				return definition{id, i, 't', strings.TrimSpace(strings.Join(rest, " | "))}, true
 			}
 		}
 		return definition{}, false
 	}
 	form, body := byte('p'), strings.TrimSpace(l)
-	if m := hashHeading.FindStringSubmatch(l); m != nil {
-		form, body = 'h', numbering.ReplaceAllString(m[2], "")
-	} else if _, b, ok := item(l); ok {
+	if _, text, ok := markdown.HashHeading(l); ok {
+		form, body = 'h', markdown.Unnumbered(text)
+	} else if _, b, ok := markdown.Item(l); ok {
 		form, body = 'l', b
 	}
 	id, rest, ok := leadingID(body)

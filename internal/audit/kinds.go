@@ -11,7 +11,7 @@ type kind struct {
 	keys, needs []string
 	// whats are the values of "what", where it has that key.
 	whats []string
-	find  func(check, *subject) []lack
+	find  func(check, *document) []miss
 }
 
 // kinds are the checks that a rubric can be made of. It is filled in init

@@ -100,7 +100,7 @@ func (m *match) count(wanted, found map[string]bool) {
 func (w *wanted) match(d *text) (m match, scored bool) {
 	stems, pairs := map[string]bool{}, map[string]bool{}
 	lines, with := 0, 0
-	for _, l := range d.lines {
+	for _, l := range d.Lines {
 		if strings.TrimSpace(l) == "" {
 			continue
 		}
@@ -147,7 +147,7 @@ const leastCompared = 60
 
 // findOffObjective finds a document that speaks of something else than what was asked for:
 // it has none of the objective's words, or next to none and hardly a line with one.
-func findOffObjective(c check, s *subject) []lack {
+func findOffObjective(c check, s *document) []miss {
 	if s.wanted == nil || s.prose().size < leastCompared {
 		return nil
 	}
@@ -156,14 +156,14 @@ func findOffObjective(c check, s *subject) []lack {
 		return nil
 	}
 	percent := int(math.Round(100 * m.lines))
-	found := lack{line: -1, n: percent, want: itoa(m.of), name: itoa(m.hits)}
+	found := miss{line: -1, n: percent, want: itoa(m.of), name: itoa(m.hits)}
 	switch {
 	case m.hits == 0, 5*m.hits <= m.of && percent < c.Full:
-		return []lack{found}
+		return []miss{found}
 	case !m.chinese && percent < c.At:
 		// The words stand in a line or two, and the rest is about nothing of it.
 		found.share = 0.9
-		return []lack{found}
+		return []miss{found}
 	}
 	return nil
 }

@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // wordCount counts words outside code; two Chinese characters are about a word.
 func (d *text) wordCount() int {
 	words, han := 0, 0
-	for i, l := range d.lines {
-		if d.code[i] {
+	for i, l := range d.Lines {
+		if d.Code[i] {
 			continue
 		}
 		inWord := false
@@ -33,7 +35,7 @@ func (d *text) wordCount() int {
 }
 
 // findShort finds a document that cannot hold what its stage owes.
-func findShort(c check, s *subject) []lack {
+func findShort(c check, s *document) []miss {
 	n := s.wordCount()
 	if n >= c.Min {
 		return nil
@@ -42,7 +44,7 @@ func findShort(c check, s *subject) []lack {
 	if 3*n < 2*c.Min {
 		share = 1
 	}
-	return []lack{{line: -1, n: n, share: share, want: itoa(c.Min)}}
+	return []miss{{line: -1, n: n, share: share, want: itoa(c.Min)}}
 }
 
 var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
@@ -51,15 +53,15 @@ var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
 var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过`)
 
 // findRepeated finds sentences and rows that stand in the document again and again.
-func findRepeated(c check, s *subject) []lack {
+func findRepeated(c check, s *document) []miss {
 	type copies struct{ first, n int }
 	seen := map[string]*copies{}
 	var order []string
-	for i, l := range s.said {
-		if s.code[i] || strings.TrimSpace(l) == "" || tableRule.MatchString(l) {
+	for i, l := range s.Said {
+		if s.Code[i] || strings.TrimSpace(l) == "" || markdown.IsTableRule(l) {
 			continue
 		}
-		for _, part := range sentenceEnd.Split(s.lines[i], -1) {
+		for _, part := range sentenceEnd.Split(s.Lines[i], -1) {
 			key := plainWords(part)
 			if long := len(key); long < 36 || strings.Count(key, " ") < 4 && long < 48 && key[0] < 0x80 {
 				continue
@@ -86,7 +88,7 @@ func findRepeated(c check, s *subject) []lack {
 	if worst == "" {
 		return nil
 	}
-	return []lack{{line: seen[worst].first, n: extra, name: clip(worst, 60), want: itoa(seen[worst].n)}}
+	return []miss{{line: seen[worst].first, n: extra, name: clip(worst, 60), want: itoa(seen[worst].n)}}
 }
 
 // inBrackets is what stands in round brackets: a priority, a story.
@@ -110,23 +112,23 @@ func plainWords(s string) string {
 }
 
 // findRestated lists short sections that say only what the opening says.
-func findRestated(_ check, s *subject) []lack {
-	title, at := s.title()
+func findRestated(_ check, s *document) []miss {
+	title, at := s.Title()
 	opening, from := map[string]bool{}, -1
 	for w := range strings.FieldsSeq(plainWords(title)) {
 		opening[w] = true
 	}
-	var out lack
-	for i, h := range s.heads {
-		end := h.end
-		if i+1 < len(s.heads) {
-			end = min(end, s.heads[i+1].line)
+	var out miss
+	for i, h := range s.Heads {
+		end := h.End
+		if i+1 < len(s.Heads) {
+			end = min(end, s.Heads[i+1].Line)
 		}
-		if i == at || h.level > boldKnown {
+		if i == at || h.Level > markdown.BoldKnown {
 			continue
 		}
-		body := h.rest
-		for _, l := range s.said[h.line+1 : end] {
+		body := h.Rest
+		for _, l := range s.Said[h.Line+1 : end] {
 			if len(body) > 600 {
 				break
 			}
@@ -137,7 +139,7 @@ func findRestated(_ check, s *subject) []lack {
 			continue
 		}
 		if from < 0 { // the first section with text is the opening
-			from = h.line
+			from = h.Line
 			for _, w := range words {
 				opening[w] = true
 			}
@@ -154,13 +156,13 @@ func findRestated(_ check, s *subject) []lack {
 		}
 		if known*100 >= len(words)*85 {
 			if len(out.items) == 0 {
-				out.line = h.line
+				out.line = h.Line
 			}
-			out.items = append(out.items, h.text)
+			out.items = append(out.items, h.Text)
 		}
 	}
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }

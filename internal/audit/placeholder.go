@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A marker such as TODO is left over where it begins a line or a cell, stands
@@ -31,11 +32,11 @@ var (
 )
 
 // findPlaceholders finds what was left to be filled in.
-func findPlaceholders(c check, s *subject) []lack {
+func findPlaceholders(c check, s *document) []miss {
 	var lines []int
-	_, title := s.title()
-	for i, l := range s.said {
-		if strings.TrimSpace(l) == "" || title >= 0 && s.heads[title].line == i {
+	_, title := s.Title()
+	for i, l := range s.Said {
+		if strings.TrimSpace(l) == "" || title >= 0 && s.Heads[title].Line == i {
 			continue
 		}
 		if hasPlaceholder(l) || slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
@@ -45,16 +46,16 @@ func findPlaceholders(c check, s *subject) []lack {
 	return atLines(lines)
 }
 
-// atLines makes one lack of several lines.
-func atLines(lines []int) []lack {
+// atLines makes one miss of several lines.
+func atLines(lines []int) []miss {
 	if len(lines) == 0 {
 		return nil
 	}
-	l := lack{line: lines[0]}
+	l := miss{line: lines[0]}
 	for _, i := range lines {
 		l.items = append(l.items, fmt.Sprintf("line %d", i+1))
 	}
-	return []lack{l}
+	return []miss{l}
 }
 
 func hasPlaceholder(l string) bool {
@@ -124,9 +125,9 @@ func boundaryBack(s string, n int) int {
 
 // findCopied finds lines of the role prompts' examples. One may be a
 // coincidence, two are not.
-func findCopied(c check, s *subject) []lack {
+func findCopied(c check, s *document) []miss {
 	var lines []int
-	for i, l := range s.lines {
+	for i, l := range s.Lines {
 		if len(l) > 20 && slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
 			lines = append(lines, i)
 		}
@@ -135,4 +136,8 @@ func findCopied(c check, s *subject) []lack {
 		return nil
 	}
 	return atLines(lines)
+}
+
+func wordByte(c byte) bool {
+	return c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) || c == '_')
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
@@ -40,14 +42,14 @@ type prose struct {
 func (d *text) prose() *prose {
 	if d.written == nil {
 		r := proseReader{d: d, out: &prose{}, skip: map[int]bool{}}
-		for _, h := range d.heads {
+		for _, h := range d.Heads {
 			// A bold line with text behind it is read for that text.
-			r.skip[h.line] = h.rest == ""
+			r.skip[h.Line] = h.Rest == ""
 		}
-		for _, t := range d.tables {
-			r.skip[t.line] = true
+		for _, t := range d.Tables {
+			r.skip[t.Line] = true
 		}
-		for i := range d.said {
+		for i := range d.Said {
 			r.read(i)
 		}
 		r.flush()
@@ -69,23 +71,23 @@ type proseReader struct {
 type lineStart struct{ offset, line int }
 
 func (r *proseReader) read(i int) {
-	l := r.d.said[i]
-	if row, ok := r.d.cellsOf[i]; ok {
+	l := r.d.Said[i]
+	if row, ok := r.d.Rows[i]; ok {
 		r.flush()
-		for _, c := range row.cells {
+		for _, c := range row.Cells {
 			if strings.Contains(c, "`") {
-				c = inlineCode.ReplaceAllString(c, " ")
+				c = markdown.WithoutCode(c)
 			}
 			r.add(i, c)
 			r.flush()
 		}
 		return
 	}
-	if r.d.code[i] || r.skip[i] || strings.TrimSpace(l) == "" || underline.MatchString(l) || strings.HasPrefix(l, "|") && tableRule.MatchString(l) {
+	if r.d.Code[i] || r.skip[i] || strings.TrimSpace(l) == "" || markdown.IsUnderline(l) || strings.HasPrefix(l, "|") && markdown.IsTableRule(l) {
 		r.flush()
 		return
 	}
-	if _, body, ok := item(l); ok {
+	if _, body, ok := markdown.Item(l); ok {
 		r.flush()
 		l = body
 	}
@@ -139,7 +141,7 @@ func (r *proseReader) flush() {
 	}
 }
 
-// newSentence reads the words of a sentence; one without any is none.
+// newSentence reads the words of a sentence; ok is false without any.
 func newSentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw

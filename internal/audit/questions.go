@@ -3,6 +3,8 @@ package audit
 import (
 	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 var (
@@ -12,13 +14,13 @@ var (
 )
 
 // findOpenQuestions counts what a section of open questions still asks.
-func findOpenQuestions(c check, s *subject) []lack {
+func findOpenQuestions(c check, s *document) []miss {
 	var lines []int
-	for _, h := range s.sections(c.Names) {
-		if closedTitle.MatchString(h.text) {
+	for _, h := range s.Sections(c.Names) {
+		if closedTitle.MatchString(h.Text) {
 			continue
 		}
-		for i := h.line; i < h.end; i++ {
+		for i := h.Line; i < h.End; i++ {
 			if s.asks(i, h) {
 				lines = append(lines, i)
 			}
@@ -28,24 +30,24 @@ func findOpenQuestions(c check, s *subject) []lack {
 }
 
 // asks reports whether a line of the section is a question that is still open.
-func (d *text) asks(i int, h heading) bool {
-	l := d.said[i]
-	if i == h.line {
-		l = h.rest
+func (d *text) asks(i int, h markdown.Heading) bool {
+	l := d.Said[i]
+	if i == h.Line {
+		l = h.Rest
 	}
-	if d.code[i] || strings.TrimSpace(l) == "" || settled.MatchString(l) || noneLeft.MatchString(l) {
+	if d.Code[i] || strings.TrimSpace(l) == "" || settled.MatchString(l) || noneLeft.MatchString(l) {
 		return false
 	}
-	if row, ok := d.cellsOf[i]; ok {
+	if row, ok := d.Rows[i]; ok {
 		// A column of answers with something in it settles the row.
-		answer := row.cell(d.tables[row.table].column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答"))
+		answer := row.Cell(d.Tables[row.Table].Column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答"))
 		return !substance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open")
 	}
-	depth, body, isItem := item(l)
+	depth, body, isItem := markdown.Item(l)
 	if isItem {
 		return depth < 2 && !strings.HasPrefix(l, "\t") && len(body) > 3
 	}
-	return i > h.line && strings.ContainsAny(l, "?？")
+	return i > h.Line && strings.ContainsAny(l, "?？")
 }
 
 // unique drops lines that two sections share; they come in order.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 func TestHeadings(t *testing.T) {
-	names := []string{nameOf("Business Goals"), nameOf("业务目标"), "=" + nameOf("Requirements")}
+	names := []string{markdown.NameOf("Business Goals"), markdown.NameOf("业务目标"), "=" + markdown.NameOf("Requirements")}
 	for line, want := range map[string]bool{
 		"## Business Goals": true, "## 2. Business goals": true, "### 2.1 Business Goals (2026)": true, "## 🎯 Business Goals": true,
 		"**Business Goals**": true, "**2. Business Goals:**": true, "**Business Goals.** More sales.": true, "2. Business Goals": true,
@@ -17,7 +19,7 @@ func TestHeadings(t *testing.T) {
 		"```\n## Business Goals\n```": false, "<!--\n## Business Goals\n-->": false, "## Businessgoals": false, "| Business Goals |": false,
 	} {
 		d := readText("intro\n\n"+line+"\n\ntext\n", names)
-		if got := len(d.sections(names)) > 0; got != want {
+		if got := len(d.Sections(names)) > 0; got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
@@ -30,7 +32,7 @@ func TestFilled(t *testing.T) {
 		"**Label**": false, "---": false, "| a |\n|---|\n| TBD |": false, "(to be defined)": false,
 	} {
 		d := readText("## A\n"+body+"\n## B\nmore\n", nil)
-		if got := d.filled(d.heads[0]); got != want {
+		if got := d.filled(d.Heads[0]); got != want {
 			t.Errorf("%q: %v, want %v", body, got, want)
 		}
 	}
@@ -43,7 +45,7 @@ func TestPlaceholderWords(t *testing.T) {
 		"- US-1: As a …, I want …, so that …", "As a [role], I want [feature]", "AC-1.1 Given … when … then …", "作为…，我希望…", "作为【角色】，我希望", "支付：待定", "| 待补充 |", "（此处填写目标）", "The limit is to be determined",
 		"- XXX check this", "## TODO", "> TODO: say who",
 	} {
-		if d := readText("intro\n\n"+left+"\n", nil); len(findPlaceholders(check{}, &subject{text: d})) == 0 {
+		if d := readText("intro\n\n"+left+"\n", nil); len(findPlaceholders(check{}, &document{text: d})) == 0 {
 			t.Errorf("%q is not found", left)
 		}
 	}
@@ -54,11 +56,11 @@ func TestPlaceholderWords(t *testing.T) {
 		"待定状态的订单不显示", "订单为待定时", "sizes S, M, L and XXXL", "As a reader, I want to book … and more", "- [ ] write the tests", "The list is to be shown at the top",
 		"Array[name] and [x] done", "Zero TBD entries remain.", "没有待定项",
 	} {
-		if d := readText("# Title\n\n"+fine+"\n", nil); fine != "# TODO" && len(findPlaceholders(check{}, &subject{text: d})) > 0 {
+		if d := readText("# Title\n\n"+fine+"\n", nil); fine != "# TODO" && len(findPlaceholders(check{}, &document{text: d})) > 0 {
 			t.Errorf("%q is taken for a placeholder", fine)
 		}
 	}
-	if d := readText("# TODO\n\ntext\n", nil); len(findPlaceholders(check{}, &subject{text: d})) > 0 {
+	if d := readText("# TODO\n\ntext\n", nil); len(findPlaceholders(check{}, &document{text: d})) > 0 {
 		t.Error("the title is taken for a placeholder")
 	}
 }
@@ -144,7 +146,7 @@ func TestFigures(t *testing.T) {
 		if !strings.HasPrefix(line, "|") {
 			d = readText("- "+line+"\n", nil)
 		}
-		at := len(d.lines) - 2
+		at := len(d.Lines) - 2
 		if got := d.hasFigure(at); got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
@@ -179,7 +181,7 @@ func TestStoriesAndCriteria(t *testing.T) {
 		"checkboxes":            {"### US-1\n" + story + "\n- [ ] it rings within a second\n- [ ] it stops after five", ""},
 	} {
 		var got []string
-		for _, l := range findStoriesWithoutCriteria(check{}, &subject{text: readText("# T\n\n## User Stories\n\n"+tt.text+"\n", []string{"user stories"})}) {
+		for _, l := range findStoriesWithoutCriteria(check{}, &document{text: readText("# T\n\n## User Stories\n\n"+tt.text+"\n", []string{"user stories"})}) {
 			got = l.items
 		}
 		if strings.Join(got, ",") != tt.want {
@@ -196,7 +198,7 @@ func TestCountsAndTests(t *testing.T) {
 		"all 14 criteria of the PRD": 0, "has 3 sprints": 0, "约共 3 个用户故事": 0,
 	} {
 		got := 0
-		for _, l := range findWrongCounts(check{}, &subject{text: readText(line+"\n"+body, nil)}) {
+		for _, l := range findWrongCounts(check{}, &document{text: readText(line+"\n"+body, nil)}) {
 			got = len(l.items)
 		}
 		if got != want {
@@ -216,7 +218,7 @@ func TestCountsAndTests(t *testing.T) {
 		"42 passed, 3 failed": false,
 		"All tests pass.\n\nAfter 5 failed sign-ins the account is locked; 42 passed": false,
 	} {
-		if got := len(findContradictedTests(check{}, &subject{text: readText(text, nil)})) > 0; got != want {
+		if got := len(findContradictedTests(check{}, &document{text: readText(text, nil)})) > 0; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -230,24 +232,24 @@ func TestQuestionsLeft(t *testing.T) {
 		"| Question | Answer |\n|---|---|\n| Who pays? | the guest |\n| When? | |": 1,
 	} {
 		got := 0
-		for _, l := range findOpenQuestions(check{Names: names}, &subject{text: readText("## Open Questions\n\n"+body+"\n\n## Risks\n\n- x?\n", nil)}) {
+		for _, l := range findOpenQuestions(check{Names: names}, &document{text: readText("## Open Questions\n\n"+body+"\n\n## Risks\n\n- x?\n", nil)}) {
 			got = len(l.items)
 		}
 		if got != want {
 			t.Errorf("%q: %d, want %d", body, got, want)
 		}
 	}
-	if l := findOpenQuestions(check{Names: names}, &subject{text: readText("## Open questions (answered)\n\n- Who pays? The guest.\n", nil)}); len(l) > 0 {
+	if l := findOpenQuestions(check{Names: names}, &document{text: readText("## Open questions (answered)\n\n- Who pays? The guest.\n", nil)}); len(l) > 0 {
 		t.Error("answered questions are taken for open")
 	}
 }
 
 func TestLackInWords(t *testing.T) {
-	l := lack{items: []string{"a", "b"}, name: "N", want: "7"}
+	l := miss{items: []string{"a", "b"}, name: "N", want: "7"}
 	if got := l.fill(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, 1); got != `2 stories of 7 in "N": a … ` {
 		t.Errorf("got %q", got)
 	}
-	if got := (lack{items: []string{"x, y", "z"}}).fill("{n} {one|many}: {items}", 9); got != "2 many: x, y; z" {
+	if got := (miss{items: []string{"x, y", "z"}}).fill("{n} {one|many}: {items}", 9); got != "2 many: x, y; z" {
 		t.Errorf("got %q", got)
 	}
 	for s, want := range map[string]string{"short": "short", "ääääää": "ää…", "a  b\nc": "a b c"} {
@@ -255,7 +257,7 @@ func TestLackInWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
-	if got := fmt.Sprint(cells(`| a \| b | **c** |  |`)); got != "[a | b c ]" {
+	if got := fmt.Sprint(markdown.Cells(`| a \| b | **c** |  |`, "*_")); got != "[a | b c ]" {
 		t.Errorf("cells %q", got)
 	}
 }

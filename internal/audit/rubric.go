@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -29,7 +30,7 @@ const maxRubric = 256 << 10
 // its kind.
 type check struct {
 	ID, Kind, Severity string
-	// Points are for the lack as a whole; Each for every item, up to Cap.
+	// Points are for the miss as a whole; Each for every item, up to Cap.
 	Points, Each, Cap float64
 	Problem, Fix      string
 	// Name and Also are the names of a section, Names both of them normalized.
@@ -54,7 +55,7 @@ type check struct {
 // FileName returns the name of a stage's rubric file.
 func FileName(st workflow.Stage) string { return st.RubricName() + ".yaml" }
 
-// Read returns the text of a stage's rubric in a folder; nil where there is none.
+// Read returns the text of a stage's rubric in a folder; nil without one.
 func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 	name := FileName(st)
 	data, err := durable.ReadFile(own, name, maxRubric)
@@ -131,11 +132,11 @@ func (r Rubric) names() []string {
 	return out
 }
 
-func (c check) applies(s *subject) bool {
-	if len(c.UnlessTitle) == 0 || len(s.heads) == 0 {
+func (c check) applies(s *document) bool {
+	if len(c.UnlessTitle) == 0 || len(s.Heads) == 0 {
 		return true
 	}
-	return !matchesName(s.heads[0].name, c.UnlessTitle)
+	return !markdown.MatchesName(s.Heads[0].Name, c.UnlessTitle)
 }
 
 // Parse reads the text of the rubric file of a stage of a workflow. An error has the file's name and
@@ -256,7 +257,7 @@ func (c *check) complete(name string, line int) error {
 		if strings.HasPrefix(n, "=") {
 			mark = "="
 		}
-		if n = nameOf(strings.TrimPrefix(n, "=")); n != "" {
+		if n = markdown.NameOf(strings.TrimPrefix(n, "=")); n != "" {
 			c.Names = append(c.Names, mark+n)
 		}
 	}
@@ -300,18 +301,18 @@ func (c *check) set(key string, value *yaml.Node) (err error) {
 		*words, err = list(value)
 	}
 	for i := range c.UnlessTitle {
-		c.UnlessTitle[i] = nameOf(c.UnlessTitle[i])
+		c.UnlessTitle[i] = markdown.NameOf(c.UnlessTitle[i])
 	}
 	return err
 }
 
-// allowed refuses a text that is none of the values its key may have.
+// allowed rejects a text that is not one of the values of its key.
 func (c *check) allowed(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
-		return fmt.Errorf("%q is no id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
+		return fmt.Errorf("%q is not an id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
 	case key == "severity" && !slices.Contains([]string{"critical", "major", "minor"}, c.Severity):
-		return fmt.Errorf("%q is no severity; valid are critical, major, minor", c.Severity)
+		return fmt.Errorf("%q is not a severity; valid are critical, major, minor", c.Severity)
 	case key == "only" && c.Only != "must":
 		return fmt.Errorf("%q is not known; the only value is must", c.Only)
 	}
@@ -321,7 +322,7 @@ func (c *check) allowed(key string) error {
 func points(n *yaml.Node) (float64, error) {
 	f, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || math.IsNaN(f) || f <= 0 || f > 100 {
-		return 0, fmt.Errorf("%q is no number of points above 0 and up to 100", n.Value)
+		return 0, fmt.Errorf("must be a number above 0 and at most 100, not %q", n.Value)
 	}
 	return f, nil
 }
@@ -329,7 +330,7 @@ func points(n *yaml.Node) (float64, error) {
 func wholeNumber(n *yaml.Node) (int, error) {
 	i, err := strconv.Atoi(n.Value)
 	if err != nil || i <= 0 {
-		return 0, fmt.Errorf("%q is no whole number above 0", n.Value)
+		return 0, fmt.Errorf("%q is not a whole number above 0", n.Value)
 	}
 	return i, nil
 }
@@ -339,12 +340,12 @@ func list(n *yaml.Node) ([]string, error) {
 		return []string{n.Value}, nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, errors.New("a list such as [one, two] is due")
+		return nil, errors.New("want a list such as [one, two]")
 	}
 	var out []string
 	for _, item := range n.Content {
 		if item.Kind != yaml.ScalarNode || strings.TrimSpace(item.Value) == "" {
-			return nil, errors.New("a list of plain words is due")
+			return nil, errors.New("want a list of plain words")
 		}
 		out = append(out, item.Value)
 	}

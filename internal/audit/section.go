@@ -3,14 +3,16 @@ package audit
 import (
 	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // findSection looks for a heading with one of the names and something below it.
-func findSection(c check, s *subject) []lack {
-	found := s.sections(c.Names)
-	for _, t := range s.tables {
+func findSection(c check, s *document) []miss {
+	found := s.Sections(c.Names)
+	for _, t := range s.Tables {
 		// A table that is headed so needs no heading of its own.
-		if matchesName(nameOf(t.header[0]), whole(c.Names)) && len(t.rows) > 0 {
+		if markdown.MatchesName(markdown.NameOf(t.Header[0]), whole(c.Names)) && len(t.Rows) > 0 {
 			return nil
 		}
 	}
@@ -18,14 +20,14 @@ func findSection(c check, s *subject) []lack {
 		return nil
 	}
 	if len(found) == 0 {
-		return []lack{{line: -1, name: c.Name}}
+		return []miss{{line: -1, name: c.Name}}
 	}
 	for _, h := range found {
 		if s.filled(h) {
 			return nil
 		}
 	}
-	return []lack{{line: found[0].line, name: c.Name, problem: "the section \"{name}\" is empty"}}
+	return []miss{{line: found[0].Line, name: c.Name, problem: "the section \"{name}\" is empty"}}
 }
 
 // whole makes names match only as a whole.
@@ -38,33 +40,37 @@ func whole(names []string) []string {
 }
 
 // filled reports whether a heading has text, a list, a table row or code below it.
-func (d *text) filled(h heading) bool {
-	if substance(h.rest) {
+func (d *text) filled(h markdown.Heading) bool {
+	if substance(h.Rest) {
 		return true
 	}
 	header := map[int]bool{}
-	for i := h.line + 1; i < h.end; i++ {
-		if i+1 < len(d.lines) && tableRule.MatchString(d.lines[i+1]) && strings.Contains(d.lines[i], "|") {
+	for i := h.Line + 1; i < h.End; i++ {
+		if i+1 < len(d.Lines) && markdown.IsTableRule(d.Lines[i+1]) && strings.Contains(d.Lines[i], "|") {
 			header[i] = true
 		}
 		switch {
-		case d.code[i] && !fenceMark.MatchString(d.lines[i]) && substance(d.lines[i]):
+		case d.Code[i] && !isFence(d.Lines[i]) && substance(d.Lines[i]):
 			return true
-		case d.code[i] || header[i] || underline.MatchString(d.lines[i]):
-		case strings.TrimSpace(d.said[i]) == "" || hashHeading.MatchString(d.lines[i]):
-		case d.cellsOf[i].cells != nil:
-			for _, cell := range d.cellsOf[i].cells {
+		case d.Code[i] || header[i] || markdown.IsUnderline(d.Lines[i]):
+		case strings.TrimSpace(d.Said[i]) == "" || isHash(d.Lines[i]):
+		case d.Rows[i].Cells != nil:
+			for _, cell := range d.Rows[i].Cells {
 				if substance(cell) {
 					return true
 				}
 			}
-		case isLabel(d.lines[i]):
-		case substance(d.said[i]) || strings.Contains(d.lines[i], "`"):
+		case isLabel(d.Lines[i]):
+		case substance(d.Said[i]) || strings.Contains(d.Lines[i], "`"):
 			return true
 		}
 	}
 	return false
 }
+
+func isFence(l string) bool { _, _, ok := markdown.Fence(l); return ok }
+
+func isHash(l string) bool { _, _, ok := markdown.HashHeading(l); return ok }
 
 // label is a bold line alone, which announces what follows.
 var label = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?\s*$`)
@@ -84,7 +90,7 @@ var (
 
 // hasFigure reports whether a line gives a figure. Ids and dates of the project count for nothing.
 func (d *text) hasFigure(i int) bool {
-	l := d.lines[i]
+	l := d.Lines[i]
 	if !strings.ContainsAny(l, "0123456789") {
 		return inWords.MatchString(l)
 	}
@@ -92,31 +98,31 @@ func (d *text) hasFigure(i int) bool {
 	if measure.MatchString(bare) || inWords.MatchString(l) {
 		return true
 	}
-	if row, ok := d.cellsOf[i]; ok {
-		for _, cell := range row.cells[1:] {
+	if row, ok := d.Rows[i]; ok {
+		for _, cell := range row.Cells[1:] {
 			if numeral.MatchString(cell) {
 				return true
 			}
 		}
 	}
-	if _, body, ok := item(l); ok {
+	if _, body, ok := markdown.Item(l); ok {
 		l = body
 	}
 	return counted.MatchString(anyID.ReplaceAllString(l, " "))
 }
 
 // findFigures looks at sections that are there and filled, but have no figure.
-func findFigures(c check, s *subject) []lack {
-	for _, h := range s.sections(c.Names) {
+func findFigures(c check, s *document) []miss {
+	for _, h := range s.Sections(c.Names) {
 		if !s.filled(h) {
 			continue
 		}
 		ok := false
-		for i := h.line; i < h.end && !ok; i++ {
-			ok = s.hasFigure(i) && (i > h.line || h.rest != "")
+		for i := h.Line; i < h.End && !ok; i++ {
+			ok = s.hasFigure(i) && (i > h.Line || h.Rest != "")
 		}
 		if !ok {
-			return []lack{{line: h.line, name: h.text}}
+			return []miss{{line: h.Line, name: h.Text}}
 		}
 		return nil
 	}

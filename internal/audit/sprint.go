@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // sprint is a sprint of a plan with its lines.
@@ -29,9 +31,9 @@ var (
 func (d *text) sprints() []sprint {
 	var out []sprint
 	seen := map[int]bool{}
-	for _, h := range d.heads {
-		m := sprintHead.FindStringSubmatch(h.text)
-		if m == nil || severalHeads.MatchString(h.text) || h.level > 4 && h.level < boldKnown {
+	for _, h := range d.Heads {
+		m := sprintHead.FindStringSubmatch(h.Text)
+		if m == nil || severalHeads.MatchString(h.Text) || h.Level > 4 && h.Level < markdown.BoldKnown {
 			continue
 		}
 		n, err := strconv.Atoi(m[1] + m[2])
@@ -40,7 +42,7 @@ func (d *text) sprints() []sprint {
 		}
 		if !seen[n] {
 			seen[n] = true
-			out = append(out, sprint{n, h.line, h.end, h.level})
+			out = append(out, sprint{n, h.Line, h.End, h.Level})
 		}
 	}
 	for i := range out {
@@ -55,9 +57,9 @@ func (d *text) sprints() []sprint {
 // its rows, else its items.
 func (d *text) sprintStories(sp sprint) []story {
 	var heads, rows, items []story
-	for _, h := range d.headsIn(sp.line+1, sp.end) {
-		if storyHead.MatchString(h.text) && !notStory.MatchString(h.text) {
-			heads = append(heads, story{id: idOf(h.text), line: h.line, form: 'h', end: min(h.end, sp.end)})
+	for _, h := range d.HeadsIn(sp.line+1, sp.end) {
+		if storyHead.MatchString(h.Text) && !notStory.MatchString(h.Text) {
+			heads = append(heads, story{id: idOf(h.Text), line: h.Line, form: 'h', end: min(h.End, sp.end)})
 		}
 	}
 	if len(heads) > 0 {
@@ -66,7 +68,7 @@ func (d *text) sprintStories(sp sprint) []story {
 				heads[i].end = min(heads[i].end, heads[i+1].line)
 			}
 			for j := heads[i].line + 1; j < heads[i].end; j++ {
-				if ofSprint.MatchString(d.lines[j]) {
+				if ofSprint.MatchString(d.Lines[j]) {
 					heads[i].end = j
 				}
 			}
@@ -74,16 +76,16 @@ func (d *text) sprintStories(sp sprint) []story {
 		return heads
 	}
 	for i := sp.line + 1; i < sp.end; i++ {
-		if d.code[i] {
+		if d.Code[i] {
 			continue
 		}
-		if row, ok := d.cellsOf[i]; ok {
-			if storyHead.MatchString(row.cells[0]) && !notStory.MatchString(row.cells[0]) {
-				rows = append(rows, story{id: idOf(row.cells[0]), line: i, end: i + 1, form: 't'})
+		if row, ok := d.Rows[i]; ok {
+			if storyHead.MatchString(row.Cells[0]) && !notStory.MatchString(row.Cells[0]) {
+				rows = append(rows, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
 			}
 			continue
 		}
-		if _, body, ok := item(d.lines[i]); ok && storyHead.MatchString(body) && !notStory.MatchString(body) {
+		if _, body, ok := markdown.Item(d.Lines[i]); ok && storyHead.MatchString(body) && !notStory.MatchString(body) {
 			items = append(items, story{id: idOf(body), line: i, end: sp.end, form: 'l'})
 		}
 	}
@@ -101,13 +103,6 @@ func (d *text) sprintStories(sp sprint) []story {
 // ofSprint is a bold label that speaks of the sprint again, behind its last story.
 var ofSprint = regexp.MustCompile(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|风险|目标|交付|依赖)`)
 
-// headsIn returns the headings between two lines.
-func (d *text) headsIn(from, to int) []heading {
-	first, _ := slices.BinarySearchFunc(d.heads, from, func(h heading, line int) int { return h.line - line })
-	last, _ := slices.BinarySearchFunc(d.heads, to, func(h heading, line int) int { return h.line - line })
-	return d.heads[first:max(first, last)]
-}
-
 func idOf(s string) string {
 	s = strings.TrimLeft(s, " *_[(（`")
 	if m := namedStory.FindString(s); m != "" {
@@ -122,43 +117,43 @@ func idOf(s string) string {
 	return strings.TrimRight(s[:end], ".-")
 }
 
-func findNoSprints(_ check, s *subject) []lack {
+func findNoSprints(_ check, s *document) []miss {
 	if len(s.sprints()) > 0 {
 		return nil
 	}
-	return []lack{{line: -1}}
+	return []miss{{line: -1}}
 }
 
 // findSprintsWithout lists the sprints that nowhere begin a line with one of the
 // words. A section for all sprints, or a column of an overview, serves too.
-func findSprintsWithout(c check, s *subject) []lack {
+func findSprintsWithout(c check, s *document) []miss {
 	sprints := s.sprints()
 	if len(sprints) == 0 {
 		return nil
 	}
 	var names []string
 	for _, w := range c.Words {
-		names = append(names, nameOf(w))
+		names = append(names, markdown.NameOf(w))
 	}
-	for _, h := range s.sections(names) {
-		inside := slices.ContainsFunc(sprints, func(sp sprint) bool { return sp.line <= h.line && h.line < sp.end })
-		if !inside && h.level <= 3 && s.filled(h) {
+	for _, h := range s.Sections(names) {
+		inside := slices.ContainsFunc(sprints, func(sp sprint) bool { return sp.line <= h.Line && h.Line < sp.end })
+		if !inside && h.Level <= 3 && s.filled(h) {
 			return nil
 		}
 	}
-	for _, t := range s.tables {
-		if t.column(names...) >= 0 && len(t.rows) >= len(sprints) && (t.column("sprint", "iteration", "冲刺", "迭代") >= 0) {
+	for _, t := range s.Tables {
+		if t.Column(names...) >= 0 && len(t.Rows) >= len(sprints) && (t.Column("sprint", "iteration", "冲刺", "迭代") >= 0) {
 			return nil
 		}
 	}
 	begins := wordPattern(c.Words)
-	var out lack
+	var out miss
 	for _, sp := range sprints {
 		found := false
 		for i := sp.line + 1; i < sp.end && !found; i++ {
-			l := strings.TrimLeft(s.lines[i], " \t#*_>-+|")
+			l := strings.TrimLeft(s.Lines[i], " \t#*_>-+|")
 			at := begins.FindStringIndex(l)
-			found = !s.code[i] && at != nil && at[0] <= 30
+			found = !s.Code[i] && at != nil && at[0] <= 30
 		}
 		if !found {
 			if len(out.items) == 0 {
@@ -170,12 +165,12 @@ func findSprintsWithout(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
 // findSprintStories lists sprints without stories, or stories without acceptance or size.
-func findSprintStories(c check, s *subject) []lack {
-	var out lack
+func findSprintStories(c check, s *document) []miss {
+	var out miss
 	add := func(line int, item string) {
 		if len(out.items) == 0 {
 			out.line = line
@@ -199,21 +194,21 @@ func findSprintStories(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }
 
-func (s *subject) storyHas(what string, st story) bool {
+func (s *document) storyHas(what string, st story) bool {
 	pattern, header := metWords, criteriaHeader
 	if what == "size" {
 		pattern, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "点数", "点", "工作量", "天数", "规模", "工期"}
 	}
-	if row, ok := s.cellsOf[st.line]; ok {
-		if t := s.tables[row.table]; substance(row.cell(t.column(header...))) {
+	if row, ok := s.Rows[st.line]; ok {
+		if t := s.Tables[row.Table]; substance(row.Cell(t.Column(header...))) {
 			return true
 		}
 	}
 	for i := st.line; i < st.end; i++ {
-		if what == "acceptance" && s.criterion[i] || pattern.MatchString(s.lines[i]) && !emptyLabel.MatchString(s.lines[i]) {
+		if what == "acceptance" && s.criterion[i] || pattern.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i]) {
 			return true
 		}
 	}

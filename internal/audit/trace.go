@@ -16,12 +16,12 @@ var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "f
 
 // findUntraced lists the ids that an earlier document explains and this one
 // never names.
-func findUntraced(c check, s *subject) []lack {
+func findUntraced(c check, s *document) []miss {
 	from := s.earlier[workflow.StageID(c.From)]
-	here := mentionsIn(s.lines)
+	here := mentionsIn(s.Lines)
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
-			return []lack{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
+			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
 		}
 		return nil
 	}
@@ -38,7 +38,7 @@ func findUntraced(c check, s *subject) []lack {
 	if s.earlier[s.plan] != nil && c.From != string(s.plan) {
 		defs = s.inScope(defs)
 	}
-	var out lack
+	var out miss
 	out.line = -1
 	bodies := map[string][]string{}
 	for _, def := range defs {
@@ -53,14 +53,14 @@ func findUntraced(c check, s *subject) []lack {
 		return nil
 	}
 	out.want = itoa(len(distinct(defs)))
-	return []lack{out}
+	return []miss{out}
 }
 
 // promised returns the definitions of a document but for what it leaves out.
 func (d *text) promised(prefixes []string) []definition {
 	var out []definition
 	for _, def := range d.definitions(prefixes...) {
-		if !d.within(def.line, notBuilt) {
+		if !d.Within(def.line, notBuilt) {
 			out = append(out, def)
 		}
 	}
@@ -89,9 +89,9 @@ var priority = regexp.MustCompile(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s
 // tags returns the priority of each definition, from its line or its heading.
 func tags(d *text, defs []definition) []string {
 	byHeading := make(map[int]string)
-	for _, h := range d.heads {
-		if m := headPriority.FindStringSubmatch(h.text); m != nil {
-			for i := h.line; i < h.end; i++ {
+	for _, h := range d.Heads {
+		if m := headPriority.FindStringSubmatch(h.Text); m != nil {
+			for i := h.Line; i < h.End; i++ {
 				byHeading[i] = strings.ToLower(m[1])
 			}
 		}
@@ -99,7 +99,7 @@ func tags(d *text, defs []definition) []string {
 	out := make([]string, len(defs))
 	for i, def := range defs {
 		out[i] = byHeading[def.line]
-		if m := priority.FindStringSubmatch(d.lines[def.line]); m != nil {
+		if m := priority.FindStringSubmatch(d.Lines[def.line]); m != nil {
 			out[i] = strings.ToLower(m[1])
 		}
 	}
@@ -128,11 +128,11 @@ func musts(d *text, defs []definition) []definition {
 
 // inScope keeps the criteria of the sprints that this document is about, where
 // it names some of the plan's sprints and not all.
-func (s *subject) inScope(defs []definition) []definition {
+func (s *document) inScope(defs []definition) []definition {
 	plan := s.earlier[s.plan]
 	sprints := plan.sprints()
 	about := map[int]bool{}
-	for _, l := range s.said {
+	for _, l := range s.Said {
 		if strings.Contains(l, "print") || strings.Contains(l, "冲刺") || strings.Contains(l, "迭代") {
 			for _, m := range sprintNamed.FindAllStringSubmatch(l, -1) {
 				n, _ := strconv.Atoi(m[1])
@@ -150,7 +150,7 @@ func (s *subject) inScope(defs []definition) []definition {
 	for _, sp := range sprints {
 		if about[sp.number] {
 			covered++
-			lines = append(lines, plan.lines[sp.line:sp.end]...)
+			lines = append(lines, plan.Lines[sp.line:sp.end]...)
 		}
 	}
 	if covered == 0 || covered == len(sprints) {
@@ -164,18 +164,18 @@ var sprintNamed = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})
 
 // findDuplicates lists ids that are explained twice in the same way: two
 // headings, two items or two rows of one section.
-func findDuplicates(c check, s *subject) []lack {
-	section := s.sectionOf()
+func findDuplicates(c check, s *document) []miss {
+	section := s.SectionOf()
 	seen := map[string]int{}
-	var out lack
+	var out miss
 	listed := map[string]bool{}
 	for _, def := range s.definitions(c.IDs...) {
 		if def.form == 'p' || s.listsOthers(def.line) {
 			continue
 		}
 		where := itoa(section[def.line])
-		if row, ok := s.cellsOf[def.line]; ok {
-			where = "t" + itoa(row.table)
+		if row, ok := s.Rows[def.line]; ok {
+			where = "t" + itoa(row.Table)
 		}
 		key := def.id.String() + string(def.form) + where
 		first, twice := seen[key]
@@ -194,5 +194,5 @@ func findDuplicates(c check, s *subject) []lack {
 	if len(out.items) == 0 {
 		return nil
 	}
-	return []lack{out}
+	return []miss{out}
 }

@@ -1,13 +1,12 @@
-// Package durable writes files so that what a call has acknowledged survives a
-// crash of the process or the machine, and so that several processes can share a
-// folder.
+// Package durable writes files so that acknowledged writes survive a crash of the
+// process or the machine, and so that several processes can share a folder.
 //
 // A [Dir] is an open folder. Every name is relative to it, with forward slashes,
-// and cannot lead out of it, through symbolic links neither. A [Lock] is held
-// across processes and within this one. An [FS] is what a Dir writes through: the
+// and cannot lead out of it, not even through symbolic links. A [Lock] is held
+// across processes and within this one. A Dir writes through an [FS]: the
 // operating system, or the simulated disk of package durabletest.
 //
-// # The steps of a write, and why none can go
+// # The steps of a write, and why none can be left out
 //
 //   - [Dir.Replace]: create a temporary file in the same folder, write, fsync (the
 //     bytes: else the name may come back holding nothing), rename over the name (all or
@@ -17,31 +16,31 @@
 //     folder: n+1 fsyncs, no rename. A file that only a later write refers to needs
 //     no rename: half of it means nothing.
 //   - [Dir.MkdirAll]: a sync of the folder above for each folder that is made, and
-//     once for each that this process finds, because whoever made it may have died
+//     once for each that this process finds, because its creator may have died
 //     before that.
 //
-// # What is promised
+// # Guarantees
 //
 // When a write has returned nil, its bytes and its name survive the death of the
 // process and the loss of power, on a local file system that honours fsync of files
 // and folders and renames atomically: ext4, xfs, btrfs, f2fs, zfs and apfs do (on
 // apfs Go's fsync is F_FULLFSYNC). When it has returned an error, the old file
-// is untouched, but for [UnconfirmedError], which says so. When it has not returned,
+// is untouched, except for [UnconfirmedError]. When it has not returned,
 // the name holds the old bytes or the new, never a part. This is shown by
 //
 //	go test ./internal/engine -run 'EveryCut|Cost|DiskTrouble' -v
 //	go test ./internal/store/... ./internal/doctor ./internal/artifact -run 'Fault|Cut|Edits' -v
 //
-// # What is not
+// # Limits
 //
 //   - A disk that loses what it has confirmed, or a write cache without a battery
-//     that ignores flushes, loses writes whatever a program does.
+//     that ignores flushes, loses writes regardless of the program.
 //   - Windows cannot sync a folder: a rename there is as durable as NTFS makes it. The
 //     bytes are flushed, and the name never holds a part.
 //   - On network file systems (NFS, SMB, sshfs) and on folders that a synchronising
 //     program replaces (Dropbox, iCloud), renames are atomic for one client; locks hold
 //     across machines only where the mount passes flock on (Linux NFS does since 2.6.12,
-//     unless mounted with local_lock); fsync promises what the server does. Use
+//     unless mounted with local_lock); fsync guarantees only what the server guarantees. Use
 //     one machine at a time there.
 //   - tmpfs and overlays in memory lose everything with the power, fsync or not.
 package durable

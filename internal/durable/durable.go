@@ -42,9 +42,9 @@ func TempName(of string) string {
 // tempBytes is the length of the random part of a temporary name.
 const tempBytes = 8
 
-// UnconfirmedError says that a change is in place for everyone to see, but that
-// the disk did not confirm it: a power loss may undo it. Trying again is no cure,
-// a disk that failed once may confirm what it has dropped.
+// UnconfirmedError reports a change that is visible but that the disk did not confirm: a
+// power loss may undo it. Trying again does not help, since a disk that failed once may
+// confirm data that it has dropped.
 type UnconfirmedError struct {
 	Name string
 	Err  error
@@ -118,7 +118,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 		return nil, err
 	}
 	switch err := d.Mkdir(name); {
-	case errors.Is(err, fs.ErrExist): // whoever made it may have died before it was durable
+	case errors.Is(err, fs.ErrExist): // its creator may have died before it was durable
 	case err != nil:
 		d.RemoveEmpty(made)
 		return nil, err
@@ -165,7 +165,7 @@ func (d *Dir) RemoveEmpty(made []string) {
 	}
 }
 
-// Move renames a file or folder durably. An error that is no *UnconfirmedError
+// Move renames a file or folder durably. An error other than *UnconfirmedError
 // means that nothing was renamed.
 func (d *Dir) Move(from, to string) error {
 	if err := d.Rename(from, to); err != nil {
@@ -179,7 +179,7 @@ func (d *Dir) Move(from, to string) error {
 
 // Replace writes a file so that its name holds either the old bytes or all of
 // the new ones, whatever happens; when it returns nil, the new ones. An error
-// that is no *UnconfirmedError means that the old ones are still there.
+// other than *UnconfirmedError means that the old ones are still there.
 func (d *Dir) Replace(name string, data []byte) error {
 	folder, base := path.Split(name)
 	temp := folder + TempName(base)

@@ -103,7 +103,7 @@ func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
 	if holder == "" {
 		return lock.Unlock, true, nil
 	}
-	// For the message of whoever waits in vain; it may fail without harm.
+	// For the message of a caller that waits in vain; it may fail without harm.
 	_ = o.root.WriteFile(name, []byte(holder), fileMode)
 	return func() error {
 		_ = o.root.WriteFile(name, nil, fileMode)

@@ -15,7 +15,7 @@ import (
 // one, and few enough that a folder stuffed by a program costs a moment, not the memory.
 const MaxEntries = 200_000
 
-// MaxText bounds the read of a document or a session whose size nothing else tells: more
+// MaxText bounds the read of a document or a session of unknown size: more
 // than ten times the largest submission that is accepted by default.
 const MaxText = 64 << 20
 
@@ -155,8 +155,8 @@ func ReadPath(name string, limit int64) ([]byte, error) {
 	return readRegular(f, name, limit)
 }
 
-// ReadStream reads what a pipe or terminal holds until it ends, as a [*TooLargeError] where
-// that is more than limit bytes. It waits for whoever writes.
+// ReadStream reads a pipe or terminal until it ends, and returns a [*TooLargeError] for more
+// than limit bytes. It waits for the writer.
 func ReadStream(r io.Reader, name string, limit int64) ([]byte, error) {
 	data, err := readUpTo(r, 0, limit+1)
 	if err == nil && int64(len(data)) > limit {

@@ -153,7 +153,7 @@ func (c *claims) read(lines []line) {
 		if len(c.made)+len(c.ignored) > maxClaims {
 			return
 		}
-		// The pattern is dear, and most lines speak of other things.
+		// The pattern is expensive and rarely matches.
 		if taken[l.number] || !strings.Contains(l.text, "core") && !strings.Contains(l.text, "CORE") && !strings.Contains(l.text, "质量") {
 			continue
 		}
@@ -270,7 +270,7 @@ func trailing(s string) int {
 	return 0
 }
 
-// lowest returns the score that counts, and what there is to say about it.
+// lowest returns the score that counts, and a note about it.
 func (c claims) lowest() (score *float64, note string) {
 	var valid, wrong []string
 	for _, s := range c.made {

@@ -42,7 +42,7 @@ func (s sentence) countBefore(i int) bool {
 	return false
 }
 
-// counts reports whether the number at j counts more than none of something, and is no part of a name.
+// counts reports whether the number at j counts more than zero of something, and is not part of a name.
 func (s sentence) counts(j int) bool {
 	t := s.tokens[j]
 	if j >= 2 && s.tokens[j-1].has(isOf) && s.tokens[j-2].isNumber { // a of b: a failed
@@ -55,8 +55,8 @@ func (s sentence) noneOf(j int) bool {
 	return j > 0 && s.tokens[j-1].has(isNegation|isNone) || j > 1 && s.tokens[j-1].has(isOf) && s.tokens[j-2].has(isNegation|isNone)
 }
 
-// standsAlone reports whether a word of failure is no attribute of the next word, and no answer
-// with a status code.
+// standsAlone reports whether a word of failure is neither an attribute of the next word nor
+// an answer with a status code.
 func (s sentence) standsAlone(i int) bool {
 	n, marks := s.next(i)
 	if n >= len(s.tokens) || marks {

@@ -199,7 +199,7 @@ func (f *finder) aloneBefore(i int) bool {
 // parseAt reads the object that begins at start: strictly where it can, else
 // through the repair library.
 func (f *finder) parseAt(start int) (object map[string]any, end int) {
-	// What has no quoted key is no JSON, and is repaired only where it names what we look for.
+	// Text without a quoted key is not JSON, and is repaired only where it names one of our fields.
 	named := namesDocument(f.stage, f.text[start:min(len(f.text), start+4096)])
 	if !named && !quotedKey.MatchString(f.text[start:min(len(f.text), start+64)]) {
 		return nil, 0
@@ -332,8 +332,8 @@ func namesDocument(stage workflow.Stage, head string) bool {
 	return false
 }
 
-// defect says what is wrong with the object at start, if it stands where
-// an envelope stands and has an envelope's fields; "" if it does not.
+// defect names the problem of the object at start, if it is in an envelope's place and
+// has an envelope's fields; "" otherwise.
 func (f *finder) defect(start int) string {
 	before := strings.TrimSpace(f.text[max(0, start-16):start])
 	if f.headingBefore(start) {

@@ -3,14 +3,13 @@ package score
 import (
 	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-var (
-	fenceLine     = regexp.MustCompile("^\\s{0,3}(```+|~~~+)")
-	markdownFence = regexp.MustCompile("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
-)
+var markdownFence = regexp.MustCompile("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
 
-// unfenced takes off one Markdown fence around a whole document.
+// unfenced removes one Markdown fence around a whole document.
 func unfenced(text string) string {
 	m := markdownFence.FindStringSubmatch(text)
 	if m == nil {
@@ -27,11 +26,11 @@ func withoutFences(text string) string {
 	var b strings.Builder
 	fence := ""
 	for line := range strings.Lines(text) {
-		m := fenceLine.FindStringSubmatch(line)
+		mark, _, ok := markdown.Fence(strings.TrimRight(line, "\r\n"))
 		switch {
-		case m != nil && fence == "":
-			fence = m[1]
-		case m != nil && strings.HasPrefix(m[1], fence):
+		case ok && fence == "":
+			fence = mark
+		case ok && strings.HasPrefix(mark, fence):
 			fence = ""
 		case fence == "":
 			b.WriteString(line)

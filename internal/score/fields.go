@@ -175,7 +175,7 @@ func hasAny(object map[string]any, keys []string) bool {
 
 func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
-// scalar returns a value that is no list and no object as text.
+// scalar returns a value as text, unless it is a list or an object.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -3,13 +3,15 @@ package score
 import (
 	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-// line is one line of a report with where it stands: code, a comment and a quotation say
-// nothing by which a report could pass.
+// line is one line of a report with its context: code, comments and quotations cannot
+// make a report pass.
 type line struct {
 	number  int
-	text    string // without what only dresses it
+	text    string // without decoration
 	heading int    // the level of a heading, 0 for any other line
 	fenced  bool
 	data    bool // in a fence of a language that holds values or code and no tool's output
@@ -51,16 +53,15 @@ var dataLanguages = map[string]bool{
 
 // reader keeps what the lines before one say about it.
 type reader struct {
-	out         []line
-	fence       string
-	fenceLine   int
-	data        bool
-	later       int // the level of the heading that is about what is for later, 0: none
-	earlier     int // the level of the heading that speaks of an earlier round, 0: none
-	earlierLog  bool
-	inComment   bool
-	commentFrom int
-	last        string // the last line that was not empty, outside fences
+	out        []line
+	fence      string
+	fenceLine  int
+	data       bool
+	later      int // the level of the heading that is about what is for later, 0: none
+	earlier    int // the level of the heading that speaks of an earlier round, 0: none
+	earlierLog bool
+	comments   markdown.Comments
+	last       string // the last line that was not empty, outside fences
 }
 
 // readLines cuts a report into lines.
@@ -78,16 +79,16 @@ func readLines(document string, m *meter) []line {
 		}
 		r.add(n, strings.TrimRight(text, " \t\r\n"))
 	}
-	if r.fence != "" { // never closed: the rest of the report is no log for certain
+	if r.fence != "" { // never closed: the rest of the report is not certainly a log
 		for i := range r.out {
 			if r.out[i].number > r.fenceLine {
 				r.out[i].data = false
 			}
 		}
 	}
-	if r.inComment { // never closed: hidden from who reads it, and not from us
+	if r.comments.Open { // never closed: hidden from readers, and not from us
 		for i := range r.out {
-			if r.out[i].number >= r.commentFrom {
+			if r.out[i].number >= r.comments.From {
 				r.out[i].comment, r.out[i].quoted = false, true
 			}
 		}
@@ -97,7 +98,7 @@ func readLines(document string, m *meter) []line {
 }
 
 func (r *reader) add(n int, text string) {
-	if m := fenceOf(text); m != nil && !r.inComment && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
+	if m := fenceOf(text); m != nil && !r.comments.Open && (r.fence == "" || strings.HasPrefix(m[1], r.fence) && m[2] == "") {
 		r.turn(n, m[1], m[2])
 		return
 	}
@@ -205,33 +206,12 @@ func (*reader) about(text string) (later, earlier bool) {
 	return later, earlier && !now
 }
 
-// uncomment takes HTML comments out of a line; hidden reports whether nothing but one is left.
+// uncomment removes HTML comments from a line; hidden reports whether nothing else is on it.
 func (r *reader) uncomment(n int, text string) (rest string, hidden bool) {
-	if !r.inComment && !strings.Contains(text, "<!--") {
-		return text, false
+	if rest = r.comments.Strip(n, text); rest != text && strings.TrimSpace(rest) == "" {
+		return text, true
 	}
-	var b strings.Builder
-	whole := text
-	for text != "" {
-		if r.inComment {
-			_, after, closed := strings.Cut(text, "-->")
-			if !closed {
-				break
-			}
-			r.inComment, text = false, after
-			continue
-		}
-		before, after, opens := strings.Cut(text, "<!--")
-		b.WriteString(before)
-		if !opens {
-			break
-		}
-		r.inComment, r.commentFrom, text = true, n, after
-	}
-	if strings.TrimSpace(b.String()) == "" {
-		return whole, true
-	}
-	return b.String(), false
+	return rest, false
 }
 
 // narrow writes full-width characters as the ASCII ones.

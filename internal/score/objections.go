@@ -11,9 +11,9 @@ import (
 // maxSpeaking bounds the lines that are quoted against a pass.
 const maxSpeaking = 6
 
-// readVerdict fills verdict, findings, criteria and objections. A "verdict" field goes before the
-// words of the text. Whatever contradicts a stated pass is an objection, which asks the person: a
-// gate held too long costs a question, one opened wrongly costs trust.
+// readVerdict fills verdict, findings, criteria and objections. A "verdict" field takes
+// precedence over the words of the text. Anything that contradicts a stated pass is an objection,
+// which asks the person: a gate held too long costs a question, one opened wrongly costs trust.
 func (a *Assessment) readVerdict(e envelope, m *meter) {
 	lines := readLines(a.Document, m)
 	all := statements(lines)

@@ -91,8 +91,8 @@ func (s sentence) proseAgainst() bool {
 	return false
 }
 
-// predicate reports whether a word of failure says what something does, and is no attribute of the
-// word behind it.
+// predicate reports whether a word of failure is a predicate, and not an attribute of the
+// next word.
 func (s sentence) predicate(i int) bool {
 	t := s.tokens[i]
 	n, marks := s.next(i)

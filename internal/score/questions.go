@@ -44,7 +44,7 @@ func readQuestions(object map[string]any) []workflow.Question {
 }
 
 const (
-	// maxOptions bounds the answers that a question offers; fewer than two are no choice.
+	// maxOptions bounds the answers that a question offers; fewer than two offer no choice.
 	maxOptions = 9
 	maxOption  = 200 // characters
 )
@@ -131,7 +131,7 @@ func FreshIDs(questions []workflow.Question, taken func(id string) bool) {
 }
 
 // mergeQuestions appends the questions of b that a does not ask already; an id
-// that both use for different questions is given anew.
+// that both use for different questions gets a new one.
 func mergeQuestions(a, b []workflow.Question) []workflow.Question {
 	out := append([]workflow.Question{}, a...)
 	texts, ids := map[string]bool{}, map[string]bool{}

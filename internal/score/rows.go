@@ -247,8 +247,8 @@ func rating(us []unit) (string, bool) {
 
 var inBrackets = regexp.MustCompile(`[(（][^)）]*[)）]`)
 
-// findingStatus reads words such as "Fixed, verified"; anything else given is open. What is left
-// as it is counts as withdrawn, but for a critical finding.
+// findingStatus reads words such as "Fixed, verified"; anything else given is open. A finding
+// that is accepted as it is counts as withdrawn, unless it is critical.
 func findingStatus(s, severity string) string {
 	s = inBrackets.ReplaceAllString(strings.TrimPrefix(strings.ToLower(s), "[x]"), "")
 	if len(units(s)) == 0 {

@@ -1,6 +1,5 @@
-// Package score reads what a model submitted for a stage. It is made of pure
-// functions over text and never fails: whatever the text, there is an
-// [Assessment] that says what could be read out of it.
+// Package score reads a model's submission for a stage. It is made of pure functions
+// over text and never fails: every text has an [Assessment] of its contents.
 //
 // A submission is a document, usually in a JSON envelope beside a claimed score,
 // gaps and questions; the envelope may be bare, fenced, slightly broken, wrapped
@@ -61,7 +60,7 @@ func (a Assessment) Score() float64 {
 // Effective returns the verdict that counts. What contradicts a stated pass does not make it
 // another verdict: see [Assessment.Doubted].
 func (a Assessment) Effective() workflow.Verdict {
-	// "Blocked" beside what is known to be broken is the older word for a fail.
+	// "Blocked" beside a known failure is the older word for a fail.
 	if a.Verdict == workflow.Blocked && (len(workflow.FailedCriteria(a.Criteria)) > 0 || a.criticalOpen()) {
 		return workflow.Fail
 	}
@@ -125,7 +124,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	return a
 }
 
-// plainText takes off what a text is wrapped in: a byte order mark, JSON quotes
+// plainText removes the wrapping of a text: a byte order mark, JSON quotes
 // around the whole, or one Markdown fence around the whole.
 func plainText(text string) string {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"))
@@ -138,7 +137,7 @@ func plainText(text string) string {
 	return unfenced(text)
 }
 
-// Limits of what is kept beside a document; all of it stands in the stored text.
+// Limits of the values kept beside a document; the stored text has all of them.
 const (
 	maxItems = 200
 	maxText  = 2000 // characters

@@ -59,7 +59,7 @@ func (s sentence) separatorBefore(i int) bool {
 	return false
 }
 
-// next returns the index of the next token that is no mark, and whether marks stood before it.
+// next returns the index of the next token that is not a mark, and whether marks precede it.
 func (s sentence) next(i int) (at int, marks bool) {
 	for i++; i < len(s.tokens); i++ {
 		t := s.tokens[i]

@@ -43,7 +43,7 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 }
 
 // ReadSprints reads the headings "## Sprint N: title" of a plan, in their order,
-// outside code fences. A number that comes twice counts once; repeated says so.
+// outside code fences. A number that comes twice counts once and is listed in repeated.
 func ReadSprints(document string) (out []workflow.Sprint, repeated []string) {
 	if out, repeated = readSprints(withoutFences(document)); len(out) == 0 {
 		// The whole plan may stand in a fence, with words around it.
@@ -68,7 +68,7 @@ func readSprints(document string) (out []workflow.Sprint, repeated []string) {
 		if mark := seen[n]; mark != "" && mark != m[1] {
 			continue // "### Sprint 1 definition of done" belongs to "## Sprint 1"
 		} else if mark != "" {
-			repeated = append(repeated, fmt.Sprintf("Sprint %d has two headings; only the first counts, so number the other anew", n))
+			repeated = append(repeated, fmt.Sprintf("Sprint %d has two headings; only the first counts, so renumber the other", n))
 			continue
 		}
 		seen[n] = m[1]

@@ -13,7 +13,7 @@ type statement struct {
 	label   meaning // isWholeLabel, isStatusLabel or isSoftLabel
 	value   string
 	verdict workflow.Verdict
-	// sure is false where the value goes on with what is no plain verdict.
+	// sure is false where the value goes on with anything but a plain verdict.
 	sure bool
 	line line
 }
@@ -49,7 +49,7 @@ func statements(lines []line) []statement {
 }
 
 var (
-	// countLike is a count, or the header of a table: it speaks of the whole, and is no verdict.
+	// countLike is a count, or the header of a table: it describes the whole and is not a verdict.
 	countLike  = regexp.MustCompile(`^[*_ \t]*\d|\|[ \t]*$`)
 	labelSplit = regexp.MustCompile(`[:：|=]|[ \t][—–-]{1,2}[ \t]|——`)
 	inParens   = regexp.MustCompile(`[(（][^)）]*[)）]`)

@@ -138,8 +138,8 @@ func stillOpen(header string) bool {
 	return is != 0
 }
 
-// problemColumn is the column that says what was found: of those with such a head, or of all where
-// none has, the one with most words.
+// problemColumn is the column of the problems: of those with such a head, or of all columns
+// without one, the one with most words.
 func (t mdTable) problemColumn(sev, status int) int {
 	named := t.column(colProblem, sev, status)
 	best, most := named, 0

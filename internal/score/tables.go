@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,8 +20,6 @@ type mdTable struct {
 	verdictsFirst bool
 }
 
-var tableRule = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
-
 // markdownTables reads the tables of a report but those about an earlier round. taken has the
 // numbers of the lines that they take up.
 func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
@@ -32,20 +31,20 @@ func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
 		switch {
 		case !strings.Contains(text, "|") || l.data || l.comment:
 			open = false
-		case follows && !open && ruleLine(text):
-			t := mdTable{header: Cells(strings.TrimLeft(lines[i-1].text, "> \t"), "*_`")}
+		case follows && !open && markdown.IsTableRule(text):
+			t := mdTable{header: markdown.Cells(strings.TrimLeft(lines[i-1].text, "> \t"), "*_`")}
 			for i := range t.header {
 				t.header[i] = strings.ToLower(t.header[i])
 				t.is = append(t.is, headerMeaning(t.header[i]))
 			}
 			out, open = append(out, t), true
 			taken[l.number], taken[lines[i-1].number] = true, true
-		case open && follows && ruleLine(text):
+		case open && follows && markdown.IsTableRule(text):
 			taken[l.number] = true
 		case open && follows:
 			// A row may lack cells at its end, or have an unescaped bar in its last.
 			t := &out[len(out)-1]
-			row := Cells(text, "*_`")
+			row := markdown.Cells(text, "*_`")
 			for len(row) < len(t.header) {
 				row = append(row, "")
 			}
@@ -58,24 +57,6 @@ func markdownTables(lines []line) (out []mdTable, taken map[int]bool) {
 		}
 	}
 	return out, taken
-}
-
-// ruleLine reports whether a line is the rule below the head of a table.
-func ruleLine(text string) bool {
-	return strings.Trim(text, "|:- \t") == "" && tableRule.MatchString(text)
-}
-
-// Cells splits a row of a Markdown table at its bars, but for escaped ones, and takes the
-// marks off the ends of each cell.
-func Cells(line, marks string) []string {
-	const escaped = "\x00"
-	line = strings.ReplaceAll(strings.TrimSpace(line), `\|`, escaped)
-	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
-	parts := strings.Split(line, "|")
-	for i := range parts {
-		parts[i] = strings.Trim(strings.TrimSpace(strings.ReplaceAll(parts[i], escaped, "|")), marks)
-	}
-	return parts
 }
 
 // headerMeaning reads the head of a column: as a whole, else by its first words, else by its last.

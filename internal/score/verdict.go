@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// needsLine is where a report without a field says what it is blocked on.
+// needsLine names the reason why a report without a field is blocked.
 var needsLine = regexp.MustCompile(`(?im)^[^\w\p{Han}\n>]*(?:blocked(?:[ \t]+(?:on|by))?|needs(?:[ \t]+from[ \t]+the[ \t]+human)?|受阻|阻塞|需要)[*_ \t]*[:：][*_ \t]*(\S.*)$`)
 
 // blockedValue is a stated verdict that goes on with what is needed.

@@ -29,8 +29,8 @@ func StatOf(text []byte) Stat {
 	return Stat{Exists: true, Size: int64(len(text)), SHA256: workflow.Hash(text)}
 }
 
-// ContentPath returns where a text belongs, relative to the project; n > 0 tells
-// apart texts of one kind and instant.
+// ContentPath returns where a text belongs, relative to the project; n > 0
+// distinguishes texts of one kind and moment.
 func ContentPath(sessionID string, t Text, n int) string {
 	stamp := t.At.UTC().Format("20060102T150405.000Z")
 	if n > 0 {

@@ -56,7 +56,7 @@ func keyPath(pointer jsontext.Pointer) string {
 	return strconv.Quote(b.String())
 }
 
-// kindName names what stands in a file, for people.
+// kindName names the kinds of JSON values, for people.
 var kindName = map[jsontext.Kind]string{
 	'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number", '{': "an object", '[': "a list",
 }
@@ -81,7 +81,7 @@ func wanted(t reflect.Type) string {
 	return "an object"
 }
 
-// offsetOf returns where the value of a key of the outermost object begins; 0 if it has no such key.
+// offsetOf returns where the value of a key of the outermost object begins; 0 without such a key.
 func offsetOf(data []byte, key string) int64 {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Trouble gives an error that came of reading or writing the project in dir its
-// code, its cause, and what the person can do about it. Errors that have a code,
-// and the context's own, are returned as they are.
+// Trouble gives an error from reading or writing the project in dir its code, its cause
+// and a remedy. Errors that have a code, and those of the context, are returned unchanged.
 func Trouble(dir *durable.Dir, err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) {
@@ -36,7 +35,7 @@ func Trouble(dir *durable.Dir, err error) error {
 			WithHint("bmad-mcp stays inside the project: make it a folder of it")
 	}
 	if info, statErr := dir.Stat(Folder); statErr == nil && !info.IsDir() {
-		return fault.New(fault.Storage, "%s is a file, where the folder with the sessions is due", dir.Join(Folder)).
+		return fault.New(fault.Storage, "%s is a file; want the folder that holds the sessions", dir.Join(Folder)).
 			WithHint("move the file away, then repeat the action")
 	}
 	if remedy, ok := durable.Hostile(err); ok {

@@ -7,9 +7,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// upgrade fills in what a session of format 0, written by the Node server, says in
-// another way: which stage a saved artifact is of stands only in its file name. The
-// document of its current stage is taken over by the engine, which can store it.
+// upgrade fills in what a session of format 0, written by the Node server, states in
+// another way: the stage of a saved artifact follows only from its file name. The engine
+// takes over the document of the current stage, since it can store it.
 func upgrade(s *workflow.Session) {
 	for i, name := range s.Artifacts {
 		s.Artifacts[i] = slashes(name)
@@ -29,8 +29,8 @@ func upgrade(s *workflow.Session) {
 	}
 }
 
-// settleQuestions tells the questions that were answered from those that wait: that
-// server kept both in one list, and waits for answers only in its clarifying state.
+// settleQuestions separates answered questions from open ones: that server kept both in
+// one list, and waits for answers only in its clarifying state.
 func settleQuestions(rec *workflow.Record, waiting bool) {
 	if waiting {
 		return

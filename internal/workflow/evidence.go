@@ -4,9 +4,9 @@ import "time"
 
 // Audit is what the server found in a document by a rubric.
 type Audit struct {
-	// Score is 0 to 100: what is left of it after the points of the findings.
+	// Score is 100 minus the points of the findings, at least 0.
 	Score float64 `json:"score"`
-	// Summary says in one line what costs the most; empty when nothing was found.
+	// Summary names the costliest findings in one line; empty without findings.
 	Summary  string         `json:"summary,omitempty"`
 	Findings []AuditFinding `json:"findings,omitempty"`
 	Extra    Extra          `json:",unknown"`
@@ -21,9 +21,9 @@ type AuditFinding struct {
 	// Line counts from 1; 0 is the document as a whole.
 	Line    int    `json:"line,omitempty"`
 	Problem string `json:"problem"`
-	// Fix says what to do.
+	// Fix describes the remedy.
 	Fix string `json:"fix,omitempty"`
-	// Points is what the finding takes from the score.
+	// Points are subtracted from the score.
 	Points float64 `json:"points"`
 	Extra  Extra   `json:",unknown"`
 }

@@ -76,7 +76,7 @@ type Grant struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Policy is the gate's policy at the time.
 	Policy GateMode `json:"policy,omitempty"`
-	// Note says what kept a better channel from deciding.
+	// Note names the reason why a better channel did not decide.
 	Note  string `json:"note,omitempty"`
 	Extra Extra  `json:",unknown"`
 }

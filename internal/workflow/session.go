@@ -141,9 +141,9 @@ type Transition struct {
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Evidence says in words what came of the verify command of a submission.
 	Evidence string `json:"evidence,omitempty"`
-	// Judged is the hash of what a submission was found to be; see Record.Judged.
+	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
-	// Adoption says what a person has accepted, in the entry by which they have.
+	// Adoption describes the changes that a person accepts by this entry.
 	Adoption *Adoption `json:"adoption,omitempty"`
 	// Prev is the hash of the entry before; see chain.go.
 	Prev  string `json:"prev,omitempty"`
@@ -192,8 +192,8 @@ func (s *Session) Note(t Transition) {
 	s.Append(t)
 }
 
-// Record returns what is known of a stage, making an empty record for a stage
-// that the stored session did not have.
+// Record returns the record of a stage; an empty one, which it adds, for a stage that the
+// stored session did not have.
 func (s *Session) Record(id StageID) *Record {
 	if s.Stages == nil {
 		s.Stages = map[StageID]*Record{}

@@ -93,7 +93,7 @@ var standingShape = sync.OnceValue(func() string {
 			}
 			for i := range t.NumField() {
 				name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-				if name == "" || path == "" && slices.Contains(uncovered, name) {
+				if name == "" || name == "-" || path == "" && slices.Contains(uncovered, name) {
 					continue
 				}
 				keys = append(keys, path+"."+name)

@@ -47,7 +47,7 @@ const (
 	ActionCancel  Action = "cancel"
 )
 
-// ActionAdopt accepts a session that was changed by other hands. It is no action of the
+// ActionAdopt accepts a session that was changed by other hands. It is not an action of the
 // tool: only a person at a terminal can take it.
 const ActionAdopt Action = "adopt"
 

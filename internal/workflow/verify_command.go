@@ -55,8 +55,8 @@ func (s *Session) KeptVerify() map[StageID]VerifyCommand {
 	return maps.Clone(s.VerifyCommands)
 }
 
-// KeepVerify sets the verify commands of the session, and returns what the entry of the
-// history that tells of it holds.
+// KeepVerify sets the verify commands of the session, and returns them for the entry of the
+// history that records the change.
 func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]VerifyCommand {
 	s.VerifyCommands = commands
 	return maps.Clone(commands)

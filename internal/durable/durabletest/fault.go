@@ -167,7 +167,7 @@ func (o Outcome) Lost() bool {
 	return o.Fault.Kind == PowerLoss || o.Fault.Kind == HalfWrite || o.Fault.Kind == Kill
 }
 
-// String says what happened, for a test's messages.
+// String describes the outcome, for a test's messages.
 func (o Outcome) String() string {
 	return fmt.Sprintf("%s at step %d (%s %s)", o.Fault.Kind, o.Fault.Step, o.At.Op, o.At.Name)
 }

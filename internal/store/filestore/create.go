@@ -17,10 +17,10 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	}
 	id, ok := parseID(session.SessionID)
 	if !ok {
-		return fault.New(fault.InvalidArgument, "%q is no session id", session.SessionID)
+		return fault.New(fault.InvalidArgument, "%q is not a session id", session.SessionID)
 	}
 	if s.dir.Exists(store.SessionPath(id)) {
-		_ = s.dir.SyncDir(Folder) // whoever stored it may have died before it was confirmed
+		_ = s.dir.SyncDir(Folder) // the process that stored it may have died before it was confirmed
 		return fault.New(fault.Conflict, "session %q exists already", id)
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
@@ -35,8 +35,8 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 }
 
 // create stores a session: its name, the mapping, and last the session itself. A
-// crash before that leaves a name and an entry that belong to nobody, which the
-// next start takes over; an error leaves no name. The caller holds the project lock.
+// crash before that leaves an unused name and entry, which the next start takes
+// over; an error leaves no name. The caller holds the project lock.
 func (s *Store) create(ctx context.Context, id string, session *workflow.Session, names store.Names) error {
 	if err := s.prepare(ctx); err != nil {
 		return err

@@ -1,9 +1,9 @@
 // Package filestore keeps the sessions of a project as JSON files that people
-// can read with jq and mend with an editor:
+// can read with jq and fix with an editor:
 //
 //	.bmad-task/.gitignore               "*": run state is not for the repository
 //	.bmad-task/session-<id>.json        a session; its rename is the one commit point
-//	.bmad-task/names/<task name>        whose session has the name; its exclusive creation decides
+//	.bmad-task/names/<task name>        the session with that name; its exclusive creation decides
 //	.bmad-task/locks/<id>.lock          the lock of a session, never removed
 //	.bmad-task/locks/project.lock       held while a session is started
 //	.bmad-task/task-mapping*.json       id → name, derived from the sessions
@@ -79,8 +79,8 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	return s.read(canonical)
 }
 
-// missing is the error for a session that is not there: that of the state folder,
-// where it is that which is not there to be looked into.
+// missing is the error for a session that does not exist: that of the state folder,
+// where the folder itself cannot be read.
 func (s *Store) missing(ref string) error {
 	info, err := s.dir.Stat(Folder)
 	switch {
@@ -114,7 +114,7 @@ func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error
 		return workflow.Summary{}, err
 	}
 	if canonical, ok := parseID(id); !ok || canonical != id {
-		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is passed over", Folder, id).
+		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
 			WithHint("rename it to session-<session_id>.json")
 	}
 	session, err := s.read(id)
@@ -141,7 +141,7 @@ func itself(found, id string) error {
 		return nil
 	}
 	return fault.New(fault.Storage, "session file %s holds another session: %q", store.SessionPath(id), found).
-		WithHint("rename the file to session-%s.json, or mend its session_id", found)
+		WithHint("rename the file to session-%s.json, or fix its session_id", found)
 }
 
 // Find returns the id for an id or a task name.
@@ -200,7 +200,7 @@ func (s *Store) All(ctx context.Context) ([]workflow.Summary, []store.Broken, er
 			files = append(files, id)
 		}
 	}
-	// Decoding is most of the work, and each file stands alone.
+	// Decoding is most of the work, and the files do not depend on each other.
 	read, errs := make([]workflow.Summary, len(files)), make([]error, len(files))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -294,8 +294,8 @@ func (s *Store) Confirm(ctx context.Context, _ string) error {
 	return s.storage(s.dir.SyncDir(Folder))
 }
 
-// gone reports whether there is surely nothing of that name: an error that leaves it
-// open is none.
+// gone reports whether a name certainly does not exist; an error that leaves it open does
+// not count.
 func (s *Store) gone(name string) bool {
 	_, err := s.dir.Lstat(name)
 	return errors.Is(err, fs.ErrNotExist)

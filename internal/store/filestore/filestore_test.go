@@ -311,7 +311,7 @@ func TestFolderThatIsAFileOrALinkOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := workflow.Default().NewSession(uuid.NewString(), "o", "/p", "t", time.Now())
-	if err := openStore(t, path).Create(ctx, session, storetest.Numbered("n")); !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), "is a file, where the folder") {
+	if err := openStore(t, path).Create(ctx, session, storetest.Numbered("n")); !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), "is a file; want the folder") {
 		t.Errorf("got %v", err)
 	}
 	path, outside := t.TempDir(), t.TempDir()

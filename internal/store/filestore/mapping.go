@@ -17,8 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The mapping says which session has which task name, for people and their
-// scripts. It is an object in task-mapping.json; when that has grown to
+// The mapping lists the task name of each session, for people and their scripts. It is an object in task-mapping.json; when that has grown to
 // mappingLimit it is set aside as task-mapping-000001.json and so on, and a new
 // one begun, so that the cost of a start does not grow with the project. All of it:
 //
@@ -35,7 +34,7 @@ const (
 	entryStart = "\n  \""
 )
 
-// MappingEntry is what the mapping says of a session.
+// MappingEntry is the mapping's entry for a session.
 type MappingEntry struct {
 	TaskName  string    `json:"task_name"`
 	Objective string    `json:"objective"`
@@ -82,8 +81,8 @@ func (s *Store) dropUnstored() error {
 	return s.dir.Replace(MappingFile, cleaned)
 }
 
-// wholeMapping reports whether an entry can be appended. Only its ends are looked
-// at: it is never written in parts, so that damage to it comes from outside.
+// wholeMapping reports whether an entry can be appended. It checks only the ends: the file
+// is never written in parts, so that damage comes from outside.
 func wholeMapping(data []byte) bool {
 	text := string(data)
 	return text == emptyMapping || strings.HasPrefix(text, "{\n") && strings.HasSuffix(text, "}"+mappingEnd) && strings.Contains(text, entryStart)
@@ -132,9 +131,9 @@ func appendEntry(data []byte, session workflow.Summary) ([]byte, error) {
 	return append(append(out, bytes.TrimRight(body.Bytes(), "\n")...), mappingEnd...), nil
 }
 
-// rebuildMapping writes the mapping anew if it is missing or broken.
+// rebuildMapping rewrites the mapping if it is missing or broken.
 func (s *Store) rebuildMapping(ctx context.Context) error {
-	lock, err := s.mendLock(ctx)
+	lock, err := s.repairLock(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,21 +144,21 @@ func (s *Store) rebuildMapping(ctx context.Context) error {
 	return s.writeMapping(ctx, nil)
 }
 
-// mappingLooksWhole is a look at the ends of the newest part of the mapping.
+// mappingLooksWhole checks the ends of the newest part of the mapping.
 func (s *Store) mappingLooksWhole() bool {
 	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	return err == nil && wholeMapping(data)
 }
 
-// writeMapping writes the whole mapping anew from the sessions, and one more that is about
-// to be stored; more may be nil. The caller holds the project lock.
+// writeMapping rewrites the whole mapping from the sessions and one that is about to be
+// stored; more may be nil. The caller holds the project lock.
 func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error {
 	sessions, broken, err := s.All(ctx)
 	if err != nil {
 		return err
 	}
-	// What only the mapping knows goes first, so that no cut can lose it: each part is
-	// replaced whole, and these stand in the first that is written.
+	// Entries that only the mapping has go first, so that no crash can lose them: each part
+	// is replaced whole, and they are in the first one.
 	sessions = append(s.mappedOnly(sessions, broken), sessions...)
 	if more != nil {
 		sessions = append(sessions, more.Summary())
@@ -188,8 +187,8 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	return nil
 }
 
-// mappedOnly returns what the mapping says of others than the sessions listed, while some
-// cannot be read: it may be all that is left of them.
+// mappedOnly returns the mapping's entries for sessions that are not listed, while some
+// sessions cannot be read: nothing else may be left of those.
 func (s *Store) mappedOnly(sessions []workflow.Summary, broken []store.Broken) []workflow.Summary {
 	if len(broken) == 0 {
 		return nil
@@ -236,9 +235,9 @@ func (s *Store) mappingParts() []string {
 	return parts
 }
 
-// MappingFaults says where the mapping differs from what the sessions say of themselves.
-// Entries of no session are no fault while some sessions cannot be read. An
-// error says that the mapping cannot be used at all.
+// MappingFaults lists where the mapping differs from the sessions. Entries without a
+// session do not count while some sessions cannot be read. An error means that the
+// mapping cannot be used at all.
 func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []string, err error) {
 	mapping, err := s.Mapping()
 	if err != nil {
@@ -254,7 +253,7 @@ func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken
 	}
 	for _, id := range slices.Sorted(maps.Keys(mapping)) {
 		if len(broken) == 0 && !s.dir.Exists(store.SessionPath(id)) {
-			faults = append(faults, fmt.Sprintf("has an entry for %s, which is no session", id))
+			faults = append(faults, fmt.Sprintf("has an entry for %s, which is not a session", id))
 		}
 	}
 	return faults, nil
@@ -269,7 +268,7 @@ func (s *Store) Mapping() (map[string]MappingEntry, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := json.Unmarshal(data, &all); err != nil {
-			return nil, fmt.Errorf("%s is no JSON object of session ids and their task names", name)
+			return nil, fmt.Errorf("%s is not a JSON object of session ids and their task names", name)
 		}
 	}
 	return all, nil

@@ -17,14 +17,14 @@ const maxNameFile = 4 << 10
 
 func namePath(name string) string { return NamesFolder + "/" + name }
 
-// PlainName reports whether a task name is one path element, and no hidden one: those
-// alone have a file in NamesFolder.
+// PlainName reports whether a task name is a single path element that is not hidden: only
+// such names have a file in NamesFolder.
 func PlainName(name string) bool {
 	return name != "" && len(name) <= 100 && name[0] != '.' && !strings.ContainsAny(name, `/\:*?"<>|`+"\x00\n\r")
 }
 
-// owner returns the id of the stored session that a name was given to, "" if there is
-// none. An error leaves it open.
+// owner returns the id of the stored session with a name, "" if no session has it. An
+// error leaves it open.
 func (s *Store) owner(name string) (string, error) {
 	data, err := s.dir.ReadFile(namePath(name), maxNameFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,8 +53,8 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 	if owner, err := s.owner(name); err != nil || owner != "" {
 		return false, err
 	}
-	// Its file is damaged, or its session gone: then the sessions themselves are asked,
-	// and the mapping for those that cannot be read.
+	// Its file is damaged, or its session gone: the sessions themselves decide, and the
+	// mapping for those that cannot be read.
 	sessions, broken, err := s.All(ctx)
 	if err != nil {
 		return false, err
@@ -64,7 +64,7 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 }
 
 // reserve takes the first free name for a session by creating its file
-// exclusively: whoever creates it has the name, whatever a look before said. The caller
+// exclusively: the creator has the name, whatever an earlier check returned. The caller
 // holds the project lock.
 func (s *Store) reserve(ctx context.Context, id string, names store.Names) (string, error) {
 	var trouble error
@@ -98,7 +98,7 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (stri
 
 // rememberName gives a name that was changed by hand in the session file to its session.
 func (s *Store) rememberName(ctx context.Context, session *workflow.Session) error {
-	lock, err := s.mendLock(ctx)
+	lock, err := s.repairLock(ctx)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Names returns which session has each name, by the files of NamesFolder.
+// Names returns the session of each name, from the files of NamesFolder.
 func (s *Store) Names() (map[string]string, error) {
 	entries, err := s.dir.ReadDir(NamesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -22,14 +22,14 @@ func (s *Store) Names() (map[string]string, error) {
 	names := map[string]string{}
 	for _, e := range entries {
 		if PlainName(e.Name()) {
-			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // none is no session's
+			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty where it cannot be read
 			names[e.Name()] = strings.TrimSpace(string(id))
 		}
 	}
 	return names, err
 }
 
-// Repair makes again what derives from the sessions: the names, the mapping and
+// Repair recreates the files that derive from the sessions: the names, the mapping and
 // IgnoreFile. Names that belong to no session go to discard, unless there are sessions
 // that cannot be read. It returns what it did.
 func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []string, err error) {
@@ -51,7 +51,7 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if err != nil {
 		return done, err
 	}
-	if len(broken) > 0 { // a name or an entry may be that of a session that cannot be read
+	if len(broken) > 0 { // a name or an entry may belong to a session that cannot be read
 		discard = nil
 	}
 	renamed, err := s.repairNames(sessions, discard)
@@ -65,7 +65,7 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if err := s.writeMapping(ctx, nil); err != nil {
 		return done, err
 	}
-	return append(done, "wrote the mapping anew"), nil
+	return append(done, "rewrote the mapping"), nil
 }
 
 func (s *Store) repairNames(sessions []workflow.Summary, discard func(name string) error) (done []string, err error) {

@@ -20,7 +20,7 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 	if err != nil {
 		return nil, s.storage(err)
 	}
-	s.mendDerived(ctx, session)
+	s.repairDerived(ctx, session)
 	return session, nil
 }
 
@@ -60,20 +60,20 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }
 
-// mendPatience bounds how long an update that is stored waits for the lock to mend what
-// is derived: whoever holds it is likely to do that, too.
-const mendPatience = 200 * time.Millisecond
+// repairPatience bounds how long an update that is stored waits for the lock to repair
+// derived files: the process that holds it is likely to repair them too.
+const repairPatience = 200 * time.Millisecond
 
-// mendLock takes the project lock, if it is soon to be had.
-func (s *Store) mendLock(ctx context.Context) (*durable.Lock, error) {
-	ctx, cancel := context.WithTimeout(ctx, mendPatience)
+// repairLock takes the project lock if it soon becomes free.
+func (s *Store) repairLock(ctx context.Context) (*durable.Lock, error) {
+	ctx, cancel := context.WithTimeout(ctx, repairPatience)
 	defer cancel()
 	return s.dir.Lock(ctx, ProjectLock)
 }
 
-// mendDerived makes the mapping and the session's name again where they are missing.
-// They are derived: trouble with them must not fail an update that is stored.
-func (s *Store) mendDerived(ctx context.Context, session *workflow.Session) {
+// repairDerived recreates the mapping and the session's name where they are missing. A
+// problem with them must not fail an update that is stored.
+func (s *Store) repairDerived(ctx context.Context, session *workflow.Session) {
 	if !s.mappingLooksWhole() {
 		_ = s.rebuildMapping(ctx)
 	}

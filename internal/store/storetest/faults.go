@@ -15,7 +15,7 @@ import (
 )
 
 // RunFaults breaks and cuts every operation of a backend on files at every step:
-// what it acknowledged is there, what it did not is there wholly or not at all,
+// an acknowledged operation is there, any other is there wholly or not at all,
 // every JSON file parses, and the operation can be repeated. open returns
 // the backend of a project folder; seeds are disks to begin with, by name.
 func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]func(*durable.Dir)) {
@@ -119,7 +119,7 @@ func checkJSON(t *testing.T, o durabletest.Outcome, dir *durable.Dir) {
 	}
 	for _, e := range entries {
 		if data, err := dir.ReadFile(path.Join(store.Folder, e.Name()), durable.MaxText); strings.HasSuffix(e.Name(), ".json") && (err != nil || !json.Valid(data)) {
-			t.Fatalf("%v: %s is no JSON: %q, %v", o, e.Name(), data, err)
+			t.Fatalf("%v: %s is not JSON: %q, %v", o, e.Name(), data, err)
 		}
 	}
 }

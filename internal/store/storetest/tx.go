@@ -63,7 +63,7 @@ func testUpdateFails(t *testing.T, b Backend, reopen func() Backend) {
 	}
 }
 
-// testContentsInUpdate checks that an update sees the texts it has put and those of before.
+// testContentsInUpdate checks that an update sees its own texts and the earlier ones.
 func testContentsInUpdate(t *testing.T, b Backend, reopen func() Backend) {
 	s := create(t, b, 1, "task")
 	before := put(t, b, s.SessionID, []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "before", At: epoch}})[0]

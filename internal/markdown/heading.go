@@ -1,0 +1,156 @@
+package markdown
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Heading is a heading with the lines that belong to it.
+type Heading struct {
+	Line, End int // End is the first line that no longer belongs to it
+	Level     int // 1 to 6; BoldKnown and BoldOther for lines that only look like headings
+	Text      string
+	Name      string // normalized for comparing
+	Rest      string // what follows a heading in its own line
+}
+
+// The levels of headings that are written without #: a bold or bare line with one of
+// the names, and any other bold line.
+const (
+	BoldKnown = 7
+	BoldOther = 8
+)
+
+var (
+	hashHeading = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+|$)(.*?)[ \t]*#*[ \t]*$`)
+	boldLine    = regexp.MustCompile(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
+	numbering   = regexp.MustCompile(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+)`)
+	nonFunction = strings.NewReplacer("non-functional", "nonfunctional", "non functional", "nonfunctional", "非功能性", "nonfunctional", "非功能", "nonfunctional")
+)
+
+// HashHeading reads a heading that is written with #.
+func HashHeading(line string) (level int, text string, ok bool) {
+	m := hashHeading.FindStringSubmatch(line)
+	if m == nil {
+		return 0, "", false
+	}
+	return len(m[1]), strings.TrimSpace(m[2]), true
+}
+
+func (d *Document) readHeadings(names []string) {
+	for i, l := range d.Said {
+		if d.Code[i] || strings.TrimSpace(l) == "" {
+			continue
+		}
+		if h, ok := d.headingAt(i, names); ok {
+			d.Heads = append(d.Heads, h)
+		}
+	}
+	// Each heading ends where one of its level or above begins.
+	var open []int
+	for i := range d.Heads {
+		d.Heads[i].End = len(d.Lines)
+		for len(open) > 0 && d.Heads[open[len(open)-1]].Level >= d.Heads[i].Level {
+			d.Heads[open[len(open)-1]].End = d.Heads[i].Line
+			open = open[:len(open)-1]
+		}
+		open = append(open, i)
+	}
+}
+
+func (d *Document) headingAt(i int, names []string) (Heading, bool) {
+	l := d.Said[i]
+	if level, text, ok := HashHeading(l); ok {
+		return newHeading(i, level, text, ""), text != ""
+	}
+	trimmed := strings.TrimSpace(l)
+	if i+1 < len(d.Lines) && IsUnderline(d.Said[i+1]) && len(trimmed) <= 120 &&
+		!strings.ContainsAny(trimmed[:1], "|>-*+#=<") && (i == 0 || strings.TrimSpace(d.Said[i-1]) == "") {
+		level := 2
+		if strings.Contains(d.Said[i+1], "=") {
+			level = 1
+		}
+		return newHeading(i, level, trimmed, ""), true
+	}
+	if m := boldLine.FindStringSubmatch(l); m != nil {
+		h := newHeading(i, BoldOther, strings.TrimRight(m[1], ":：."), m[2])
+		if MatchesName(h.Name, names) && len(h.Name) <= 60 {
+			h.Level = BoldKnown
+			return h, true
+		}
+		return h, m[2] == "" && !strings.ContainsAny(m[1][len(m[1])-1:], ".!?,;")
+	}
+	return d.bareHeading(i, names)
+}
+
+// bareHeading reads a line that is a heading only because it begins a paragraph
+// with the name of a section, alone or before a colon.
+func (d *Document) bareHeading(i int, names []string) (Heading, bool) {
+	l := d.Said[i]
+	if len(names) == 0 || i > 0 && strings.TrimSpace(d.Said[i-1]) != "" || strings.Contains(l, "|") || bulleted(l) {
+		return Heading{}, false
+	}
+	bare, rest := strings.TrimSpace(l), ""
+	if at := strings.IndexAny(bare, ":："); at >= 0 {
+		bare, rest = bare[:at], strings.TrimLeft(bare[at:], ":：")
+	}
+	if len(bare) > 80 {
+		return Heading{}, false
+	}
+	if n := NameOf(bare); !slices.Contains(names, n) && !slices.Contains(names, "="+n) {
+		return Heading{}, false
+	}
+	return newHeading(i, BoldKnown, bare, rest), true
+}
+
+func newHeading(line, level int, s, rest string) Heading {
+	s = strings.TrimSpace(s)
+	return Heading{Line: line, Level: level, Text: s, Name: NameOf(s), Rest: strings.TrimSpace(rest)}
+}
+
+// Unnumbered returns a heading without its number.
+func Unnumbered(text string) string { return numbering.ReplaceAllString(text, "") }
+
+// NameOf normalizes a heading: no numbering, emphasis or signs, lower case, single spaces.
+func NameOf(s string) string {
+	s = strings.Trim(strings.TrimSpace(s), "*_`#:： ")
+	s = Unnumbered(s)
+	s = nonFunction.Replace(strings.ToLower(s))
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '/' || r == '-' {
+			return r
+		}
+		return ' '
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// MatchesName reports whether a heading's name contains one of the names as whole
+// words, or is the name where that begins with =; Chinese has no spaces between words.
+func MatchesName(name string, names []string) bool {
+	for _, n := range names {
+		if whole, ok := strings.CutPrefix(n, "="); ok && name == whole {
+			return true
+		} else if n == "" || ok {
+			continue
+		}
+		for from := 0; ; {
+			i := strings.Index(name[from:], n)
+			if i < 0 {
+				break
+			}
+			i += from
+			if (n[0] >= 0x80 || i == 0 || !wordByte(name[i-1])) && (n[0] >= 0x80 || i+len(n) == len(name) || !wordByte(name[i+len(n)])) {
+				return true
+			}
+			from = i + 1
+		}
+	}
+	return false
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}

@@ -1,0 +1,104 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	fenceMark  = regexp.MustCompile("^ {0,3}(```+|~~~+)(.*)$")
+	inlineCode = regexp.MustCompile("`[^`\n]+`")
+	listItem   = regexp.MustCompile(`^([ \t]*)(?:[-*+•·]|\d{1,3}[.)、）]|[(（]\d{1,2}[)）])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
+	underline  = regexp.MustCompile(`^ {0,3}(?:=+|-{3,})[ \t]*$`)
+	rule       = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+)
+
+// Fence reads a line that opens or closes a code block: its mark, and what follows it.
+func Fence(line string) (mark, info string, ok bool) {
+	if !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
+		return "", "", false
+	}
+	m := fenceMark.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], strings.TrimSpace(m[2]), true
+}
+
+// Comments removes HTML comments from lines, which may begin and end in different ones.
+type Comments struct {
+	// Open is true inside a comment, From the number of the line where the last one began.
+	Open bool
+	From int
+}
+
+// Strip returns a line without its comments; n is its number.
+func (c *Comments) Strip(n int, line string) string {
+	if !c.Open && !strings.Contains(line, "<!--") {
+		return line
+	}
+	var b strings.Builder
+	for line != "" {
+		if c.Open {
+			_, after, closed := strings.Cut(line, "-->")
+			line, c.Open = after, !closed
+			continue
+		}
+		before, after, opens := strings.Cut(line, "<!--")
+		b.WriteString(before)
+		if line, c.Open = after, opens; opens {
+			c.From = n
+		}
+	}
+	return b.String()
+}
+
+// WithoutCode returns a text with a space in place of each piece of inline code.
+func WithoutCode(text string) string { return inlineCode.ReplaceAllString(text, " ") }
+
+// blankCode empties the inline code of a line, which keeps its length.
+func blankCode(line string) string {
+	if strings.IndexByte(line, '`') < 0 {
+		return line
+	}
+	return inlineCode.ReplaceAllStringFunc(line, func(c string) string {
+		return "`" + strings.Repeat(" ", len(c)-2) + "`"
+	})
+}
+
+// Item returns the indentation and the text of a list item, without its mark.
+func Item(line string) (indent int, body string, ok bool) {
+	m := listItem.FindStringSubmatch(line)
+	if m == nil {
+		return 0, "", false
+	}
+	return len(m[1]), m[2], true
+}
+
+// bulleted reports whether a line begins with a bullet. A number does not count: it may
+// belong to a heading.
+func bulleted(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	return len(line) > 1 && strings.ContainsAny(line[:1], "-*+") && line[1] == ' '
+}
+
+// IsUnderline reports whether a line makes a heading of the one above it, or is a rule.
+func IsUnderline(line string) bool { return underline.MatchString(line) }
+
+// IsTableRule reports whether a line is the rule below the head of a table.
+func IsTableRule(line string) bool {
+	return strings.Trim(line, "|:- \t") == "" && rule.MatchString(line)
+}
+
+// Cells splits a row of a table at its bars, except for escaped ones, and removes the marks
+// from both ends of each cell.
+func Cells(line, marks string) []string {
+	const escaped = "\x00"
+	line = strings.ReplaceAll(strings.TrimSpace(line), `\|`, escaped)
+	line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
+	parts := strings.Split(line, "|")
+	for i := range parts {
+		parts[i] = strings.Trim(strings.TrimSpace(strings.ReplaceAll(parts[i], escaped, "|")), marks)
+	}
+	return parts
+}

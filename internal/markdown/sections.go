@@ -1,0 +1,75 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+)
+
+// Title returns the heading of the document as a whole, and its index, or -1:
+// the first one, where no other heading is on its level.
+func (d *Document) Title() (string, int) {
+	if len(d.Heads) == 0 || d.Heads[0].Level != 1 {
+		return "", -1
+	}
+	for _, h := range d.Heads[1:] {
+		if h.Level == 1 {
+			return d.Heads[0].Text, -1
+		}
+	}
+	return d.Heads[0].Text, 0
+}
+
+// Sections returns the headings that carry one of the names, except for the title.
+func (d *Document) Sections(names []string) []Heading {
+	var out []Heading
+	_, title := d.Title()
+	for i, h := range d.Heads {
+		if i != title && MatchesName(h.Name, names) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Within reports whether a line belongs to a heading with one of the names.
+func (d *Document) Within(line int, names []string) bool {
+	key := strings.Join(names, "|")
+	mask, ok := d.masks[key]
+	if !ok {
+		mask = make([]bool, len(d.Lines))
+		for _, h := range d.Sections(names) {
+			for i := h.Line; i < h.End; i++ {
+				mask[i] = true
+			}
+		}
+		if d.masks == nil {
+			d.masks = map[string][]bool{}
+		}
+		d.masks[key] = mask
+	}
+	return mask[line]
+}
+
+// SectionOf gives for each line the index of its innermost # heading of at most
+// level 2, or -1.
+func (d *Document) SectionOf() []int {
+	out := make([]int, len(d.Lines))
+	next, current := 0, -1
+	for i := range out {
+		for next < len(d.Heads) && d.Heads[next].Line == i {
+			if d.Heads[next].Level <= 2 {
+				current = next
+			}
+			next++
+		}
+		out[i] = current
+	}
+	return out
+}
+
+// HeadsIn returns the headings between two lines.
+func (d *Document) HeadsIn(from, to int) []Heading {
+	first, _ := slices.BinarySearchFunc(d.Heads, from, func(h Heading, line int) int { return h.Line - line })
+	last, _ := slices.BinarySearchFunc(d.Heads, to, func(h Heading, line int) int { return h.Line - line })
+	return d.Heads[first:max(first, last)]
+}
