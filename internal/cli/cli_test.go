@@ -34,6 +34,38 @@ func layouts(name string) string {
 	return filepath.Join(filepath.Dir(here), "..", "bmad", "catalog", "testdata", "layouts", name+".txtar")
 }
 
+// setUpScript gives a script a home of its own, and submissions in its project.
+func setUpScript(env *testscript.Env) error {
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("TZ", "UTC")
+	if err := os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o750); err != nil {
+		return err
+	}
+	// Submissions stand in the scripts' project, as paths must be inside it.
+	from := filepath.Join("..", "..", "testdata", "submissions", "webhook-relay")
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(env.WorkDir, "project", "drafts")
+	if err := os.MkdirAll(to, 0o750); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(from, e.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TestScripts runs testdata/script/*.txtar against the program. -update rewrites
 // what the scripts compare with.
 func TestScripts(t *testing.T) {
@@ -41,35 +73,6 @@ func TestScripts(t *testing.T) {
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout},
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
-			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
-			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
-			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-			env.Setenv("TZ", "UTC")
-			if err := os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o750); err != nil {
-				return err
-			}
-			// Submissions stand in the scripts' project, as paths must be inside it.
-			from := filepath.Join("..", "..", "testdata", "submissions", "webhook-relay")
-			entries, err := os.ReadDir(from)
-			if err != nil {
-				return err
-			}
-			to := filepath.Join(env.WorkDir, "project", "drafts")
-			if err := os.MkdirAll(to, 0o750); err != nil {
-				return err
-			}
-			for _, e := range entries {
-				data, err := os.ReadFile(filepath.Join(from, e.Name()))
-				if err != nil {
-					return err
-				}
-				if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o600); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		Setup:         setUpScript,
 	})
 }

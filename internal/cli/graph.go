@@ -10,11 +10,25 @@ import (
 
 func graphCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "graph",
-		Short: "Print the state diagram, as mermaid",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(a.out, workflow.Graph())
+		Use:   "graph [TASK]",
+		Short: "Draw a run with its rounds, or the state diagram, as mermaid",
+		Long: `With TASK: the stages of that run, how many rounds each has had and with which
+result, and the steps between them. Without: the states of a stage, which are the
+same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
+
+` + exitHelp,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := workflow.Graph()
+			if len(args) > 0 {
+				s, err := a.session(cmd, args)
+				if err != nil {
+					return err
+				}
+				text = s.Graph()
+			}
+			_, err := fmt.Fprint(a.out, text)
 			return err
 		},
 	}

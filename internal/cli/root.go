@@ -63,6 +63,7 @@ func subcommands(a *app) []*cobra.Command {
 		allowCommand(a),
 		projectsCommand(a),
 		auditCommand(a),
+		workflowCommand(a),
 		itemsCommand(a, catalog.Agent, "agents"),
 		itemsCommand(a, catalog.Workflow, "workflows"),
 		itemsCommand(a, catalog.Task, "tasks"),

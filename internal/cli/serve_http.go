@@ -250,10 +250,12 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		Within:   within,
 		Reach:    a.reach,
 	})
-	library := a.newLibrary(projects.OpenFolder, time.Now, len(within) > 0)
+	var e *engine.Engine
+	library := a.newLibrary(projects.OpenFolder, func() time.Time { return e.Clock() }, len(within) > 0)
 	var typed engine.TypedDecisions
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()
 	}
-	return engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Log: a.log}), library
+	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Log: a.log})
+	return e, library
 }

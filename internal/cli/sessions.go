@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -50,9 +51,9 @@ func sessionsCommand(a *app) *cobra.Command {
 				return nil
 			}
 			t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "TASK\tSTAGE\tSTATE\tCHANGED\tID")
+			fmt.Fprintln(t, "TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")
 			for _, s := range sessions {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.TaskName, s.CurrentStage, s.CurrentState, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.SessionID)
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", s.TaskName, s.CurrentStage, s.CurrentState, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"))
 			}
 			if err := t.Flush(); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 
 func startCommand(a *app) *cobra.Command {
 	var f taskFlags
+	var name, task string
 	cmd := &cobra.Command{
 		Use:   "start OBJECTIVE…",
 		Short: "Start a session for an objective",
@@ -24,9 +25,13 @@ func startCommand(a *app) *cobra.Command {
 				}
 				a.cwd = here
 			}
-			return a.act(cmd, engine.Request{Action: workflow.ActionStart, Objective: strings.Join(args, " ")}, f.withPrompt)
+			return a.act(cmd, engine.Request{Action: workflow.ActionStart, Objective: strings.Join(args, " "), Workflow: name, TaskName: task}, f.withPrompt)
 		},
 	}
+	cmd.Flags().StringVar(&name, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
+	cmd.Flags().StringVar(&task, "name", "", "the task's name (default: made from the objective)")
+	// The error is for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("workflow", a.completeWorkflow)
 	promptFlag(cmd, &f)
 	return cmd
 }

@@ -285,12 +285,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.LogLevel.UnmarshalText([]byte(v))
 	case "lock_timeout", "form_timeout", "verify_timeout", "verify_output_bytes", "max_submission_bytes", "max_rework", "max_iterations":
 		return c.setLimit(key, v)
-	case "gate":
-		return pick(&c.layers[c.from].all.Gate, key, v, workflow.GateModes())
-	case "scoring":
-		return pick(&c.layers[c.from].all.Scoring, key, v, workflow.ScoringModes())
-	case "host_confirm":
-		return c.setHostConfirm(v)
+	case "gate", "scoring", "host_confirm":
+		return c.setPolicy(key, v)
 	case "verify":
 		c.setVerifies(v)
 	case "workflow":

@@ -107,6 +107,17 @@ func (c *Config) ignoreBecause(what, why string) {
 	}
 }
 
+// setPolicy applies a setting that holds for every gate.
+func (c *Config) setPolicy(key, v string) error {
+	switch all := &c.layers[c.from].all; key {
+	case "gate":
+		return pick(&all.Gate, key, v, workflow.GateModes())
+	case "scoring":
+		return pick(&all.Scoring, key, v, workflow.ScoringModes())
+	}
+	return c.setHostConfirm(v)
+}
+
 // setHostConfirm takes the project's word only where it tightens: a tool whose calls
 // count as a person's must not be listed because a repository says so.
 func (c *Config) setHostConfirm(v string) error {

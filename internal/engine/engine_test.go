@@ -164,44 +164,62 @@ func sample(t testing.TB, run, name string) string {
 	return string(data)
 }
 
-// to brings a fresh session to a stage and state.
+// to brings a fresh session to a stage and state. It follows the definition: the first document
+// asks and is answered, the first verdict fails once, everything else goes through.
 func (b *bench) to(stage workflow.StageID, state workflow.State) {
 	b.t.Helper()
 	b.do(start("build a thing"))
-	steps := []struct {
-		stage workflow.StageID
-		state workflow.State
-		do    func()
-	}{
-		{workflow.PO, workflow.Generating, func() {
-			b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`))
-		}},
-		{workflow.PO, workflow.Clarifying, func() {
-			b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
-		}},
-		{workflow.PO, workflow.Refining, func() { b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`)) }},
-		{workflow.PO, workflow.AwaitingConfirmation, func() { b.do(confirm(true)) }},
-		{workflow.Architect, workflow.Generating, func() { b.do(submit(workflow.Architect, `{"architecture_draft":"# A","quality_score":95}`)) }},
-		{workflow.Architect, workflow.AwaitingConfirmation, func() { b.do(confirm(true)) }},
-		{workflow.SM, workflow.Generating, func() { b.do(submit(workflow.SM, "# S\n## Sprint 1: one\n## Sprint 2: two")) }},
-		{workflow.SM, workflow.AwaitingApproval, func() { b.do(approve(true, "")) }},
-		{workflow.Dev, workflow.Generating, func() { b.do(submit(workflow.Dev, "# D")) }},
-		{workflow.Review, workflow.Generating, func() { b.do(submit(workflow.Review, "# R\nStatus: fail")) }},
-		{workflow.Review, workflow.AwaitingApproval, func() { b.do(approve(false, "mend it")) }},
-		{workflow.Dev, workflow.Refining, func() {
-			b.do(submit(workflow.Dev, "# D"))
-			b.do(submit(workflow.Review, "# R\nStatus: pass"))
-		}},
-		{workflow.QA, workflow.Generating, func() { b.do(submit(workflow.QA, "# Q\nStatus: pass")) }},
-		{workflow.QA, workflow.Completed, func() {}},
-	}
-	for _, step := range steps {
-		if step.stage == stage && step.state == state {
+	b.onTo(stage, state)
+}
+
+// onTo goes on as to does.
+func (b *bench) onTo(stage workflow.StageID, state workflow.State) {
+	b.t.Helper()
+	for range 60 {
+		s := b.stored()
+		if s.CurrentStage == stage && s.CurrentState == state {
 			return
 		}
-		step.do()
+		if !s.CurrentState.Active() {
+			break
+		}
+		b.do(onward(s))
 	}
-	b.t.Fatalf("no way to %s/%s", stage, state)
+	b.t.Fatalf("got to %s, want %s/%s", b.stored().Place(), stage, state)
+}
+
+// onward is the next action of a run as to makes it.
+func onward(s *workflow.Session) engine.Request {
+	d := s.Definition()
+	st := d.Current(s)
+	switch s.CurrentState {
+	case workflow.Clarifying:
+		return engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}
+	case workflow.AwaitingConfirmation:
+		return confirm(true)
+	case workflow.AwaitingApproval:
+		if st.Kind == workflow.KindVerdict {
+			return approve(false, "fix it")
+		}
+		return approve(true, "")
+	}
+	first, _ := d.OfKind(st.Kind)
+	fresh := st.ID == first.ID && s.Current().Iteration == 0
+	switch st.Kind {
+	case workflow.KindDocument:
+		if fresh {
+			return submit(st.ID, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)
+		}
+		return submit(st.ID, `{"prd_updated":"# P","quality_score":95}`)
+	case workflow.KindPlan:
+		return submit(st.ID, "# S\n## Sprint 1: one\n## Sprint 2: two")
+	case workflow.KindVerdict:
+		if fresh {
+			return submit(st.ID, "# R\nStatus: fail")
+		}
+		return submit(st.ID, "# R\nStatus: pass")
+	}
+	return submit(st.ID, "# D")
 }
 
 // snapshot returns everything below the project folder.

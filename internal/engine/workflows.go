@@ -33,7 +33,7 @@ func (e *Engine) chosen(p *project.Project, name string) (*workflow.Definition, 
 	}
 	if w.By == workflow.SetByProject && (e.trust == nil || !e.trust.Allowed(workflowAllowance(p, w))) {
 		return nil, fault.New(fault.NotAllowed, "the workflow %q comes from the project (%s), and the person has not allowed it as it is: it could leave gates out", w.Name, w.Path).
-			WithHint("ask the human to read it and to type `bmad-mcp trust` in a terminal, in the project; or use one of: %s", strings.Join(usable(e, p), ", "))
+			WithHint("ask the human to read it and to type `bmad-mcp allow` in a terminal, in the project; or use one of: %s", strings.Join(usable(e, p), ", "))
 	}
 	return w.Definition, nil
 }

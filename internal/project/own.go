@@ -36,6 +36,29 @@ func (p *Project) CheckPrompts(w *workflow.Definition) error {
 	return nil
 }
 
+// Generic lists the stages of a workflow for which there is no prompt and no rubric of their
+// own, built in or in the configured folders: those for the stage's kind serve.
+func (p *Project) Generic(w *workflow.Definition) (byPrompt, byRubric []workflow.Stage) {
+	has := func(folder, name string) bool {
+		own, done, _, err := p.ownFolder(folder)
+		if err != nil || own == nil {
+			return false
+		}
+		defer done()
+		_, err = fs.Stat(own, name)
+		return err == nil
+	}
+	for _, st := range w.Stages {
+		if !prompts.Builtin(st) && !has(p.Config.Prompts, st.PromptName()+".md") {
+			byPrompt = append(byPrompt, st)
+		}
+		if !audit.Builtin(st) && !has(p.Config.Rubrics, audit.FileName(st)) {
+			byRubric = append(byRubric, st)
+		}
+	}
+	return byPrompt, byRubric
+}
+
 // Rubric is a stage's rubric from the configured folder.
 type Rubric struct {
 	stage workflow.Stage

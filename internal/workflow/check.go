@@ -75,6 +75,20 @@ func (r *reader) checkStage(i int) {
 	case st.Gate != GateScore && at("gate_score") != at(""):
 		r.mistake(at("gate_score"), "stage %q has no score gate, so it has no gate_score", st.ID)
 	}
+	st.complete()
+	for n, e := range st.Engines {
+		if !slices.Contains(Engines(), e) || slices.Contains(st.Engines[:n], e) {
+			r.mistake(at("engines"), "stage %q: engine %q is not one of %s, each at most once", st.ID, e, list(Engines()))
+		}
+	}
+	r.checkFiles(i)
+	if st.Verify && st.Kind != KindBuild && st.Kind != KindVerdict {
+		r.mistake(at("verify"), "stage %q: only a build or a verdict can be verified by a command", st.ID)
+	}
+}
+
+// complete fills in the words and engines that a stage does not name.
+func (st *Stage) complete() {
 	if st.Role == "" {
 		st.Role = strings.ToUpper(string(st.ID[0])) + string(st.ID[1:])
 	}
@@ -84,11 +98,12 @@ func (r *reader) checkStage(i int) {
 	if len(st.Engines) == 0 {
 		st.Engines = []Engine{Claude}
 	}
-	for n, e := range st.Engines {
-		if !slices.Contains(Engines(), e) || slices.Contains(st.Engines[:n], e) {
-			r.mistake(at("engines"), "stage %q: engine %q is not one of %s, each at most once", st.ID, e, list(Engines()))
-		}
-	}
+	st.Mode, st.Scoring = GateAuto, ScoringClaimed
+}
+
+// checkFiles checks the names of the files that a stage reads and writes.
+func (r *reader) checkFiles(i int) {
+	st, at := r.d.Stages[i], r.at(i)
 	for key, name := range map[string]string{"prompt": st.Prompt, "rubric": st.Rubric} {
 		if name != "" && !nameForm.MatchString(name) {
 			r.mistake(at(key), "stage %q: %s %q is not a name; give it without folder and ending", st.ID, key, name)
@@ -97,10 +112,6 @@ func (r *reader) checkStage(i int) {
 	if st.Artifact != "" && !artifactForm.MatchString(st.Artifact) {
 		r.mistake(at("artifact"), "stage %q: artifact %q is not a file name such as 01-report.md", st.ID, st.Artifact)
 	}
-	if st.Verify && st.Kind != KindBuild && st.Kind != KindVerdict {
-		r.mistake(at("verify"), "stage %q: only a build or a verdict can be verified by a command", st.ID)
-	}
-	st.Mode, st.Scoring = GateAuto, ScoringClaimed
 }
 
 // checkOrder checks how the stages lead to each other.

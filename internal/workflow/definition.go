@@ -144,7 +144,7 @@ const DefaultGateScore = 90
 // DefaultName is the workflow of a session that names none.
 const DefaultName = "bmad"
 
-//go:embed definitions/*.yaml
+//go:embed definitions/*.yaml definitions/schema.json
 var builtin embed.FS
 
 // Builtins returns the built-in definitions, the default first. The caller owns them.
@@ -162,6 +162,12 @@ func BuiltinText(name string) string {
 	if err != nil {
 		return ""
 	}
+	return string(data)
+}
+
+// Schema returns the JSON Schema of the YAML of a definition, for editors.
+func Schema() string {
+	data, _ := builtin.ReadFile("definitions/schema.json") // it is in the binary
 	return string(data)
 }
 

@@ -81,7 +81,7 @@ func TestDefinitionMistakes(t *testing.T) {
 		"no stages":              {"name: own", "line 1: stages is missing"},
 		"stages of no length":    {"name: own\nstages: []", "line 2: stages: want a list"},
 		"another name":           {swap("name: own", "name: other"), `line 1: the name is "other", but the file is own.yaml`},
-		"an unknown key":         {swap("description:", "descripton:"), `line 2: unknown key "descripton"`},
+		"an unknown key":         {swap("description:", "summary:"), `line 2: unknown key "summary"`},
 		"of a stage":             {swap("    role: Developer", "    rolle: Developer"), `line 9: unknown key "rolle"; the keys of a stage are id, kind`},
 		"a key twice":            {swap("    role: Developer", "    kind: build"), `line 9: "kind" is there twice`},
 		"no id":                  {swap("- id: po", "- label: po"), "line 4: the stage has no id"},

@@ -27,3 +27,123 @@ func Graph() string {
 	}
 	return b.String()
 }
+
+// Graph draws the stages of a definition as a mermaid flowchart: what leads from each to the
+// next, and where failed work returns to.
+func (d *Definition) Graph() string {
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	for _, st := range d.Stages {
+		fmt.Fprintf(&b, "    %s[\"%s<br/>%s\"]\n", node(st.ID), label(st.Label), label(st.DocumentName))
+	}
+	fmt.Fprintf(&b, "    start([start]) --> %s\n", node(d.First().ID))
+	for i, st := range d.Stages {
+		if d.StartsByBuilding(st) {
+			fmt.Fprintf(&b, "    %s -->|scope approved| %s\n", node(st.ID), node(st.ID))
+		}
+		to := "done([done])"
+		if i+1 < len(d.Stages) {
+			to = node(d.Stages[i+1].ID)
+		}
+		fmt.Fprintf(&b, "    %s -->%s %s\n", node(st.ID), d.way(st), to)
+		if st.SendsBackTo != "" {
+			fmt.Fprintf(&b, "    %s -.->|fail| %s\n", node(st.ID), node(st.SendsBackTo))
+		}
+	}
+	return b.String()
+}
+
+// way is the label of the arrow out of a stage.
+func (d *Definition) way(st Stage) string {
+	switch st.Gate {
+	case GateScore:
+		return fmt.Sprintf("|score %v, confirmed|", st.GateScore)
+	case GateApproval:
+		return "|approved|"
+	case GateVerdict:
+		return "|pass|"
+	}
+	return ""
+}
+
+// Graph draws a run as a mermaid flowchart: its stages with their rounds, and the steps between
+// them that it has taken.
+func (s *Session) Graph() string {
+	d := s.Definition()
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	for _, st := range d.Stages {
+		fmt.Fprintf(&b, "    %s[\"%s%s<br/>%s\"]\n", node(st.ID), label(st.Label), s.mark(st.ID), s.rounds(st.ID))
+	}
+	type step struct {
+		from, to StageID
+		event    Event
+	}
+	var order []step
+	times := map[step]int{}
+	for _, t := range s.History {
+		k := step{t.FromStage(), t.ToStage(), t.Event}
+		if k.from == k.to || k.from == "" {
+			continue
+		}
+		if times[k]++; times[k] == 1 {
+			order = append(order, k)
+		}
+	}
+	for _, k := range order {
+		arrow := "-->"
+		if d.Index(k.to) < d.Index(k.from) {
+			arrow = "-.->"
+		}
+		again := ""
+		if n := times[k]; n > 1 {
+			again = fmt.Sprintf(" %d×", n)
+		}
+		fmt.Fprintf(&b, "    %s %s|%s%s| %s\n", node(k.from), arrow, strings.ReplaceAll(string(k.event), "_", " "), again, node(k.to))
+	}
+	if s.CurrentState == Completed {
+		fmt.Fprintf(&b, "    %s --> done([done])\n", node(s.CurrentStage))
+	}
+	fmt.Fprintf(&b, "    classDef current stroke-width:3px\n    class %s current\n", node(s.CurrentStage))
+	return b.String()
+}
+
+// mark shows where a run stands with a stage.
+func (s *Session) mark(id StageID) string {
+	switch r := s.Record(id); {
+	case r.Status == Done:
+		return " ✓"
+	case id == s.CurrentStage && s.CurrentState == Cancelled:
+		return " ✗"
+	case id == s.CurrentStage:
+		return " ●"
+	}
+	return ""
+}
+
+// rounds says how often a stage was submitted, and with which result.
+func (s *Session) rounds(id StageID) string {
+	r := s.Record(id)
+	if r.Iteration == 0 {
+		return strings.ReplaceAll(string(r.Status), "_", " ")
+	}
+	text := fmt.Sprintf("%d rounds", r.Iteration)
+	if r.Iteration == 1 {
+		text = "1 round"
+	}
+	switch {
+	case r.Verdict != "":
+		text += ", " + strings.ReplaceAll(string(r.Verdict), "_", " ")
+	case r.Score != nil:
+		text += fmt.Sprintf(", score %v", *r.Score)
+	}
+	return text
+}
+
+// node returns the id of a stage's node: a hyphen would be part of an arrow.
+func node(id StageID) string { return "s_" + strings.ReplaceAll(string(id), "-", "_") }
+
+// label escapes what would end a label.
+func label(text string) string {
+	return strings.NewReplacer(`"`, "#quot;", "<", "#lt;", ">", "#gt;").Replace(text)
+}

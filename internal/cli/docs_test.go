@@ -1,0 +1,53 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: title=(\\S+))?\n(.*?)^```$")
+
+// TestDocs runs the commands of the pages in docs, with the files that they show, in the order
+// of the page.
+func TestDocs(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	dir := t.TempDir()
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var script, files strings.Builder
+		script.WriteString("cd project\n")
+		n := 0
+		for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
+			switch {
+			case m[2] != "":
+				n++
+				fmt.Fprintf(&files, "-- shown-%d --\n%s", n, m[3])
+				fmt.Fprintf(&script, "mkdir %s\ncp $WORK/shown-%d %s\n", filepath.ToSlash(filepath.Dir(m[2])), n, m[2])
+			case m[1] == "sh":
+				for line := range strings.Lines(m[3]) {
+					if line = strings.TrimSpace(line); !strings.HasPrefix(line, "bmad-mcp ") {
+						t.Fatalf("%s: the test cannot run %q", page, line)
+					}
+					fmt.Fprintf(&script, "exec %s\n", strings.ReplaceAll(line, `"`, "'"))
+				}
+			}
+		}
+		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script.String()+files.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript})
+}

@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+func workflowCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "workflow",
+		Short: "List, show, check and draw workflows",
+		Long: `A workflow is the list of stages that a run goes through. Four are built in; your
+own are YAML files in the folder workflows beside your config.yaml, or in
+.claude/bmad-workflows/ of a project. One that a project brings counts once you
+have allowed it (bmad-mcp allow), because it could leave gates out.
+
+(The workflows of an installed BMAD method are another thing: bmad-mcp workflows.)`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	schema := &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(a.out, workflow.Schema())
+			return err
+		},
+	}
+	cmd.AddCommand(workflowList(a), workflowShow(a), workflowCheck(a), workflowGraph(a), schema)
+	return cmd
+}
+
+// workflowRow is a workflow in the JSON of workflow list.
+type workflowRow struct {
+	Name        string   `json:"name"`
+	From        string   `json:"from"`
+	Stages      []string `json:"stages,omitempty"`
+	Description string   `json:"description,omitempty"`
+	When        string   `json:"when,omitempty"`
+	Path        string   `json:"path,omitempty"`
+	Hash        string   `json:"hash,omitempty"`
+	Default     bool     `json:"default,omitempty"`
+	// Usable is true where a run can be started with it, and Problem says why where it cannot.
+	Usable  bool   `json:"usable"`
+	Problem string `json:"problem,omitempty"`
+}
+
+func rowOf(w engine.WorkflowView) workflowRow {
+	row := workflowRow{Name: w.Name, From: "built-in", Path: w.Path, Default: w.Default, Usable: w.Allowed}
+	switch w.By {
+	case workflow.SetByPerson:
+		row.From = "yours"
+	case workflow.SetByProject:
+		row.From = "project"
+	}
+	if w.Definition == nil {
+		row.Problem = w.Err().Error()
+		return row
+	}
+	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), w.Definition.Description, w.Definition.When, w.Definition.Hash
+	if !w.Allowed {
+		row.Problem = "you have not allowed it as it is: read it, then type bmad-mcp allow"
+	}
+	return row
+}
+
+func workflowList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the workflows that a run can be started with", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			views, err := workflowViews(a)
+			if err != nil {
+				return err
+			}
+			rows := make([]workflowRow, len(views))
+			for i, w := range views {
+				rows[i] = rowOf(w)
+			}
+			if a.asJSON {
+				return a.printJSON(rows)
+			}
+			t := tabwriter.NewWriter(a.out, 2, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "NAME\tFROM\tSTAGES\tWHEN")
+			for i, w := range views {
+				row := rows[i]
+				name := row.Name
+				if row.Default {
+					name += " (default)"
+				}
+				when := row.When
+				if row.Problem != "" {
+					when = "cannot be used: " + row.Problem
+				}
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, row.From, pipeline(w.Definition), visible.Line(when))
+			}
+			return t.Flush()
+		},
+	}
+}
+
+// pipeline draws the stages of a definition in a line.
+func pipeline(d *workflow.Definition) string {
+	if d == nil {
+		return ""
+	}
+	labels := make([]string, len(d.Stages))
+	for i, st := range d.Stages {
+		labels[i] = st.Label
+	}
+	return visible.Line(strings.Join(labels, " → "))
+}
+
+func workflowViews(a *app) ([]engine.WorkflowView, error) {
+	req, err := a.request(nil)
+	if err != nil {
+		return nil, err
+	}
+	return a.engine.Workflows(req)
+}
+
+// workflowNamed returns the workflow of a name, the default one for "".
+func workflowNamed(a *app, name string) (config.Workflow, error) {
+	views, err := workflowViews(a)
+	if err != nil {
+		return config.Workflow{}, err
+	}
+	var names []string
+	for _, w := range views {
+		if w.Name == name || name == "" && w.Default {
+			return w.Workflow, nil
+		}
+		names = append(names, w.Name)
+	}
+	return config.Workflow{}, fault.New(fault.NotFound, "there is no workflow %q", name).
+		WithHint("the workflows here are: %s", strings.Join(names, ", "))
+}
+
+func workflowShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Print a workflow's YAML, to be read or copied", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, err := workflowNamed(a, args[0])
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				if err := w.Err(); err != nil {
+					return err
+				}
+				data, err := workflow.Marshal(w.Definition)
+				if err == nil {
+					_, err = fmt.Fprintf(a.out, "%s\n", data)
+				}
+				return err
+			}
+			text := w.Text
+			if w.By == "" {
+				text = workflow.BuiltinText(w.Name)
+			}
+			_, err = fmt.Fprint(a.out, text)
+			return err
+		},
+	}
+}
+
+func workflowGraph(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "graph [NAME]", Short: "Draw a workflow's stages, as mermaid", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, err := workflowNamed(a, taskName(args))
+			if err == nil {
+				err = w.Err()
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(a.out, w.Definition.Graph())
+			return err
+		},
+	}
+}
+
+// workflowReport is what workflow check finds, as JSON.
+type workflowReport struct {
+	File     string             `json:"file"`
+	OK       bool               `json:"ok"`
+	Problems []workflow.Problem `json:"problems"`
+	// Notes are not mistakes: what serves in place of a prompt or rubric that is not there.
+	Notes []string `json:"notes,omitempty"`
+}
+
+func workflowCheck(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE...]",
+		Short: "Check workflow files, line by line",
+		Long: `Check workflow files: unknown keys, stages that nothing leads to, a build without a
+gate before it, a verdict that sends back to nothing, and the like. Without FILE:
+those of the project and your own. Notes name prompts and rubrics that are not
+there; the ones for the stage's kind serve in their place.
+
+The exit code is 2 where a file cannot be used, else 0.`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			reports, err := checkWorkflows(cmd, a, files)
+			if err != nil {
+				return err
+			}
+			bad := 0
+			for _, r := range reports {
+				if !r.OK {
+					bad++
+				}
+			}
+			if a.asJSON {
+				if err := a.printJSON(reports); err != nil {
+					return err
+				}
+			} else {
+				printChecks(a, reports)
+			}
+			if bad > 0 {
+				return fault.New(fault.InvalidArgument, "%d of %d workflow files cannot be used", bad, len(reports)).
+					WithHint("correct the lines named above; bmad-mcp workflow show bmad prints a file without mistakes")
+			}
+			return nil
+		},
+	}
+}
+
+func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowReport, error) {
+	reports := []workflowReport{}
+	if len(files) == 0 {
+		views, err := workflowViews(a)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range views {
+			if w.By != "" {
+				reports = append(reports, checkedWorkflow(a, w.Path, w.Definition, w.Problems))
+			}
+		}
+		return reports, nil
+	}
+	for _, file := range files {
+		data, err := a.readNamed(cmd.Context(), file, workflow.MaxDefinition+1)
+		if err != nil {
+			return nil, noSuchFile("file", file, err)
+		}
+		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
+		reports = append(reports, checkedWorkflow(a, file, d, problems))
+	}
+	return reports, nil
+}
+
+// checkedWorkflow is the report on a file, with the prompts and rubrics that its stages lack.
+func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
+	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: problems}
+	if problems == nil {
+		r.Problems = []workflow.Problem{}
+	}
+	if d == nil {
+		return r
+	}
+	dir, err := a.project()
+	if err != nil {
+		return r
+	}
+	p, err := a.engine.Projects().At(project.Address{Cwd: dir})
+	if err != nil {
+		return r // the settings, which doctor checks
+	}
+	defer p.Close()
+	byPrompt, byRubric := p.Generic(d)
+	for _, st := range byPrompt {
+		r.Notes = append(r.Notes, fmt.Sprintf("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
+	}
+	for _, st := range byRubric {
+		r.Notes = append(r.Notes, fmt.Sprintf("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
+	}
+	return r
+}
+
+func printChecks(a *app, reports []workflowReport) {
+	if len(reports) == 0 {
+		fmt.Fprintln(a.out, "There is no workflow of your own here, and none of the project.")
+	}
+	for _, r := range reports {
+		if r.OK {
+			fmt.Fprintf(a.out, "%s: can be used\n", r.File)
+		}
+		for _, p := range r.Problems {
+			fmt.Fprintf(a.out, "%s:%d: %s\n", r.File, p.Line, p.Text)
+		}
+		for _, note := range r.Notes {
+			fmt.Fprintf(a.out, "%s: note: %s\n", r.File, note)
+		}
+	}
+}
+
+// completeWorkflow completes the name of a workflow.
+func (a *app) completeWorkflow(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, w := range workflows(a) {
+		names = append(names, w.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
