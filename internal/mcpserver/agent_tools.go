@@ -39,29 +39,18 @@ func safeName(name string, cannot *regexp.Regexp) string {
 	return name
 }
 
-// ownAgent is an agent that is a tool or a prompt of its own.
-type ownAgent struct {
+// ownTool is an agent that is a tool.
+type ownTool struct {
 	name  string
 	agent catalog.Item
 }
 
-// title names the agent to people.
-func (a ownAgent) title() string { return cmp.Or(titleOf(a.agent), a.agent.Name) }
-
-// state changes with all that a list shows of the agent.
-func (a ownAgent) state() string { return a.name + " " + a.title() + " " + a.agent.Description }
-
-// titleOf returns the title of an item of the method, behind the name of its person if it has one.
-func titleOf(i catalog.Item) string {
-	return strings.Trim(i.DisplayName+", "+i.Title, ", ")
-}
-
 // ownTools returns a tool for each agent, under a name of its own.
-func (o *offer) ownTools(shelf *method.Shelf) []ownAgent {
+func (o *offer) ownTools(shelf *method.Shelf) []ownTool {
 	if shelf == nil || !o.named(config.ToolsetAgents) {
 		return nil
 	}
-	var out []ownAgent
+	var out []ownTool
 	taken := map[string]bool{}
 	for name := range o.sets {
 		taken[name] = true
@@ -78,7 +67,7 @@ func (o *offer) ownTools(shelf *method.Shelf) []ownAgent {
 			}
 			if name = safeName(module+"-"+name, notInTool); !taken[name] {
 				taken[name] = true
-				out = append(out, ownAgent{name, i})
+				out = append(out, ownTool{name, i})
 				break
 			}
 		}
@@ -89,10 +78,14 @@ func (o *offer) ownTools(shelf *method.Shelf) []ownAgent {
 var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type": "string", "description": "what the human says to the agent"}}, "required": ["message"], "additionalProperties": false}`)
 
 // tool describes an agent as a tool.
-func (a ownAgent) tool() tool {
-	description := "Returns what you need to act as " + a.title() + " of the BMAD method. " + a.agent.Description
-	return tool{name: a.name, title: a.title(), description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
+func (t ownTool) tool() tool {
+	title := cmp.Or(titleOf(t.agent), t.agent.Name)
+	description := "Returns what you need to act as " + title + " of the BMAD method. " + t.agent.Description
+	return tool{name: t.name, title: title, description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
 }
+
+// titleOf returns the title of an item of the method, behind the name of its person if it has one.
+func titleOf(i catalog.Item) string { return strings.Trim(i.DisplayName+", "+i.Title, ", ") }
 
 // callOwn makes a call of an agent's tool one of bmad-agent.
 func (o *offer) callOwn(shelf *method.Shelf, message *mcp.CallToolRequest) {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -70,9 +71,15 @@ func cutWords(words string) string {
 	return "\nIf this message shows more of my words, as in <command-args>, all of them count.\n"
 }
 
+// ownPrompt is an agent that is a prompt.
+type ownPrompt struct {
+	name  string
+	agent catalog.Item
+}
+
 // own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
 // gets its module.
-func (p *prompts) own(shelf *method.Shelf) []ownAgent {
+func (p *prompts) own(shelf *method.Shelf) []ownPrompt {
 	if shelf == nil {
 		return nil
 	}
@@ -85,7 +92,7 @@ func (p *prompts) own(shelf *method.Shelf) []ownAgent {
 	for _, name := range p.names {
 		taken[name] = true
 	}
-	var out []ownAgent
+	var out []ownPrompt
 	for _, i := range agents {
 		name := safeName("bmad-"+i.Short(), notInPrompt)
 		if count[name] > 1 || taken[name] {
@@ -98,18 +105,18 @@ func (p *prompts) own(shelf *method.Shelf) []ownAgent {
 			continue
 		}
 		taken[name] = true
-		out = append(out, ownAgent{name, i})
+		out = append(out, ownPrompt{name, i})
 	}
 	return out
 }
 
-// prompt describes an agent as a prompt.
-func (a ownAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
-	out := mcp.NewPrompt(a.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Talk to %s of the BMAD method. %s", a.title(), a.agent.Description), 300)),
+func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
+	title := cmp.Or(titleOf(p.agent), p.agent.Name)
+	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
-	out.Title = a.title()
+	out.Title = title
 	return out
 }
 

@@ -131,7 +131,7 @@ func (l *lists) toolsSight(shelf *method.Shelf) feed.Sight {
 		}
 	}
 	for _, own := range l.offer.ownTools(shelf) {
-		names = append(names, own.state())
+		names = append(names, own.name+" "+own.tool().title+" "+own.agent.Description)
 	}
 	return listSight(names, "", shelf)
 }
@@ -140,7 +140,7 @@ func (l *lists) toolsSight(shelf *method.Shelf) feed.Sight {
 func (l *lists) promptsSight(shelf *method.Shelf) feed.Sight {
 	var names []string
 	for _, own := range l.prompts.own(shelf) {
-		names = append(names, own.state())
+		names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
 	}
 	return listSight(names, "", shelf)
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire/conformance"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
