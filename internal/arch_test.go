@@ -76,8 +76,6 @@ var only = map[string][]string{
 // never lists packages that must stay free of effects.
 var never = map[string][]string{
 	"internal/engine":   {"net", "net/http"},
-	"internal/feed":     {"net", "net/http"},
-	"internal/mcpwire":  {"os", "os/exec"},
 	"internal/workflow": {"os", "net", "net/http", "io/fs", "path/filepath"},
 	"internal/catalog":  {"net", "net/http", "os/exec"},
 	"internal/hook":     {"os", "net", "net/http", "path/filepath", "time"},

@@ -4,20 +4,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
 // atWork returns the goroutines of the face that are at work now, but for this test's own.
@@ -35,39 +30,30 @@ func atWork() []string {
 	return out
 }
 
-// TestNothingRunsAfterTheEnd subscribes over each transport and changes what was subscribed to;
-// when the server has ended, none of its goroutines is left.
+// TestNothingRunsAfterTheEnd follows a resource and a list over each transport; when the server has
+// ended, none of its goroutines is left.
 func TestNothingRunsAfterTheEnd(t *testing.T) {
 	if left := atWork(); len(left) > 0 {
 		t.Fatalf("another test has left:\n%s", strings.Join(left, "\n\n"))
 	}
-	serve := func() (*Server, string) {
-		project := t.TempDir()
-		e := engine.New(engine.Options{
-			OpenDir: durable.OpenDir, Settings: config.Source{}, Now: time.Now,
-			Backend: func(dir *durable.Dir) engine.Backend { return filestore.New(dir) },
-		})
-		return New(e, Options{Version: "test"}), project
-	}
-	messages := func(project string) []string {
-		return []string{
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
-			`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"` + sessionsURI + `?cwd=` + url.QueryEscape(project) + `"}}`,
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"end well","cwd":%q}}}`, project),
-		}
+	messages := []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"` + workflowURI + `"}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{}}`,
 	}
 
-	s, project := serve()
+	s := New(engine.New(engine.Options{}), Options{Version: "test", Places: Places{Folder: t.TempDir()}})
 	in, out := io.Pipe()
 	lines, write := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- s.ServeStdio(context.Background(), in, write); _ = write.Close() }()
 	scanner := bufio.NewScanner(lines)
-	for _, m := range messages(project) {
-		if _, err := io.WriteString(out, m+"\n"); err != nil || !scanner.Scan() || strings.Contains(scanner.Text(), `"error"`) {
+	for _, m := range messages {
+		if _, err := io.WriteString(out, m+"\n"); err != nil || !scanner.Scan() || !strings.Contains(scanner.Text(), `"result"`) {
 			t.Fatalf("%s: %s, %v", m, scanner.Text(), err)
 		}
 	}
+	s.feed.Poke()
 	if len(atWork()) == 0 {
 		t.Error("nothing runs while the server serves: the test looks for the wrong names")
 	}
@@ -78,11 +64,11 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 	}
 	gone(t, "stdio")
 
-	s, project = serve()
+	s = New(engine.New(engine.Options{}), Options{Version: "test", Places: Places{Project: t.TempDir(), Remote: true}})
 	h := s.Handler(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: time.Now})
 	ts := httptest.NewServer(h)
 	session := ""
-	for _, m := range messages(project) {
+	for _, m := range messages {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ts.URL+Endpoint, strings.NewReader(m))
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +79,7 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || strings.Contains(string(text), `"error"`) {
+		if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(text), `"result"`) {
 			t.Fatalf("%s: %d %s, %v", m, res.StatusCode, text, err)
 		}
 		_ = res.Body.Close()
@@ -101,6 +87,7 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 			session = res.Header.Get("Mcp-Session-Id")
 		}
 	}
+	s.feed.Poke()
 	h.Close(context.Background())
 	ts.Close()
 	gone(t, "HTTP")
