@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 )
 
 // atWork returns the goroutines of the face that are at work now, but for this test's own.
@@ -30,6 +31,13 @@ func atWork() []string {
 	return out
 }
 
+// anotherFace follows a project by the server's feed.
+type anotherFace string
+
+func (dir anotherFace) Look(context.Context, string) feed.Sight { return feed.Sight{Project: string(dir)} }
+
+func (anotherFace) Changed(string) {}
+
 // TestNothingRunsAfterTheEnd follows a resource and a list over each transport; when the server has
 // ended, none of its goroutines is left.
 func TestNothingRunsAfterTheEnd(t *testing.T) {
@@ -42,7 +50,7 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 		`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{}}`,
 	}
 
-	s := New(engine.New(engine.Options{}), Options{Version: "test", Places: Places{Folder: t.TempDir()}})
+	s := New(engine.New(engine.Options{}), Options{Version: "test"})
 	in, out := io.Pipe()
 	lines, write := io.Pipe()
 	ended := make(chan error, 1)
@@ -53,6 +61,8 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 			t.Fatalf("%s: %s, %v", m, scanner.Text(), err)
 		}
 	}
+	dashboard := anotherFace(t.TempDir())
+	s.feed.Follow(dashboard, "sessions", dashboard.Look(t.Context(), "sessions"))
 	s.feed.Poke()
 	if len(atWork()) == 0 {
 		t.Error("nothing runs while the server serves: the test looks for the wrong names")
@@ -64,7 +74,7 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 	}
 	gone(t, "stdio")
 
-	s = New(engine.New(engine.Options{}), Options{Version: "test", Places: Places{Project: t.TempDir(), Remote: true}})
+	s = New(engine.New(engine.Options{}), Options{Version: "test", Places: Places{Remote: true}})
 	h := s.Handler(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: time.Now})
 	ts := httptest.NewServer(h)
 	session := ""
@@ -87,6 +97,7 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 			session = res.Header.Get("Mcp-Session-Id")
 		}
 	}
+	s.feed.Follow(dashboard, "sessions", dashboard.Look(t.Context(), "sessions"))
 	s.feed.Poke()
 	h.Close(context.Background())
 	ts.Close()
