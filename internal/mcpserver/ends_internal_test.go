@@ -34,7 +34,9 @@ func atWork() []string {
 // anotherFace follows a project by the server's feed.
 type anotherFace string
 
-func (dir anotherFace) Look(context.Context, string) feed.Sight { return feed.Sight{Project: string(dir)} }
+func (dir anotherFace) Look(context.Context, string) feed.Sight {
+	return feed.Sight{Project: string(dir)}
+}
 
 func (anotherFace) Changed(string) {}
 
