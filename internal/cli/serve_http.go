@@ -142,19 +142,19 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Listener, h *mcpserver.Handler, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	var failed error
 	select {
-	case err := <-ended:
-		return err
+	case failed = <-ended:
 	case <-ctx.Done():
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	h.Close(ctx)
-	err := server.Shutdown(ctx)
+	err := errors.Join(failed, server.Shutdown(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Fprintf(a.err, "bmad-mcp: some requests were not done after %s and were cut off; what they changed is stored whole or not at all\n", grace)
 		_ = server.Close() // that is the cut
-		return nil
+		return failed
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -78,16 +79,13 @@ var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type"
 
 // tool describes an agent as a tool.
 func (t ownTool) tool() tool {
-	title := t.agent.Title
-	if t.agent.DisplayName != "" {
-		title = strings.TrimPrefix(t.agent.DisplayName+", "+title, ", ")
-	}
-	if title = strings.TrimSuffix(title, ", "); title == "" {
-		title = t.agent.Name
-	}
+	title := cmp.Or(titleOf(t.agent), t.agent.Name)
 	description := "Returns what you need to act as " + title + " of the BMAD method. " + t.agent.Description
 	return tool{name: t.name, title: title, description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
 }
+
+// titleOf returns the title of an item of the method, behind the name of its person if it has one.
+func titleOf(i catalog.Item) string { return strings.Trim(i.DisplayName+", "+i.Title, ", ") }
 
 // callOwn makes a call of an agent's tool one of bmad-agent.
 func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -110,13 +111,7 @@ func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 }
 
 func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
-	title := p.agent.DisplayName
-	if p.agent.Title != "" {
-		title = strings.TrimPrefix(title+", "+p.agent.Title, ", ")
-	}
-	if title == "" {
-		title = p.agent.Name
-	}
+	title := cmp.Or(titleOf(p.agent), p.agent.Name)
 	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
 		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),

@@ -87,11 +87,7 @@ func bmadResources(shelf *library.Snapshot) []mcp.Resource {
 		if i.URI == "" {
 			continue
 		}
-		title := i.Title
-		if i.DisplayName != "" {
-			title = strings.TrimSuffix(i.DisplayName+", "+i.Title, ", ")
-		}
-		out = append(out, add(i.URI, "bmad/"+string(i.Kind)+"/"+i.Full(), title, catalog.MIMEType(i.Path)))
+		out = append(out, add(i.URI, "bmad/"+string(i.Kind)+"/"+i.Full(), titleOf(i), catalog.MIMEType(i.Path)))
 	}
 	return out
 }

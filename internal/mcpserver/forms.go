@@ -1,12 +1,21 @@
 package mcpserver
 
 import (
+	"context"
 	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 const (
@@ -127,4 +136,143 @@ func (f *forms) isSilent(client string) bool {
 		return false
 	}
 	return silent
+}
+
+// formChannel asks the person by a form of their host, for one call.
+type formChannel struct {
+	formStyle
+	forms  *forms
+	client string
+	// held is true for clients whose forms hold the call.
+	held bool
+
+	// answered is the form that this call brings the answer of, and answer that.
+	answered *form
+	answer   *mcp.ElicitationResult
+
+	// lost is true where the call brings the answer of a form that is not open any more.
+	lost bool
+
+	// asking is the result that asks, once Ask has returned ErrAsked.
+	asking *mcp.CallToolResult
+}
+
+// newFormChannel returns the way to the person by forms, or nil where their host has none, and
+// for web pages, which are nobody's host. A call that brings the answer of a form carries it in.
+func newFormChannel(ctx context.Context, f *forms, call mcp.CallToolRequest) *formChannel {
+	if httpguard.FromPage(ctx) {
+		return nil
+	}
+	c := &formChannel{formStyle: styleOf(ctx), forms: f, client: mcpwire.ClientKey(ctx), held: !mcpwire.Modern(ctx)}
+	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
+		if c.answered = f.take(state, c.client); c.answered != nil {
+			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
+			return c
+		}
+		c.lost = true
+	}
+	if !showsForms(ctx) {
+		return nil
+	}
+	return c
+}
+
+// showsForms reports whether the client of a request shows forms.
+func showsForms(ctx context.Context) bool {
+	can := mcpwire.Capabilities(ctx).Elicitation
+	return can != nil && (can.Form != nil || can.URL == nil)
+}
+
+// seen reports whether the call brings an answer that a person may have given to a form, so that
+// nothing else in it may decide.
+func (c *formChannel) seen() bool {
+	return c != nil && c.answered != nil && c.forms.now().Sub(c.answered.asked) >= humanTime
+}
+
+// silent reports whether no person has seen the client's last form.
+func (c *formChannel) silent() bool { return c.forms.isSilent(c.client) }
+
+// form returns the form that the call brings the answer of, or nil.
+func (c *formChannel) form() *form {
+	if c == nil {
+		return nil
+	}
+	return c.answered
+}
+
+// Ask implements engine.Channel.
+func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+	if f := c.answered; f != nil {
+		c.answered = nil
+		if f.bound != q.Bound || f.cwd != q.Cwd {
+			return silence("the session or its draft changed while the form was open, so the answer was not used", false), nil
+		}
+		return c.read(f, q), nil
+	}
+	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held})
+	if state == "" {
+		return silence(why, false), nil
+	}
+	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(q)).ToolResult()
+	return engine.Response{}, engine.ErrAsked
+}
+
+func silence(why string, unasked bool) engine.Response {
+	return engine.Response{Silence: engine.Silence{Why: why, Unasked: unasked}}
+}
+
+// read turns the client's response into an answer. Any program may have made it up, so that only
+// what the form offered counts.
+func (c *formChannel) read(f *form, q engine.Question) engine.Response {
+	took := c.forms.now().Sub(f.asked)
+	switch {
+	case c.answer == nil && took >= f.limit:
+		return silence(fmt.Sprintf("the form was not answered within %v", f.limit), false)
+	case took >= f.limit:
+		return silence(fmt.Sprintf("the form was answered after its %v were over", f.limit), false)
+	case c.answer == nil && took >= humanTime:
+		return silence("the host gave no answer to the form", false)
+	case c.answer == nil:
+		c.forms.setSilent(c.client, true)
+		return silence("the host could not show the form", true)
+	case took < humanTime:
+		c.forms.setSilent(c.client, true)
+		return silence(fmt.Sprintf("the host answered the form by itself, in %d ms", took.Milliseconds()), true)
+	}
+	c.forms.setSilent(c.client, false)
+	switch c.answer.Action {
+	case mcp.ElicitationResponseActionAccept:
+	case mcp.ElicitationResponseActionDecline:
+		return silence("the form was declined", false)
+	default:
+		return silence("the form was closed", false)
+	}
+	content, _ := c.answer.Content.(map[string]any)
+	a := engine.Response{Channel: workflow.ChannelElicited, Took: took}
+	if len(q.Questions) > 0 {
+		a.Answers = map[string]string{}
+		for i, question := range q.Questions {
+			if text := answered(content, i, question); text != "" {
+				a.Answers[question.ID] = text
+			}
+		}
+		if len(a.Answers) > 0 {
+			return a
+		}
+		return silence("the form came back empty", false)
+	}
+	decision, _ := content["decision"].(string)
+	switch decision {
+	case notNow:
+		return silence("not now", false)
+	case viewFirst:
+		return engine.Response{Silence: engine.Silence{Why: "the document is to be read first", View: true}}
+	}
+	i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == decision })
+	if i < 0 {
+		return silence("the form came back without a decision", false)
+	}
+	a.Decision = q.Choices[i].Decision
+	a.Feedback, _ = content["feedback"].(string)
+	return a
 }

@@ -15,7 +15,7 @@ const Endpoint = "/mcp"
 
 // HTTPOptions bound a server on HTTP.
 type HTTPOptions struct {
-	// Options say who may call.
+	// Options say who may call: by Token, Remote and Origins. The protocol sets the others.
 	httpguard.Options
 	// MaxBody bounds the body of a request, in bytes.
 	MaxBody int64

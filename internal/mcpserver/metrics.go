@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -51,8 +52,11 @@ func (m *metrics) count(action workflow.Action, took time.Duration, outcome stri
 
 // outcome names the outcome of an action.
 func outcome(err error) string {
-	if err == nil {
+	switch {
+	case err == nil:
 		return "done"
+	case errors.Is(err, engine.ErrAsked):
+		return "asked"
 	}
 	return string(fault.From(err).Code)
 }

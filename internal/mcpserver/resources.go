@@ -44,11 +44,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 	add(workflowURI, "workflow", "BMAD state diagram", "The states of a stage and what moves between them, as a mermaid diagram.", "text/markdown")
 
 	template := func(uri, name, title, description, mime string) {
-		options := []mcp.ResourceTemplateOption{mcp.WithTemplateDescription(description)}
-		if mime != "" {
-			options = append(options, mcp.WithTemplateMIMEType(mime))
-		}
-		t := mcp.NewResourceTemplate(uri, name, options...)
+		t := mcp.NewResourceTemplate(uri, name, mcp.WithTemplateDescription(description), mcp.WithTemplateMIMEType(mime))
 		t.Title = title
 		s.AddResourceTemplate(t, r.handle)
 	}

@@ -97,12 +97,7 @@ func (t tasks) blind(ctx context.Context, req engine.Request) bool {
 func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
 	began := t.engine.Clock()
 	reply, err := t.engine.Do(ctx, req)
-	took := t.engine.Clock().Sub(began)
-	if errors.Is(err, engine.ErrAsked) {
-		t.metrics.count(req.Action, took, "asked")
-	} else {
-		t.metrics.count(req.Action, took, outcome(err))
-	}
+	t.metrics.count(req.Action, t.engine.Clock().Sub(began), outcome(err))
 	switch {
 	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
 		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
