@@ -13,7 +13,7 @@ import (
 // marketplace is where a repository offers its skills as plugins.
 const marketplace = ".claude-plugin/marketplace.json"
 
-// addPlugins takes the skills that a repository offers to assistants as plugins.
+// addPlugins adds the skills that a repository offers to assistants as plugins.
 func (s *scan) addPlugins() {
 	text := s.read(marketplace)
 	if text == "" {
