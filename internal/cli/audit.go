@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// auditCall is what the audit command was asked for.
+// auditCall has the arguments of the audit command.
 type auditCall struct {
 	file, stage, format, rubric string
 	from, objective             string

@@ -25,7 +25,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 `, name) + exitHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.shelf(cmd.Context())
+			s, err := a.snapshot(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 			if len(given) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			if s, err := a.shelf(cmd.Context()); err == nil {
+			if s, err := a.snapshot(cmd.Context()); err == nil {
 				for _, i := range s.Catalog.Items(kind) {
 					names = append(names, i.Name)
 				}
@@ -96,5 +96,5 @@ func itemTable(a *app, items []catalog.Item, none string) error {
 	return a.table([]string{"NAME", "MODULE", "CODE", "FROM", "TITLE", "WHAT IT IS"}, rows)
 }
 
-// methodWays are how a document's reader reaches what it names, at a terminal.
+// methodWays are the commands by which the reader of a document at a terminal reaches its items.
 var methodWays = library.ToolNames{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}

@@ -23,7 +23,7 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
 				a.cwd = ref.Cwd // the address names the project itself
 			}
-			s, err := a.shelf(cmd.Context())
+			s, err := a.snapshot(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 			}
 			out := a.raw
 			if isTerminal(a.raw) {
-				out = a.out // what a repository wrote must not move the cursor
+				out = a.out // text of a repository must not move the cursor
 			}
 			_, err = out.Write(r.Data)
 			return err

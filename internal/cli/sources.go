@@ -21,7 +21,7 @@ type sourceRow struct {
 }
 
 func listSources(ctx context.Context, a *app) error {
-	s, err := a.shelf(ctx)
+	s, err := a.snapshot(ctx)
 	if err != nil {
 		return err
 	}

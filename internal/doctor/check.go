@@ -21,8 +21,8 @@ import (
 // fixRemedy is the remedy of everything that Fix repairs.
 const fixRemedy = "bmad-mcp doctor --fix"
 
-// Check asks everything of the project. It changes nothing but for a file that it
-// makes and removes, to see whether that can be done.
+// Check makes all checks of the project. It changes nothing, except for a file that it creates and
+// removes to see whether that works.
 func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	folder, usable := p.checkFolder()
 	if !usable {
@@ -159,8 +159,8 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 	return c.summarize()
 }
 
-// checkContents checks every reference by size and hash. What is missing is a problem;
-// what was edited is worth knowing only while it waits at its gate.
+// checkContents checks every reference by size and hash. A missing text is a problem;
+// an edited one matters only while it waits at its gate.
 func (p *ProjectFiles) checkContents(v *inventory) Check {
 	seen := map[string]bool{}
 	c := Check{Group: OfProject, Name: "contents", Status: OK}
@@ -251,7 +251,7 @@ func checkOrphans(v *inventory) Check {
 		c.add(Problem, name, "a write that never came to its end, or is under way")
 	}
 	c = c.summarize()
-	if c.Status == Problem { // they take space, and mislead nobody but people
+	if c.Status == Problem { // they take space, and mislead only people
 		c.Status, c.Detail = Warning, fmt.Sprintf("%d files belong to nobody", len(c.Items))
 	}
 	return c

@@ -199,7 +199,7 @@ const (
 )
 
 // Read returns the file at an address, or a generated document: bmad://manifests/… and
-// bmad://config/current. limit bounds it, in bytes; 0 is no limit.
+// bmad://config/current. limit bounds it, in bytes; 0 is unlimited.
 func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	ref, known := s.RefTo(uri) // texts of the method, filled in, name files by their paths
 	if !known {
