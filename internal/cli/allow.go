@@ -178,7 +178,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []engine.Want) error
 			fmt.Fprintln(a.out, line)
 		}
 		if len(w.Scripts) > 0 {
-			fmt.Fprintln(a.out, "Read them first. When one changes later it still runs, and you are told. What they run in turn is not looked at.")
+			fmt.Fprintln(a.out, "Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
 		if w.Note != "" {
 			fmt.Fprintln(a.out, strings.ToUpper(w.Note[:1])+w.Note[1:]+".")

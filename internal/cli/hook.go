@@ -31,7 +31,7 @@ const (
 func hookCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook claude-code",
-		Short: "Look at an event of Claude Code, for its plugin",
+		Short: "Handle an event of Claude Code, for its plugin",
 		Long: `Read an event of Claude Code on the input, as its hooks get them, and keep the
 assistant from deciding at a gate in the turn in which it handed the draft in, unless
 you have said so in that turn: by /bmad:confirm or /bmad:approve, in the words of your

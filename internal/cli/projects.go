@@ -21,7 +21,7 @@ func projectsCommand(a *app) *cobra.Command {
 	list := func(*cobra.Command, []string) error { return listProjects(a) }
 	cmd := &cobra.Command{
 		Use:   "projects",
-		Short: "In which folders assistants may work: list, add or remove them",
+		Short: "List, add or remove the folders in which assistants may work",
 		Long: `An assistant works, through this server, in the folders that its host has open, in the
 folder the server was started in, and in those listed here, with what lies below them:
 

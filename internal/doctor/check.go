@@ -68,7 +68,7 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
 		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
 			c.add(Problem, name, "is a file or a link instead of a folder")
-			c.Detail, c.Remedy = "it holds what is in the way", "move it away; the folder is made again"
+			c.Detail, c.Remedy = "a file is in the way", "move it away; the folder is made again"
 		}
 	}
 	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) && c.Status == OK {
@@ -248,7 +248,7 @@ func checkOrphans(v *inventory) Check {
 		c.add(Problem, name, "no session refers to it")
 	}
 	for _, name := range v.leftovers() {
-		c.add(Problem, name, "a write that never came to its end, or is under way")
+		c.add(Problem, name, "a write that is unfinished or under way")
 	}
 	c = c.summarize()
 	if c.Status == Problem { // they take space, and mislead only people

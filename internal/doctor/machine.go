@@ -35,7 +35,7 @@ func (m MachineCheck) checkProgram() Check {
 	here, errHere := os.Stat(m.Program)
 	there, errThere := os.Stat(found)
 	if errHere == nil && errThere == nil && !os.SameFile(here, there) {
-		c.add(Warning, found, "is what the PATH finds, another program than "+m.Program)
+		c.add(Warning, found, "is found on the PATH instead of "+m.Program)
 		c.Remedy = "update the one, or take it off the PATH"
 	}
 	return c

@@ -61,7 +61,7 @@ func (s *scan) scanFolder(base, only string) {
 			continue
 		}
 		if looked++; looked > maxSiblings {
-			s.problem(base, "it has more than %d folders; those after %s were not looked at for installations", maxSiblings, e.Name())
+			s.problem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
 			break
 		}
 		if s.addInstallation(name) || e.Name() != "expansion-packs" {

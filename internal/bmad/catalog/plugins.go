@@ -28,7 +28,7 @@ func (s *scan) addPlugins() {
 		} `json:"plugins"`
 	}
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		s.problem(marketplace, "it is not as expected: %v", err)
+		s.problem(marketplace, "its content is unexpected: %v", err)
 		return
 	}
 	type setup struct{ module, described string }

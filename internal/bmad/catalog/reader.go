@@ -276,7 +276,7 @@ func (f *fileReader) filesEnding(dir string, endings ...string) []string {
 // walk calls visit for each folder from dir down, until it returns false for one.
 func (f *fileReader) walk(dir string, depth int, entries *int, visit func(dir string, names []fs.DirEntry) bool) {
 	if depth > maxDepth {
-		f.problem(dir, "it lies more than %d folders deep and was not looked into", maxDepth)
+		f.problem(dir, "it lies more than %d folders deep and was not searched", maxDepth)
 		return
 	}
 	names := f.list(dir)

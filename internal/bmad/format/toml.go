@@ -37,7 +37,7 @@ func ParseTOML(text string, most int) (map[string]any, error) {
 		return map[string]any{}, err
 	}
 	if deeper(out, MaxDepth) {
-		return map[string]any{}, fmt.Errorf("its tables lie more than %d deep in each other", MaxDepth)
+		return map[string]any{}, fmt.Errorf("its tables are nested more than %d deep", MaxDepth)
 	}
 	return out, nil
 }

@@ -275,7 +275,7 @@ func missing(s Spec, r record) error {
 		why = "it is being fetched, or that was cut short"
 	}
 	return fault.New(fault.NotFound, "there is no copy of %s yet: %s", s, why).
-		WithHint("see that the address is right and the network is there, then update it")
+		WithHint("check the address and the network, then update it")
 }
 
 // clear removes the leftovers of killed processes. The caller holds the lock.

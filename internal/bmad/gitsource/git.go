@@ -186,7 +186,7 @@ func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
 // late is the error for an update that takes too long.
 func late(what string, limit time.Duration) error {
 	return fault.New(fault.NotFound, "the remote did not answer in time: %s was ended after %s", what, limit).
-		WithHint("see whether the network and the remote are there; a large repository may need more time")
+		WithHint("check the network and the remote; a large repository may need more time")
 }
 
 // hints map messages of git to what a person can do.
