@@ -25,7 +25,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 `, name) + exitHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.snapshot(cmd.Context())
+			s, err := a.shelf(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 			if len(given) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			if s, err := a.snapshot(cmd.Context()); err == nil {
+			if s, err := a.shelf(cmd.Context()); err == nil {
 				for _, i := range s.Catalog.Items(kind) {
 					names = append(names, i.Name)
 				}

@@ -46,9 +46,9 @@ func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	return r
 }
 
-// snapshot returns the method's installations for the folder that the command is for. It
-// waits for a repository that was never fetched, since nothing else would announce it.
-func (a *app) snapshot(ctx context.Context) (*library.Snapshot, error) {
+// snapshot returns the method's installations for the folder that the command is for. A
+// repository that was never fetched is waited for: nobody else will tell that it has come.
+func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 	project, err := a.project()
 	if err == nil && a.cwd != "" {
 		_, err = a.engine.Where(engine.Request{Cwd: project})

@@ -23,7 +23,7 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
 				a.cwd = ref.Cwd // the address names the project itself
 			}
-			s, err := a.snapshot(cmd.Context())
+			s, err := a.shelf(cmd.Context())
 			if err != nil {
 				return err
 			}

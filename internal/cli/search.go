@@ -18,7 +18,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 ` + exitHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.snapshot(cmd.Context())
+			s, err := a.shelf(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ type sourceRow struct {
 }
 
 func listSources(ctx context.Context, a *app) error {
-	s, err := a.snapshot(ctx)
+	s, err := a.shelf(ctx)
 	if err != nil {
 		return err
 	}

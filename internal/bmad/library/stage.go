@@ -26,7 +26,7 @@ var stageAgents = map[workflow.StageID][]string{
 // maxLine bounds each line of a stage's persona, in bytes: it goes into every briefing.
 const maxLine = 300
 
-// Persona describes the method's agent that acts in a stage of a project.
+// Persona describes who of the method acts in a stage of a project.
 func (l *Library) Persona(project string, stage workflow.StageID) (string, error) {
 	s := l.At(project)
 	if s.Empty() {
