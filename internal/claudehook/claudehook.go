@@ -2,9 +2,9 @@
 // in which it handed the draft in, unless the person has said so in that turn.
 //
 // A [Turn] is what happens from one prompt of the person to the next. It is kept between
-// the events that Claude Code reports, each to a process of its own. The rules are pure
-// functions over an [Event] and its turn. The server holds its gates by itself; this is
-// for assistants that would pass on a word that nobody has said.
+// events, which Claude Code reports each to a process of its own. The rules are pure
+// functions over a [HookEvent] and its turn. The server holds its gates by itself; this is
+// against assistants that would relay a decision that nobody has made.
 //
 // Claude Code's events are described at https://code.claude.com/docs/en/hooks; the
 // fields used here are those that 2.1.329 sends.
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// HookEvent is what Claude Code reports.
+// HookEvent is an event of Claude Code.
 type HookEvent struct {
 	SessionID string          `json:"session_id"`
 	PromptID  string          `json:"prompt_id"`
@@ -36,7 +36,7 @@ type HookEvent struct {
 	Program string `json:"-"`
 }
 
-// The names of the events that are looked at.
+// The names of the events that matter here.
 const (
 	promptSubmitted = "UserPromptSubmit"
 	commandTyped    = "UserPromptExpansion"
@@ -44,9 +44,8 @@ const (
 	afterTool       = "PostToolUse"
 )
 
-// Typed returns the decision that an event says the person typed as a command: confirm,
-// approve or reject; "" if it is another event. The assistant cannot bring it about, unlike
-// a prompt.
+// Typed returns the decision that the person typed as a command, according to an event: confirm,
+// approve or reject; "" for other events. Unlike a prompt, the assistant cannot cause it.
 func (e HookEvent) Typed() string {
 	command, ours := strings.CutPrefix(e.Command, "bmad:")
 	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
@@ -59,9 +58,9 @@ func (e HookEvent) Typed() string {
 type Turn struct {
 	// Prompt is the turn's id.
 	Prompt string `json:"prompt"`
-	// Said is true where the person's prompt says to decide, Chosen where an answer that they
-	// gave within the turn does. Both are for one gate, and an answer for the draft that there
-	// was; Always is true where the prompt says to decide on everything.
+	// Said is true where the person's prompt orders a decision, Chosen where an answer that they
+	// gave within the turn does. Both are for one gate, and an answer for the draft of that
+	// time; Always is true where the prompt orders decisions on everything.
 	Said   bool `json:"said,omitempty"`
 	Chosen bool `json:"chosen,omitempty"`
 	Always bool `json:"always,omitempty"`
@@ -71,7 +70,7 @@ type Turn struct {
 	AsksThem  bool `json:"asks_them,omitempty"`
 }
 
-// After returns the turn once an event has happened. Of a turn before, nothing is left.
+// After returns the turn after an event. Nothing of an earlier turn remains.
 func (t Turn) After(e HookEvent) Turn {
 	if e.PromptID != t.Prompt || e.Name == promptSubmitted { // each prompt begins a turn
 		t = Turn{Prompt: e.PromptID}
@@ -134,17 +133,17 @@ func (t Turn) Refuse(e HookEvent) string {
 	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since. " + how
 }
 
-// submitsInShell is in a command that hands a draft in.
+// submitsInShell matches a command that hands in a draft.
 var submitsInShell = regexp.MustCompile(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 
-// call is what of a call to bmad-task matters here.
+// call has the relevant parts of a call to bmad-task.
 type call struct {
 	Action    string `json:"action"`
 	Confirmed *bool  `json:"confirmed"`
 	Approved  *bool  `json:"approved"`
 }
 
-// read reads a call's arguments; what is none of them says nothing.
+// read reads a call's arguments and ignores everything else.
 func read(input json.RawMessage) call {
 	var c call
 	_ = json.Unmarshal(input, &c)
@@ -183,7 +182,7 @@ func isTask(tool string) bool {
 	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
 }
 
-// refused reports whether a reply says that nothing was done.
+// refused reports whether a reply is a refusal.
 func refused(response json.RawMessage) bool {
 	var blocks []struct{ Text string }
 	if json.Unmarshal(response, &blocks) != nil {
@@ -215,7 +214,7 @@ func asksThem(response json.RawMessage) bool {
 	return false
 }
 
-// Answer is what Claude Code reads of a hook that keeps a call from being made.
+// Answer is the output of a hook that blocks a call.
 func Answer(reason string) ([]byte, error) {
 	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": beforeTool, "permissionDecision": "deny", "permissionDecisionReason": reason,

@@ -17,8 +17,8 @@ const (
 	workFolder  = "work"
 )
 
-// ownRecord is the name of a file that only this program writes, whatever folder a command
-// has gone to.
+// ownRecord is the name of a file that only this program writes, in whatever folder a command
+// runs.
 var ownRecord = regexp.MustCompile(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
 
 // personsState is a path of the person's own state, outside the projects.
@@ -44,7 +44,7 @@ var readers = words(`[ ag base64 basename bat cat cd cksum cmp column comm cut d
 	gh git grep head hexdump jq less ls md5sum more od paste printf pushd pwd readlink realpath rg sha1sum sha256sum sort stat strings
 	tail tac test tr tree type uniq wc which xxd bmad-mcp bmad-mcp.exe`)
 
-// changers are ways in which a program that reads changes files after all.
+// changers are options by which a reading program changes files after all.
 var changers = regexp.MustCompile(`^(-delete|-exec|-execdir|-ok|-okdir|-fprintf?|-fls|-o|--output(=.*)?|checkout|restore|clean|rm|mv|stash|reset|apply|-i.*)$`)
 
 // changesState reports whether a tool's call writes to the records that this program keeps.
@@ -63,7 +63,7 @@ func changesState(tool string, input json.RawMessage) bool {
 	return false
 }
 
-// mentionsState is in a command that may change the records.
+// mentionsState matches a command that may change the records.
 var mentionsState = regexp.MustCompile(`(?i)bmad-task|session-[0-9a-f*?-]|task-mapping|bmad-mcp/`)
 
 func shellChangesState(command string) bool {

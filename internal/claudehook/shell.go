@@ -9,17 +9,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A shell command decides where it runs this program for a decision of the person. It is
-// read as a shell reads it. What cannot be read as harmless, and names both the program and a
-// decision, counts as one: a question too many is cheap.
+// A shell command decides if it runs this program for a decision of the person. It is parsed as a
+// shell parses it. A command that cannot be shown harmless and names both the program and a
+// decision counts as one: one question too many is cheap.
 
 var (
-	// ourName is in a text that has to do with this program; a path of its files is none.
+	// ourName matches a text that mentions this program; paths of its files do not count.
 	ourName  = regexp.MustCompile(`(?i)bmad`)
 	ourFiles = regexp.MustCompile(`(?i)\.bmad-(task|core|method)(/[^\s'"]*)?`)
 	// ourProgram is the base name of this program, as it is built and released.
 	ourProgram = regexp.MustCompile(`(?i)^bmad-mcp([-_.][a-z0-9_.-]+)?$`)
-	// decisionWord is in a text that can decide something.
+	// decisionWord matches a text that can decide something.
 	decisionWord = regexp.MustCompile(`(?i)confirm|approv|reject|reopen|cancel|answer|accept|decline|adopt|\ballow|确认|批准|同意`)
 	quoting      = strings.NewReplacer("\\\n", "", `\`, "", `'`, "", `"`, "")
 )
@@ -40,15 +40,15 @@ var inert = words(`: [ ag base64 basename bat cat cd chmod cksum cmp column comm
 	ps pushd pwd read readlink realpath return rg rm rmdir set sha1sum sha256sum shift shopt sleep sort stat strings tail tac tee test
 	touch tr tree true type uname uniq unset wait wc whereis which whoami xxd yq`)
 
-// executors run what others write, or what is in a file.
+// executors run their input, or a file.
 var executors = words(`. ash at awk bash batch bun busybox cmd cmd.exe csh dash deno docker env eval exec expect fish gawk ksh
 	lua mawk node osascript parallel perl php podman powershell powershell.exe pwsh python python2 python3 rlwrap ruby script sh
 	source ssh su tclsh tcsh watch wsl xargs zsh`)
 
-// hands are the ways in which an inert program does run something after all.
+// hands are options by which an inert program runs something after all.
 var hands = regexp.MustCompile(`^(-exec|-execdir|-ok|-okdir|--pre|--ext-diff|--open-files-in-pager.*|-O.+|--upload-pack.*|--receive-pack.*|--exec.*|-x|-c|!.*)$`)
 
-// gitVerbs are what git is used for without running anything that is named.
+// gitVerbs are the uses of git that run nothing that is named.
 var gitVerbs = words(`add blame branch checkout commit diff fetch grep log merge mv pull push restore reset rev-parse rm
 	show stash status switch tag`)
 
@@ -60,8 +60,8 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// decidesInShell reports whether a command may decide something for the person. program is
-// the path of the program that runs, which may have another name.
+// decidesInShell reports whether a command may decide something for the person. program is the path
+// of this program, which may have another name.
 func decidesInShell(command, program string) bool {
 	s := &shell{program: program, flat: quoting.Replace(command)}
 	if !s.names(s.flat) {
@@ -88,16 +88,16 @@ func readShell(input json.RawMessage) string {
 // maxDepth bounds how deep shells in shells are read.
 const maxDepth = 4
 
-// shell is a command while it is read.
+// shell is a command being parsed.
 type shell struct {
 	program string
-	// flat is the whole of it without what quotes.
+	// flat is the whole command without quoting.
 	flat    string
 	decides bool
 	depth   int
 }
 
-// names reports whether a text has to do with this program.
+// names reports whether a text mentions this program.
 func (s *shell) names(text string) bool {
 	return ourName.MatchString(ourFiles.ReplaceAllString(text, " ")) || s.program != "" && strings.Contains(text, s.program)
 }
@@ -120,11 +120,11 @@ func (s *shell) script(file *syntax.File) {
 // word is a word of a command.
 type word struct {
 	text string
-	// known is false where a part of it is made only when it runs.
+	// known is false where a part of it is only computed when it runs.
 	known bool
 }
 
-// call looks at one command.
+// call judges one command.
 func (s *shell) call(args []word, redirs []*syntax.Redirect) {
 	first := args[0]
 	base := baseName(first.text)
@@ -144,7 +144,7 @@ func (s *shell) isOurs(w word) bool {
 	return w.known && (ourProgram.MatchString(baseName(w.text)) || s.program != "" && w.text == s.program)
 }
 
-// ours looks at what follows the name of this program.
+// ours judges the arguments of this program.
 func (s *shell) ours(args []word, redirs []*syntax.Redirect) {
 	if slices.ContainsFunc(args, func(w word) bool { return w.known && (w.text == "--help" || w.text == "-h") }) {
 		return
@@ -212,7 +212,7 @@ func (s *shell) other(base string, args []word, redirs []*syntax.Redirect) {
 	}
 }
 
-// inner reads the text that a shell is given to run; false if it is none that can be read.
+// inner judges the text that a shell is given to run; false if it cannot be read.
 func (s *shell) inner(base string, w word) bool {
 	if !w.known || s.depth >= maxDepth || !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash"}, base) {
 		return false
@@ -227,7 +227,7 @@ func (s *shell) inner(base string, w word) bool {
 	return true
 }
 
-// hears reports whether what is written to the input of a program names ours.
+// hears reports whether the input of a program names ours.
 func (s *shell) hears(redirs []*syntax.Redirect) bool {
 	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
 		text := ""
@@ -247,7 +247,7 @@ func readsFile(redirs []*syntax.Redirect) bool {
 	})
 }
 
-// toldByEcho reports whether what is piped stands in the command itself.
+// toldByEcho reports whether the piped input stands in the command itself.
 func toldByEcho(flat string) bool {
 	from, _, _ := strings.Cut(strings.TrimSpace(flat), " ")
 	return (from == "echo" || from == "printf") && !strings.Contains(flat, "$")
@@ -316,7 +316,7 @@ func readParts(out *word, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// unescape takes the backslashes of a shell out of a text.
+// unescape removes a shell's backslashes from a text.
 func unescape(text string, quoted bool) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// A prompt is an order only where it is nothing else: a few words, each sentence of it an
-// order or a remark beside one. Who describes what is to be built uses the same verbs, and
-// what is pasted may hold orders to somebody else.
+// A prompt is an order only if it is nothing else: a few words, each sentence an order or a remark
+// beside one. Descriptions of a task use the same verbs, and pasted text may hold orders to somebody
+// else.
 
 // maxOrder is how many words an order has at most; each character of Chinese counts as half
 // of one.
@@ -18,7 +18,7 @@ const maxOrder = 12
 const (
 	verbs   = `(?:confirm|approve|accept)`
 	objects = `(?:it|them|this|that|these|(?:the |this |that |my )?(?:document|doc|draft|prd|requirements?|architecture|design|sprint plan|plan|gate|result|work|risks?|spec|version|stage|po|architect|sm|dev|review|qa|qa report|report|review report))`
-	// all is said of every gate that comes.
+	// all means every coming gate.
 	all = `(?:all|everything|each of them|every gate|all of (?:it|them)|all gates|all the gates|all stages|them all)`
 	// polite words stand before an order, and tails after it.
 	polite = `(?:(?:yes|yep|yeah|ok|okay|sure|please|then|now|and|so|just|fine|great|good|perfect|nice|cool|thanks|thank you|alright|all right|looks good|looks fine|looks great|lgtm|i agree|agreed|ship it|go ahead|go ahead and|you can|you may|i)[\s,!:–—-]+)*`
@@ -46,13 +46,13 @@ var (
 		chinese + `(?:一下|了)?(?:它|这个|该|这份|这一版)?(?:文档|需求文档|需求|prd|架构|架构设计|设计|计划|冲刺计划|方案|风险|草稿|版本)?(?:吧|了|就行|即可|就好)?(?:[，,。\s]*(?:然后)?(?:继续|开始|开始开发|进入下一步|进入下一阶段|谢谢)(?:吧)?)?$`)
 	chineseAfter    = regexp.MustCompile(`^(?:请)?(?:写完|做完|完成|跑完)(?:[^，,。如果让由叫给等]{0,8})?(?:以?后|之后|就)?[，,]?(?:就|直接|请)*(?:确认|批准)(?:它|吧|就行)?$`)
 	chineseStanding = regexp.MustCompile(`^(?:请|写完|做完|后面|之后|接下来|就|直接|都)*(?:全部|都)(?:直接)?(?:确认|批准|同意)(?:就行|即可|吧)?$|^(?:全程)?(?:都)?(?:不用|不必|无需)(?:再)?问我(?:了)?(?:[，,]?(?:直接|都)?(?:做|继续|确认|批准|做完)(?:就行|吧)?)?$`)
-	// ends cuts sentences; pasted begins a line that was written somewhere else.
+	// ends splits sentences; pasted begins a line that was written elsewhere.
 	ends   = regexp.MustCompile(`[.!?;。！？；\n]+(?:\s+|$)|[。！？；\n]+`)
 	pasted = regexp.MustCompile("(?m)^\\s*(?:[-*+>|#$]\\s|>|\\d+[.)]\\s|```|\\[|\\d{2}:\\d{2})")
 
 	// yeses answer a question that asks for a decision.
 	yeses = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
-	// decidings are questions that ask for one, choices a choice that is one.
+	// decidings are questions that ask for a decision, choices are choices that are one.
 	decidings = regexp.MustCompile(`(?i)\b` + verbs + `\b|` + chinese)
 	choices   = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
 	// doubts take a choice back, or put it off.
@@ -88,7 +88,7 @@ func saysTo(text string) (said, always bool) {
 	return said, always
 }
 
-// decoration is what may stand around a sentence: blanks, emoji, quotes and stops.
+// decoration may surround a sentence: blanks, emoji, quotes and stops.
 func decoration(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) || r == '\ufe0f' || r == '\u200d'
 }

@@ -95,7 +95,7 @@ func listWants(a *app, cwd string, wants []engine.Want) error {
 	return nil
 }
 
-// wantJSON is one thing to allow. Who has set a command stands there where it is not the
+// wantJSON is one thing to allow. SetBy names the origin of a command that is not from the
 // project's file.
 func wantJSON(w engine.Want) map[string]any {
 	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
@@ -119,7 +119,7 @@ func scriptNames(w engine.Want) []string {
 	return names
 }
 
-// aboutWant says who has set a command, and which files of the project it names.
+// aboutWant names the origin of a command and the project's files in it.
 func aboutWant(w engine.Want) []string {
 	var out []string
 	switch w.SetBy {
@@ -180,7 +180,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []engine.Want) error
 			fmt.Fprintln(a.out, line)
 		}
 		if len(w.Scripts) > 0 {
-			fmt.Fprintln(a.out, "Read them first. When one changes later it still runs, and you are told. What they run in turn is not looked at.")
+			fmt.Fprintln(a.out, "Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
 		if w.Note != "" {
 			fmt.Fprintln(a.out, strings.ToUpper(w.Note[:1])+w.Note[1:]+".")

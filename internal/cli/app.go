@@ -19,17 +19,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// app is what the subcommands share.
+// app is shared by the subcommands.
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	// raw is the output as it is, for the protocol and for pagers.
+	// raw is the unfiltered output, for the protocol and for pagers.
 	raw      io.Writer
 	log      *slog.Logger
 	engine   *engine.Engine
 	library  *library.Library
 	settings config.Source
-	// reach is what an assistant on stdio may use; nil where a person works at a terminal.
+	// reach bounds an assistant on stdio; nil where a person works at a terminal.
 	reach *reach.Reach
 	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
@@ -42,8 +42,7 @@ type app struct {
 	asJSON bool   // --json
 }
 
-// stateFolder is where the program keeps what is the person's and no project's; "" where
-// there is no home.
+// stateFolder holds the per-user state, shared by all projects; "" without a home folder.
 func (a *app) stateFolder() string {
 	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
 		return filepath.Join(state, "bmad-mcp")

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// auditCall is what the audit command was asked for.
+// auditCall has the arguments of the audit command.
 type auditCall struct {
 	file, stage, format, rubric string
 	from, objective             string
@@ -73,9 +73,9 @@ The exit code is 1 where the score is below --min, else 0.`,
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
 	flags.StringVar(&plan, "plan", "", "sprint plan to trace to")
-	flags.StringVar(&call.objective, "objective", "", "what was asked for, in the person's words")
+	flags.StringVar(&call.objective, "objective", "", "the original request, in the person's words")
 	flags.StringVar(&call.rubric, "rubric", "", "your own rubric: a YAML file, or a folder with <stage>.yaml")
-	flags.Float64Var(&call.min, "min", 0, "lowest score that is well")
+	flags.Float64Var(&call.min, "min", 0, "lowest acceptable score")
 	flags.StringVar(&call.format, "format", "text", "text, json or sarif")
 	return cmd
 }
@@ -216,7 +216,7 @@ func readDocument(ctx context.Context, a *app, name string) (string, error) {
 
 func noSuchFile(what, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it counts from the folder you are in")
+		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it is relative to the current folder")
 	}
 	return fault.New(fault.InvalidArgument, "the %s %s cannot be read: %w", what, name, err).WithHint("pass a readable %s", what)
 }

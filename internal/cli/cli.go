@@ -18,7 +18,7 @@ import (
 
 // Main runs the program and returns its exit code.
 func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
-	// A client that closes our output must not kill us half way through an action.
+	// A client that closes our output must not kill us in the middle of an action.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -22,14 +22,14 @@ var demoFiles embed.FS
 
 // demoStep is one call of the demo and its cause.
 type demoStep struct {
-	// said is what the human said; did is what the assistant did of its own.
+	// said are the human's words; did is an action of the assistant.
 	said, did string
 	// file is the sample that is written into the project and submitted by its path.
 	file string
 	args map[string]any
-	// form is what the human fills in if the call shows them a form.
+	// form has the human's input if the call shows a form.
 	form map[string]any
-	// place is where that leads; a person who fills the forms in can go elsewhere.
+	// place is where that leads; a person's own input can lead elsewhere.
 	place string
 }
 

@@ -15,13 +15,13 @@ import (
 // demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
 type demoPerson struct {
 	app *app
-	// next is what the script fills in.
+	// next is the script's input.
 	next map[string]any
-	// terminal is nil where the script does.
+	// terminal is nil where the script fills in.
 	terminal *terminal
 }
 
-// reading is how long the scripted person takes: the server takes no faster answer for a
+// reading is how long the scripted person takes: the server does not accept a faster answer as a
 // person's.
 const reading = 1200 * time.Millisecond
 
@@ -87,7 +87,7 @@ func (p *demoPerson) field(ctx context.Context, name string, values []string) (s
 	return text, nil
 }
 
-// fieldChoices returns the values of a field that offers some, and how they read.
+// fieldChoices returns the choices of a field and their labels.
 func fieldChoices(field map[string]any) (values, labels []string) {
 	list, _ := field["oneOf"].([]any)
 	for _, item := range list {

@@ -164,7 +164,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 	return c, nil
 }
 
-// maxLeftOut bounds what doctor names of an installation's problems.
+// maxLeftOut bounds how many problems of an installation doctor names.
 const maxLeftOut = 10
 
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them

@@ -41,10 +41,10 @@ var errReported = errors.New("reported")
 // errPending ends the program with exitGate: a decision was needed and not given.
 var errPending = errors.New("pending")
 
-// errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
+// errUnvouched ends the program with exitNotFound: the seal that would prove it is missing.
 var errUnvouched = errors.New("unvouched")
 
-// plainFlagError takes out what the flag library says of Go's parsers.
+// plainFlagError removes the details of Go's parsers from an error of the flag library.
 func plainFlagError(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
 	return text

@@ -11,8 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// maxInput is the most that is read of standard input, in bytes: the largest submission
-// that can be configured.
+// maxInput bounds standard input, in bytes, at the largest submission that can be configured.
 const maxInput = 1 << 30
 
 // readAll reads standard input until it ends or ctx does.

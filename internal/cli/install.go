@@ -29,9 +29,9 @@ func installCommand(a *app) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install [HOST...]",
-		Short: "Tell the hosts on this machine about this server",
-		Long: `Tell hosts (` + strings.Join(hosts.IDs(), ", ") + `) about
-this server: those that are named, else all that are found on this machine. The change
+		Short: "Register this server with the hosts on this machine",
+		Long: `Register this server with hosts (` + strings.Join(hosts.IDs(), ", ") + `):
+those that are named, else all that are found on this machine. The change
 is shown as a diff and written; everything else in the file stays as it is, and the file
 as it was is kept. A file that the host itself could not read is named and left alone.
 
@@ -50,7 +50,7 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.command, "command", "", "program that the host is to start (default: this one)")
 	cmd.Flags().StringArrayVar(&f.args, "arg", nil, "argument for the program; can be repeated")
-	cmd.Flags().BoolVar(&f.print, "print", false, "print what to put into the file, and change nothing")
+	cmd.Flags().BoolVar(&f.print, "print", false, "print the text for the file, and change nothing")
 	return cmd
 }
 
@@ -58,7 +58,7 @@ func uninstallCommand(a *app) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall [HOST...]",
-		Short: "Take this server out of the hosts' settings",
+		Short: "Remove this server from the hosts' settings",
 		Long: `Take the entry that install makes out of hosts (` + strings.Join(hosts.IDs(), ", ") + `):
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
@@ -74,7 +74,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.scope, "scope", "user", "user (all your projects) or project (everyone who works in this one)")
 	flags.StringVar(&f.name, "name", "bmad", "name of the server in the host")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and change nothing")
-	flags.BoolVar(&f.force, "force", false, "also where the name is another server's")
+	flags.BoolVar(&f.force, "force", false, "even if another server has the name")
 	// The error is for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -187,7 +187,7 @@ func hostMachine(a *app, f installFlags) (hosts.Machine, error) {
 	}
 	m := hosts.This(project)
 	if info, err := os.Stat(project); err != nil || !info.IsDir() {
-		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not made for you")
+		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not created for you")
 	}
 	if project == filepath.Dir(project) || m.Home != "" && hosts.SameFile(project, m.Home) {
 		return m, fault.New(fault.InvalidArgument, "%s is not a project", project).WithHint("go into the project, or pass --cwd with its folder")

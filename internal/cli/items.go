@@ -96,5 +96,5 @@ func itemTable(a *app, items []catalog.Item, none string) error {
 	return a.table([]string{"NAME", "MODULE", "CODE", "FROM", "TITLE", "WHAT IT IS"}, rows)
 }
 
-// methodWays are how a document's reader reaches what it names, at a terminal.
+// methodWays are the commands by which the reader of a document at a terminal reaches its items.
 var methodWays = library.ToolNames{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}

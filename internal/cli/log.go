@@ -60,9 +60,9 @@ not vouch for all entries, as after work on another machine.
 	return cmd
 }
 
-// verifyLog says whether the history is as it was written, and since when it is not.
+// verifyLog reports whether the history is unchanged, or since when it is not.
 func verifyLog(a *app, s *workflow.Session, v workflow.Verification) error {
-	_, err := a.trust().ReadSigner() // a key that is broken would have been passed over
+	_, err := a.trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
 		return err
 	}

@@ -81,11 +81,11 @@ func (a *app) printJSON(v any) error {
 }
 
 func (a *app) printFailure(f *fault.Error) {
-	// Where it cannot be written there is nowhere to say so.
+	// There is no place to report a failed write.
 	_ = a.printJSON(mcpserver.NewFailure(f))
 }
 
-// plain takes the emphasis out of Markdown that is for chat windows.
+// plain removes the emphasis of Markdown for chat windows.
 func plain(markdown string) string {
 	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
 }
@@ -109,7 +109,7 @@ func nextCommands(r *engine.Reply) string {
 		b.WriteString("  bmad-mcp task " + l + "\n")
 	}
 	if gate != "" {
-		// The person's own act; a script has bmad-mcp task.
+		// For the person; scripts use bmad-mcp task.
 		b.WriteString("  bmad-mcp " + gate + " " + task + "\n")
 		if r.State != workflow.Clarifying {
 			b.WriteString("  bmad-mcp reject " + task + "\n")
@@ -133,7 +133,7 @@ func joinWords(words []string) string { return strings.Join(words, ", ") }
 // oneLine puts a text into one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// counted says "1 agent", "2 agents".
+// counted returns "1 agent", "2 agents".
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -190,11 +190,11 @@ func clipRunes(text string, most int) string {
 // widestLine is how wide a table may be where the terminal does not say.
 const widestLine = 160
 
-// indent puts two blanks before each line.
+// indent puts two spaces before each line.
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
-// grantText says by which channel a decision came, and how long it took. What an entry says
-// that nothing vouches for is not repeated as if it had happened.
+// grantText describes the channel of a decision and how long it took. An unvouched entry is not
+// repeated as a fact.
 func grantText(g *workflow.Grant, unvouched bool) string {
 	switch {
 	case g == nil:
@@ -217,7 +217,7 @@ func adoptionText(a *workflow.Adoption) string {
 	return fmt.Sprintf("changed from entry %d on: %s", a.From, a.Problem)
 }
 
-// warnOfChanges says so where a session was changed by other hands.
+// warnOfChanges warns of a session that was changed by other hands.
 func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Changed() {
 		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))

@@ -21,7 +21,7 @@ func projectsCommand(a *app) *cobra.Command {
 	list := func(*cobra.Command, []string) error { return listProjects(a) }
 	cmd := &cobra.Command{
 		Use:   "projects",
-		Short: "In which folders assistants may work: list, add or remove them",
+		Short: "List, add or remove the folders in which assistants may work",
 		Long: `An assistant works, through this server, in the folders that its host has open, in the
 folder the server was started in, and in those listed here, with what lies below them:
 
@@ -117,8 +117,8 @@ func listProjects(a *app) error {
 	return nil
 }
 
-// addProject records a folder. One that can be no project is refused; about one that is
-// unusual the person is asked.
+// addProject records a folder. Impossible folders are refused; for unusual ones the person is
+// asked.
 func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if variable := assistantHere(); variable != "" {
 		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and where assistants may work is the person's to say", variable).
@@ -170,7 +170,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	return nil
 }
 
-// unusual says why a folder is hardly one of projects; "" where it may well be.
+// unusual returns why a folder is unlikely to hold projects, or "".
 func unusual(rules reach.Rules, real string) string {
 	if why := rules.Judge(real, reach.Asked); why != "" {
 		return why

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// Where a folder is recorded in which assistants may work.
+// The places where folders for assistants are recorded.
 const (
 	fromTerminal = "added"
 	fromForm     = "form"
@@ -23,7 +23,7 @@ const (
 	fromSessions = "sessions"
 )
 
-// recorded is a folder in which assistants may work, if the rules let it be.
+// recorded is a folder in which assistants may work, if the rules allow it.
 type recorded struct {
 	reach.Place
 	from string
@@ -59,7 +59,7 @@ func recordedPlaces(a *app) (out []recorded, err error) {
 	return out, err
 }
 
-// newReach returns what an assistant on stdio may use, where the server was started for
+// newReach returns the folders that an assistant on stdio may use, if the server was started for
 // some folders.
 func newReach(a *app, opened []string) *reach.Reach {
 	o := reach.Options{

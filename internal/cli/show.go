@@ -42,7 +42,7 @@ type inspected struct {
 	found   workflow.Verification
 }
 
-// MarshalJSON adds to the session what was found, where it was changed.
+// MarshalJSON adds the finding to a session that was changed.
 func (i inspected) MarshalJSON() ([]byte, error) {
 	data, err := workflow.Marshal(i.session)
 	if err != nil || !i.found.Changed() {
@@ -177,7 +177,7 @@ func artifactText(r *workflow.Record) string {
 	return r.Artifact.Path
 }
 
-// printRecord prints what is open in a stage, and what was asked in it.
+// printRecord prints the open points and the questions of a stage.
 func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched bool) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
 	printSeen(out, st, r)
@@ -231,7 +231,7 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched
 	}
 }
 
-// printSeen prints what the server itself has found out about a stage's document.
+// printSeen prints the server's own findings about a stage's document.
 func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {

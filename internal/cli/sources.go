@@ -211,7 +211,7 @@ func removeSource(ctx context.Context, a *app, named string) error {
 func sourcesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sources",
-		Short: "Where the BMAD method is taken from: list, add, update or remove git repositories",
+		Short: "List the sources of the BMAD method; add, update or remove git repositories",
 		Long: `The BMAD method is searched for in the project, then in your home (~/.bmad, the skill
 folders of your assistants), then in git repositories: those you add here, those of the
 setting sources, and those that the project's settings name and you have allowed
@@ -241,7 +241,7 @@ need the credentials that git has for them (credential helper, ssh agent).
 			RunE: func(cmd *cobra.Command, args []string) error { return addSource(cmd.Context(), a, args[0]) },
 		},
 		&cobra.Command{
-			Use: "update [NAME|ADDRESS]", Short: "Ask the repositories, or one, for something new now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
+			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, args []string) error { return updateSources(cmd.Context(), a, args) },
 		},
 		&cobra.Command{

@@ -51,7 +51,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 		},
 	}
 	if action == workflow.ActionStatus {
-		cmd.Flags().StringVar(&view, "view", "", "show besides: session, history, sessions, workflow, or an artifact by its stage or file name")
+		cmd.Flags().StringVar(&view, "view", "", "also show: session, history, sessions, workflow, or an artifact by its stage or file name")
 		cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is pending")
 	}
 	return cmd

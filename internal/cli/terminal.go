@@ -242,7 +242,7 @@ func noPerson(why string) error {
 		WithHint("run it in a terminal of your own")
 }
 
-// prompts is where a person is asked: not in the JSON that a program reads.
+// prompts is the output for questions to a person, apart from the JSON that a program reads.
 func (a *app) prompts() io.Writer {
 	if a.asJSON {
 		return a.err

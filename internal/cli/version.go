@@ -11,7 +11,7 @@ import (
 // release is set by the linker in released builds.
 var release = ""
 
-// version returns the release, else what the build says of its source.
+// version returns the release, else the version of the build's source.
 func version() string {
 	if release != "" {
 		return release

@@ -21,8 +21,8 @@ import (
 // fixRemedy is the remedy of everything that Fix repairs.
 const fixRemedy = "bmad-mcp doctor --fix"
 
-// Check asks everything of the project. It changes nothing but for a file that it
-// makes and removes, to see whether that can be done.
+// Check makes all checks of the project. It changes nothing, except for a file that it creates and
+// removes to see whether that works.
 func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	folder, usable := p.checkFolder()
 	if !usable {
@@ -68,7 +68,7 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
 		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
 			c.add(Problem, name, "is a file or a link instead of a folder")
-			c.Detail, c.Remedy = "it holds what is in the way", "move it away; the folder is made again"
+			c.Detail, c.Remedy = "a file is in the way", "move it away; the folder is made again"
 		}
 	}
 	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) && c.Status == OK {
@@ -159,8 +159,8 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 	return c.summarize()
 }
 
-// checkContents checks every reference by size and hash. What is missing is a problem;
-// what was edited is worth knowing only while it waits at its gate.
+// checkContents checks every reference by size and hash. A missing text is a problem;
+// an edited one matters only while it waits at its gate.
 func (p *ProjectFiles) checkContents(v *inventory) Check {
 	seen := map[string]bool{}
 	c := Check{Group: OfProject, Name: "contents", Status: OK}
@@ -248,10 +248,10 @@ func checkOrphans(v *inventory) Check {
 		c.add(Problem, name, "no session refers to it")
 	}
 	for _, name := range v.leftovers() {
-		c.add(Problem, name, "a write that never came to its end, or is under way")
+		c.add(Problem, name, "a write that is unfinished or under way")
 	}
 	c = c.summarize()
-	if c.Status == Problem { // they take space, and mislead nobody but people
+	if c.Status == Problem { // they take space, and mislead only people
 		c.Status, c.Detail = Warning, fmt.Sprintf("%d files belong to nobody", len(c.Items))
 	}
 	return c

@@ -1,9 +1,8 @@
 // Package doctor keeps the files of a project in order.
 //
-// A [Check] is one question asked of a project or of this machine, with what was
-// found; a [Report] is all of them. [Project.Fix] repairs what can be made again
-// from the sessions and moves what belongs to nobody into a dated [Trash] folder.
-// [Project.Trim] removes texts of finished sessions that nothing refers to. Neither
+// A [Check] is one check of a project or of this machine with its result; a [Report] has all of
+// them. [ProjectFiles.Fix] rebuilds files from the sessions and moves orphans into a dated [Trash]
+// folder. [ProjectFiles.Trim] removes texts of finished sessions that nothing refers to. Neither
 // touches a session, a text that is referred to, or an artifact.
 package doctor
 
@@ -13,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
-// CheckStatus says how a check came out.
+// CheckStatus is the result of a check.
 type CheckStatus string
 
 // The statuses. A warning is worth knowing and breaks nothing.
@@ -23,7 +22,7 @@ const (
 	Problem CheckStatus = "problem"
 )
 
-// Group is what a check is about.
+// Group is the subject of a check.
 type Group string
 
 // The groups.
@@ -32,7 +31,7 @@ const (
 	OfMachine Group = "machine"
 )
 
-// Check is one question and its answer.
+// Check is one check and its result.
 type Check struct {
 	Group  Group       `json:"group"`
 	Name   string      `json:"check"`
@@ -47,14 +46,14 @@ type Check struct {
 	Fixable bool `json:"fixable,omitempty"`
 }
 
-// Defect is one place where something is wrong.
+// Defect is one fault and its place.
 type Defect struct {
 	// Path is relative to the project, or absolute outside of it.
 	Path string `json:"path"`
 	What string `json:"what"`
 }
 
-// add notes a place; the check is then a problem, or a warning if it was no worse.
+// add adds a defect; the check becomes a problem, or a warning if it was not worse.
 func (c *Check) add(status CheckStatus, path, what string) {
 	c.Items = append(c.Items, Defect{path, what})
 	if c.Status != Problem {
@@ -68,7 +67,7 @@ type Report struct {
 	// OK is true when no check found a problem; warnings leave it true.
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
-	// Fixed lists what was done, when it was asked for.
+	// Fixed lists the repairs, if they were asked for.
 	Fixed *Fixed `json:"fixed,omitempty"`
 }
 
@@ -87,10 +86,10 @@ type ProjectFiles struct {
 	store *filestore.Store
 }
 
-// New returns the project in dir, which stays the caller's to close.
+// New returns the project in dir, which the caller closes.
 func New(dir *durable.Dir) *ProjectFiles { return &ProjectFiles{dir: dir, store: filestore.New(dir)} }
 
-// Trash is the folder for what belongs to nobody, relative to the project.
+// Trash is the folder for orphans, relative to the project.
 const Trash = store.Folder + "/trash"
 
 // trashStamp is the form of the time by which the folders in it are named, in UTC.

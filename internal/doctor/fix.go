@@ -16,16 +16,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
-// Fixed is what Fix did, and what it left alone because it was in use.
+// Fixed lists the repairs of Fix, and the files that it left alone because they were in use.
 type Fixed struct {
 	Done []string `json:"done"`
 	Left []string `json:"left,omitempty"`
 }
 
-// Fix repairs what can be made again from the sessions, and moves what belongs to
-// nobody into a folder of the trash that is named after at. It returns what it did, also
-// where an error ended it. Whatever it moves it looks at again under the lock of
-// its possible user, so that it can run beside working servers.
+// Fix rebuilds files from the sessions and moves orphans into a folder of the trash that is named
+// after at. It returns the repairs, even if an error ended it. It checks each file again under the
+// lock of its possible user before moving it, so that it can run beside working servers.
 func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
 	f.Done = []string{}
 	if !p.dir.Exists(store.Folder) {
@@ -66,7 +65,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 	return f, nil
 }
 
-// sweep moves one leftover away, unless it has been put to use since the survey.
+// sweep moves one leftover away, unless it has come into use since the inventory.
 func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
 	lock, err := p.dir.Lock(ctx, lockName)
 	if err != nil {
@@ -80,7 +79,7 @@ func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time
 				return false, nil
 			}
 		} else if !fault.Is(err, fault.NotFound) {
-			return false, nil // it cannot be read any more
+			return false, nil // it is no longer readable
 		}
 	}
 	if !p.dir.Exists(name) {

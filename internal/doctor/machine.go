@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
-// MachineCheck is where a program like this one lives, for the checks of it.
+// MachineCheck checks the installation of this program on a machine.
 type MachineCheck struct {
 	// Program is the absolute path of the running program.
 	Program string
@@ -19,8 +19,8 @@ type MachineCheck struct {
 	Hosts hosts.Machine
 }
 
-// Check asks whether hosts on this machine can find the program. What it finds is
-// never a problem of the project, so the worst is a warning.
+// Check asks whether hosts on this machine can find the program. Its findings
+// are never problems of the project, so the worst is a warning.
 func (m MachineCheck) Check() []Check { return []Check{m.checkProgram(), m.checkHosts()} }
 
 func (m MachineCheck) checkProgram() Check {
@@ -35,13 +35,13 @@ func (m MachineCheck) checkProgram() Check {
 	here, errHere := os.Stat(m.Program)
 	there, errThere := os.Stat(found)
 	if errHere == nil && errThere == nil && !os.SameFile(here, there) {
-		c.add(Warning, found, "is what the PATH finds, another program than "+m.Program)
+		c.add(Warning, found, "is found on the PATH instead of "+m.Program)
 		c.Remedy = "update the one, or take it off the PATH"
 	}
 	return c
 }
 
-// checkHosts says which hosts start the program, and whether they can.
+// checkHosts lists the hosts that start the program, and whether they can.
 func (m MachineCheck) checkHosts() Check {
 	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
 	var with, without []string
@@ -75,8 +75,8 @@ func (m MachineCheck) checkHosts() Check {
 	return c
 }
 
-// placesOf returns the files of a host in which it is told to start the program, and adds
-// to a check what keeps it from that.
+// placesOf returns the files by which a host starts the program, and adds to a check whatever
+// prevents that.
 func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 	var out []string
 	for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {

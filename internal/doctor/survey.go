@@ -14,13 +14,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// inventory is what stands in a project, read once.
+// inventory is the content of a project, read once.
 type inventory struct {
 	sessions []*workflow.Session
 	broken   []store.Broken
 	// texts are the files below temp/, with their sizes.
 	texts map[string]int64
-	// temporary are files of writes that never came to their end, or are under way.
+	// temporary are files of writes that are unfinished or under way.
 	temporary []string
 	// unreadable are folders and files that could not be looked at.
 	unreadable []Defect
@@ -125,9 +125,8 @@ func (v *inventory) unreferred() []string {
 	return sortList(out)
 }
 
-// orphans returns those of them that belong to nobody. What an engine handed in for a
-// submission that the history has belongs to that, though nothing but the latest is
-// referred to.
+// orphans returns those of them that belong to nobody. A text that an engine handed in belongs to
+// its submission in the history, even if only the latest is referred to.
 func (v *inventory) orphans() []string {
 	submissions := map[string]bool{}
 	for _, s := range v.sessions {
@@ -138,16 +137,15 @@ func (v *inventory) orphans() []string {
 	return slices.DeleteFunc(v.unreferred(), func(name string) bool { return submissions[submission(name)] })
 }
 
-// submission returns what the texts of one submission have in common: folder, stage and time.
+// submission returns the common prefix of the texts of one submission: folder, stage and time.
 func submission(name string) string {
 	stage, rest, _ := strings.Cut(path.Base(name), "_")
 	at := rest[strings.LastIndexByte(rest, '_')+1:]
 	return path.Dir(name) + " " + stage + " " + at
 }
 
-// leftovers returns the temporary files that belong to writes that never came to their
-// end, or are under way. While a session cannot be read, those beside artifacts are left
-// alone: it is not known which lock they are written under.
+// leftovers returns the temporary files of writes that are unfinished or under way. While a session
+// cannot be read, those beside artifacts are left alone, since their lock is unknown.
 func (v *inventory) leftovers() []string {
 	return slices.DeleteFunc(slices.Clone(v.temporary), func(name string) bool {
 		return len(v.broken) > 0 && strings.HasPrefix(name, artifact.Folder+"/")

@@ -22,10 +22,9 @@ type Trimmed struct {
 	Why string `json:"why"`
 }
 
-// Trim finds the texts of sessions that were finished before a time and that nothing
-// refers to any more (what an engine handed in, in rounds before the last), and
-// what was put into the trash before it. With apply it removes them, and returns what it
-// removed, also where an error ended it.
+// Trim finds unreferenced texts of sessions that were finished before a time (submissions of rounds
+// before the last), and files that were put into the trash before it. With apply it removes them,
+// and returns those it removed, even if an error ended it.
 func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) ([]Trimmed, error) {
 	v, err := p.takeInventory(ctx)
 	if err != nil {

@@ -22,8 +22,8 @@ type Applier struct {
 	DryRun bool
 }
 
-// attempts bounds how often a change is worked out anew because another program has
-// changed the file in between.
+// attempts bounds how often a change is planned again because another program has changed the
+// file.
 const attempts = 3
 
 // Apply works out a change and makes it. A failure is a change with the status Failed.
@@ -71,7 +71,7 @@ func (a Applier) Lock(ctx context.Context) (unlock func()) {
 // ownLimit bounds how long a host's own command may take.
 const ownLimit = 30 * time.Second
 
-// write makes a change, and keeps the file as it was.
+// write makes a change and keeps a copy of the previous file.
 func (a Applier) write(ctx context.Context, c *Change) error {
 	if a.Folder != "" && c.before != nil {
 		stem := fmt.Sprintf("%s-%s-%s-%s", a.Now().Format("20060102T150405Z"), c.Host, c.Scope, strings.TrimPrefix(filepath.Base(c.Path), "."))

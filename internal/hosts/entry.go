@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Scope says for whom an entry is.
+// Scope is the audience of an entry.
 type Scope string
 
 // The scopes.
@@ -37,9 +37,9 @@ type FoundEntry struct {
 	Name    string
 	Command string
 	Args    []string
-	// URL is where the server is, if it is not started but called.
+	// URL is the address of a server that is called instead of started.
 	URL string
-	// Folder is the project that the entry is for, where the file keeps some for one only.
+	// Folder is the project of the entry, where the file keeps entries for one project.
 	Folder string
 }
 
@@ -56,12 +56,12 @@ func Ours(command, program string) bool {
 // ownName are the names under which the program is built and released.
 var ownName = regexp.MustCompile(`^bmad-mcp(-(linux|darwin|windows)-[a-z0-9]+)?$`)
 
-// Complete returns the entry with this program where it names none, and, for a person, with the
-// variables that it needs from them.
+// Complete returns the entry with this program if it names none, and, for a person, with the
+// variables to pass on.
 func (e Entry) Complete(scope Scope) (Entry, error) {
 	if scope == Project {
 		if e.Command == "" {
-			e.Command = "bmad-mcp" // a path of this machine is of no use to the others
+			e.Command = "bmad-mcp" // a path of this machine is useless to others
 		}
 		return e, nil
 	}

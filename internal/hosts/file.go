@@ -11,11 +11,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// Errors of Write and Delete that a caller may want to tell apart.
+// Errors of Write and Delete.
 var (
 	// ErrChanged is returned where a file has changed since it was read.
 	ErrChanged = errors.New("another program has just changed the file")
-	// ErrReadOnly is returned where the file's owner has taken the right to write from it.
+	// ErrReadOnly is returned where the file's owner has made it read-only.
 	ErrReadOnly = errors.New("the file is read-only")
 )
 
@@ -34,9 +34,9 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// Write replaces a host's file at once, so that nobody meets half of it, if it still holds
-// before. A link stays one, and the file keeps its permissions and its owner; a new one is
-// for the person alone, since such files hold keys.
+// Write replaces a host's file atomically if it still holds before. A link stays a link, and the
+// file keeps its permissions and its owner; a new one is for the person alone, since such files
+// hold keys.
 func Write(path string, before, after []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -79,8 +79,8 @@ func Write(path string, before, after []byte) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Delete removes a host's file, if it still holds before. Of a link nothing is removed: it
-// is the person's, and what it leads to is emptied.
+// Delete removes a host's file if it still holds before. A link is the person's and stays; its
+// target is emptied.
 func Delete(path string, before, after []byte) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return Write(path, before, after)

@@ -3,9 +3,8 @@
 // out while every other byte of the file stays as it is.
 //
 // A [Host] is one program. A [Scope] says whether an entry is for the person, in all their
-// projects, or for everyone who works in one project. An [Entry] is what the host is told.
-// Whatever a file holds is text in and text out here; who reads and writes files is the
-// caller.
+// projects, or for everyone who works in one project. An [Entry] is a server as the
+// host starts it. A [Plan] works out a [Change] to a host's file, an [Applier] makes it.
 package hosts
 
 import (
@@ -29,7 +28,7 @@ type Host struct {
 	files    func(m Machine, scope Scope) []string
 	signs    func(m Machine) []string
 	program  string
-	// plugins is the file in which the host lists its plugins, and plugin how ours begins there.
+	// plugins is the file in which the host lists its plugins, plugin the beginning of ours there.
 	plugins func(m Machine) string
 	plugin  string
 	// next is what a person does to activate a new entry.
@@ -71,7 +70,7 @@ func All() []Host {
 				}
 				const name = "claude_desktop_config.json"
 				var out []string
-				if m.OS == "windows" { // what came from the store has a folder of its own, and reads no other
+				if m.OS == "windows" { // the store's version reads only a folder of its own
 					for _, packaged := range m.glob(m.join(m.env("LOCALAPPDATA"), "Packages", "Claude_*")) {
 						out = append(out, m.join(packaged, "LocalCache", "Roaming", "Claude", name))
 					}
@@ -174,8 +173,8 @@ func IDs() []string {
 	return out
 }
 
-// File returns where the host keeps its servers: of several places the first that there
-// is, else the last. "" where the host has none in this scope.
+// File returns the file with the host's servers: the first of several that exists, else the last;
+// "" if the host has none in this scope.
 func (h Host) File(m Machine, scope Scope) string {
 	files := slices.DeleteFunc(h.files(m, scope), func(f string) bool { return f == "" })
 	for _, f := range files {
@@ -220,7 +219,7 @@ func (h Host) Next(scope Scope) string { return h.next[scope] }
 // Find lists the entries in the text of the host's file.
 func (h Host) Find(text []byte) ([]FoundEntry, error) { return h.format.find(text) }
 
-// Add returns the text with the entry in it; the same text where it is there. Of an entry
+// Add returns the text with the entry in it; the same text if it is present already. Of an entry
 // with this name only command and arguments change. One that starts another program is
 // left alone, unless force is set: then it is replaced whole.
 func (h Host) Add(text []byte, e Entry, force bool) ([]byte, error) {
@@ -228,11 +227,11 @@ func (h Host) Add(text []byte, e Entry, force bool) ([]byte, error) {
 }
 
 // Remove returns the text without the entry of this name, and with nothing left behind
-// that Add has made; the same text where there is none. One that starts neither this server
-// nor program is left alone, unless force is set.
+// that Add has made; the same text if there is none. An entry that starts neither this
+// server nor program is left alone, unless force is set.
 func (h Host) Remove(text []byte, name, program string, force bool) ([]byte, error) {
 	return h.format.remove(text, name, program, force)
 }
 
-// Snippet returns what a person would put into a file of their own.
+// Snippet returns the text for a person to add to the file themselves.
 func (h Host) Snippet(e Entry) string { return h.format.snippet(e) }

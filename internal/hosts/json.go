@@ -16,10 +16,10 @@ import (
 type jsonFile struct {
 	// key is the object's.
 	key string
-	// stdio is true where an entry says that it is of this type.
+	// stdio is true where entries state this type.
 	stdio bool
-	// comments, commas (at ends), empty (a file of nothing) and bom are what the host
-	// accepts beyond JSON.
+	// comments, commas (trailing), empty (an empty file) and bom are accepted by the host
+	// beyond JSON.
 	comments, commas, empty, bom bool
 	// projects is the key of an object that keeps more servers, for one project each.
 	projects string
@@ -27,10 +27,10 @@ type jsonFile struct {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// errNotObject is what no host reads servers from.
+// errNotObject is the error for a root that is not an object.
 var errNotObject = errors.New("is not an object")
 
-// Taken says that the name of an entry is another server's.
+// Taken is the error for a name that another server has.
 type Taken struct{ Name, Command string }
 
 // Error names both.
@@ -43,7 +43,7 @@ func (t Taken) Error() string {
 
 // jsonDocument is a parsed file.
 type jsonDocument struct {
-	// text is what was parsed, without a BOM; mark is that.
+	// text was parsed, without a BOM; mark is the BOM.
 	mark, text []byte
 	root       *hujson.Object
 	start, end int // of the root
@@ -81,10 +81,10 @@ func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
 	return d, nil
 }
 
-// plain takes the library's name out of its errors.
+// plain removes the library's name from its errors.
 func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "hujson: ")) }
 
-// accepts refuses what the host itself would not read: it would ignore the file, or us.
+// accepts refuses a file that the host itself would not read: it would ignore the file, or us.
 func (f jsonFile) accepts(text []byte, value hujson.Value) error {
 	if !f.comments && !value.IsStandard() {
 		var v any
@@ -141,7 +141,7 @@ func (f jsonFile) servers(d *jsonDocument) (*hujson.Object, error) {
 	return o, nil
 }
 
-// once refuses a file that says something twice: hosts differ in which one they take.
+// once refuses duplicate keys: hosts differ in which one they use.
 func (f jsonFile) once(d *jsonDocument, servers *hujson.Object, name string) error {
 	count := func(o *hujson.Object, key string) (n int) {
 		for _, m := range o.Members {
@@ -233,7 +233,7 @@ func inner(o *hujson.Object, key string) *hujson.Object {
 	return out
 }
 
-// members returns what an object has, which may be nil.
+// members returns the members of an object, which may be nil.
 func members(o *hujson.Object) []hujson.ObjectMember {
 	if o == nil {
 		return nil
@@ -265,7 +265,7 @@ func (d *jsonDocument) found(name string, v hujson.Value) FoundEntry {
 		if m := member(o, key); m != nil {
 			value := m.Value.Clone()
 			value.Standardize()
-			_ = json.Unmarshal(value.Pack(), into) // one of another type is none
+			_ = json.Unmarshal(value.Pack(), into) // a value of another type is ignored
 		}
 	}
 	read("command", &out.Command)
@@ -321,7 +321,7 @@ func (f jsonFile) added(text []byte, d *jsonDocument, servers *hujson.Object, e 
 		} else {
 			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args))})
 		}
-		return f.add(changed, e, force) // where things stand now is another matter
+		return f.add(changed, e, force) // positions have changed
 	}
 	command := member(entry, "command").Value
 	return d.splice(command.StartOffset, command.EndOffset, quoted(e.Command)), nil

@@ -35,8 +35,7 @@ func (d *jsonDocument) style() style {
 	return s
 }
 
-// lastLine returns what stands on the last line of a text, and whether there is a line
-// before.
+// lastLine returns the last line of a text, and whether there is a line before it.
 func lastLine(extra []byte) (last string, own bool) {
 	i := bytes.LastIndexByte(extra, '\n')
 	return string(extra[i+1:]), i >= 0
@@ -61,7 +60,7 @@ func (s style) object(depth int, pairs []pair) string {
 	return "{" + strings.Join(lines, separator) + s.line(depth) + "}"
 }
 
-// literal is a value that looks the same in every style.
+// literal is a value that is the same in every style.
 func literal(text string) func(style, int) string {
 	return func(style, int) string { return text }
 }

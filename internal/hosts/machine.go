@@ -66,7 +66,7 @@ func (m Machine) glob(pattern string) []string {
 	}
 	found, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil // a pattern that is none finds nothing
+		return nil // an invalid pattern finds nothing
 	}
 	return found
 }

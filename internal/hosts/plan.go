@@ -104,7 +104,7 @@ func (h Host) has(text []byte, name string) bool {
 	return err == nil && slices.ContainsFunc(found, func(e FoundEntry) bool { return e.Name == name && e.Folder == "" })
 }
 
-// change works out what an edit comes to for a host.
+// change returns the change that an edit of a host's file amounts to.
 func (p Plan) change(h Host, done string, edit func([]byte) ([]byte, error)) Change {
 	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Path: h.File(p.Machine, p.Scope)}
 	if c.Path == "" {
@@ -139,8 +139,8 @@ func (p Plan) change(h Host, done string, edit func([]byte) ([]byte, error)) Cha
 	return c
 }
 
-// ownCommand returns the host's command that makes a change, where that is the better way:
-// Claude Code's own file is written by its sessions too.
+// ownCommand returns the host's own command for a change, if that is safer: Claude Code's sessions
+// write its file too.
 func ownCommand(c Change, e Entry) []string {
 	program, err := exec.LookPath(c.host.Program())
 	if err != nil || c.Host != "claude-code" || c.Scope != User {
@@ -158,10 +158,10 @@ func ownCommand(c Change, e Entry) []string {
 			return []string{program, "mcp", "add-json", "--scope", "user", e.Name, string(data)}
 		}
 	}
-	return nil // it would refuse to change an entry that is there
+	return nil // it would refuse to change an existing entry
 }
 
-// diffText shows a change as a diff, without the lines around it: they may hold keys.
+// diffText shows a change as a diff without context lines, which may hold keys.
 func diffText(path string, before, after []byte) string {
 	_, text, _ := strings.Cut(string(diff.Diff(path, before, path, after)), "\n") // the first line repeats the next two
 	var out strings.Builder

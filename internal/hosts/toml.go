@@ -18,7 +18,7 @@ type tomlFile struct{}
 
 const serversTable = "mcp_servers"
 
-// errInline is said of a file that cannot be changed line by line.
+// errInline is the error for a file that cannot be changed line by line.
 var errInline = errors.New("its servers are written in a form that cannot be changed without rewriting it (mcp_servers = {…})")
 
 // decode reads a file as the host does.
@@ -151,7 +151,7 @@ func (f tomlFile) checked(text []byte, want map[string]any) ([]byte, error) {
 	return text, nil
 }
 
-// comparable replaces what is not equal to itself in a decoded file.
+// comparable replaces values that are not equal to themselves in a decoded file.
 func comparable(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -174,7 +174,7 @@ func comparable(v any) any {
 	return v
 }
 
-// update changes command and args of an entry where they stand.
+// update changes command and args of an entry in place.
 func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 	parts, err := f.parts(text, e.Name)
 	if err != nil {
@@ -183,7 +183,7 @@ func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 	values := map[string]string{"command": tomlString(e.Command)}
 	values["args"] = tomlList(e.Args)
 	out := slices.Clone(text)
-	for _, p := range slices.Backward(parts) { // from the back: what is in front stays where it is
+	for _, p := range slices.Backward(parts) { // backwards, so that earlier positions stay valid
 		value, ours := values[p.key]
 		if !ours {
 			continue
@@ -195,7 +195,7 @@ func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 		out = slices.Replace(out, p.value, p.body, []byte(value)...)
 		if p.key == "command" && len(e.Args) > 0 && !slices.ContainsFunc(parts, func(o lineRange) bool { return o.key == "args" }) {
 			if p.stop == len(text) && !bytes.HasSuffix(text, []byte("\n")) {
-				out = append(out, '\n') // its line is the last one, and has no end yet
+				out = append(out, '\n') // the last line has no end yet
 				p.stop++
 			}
 			line := strings.Replace(string(text[p.start:p.value]), "command", "args", 1) + values["args"] + lineEnd(text[:p.stop])
@@ -332,7 +332,7 @@ func tomlKey(name string) string {
 // lineRange is a stretch of whole lines that belongs to an entry.
 type lineRange struct {
 	start, stop int
-	// body is where what makes it a part ends, before spaces and comments.
+	// body is the end of its content, before spaces and comments.
 	body int
 	// table is true for a header.
 	table bool

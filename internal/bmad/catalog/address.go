@@ -11,23 +11,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Scheme is that of the addresses of files.
+// Scheme is the scheme of file addresses.
 const Scheme = "bmad"
 
 // maxAddress bounds the length of an address, in bytes.
 const maxAddress = 2000
 
-// Ref is what an address says.
+// Ref is a parsed address.
 type Ref struct {
-	// Source names the source, "" where the first that has the file is meant.
+	// Source names the source; "" is the first that has the file.
 	Source string
 	// Path is relative to the source, or to an installation in it.
 	Path string
 	// Resolved asks for the text with its placeholders filled in.
 	Resolved bool
-	// Offset is where in the file to begin, in bytes.
+	// Offset is where to begin in the file, in bytes.
 	Offset int
-	// Cwd is the project's folder, where nothing else says it.
+	// Cwd is the project's folder, for callers that do not know it otherwise.
 	Cwd string
 }
 
@@ -52,10 +52,10 @@ func Address(source, name string) string {
 	return b.String()
 }
 
-// inAddress makes a part of a path that was escaped one of an address.
+// inAddress turns an escaped part of a path into a part of an address.
 var inAddress = strings.NewReplacer("+", "%2B", "%40", "@", "%3A", ":", "%24", "$")
 
-// escape escapes what would end a part of an address.
+// escape escapes the characters that would end a part of an address.
 func escape(part string) string { return inAddress.Replace(url.PathEscape(part)) }
 
 // String returns the address.
@@ -99,8 +99,8 @@ func parseQuery(query string) (r Ref, why string) {
 	return r, ""
 }
 
-// ParseRef reads an address. The scheme, and a {project-root} before the path, may be left
-// out, as texts of the method name their files.
+// ParseRef reads an address. The scheme may be left out, and {project-root} may stand
+// before the path: texts of the method name their files so.
 func ParseRef(text string) (Ref, error) {
 	bad := func(why string) (Ref, error) {
 		return Ref{}, fault.New(fault.InvalidArgument, "%q is not the address of a file: %s", format.Cut(text, 200), why).
@@ -135,7 +135,7 @@ func ParseRef(text string) (Ref, error) {
 		return bad("it has characters that no path has")
 	}
 	if name, after, ok := strings.Cut(rest, "/"); ok && strings.HasPrefix(name, "~") {
-		// A ~ that is escaped belongs to a file's name; this one names a source.
+		// An escaped ~ belongs to a file's name; this one names a source.
 		if r.Source, err = url.PathUnescape(name[1:]); err != nil || r.Source == "" {
 			return bad("the name of its source cannot be read")
 		}

@@ -24,7 +24,7 @@ import (
 type Module struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
-	// Installation is the folder, and Layout its kind.
+	// Installation is its folder, Layout the kind of installation.
 	Installation string `json:"installation"`
 	Layout       string `json:"layout"`
 	Source       string `json:"source"`
@@ -60,7 +60,7 @@ func (c *Catalog) Items(kinds ...Kind) []Item {
 	return out
 }
 
-// Problems returns what was left out.
+// Problems returns the files and rows that were left out.
 func (c *Catalog) Problems() []Problem {
 	out := []Problem{}
 	for _, f := range c.origins {
@@ -117,7 +117,7 @@ func (c *Catalog) Holds(source string) bool {
 	return slices.ContainsFunc(c.origins, func(f *Origin) bool { return f.Name == source && len(f.Installations) > 0 })
 }
 
-// Fresh reports whether the disk still is as it was when the catalog was made.
+// Fresh reports whether the disk is unchanged since the catalog was made.
 func (c *Catalog) Fresh() bool {
 	for _, f := range c.origins {
 		for name, was := range f.stamps {
@@ -130,8 +130,8 @@ func (c *Catalog) Fresh() bool {
 	return true
 }
 
-// Folders returns the folders whose changes change the catalog, as paths of the system: those
-// that were looked into, and those of the files that were read or would be.
+// Folders returns the folders whose changes can change the catalog, as paths of the system: those
+// that were searched, and those of the files that were read or looked for.
 func (c *Catalog) Folders() []string {
 	var out []string
 	for _, f := range c.origins {
@@ -170,7 +170,7 @@ type namedItem struct {
 
 // The levels at which a name identifies an item.
 const (
-	byName = iota // with or without what only says that it is of the method
+	byName = iota // with or without the prefix of the method
 	byAlias
 	byCode
 	byPerson
@@ -178,7 +178,7 @@ const (
 	byOther
 )
 
-// NoInstallation is the answer where there is none.
+// NoInstallation is the error where no installation was found.
 func NoInstallation() error {
 	return fault.New(fault.NotFound, "no installation of the BMAD method was found").
 		WithHint("install it into the project (npx bmad-method install), point BMAD_ROOT at the folder of an installation, or add a git repository: bmad-mcp sources add git+https://…")

@@ -17,7 +17,7 @@ type TextFile struct {
 	// URI is its address.
 	URI      string
 	MIMEType string
-	// Path is that in its source, and Source the source's name.
+	// Path is its path in the source, and Source the source's name.
 	Path   string
 	Source string
 	Data   []byte
@@ -30,7 +30,7 @@ var mimeTypes = map[string]string{
 	".js": "text/javascript", ".mjs": "text/javascript", ".cjs": "text/javascript", ".py": "text/x-python", ".sh": "application/x-sh", ".svg": "image/svg+xml",
 }
 
-// noText are the endings of files that are no texts, and so are neither listed nor served.
+// noText are the endings of binary files, which are neither listed nor served.
 var noText = map[string]bool{
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".ico": true, ".bmp": true, ".pdf": true, ".zip": true, ".gz": true, ".tgz": true,
 	".docx": true, ".xlsx": true, ".pptx": true, ".woff": true, ".woff2": true, ".ttf": true, ".mp3": true, ".mp4": true, ".webm": true, ".pyc": true, ".exe": true,
@@ -49,7 +49,7 @@ func (f *fileReader) File(name string) (TextFile, error) {
 		return TextFile{}, fault.New(fault.NotAllowed, "%q leads out of the installation, by a symbolic link", name).
 			WithHint("only files of the installation are served; read it yourself if you may")
 	}
-	info, err := fs.Stat(f.FS, real) // before it is opened: to open a pipe is to wait for its writer
+	info, err := fs.Stat(f.FS, real) // before opening it: opening a pipe waits for its writer
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return TextFile{}, fault.New(fault.NotFound, "the file %q is not there", name).WithHint("the installation may have changed: list it again")
@@ -78,7 +78,7 @@ func tooLarge(name string, size int64) error {
 	return fault.New(fault.NotAllowed, "%q has %d bytes or more; at most %d are served", name, size, MaxFile).WithHint("read it in your editor, or take out the part you need")
 }
 
-// binary reports whether bytes are no text.
+// binary reports whether bytes are not text.
 func binary(data []byte) bool {
 	return bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data)
 }
@@ -87,7 +87,7 @@ func binary(data []byte) bool {
 func (f *fileReader) EachFile(dir string, entries *int, visit func(name string, size int64)) {
 	names, err := fs.ReadDir(f.FS, dir)
 	if err != nil {
-		return // it has gone
+		return // removed in the meantime
 	}
 	for _, e := range names {
 		if *entries++; *entries > maxEntries {
@@ -95,7 +95,7 @@ func (f *fileReader) EachFile(dir string, entries *int, visit func(name string, 
 		}
 		name := path.Join(dir, e.Name())
 		switch {
-		case isPrivate(e.Name()), e.Name() == "__pycache__", noText[strings.ToLower(path.Ext(name))]: // nor could they be read
+		case isPrivate(e.Name()), e.Name() == "__pycache__", noText[strings.ToLower(path.Ext(name))]: // they could not be read either
 		case e.IsDir():
 			f.EachFile(name, entries, visit)
 		case e.Type().IsRegular():

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// index makes the names by which items are found.
+// index builds the names by which items are found.
 func (c *Catalog) index() {
 	c.names = map[Kind]map[string][]namedItem{Agent: {}, Workflow: {}, Task: {}}
 	for _, i := range c.items {
@@ -42,10 +42,9 @@ func (c *Catalog) index() {
 	}
 }
 
-// Find returns the item of a kind that a name means: its name, id, alias, code, person or
-// title, with or without its module before it ("bmm/analyst", "bmm-analyst"), or the address or
-// path of its file. Several modules with the same name are a conflict; a name of nobody is told
-// which are near.
+// Find returns the item of a kind by its name, id, alias, code, person or title, with or without
+// its module in front ("bmm/analyst", "bmm-analyst"), or by the address or path of its file. A name
+// in several modules is a conflict; the error for an unknown name suggests similar ones.
 func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if c.Empty() {
 		return Item{}, NoInstallation()
@@ -92,7 +91,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		WithHint("name its module: %s", strings.Join(full, ", "))
 }
 
-// Knows reports whether anything has a name.
+// Knows reports whether any item has a name.
 func (c *Catalog) Knows(name string) bool {
 	return slices.ContainsFunc([]Kind{Agent, Workflow, Task}, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
 }
@@ -123,8 +122,8 @@ func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 	return nil
 }
 
-// RefTo returns the address of a path of the system that lies in a source. Texts of the
-// method that are filled in name files by such paths.
+// RefTo returns the address of a system path that lies in a source: resolved texts name files by
+// such paths.
 func (c *Catalog) RefTo(name string) (Ref, bool) {
 	name = filepath.ToSlash(strings.TrimSpace(name))
 	plain, query, _ := strings.Cut(name, "?")
@@ -139,8 +138,8 @@ func (c *Catalog) RefTo(name string) (Ref, bool) {
 	return Ref{}, false
 }
 
-// findJoined returns the items that {module}-{name} means, as tools and commands are called. The
-// name of a module can have a - itself.
+// findJoined returns the items that {module}-{name} means, the form of tools and commands. The name
+// of a module can contain a - itself.
 func (c *Catalog) findJoined(kind Kind, name string) []*Item {
 	for at, r := range name {
 		if r != '-' {
@@ -153,7 +152,7 @@ func (c *Catalog) findJoined(kind Kind, name string) []*Item {
 	return nil
 }
 
-// best returns the items that a name means at the best level at which it means any.
+// best returns the items that a name means, at the best level that has any.
 func (c *Catalog) best(kind Kind, name, module string) []*Item {
 	var out []*Item
 	var least [2]int
@@ -183,7 +182,7 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 		}
 	}
 	near := strings.Join(c.near(kind, name), ", ")
-	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people do not tell them apart
+	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people confuse them
 	if near == "" && alike != "" {
 		near = strings.Join(c.near(alike, name), ", ")
 	}
@@ -205,7 +204,7 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 	return err.WithHint("there are: %s", c.some(kind))
 }
 
-// some names a few items of a kind.
+// some lists the names of a few items of a kind.
 func (c *Catalog) some(kind Kind) string {
 	const few = 12
 	var names []string
@@ -223,7 +222,7 @@ func (c *Catalog) some(kind Kind) string {
 	return strings.Join(names, ", ")
 }
 
-// near returns the names of items that are like one, the likest first.
+// near returns the names of items that are similar to a name, the most similar first.
 func (c *Catalog) near(kind Kind, name string) []string {
 	want := normal(shorten(name))
 	type near struct {
@@ -232,7 +231,7 @@ func (c *Catalog) near(kind Kind, name string) []string {
 	}
 	var all []near
 	for known, matches := range c.names[kind] {
-		if len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) { // what is short is near to everything
+		if len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) { // short names resemble everything
 			continue
 		}
 		d := fuzzy.LevenshteinDistance(want, known)

@@ -12,7 +12,7 @@ import (
 // has most, 5.
 const maxParts = 100
 
-// applyHelp reads what the method's help says of items: their codes, phases and commands.
+// applyHelp adds the codes, phases and commands that the method's help gives items.
 func (s *scan) applyHelp(in *Installation) {
 	parts := map[*Item][]helpPart{}
 	byPath := map[string]*Item{}
@@ -40,9 +40,8 @@ func (s *scan) applyHelp(in *Installation) {
 	}
 }
 
-// helpRows returns the rows of the help of an installation, which has it in one file; where
-// there is none, each module's own has it. From 6.3 to 6.5 they have the fields of the later
-// kind under the header of the earlier.
+// helpRows returns the rows of an installation's help: of its one file, or else of each module's
+// file. From 6.3 to 6.5 the rows have the later fields under the earlier header.
 func (s *scan) helpRows(in *Installation) []format.Row {
 	var rows []format.Row
 	if name := in.manifestOf("bmad-help.csv"); in.Layout == LayoutV6 && s.isFile(name) {
@@ -82,8 +81,8 @@ func (s *scan) helpTarget(in *Installation, r format.Row, byPath map[string]*Ite
 
 var action = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 
-// modeOf returns which part of an item a row of the method's help means; "" where it is what
-// the item is for.
+// modeOf returns the part of an item that a row of the method's help means; "" is its main
+// purpose.
 func modeOf(r format.Row) string {
 	if action.MatchString(r["action"]) && r["action"] != "create" {
 		return r["action"] + " action"

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// Kind is what an item is.
+// Kind is the kind of an item.
 type Kind string
 
 // The kinds of items.
@@ -18,8 +18,8 @@ const (
 	Task     Kind = "task"
 )
 
-// Project is the name of the source that is the caller's project. Its files need no name of
-// their source in an address.
+// Project is the name of the source that is the caller's project. Addresses of its files do not
+// name the source.
 const Project = "project"
 
 // Item is an agent, a workflow or a task.
@@ -35,7 +35,7 @@ type Item struct {
 	Icon        string `json:"icon,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Phase is the phase of the method that it belongs to: analysis, planning, solutioning,
-	// implementation, anytime; "" where nothing says so.
+	// implementation, anytime; "" if unknown.
 	Phase string `json:"phase,omitempty"`
 	// Codes are those of the method's menus, such as CP.
 	Codes []string `json:"codes,omitempty"`
@@ -43,8 +43,8 @@ type Item struct {
 	Aliases []string `json:"aliases,omitempty"`
 	// Source names the source.
 	Source string `json:"source"`
-	// URI is the address of the file that begins it; "" for an agent that only a
-	// configuration describes.
+	// URI is the address of its entry file; "" for an agent that exists only in a
+	// configuration.
 	URI string `json:"uri,omitempty"`
 
 	// Path is that file in its source, and Dir its folder.
@@ -56,8 +56,8 @@ type Item struct {
 	// Origin and Installation are those that it was found in.
 	Origin       *Origin       `json:"-"`
 	Installation *Installation `json:"-"`
-	// others are names that it is found by where nobody else has them: what its own text calls
-	// an agent that the project calls otherwise, and the parts of an item.
+	// others are names that count only where no other item has them: the name in the text of an
+	// agent that the project renames, and the parts of an item.
 	others []string
 	// intents map codes and names, also earlier ones, that mean only a part of the item to
 	// that part.
@@ -82,7 +82,7 @@ func (i *Item) setIntent(name, part string) {
 	i.intents[name] = part
 }
 
-// Short returns the name without what only says that it is of the method.
+// Short returns the name without the prefix of the method.
 func (i Item) Short() string { return short(i.Name) }
 
 // Full returns the name with its module.
@@ -93,7 +93,7 @@ func (i Item) Full() string {
 	return i.Module + "/" + i.Name
 }
 
-// enrich takes over what another description of the same item adds.
+// enrich adds the details of another description of the same item.
 func (i *Item) enrich(other *Item) {
 	i.Title, i.DisplayName, i.Icon = cmp.Or(i.Title, other.Title), cmp.Or(i.DisplayName, other.DisplayName), cmp.Or(i.Icon, other.Icon)
 	i.Description, i.Phase = cmp.Or(i.Description, other.Description), cmp.Or(i.Phase, other.Phase)
@@ -107,7 +107,7 @@ func (i *Item) enrich(other *Item) {
 	}
 }
 
-// applyRow takes over what a row of the agents' manifest says.
+// applyRow adds the details of a row of the agents' manifest.
 func (i *Item) applyRow(r format.Row) {
 	i.DisplayName, i.Title, i.Icon = r.Plain("displayName"), r.Plain("title"), r.Plain("icon")
 	i.Description = cmp.Or(r.Plain("capabilities", "description"), r.Plain("role"))
@@ -117,8 +117,8 @@ func (i *Item) applyRow(r format.Row) {
 	}
 }
 
-// applyRoster takes over what a configuration says of an agent that has a skill. What the skill calls
-// it stays one of its names: the person speaks to it by either.
+// applyRoster adds the details that a configuration has of an agent with a skill. The name in the
+// skill remains one of its names: the person may use either.
 func (i *Item) applyRoster(a roster) {
 	if a.Name != "" && i.DisplayName != "" && a.Name != i.DisplayName {
 		i.others = format.AppendNew(i.others, i.DisplayName)
@@ -150,13 +150,13 @@ func (i *Item) applyParts(parts []helpPart) {
 	}
 }
 
-// helpPart is one of the things that an item does, with the code and the name it is asked for by.
+// helpPart is one purpose of an item, with the code and the name that ask for it.
 // mode names it; "" is the item's main purpose.
 type helpPart struct{ code, name, mode string }
 
 func rank(k Kind) int { return slices.Index([]Kind{Agent, Workflow, Task}, k) }
 
-// short returns a name without what only says that it is of the method.
+// short returns a name without the prefix of the method.
 func short(name string) string {
 	s := strings.ToLower(strings.TrimSpace(name))
 	for _, prefix := range []string{"bmad-agent-", "bmad-"} {
@@ -189,19 +189,19 @@ func phase(texts ...string) string {
 	return ""
 }
 
-// roster is what a configuration says of an agent.
+// roster is an agent as a configuration describes it.
 type roster struct {
 	Module, Name, Title, Icon, Description string
-	// file is where it was said first.
+	// file is the first file that describes it.
 	file string
-	// own is true for one that people have added or changed, and says is what they describe it
-	// by; "" where they do not.
+	// own is true for one that people have added or changed, and says is their description of it,
+	// or "".
 	own  bool
 	says string
 }
 
-// normal returns a name as it is compared: people write it with spaces, capitals, and the
-// mark of a command; menus with that of a skill, and texts as the name of a file.
+// normal returns a name in the form in which names are compared: people write them with spaces,
+// capitals and the mark of a command, menus with that of a skill, and texts as file names.
 func normal(name string) string {
 	name = strings.TrimPrefix(strings.Trim(dashes.Replace(strings.ToLower(format.OneLine(name))), "*/-"), "skill:")
 	for _, ext := range []string{".md", ".xml", ".yaml"} {

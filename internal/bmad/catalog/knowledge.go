@@ -28,12 +28,12 @@ type Domain struct {
 	Size      int64  `json:"size"`
 }
 
-// knowledgeFolders are those in which installations keep what is to be known, not done.
+// knowledgeFolders are the folders in which installations keep knowledge.
 var knowledgeFolders = []string{"knowledge", "data", "references", "resources", "help", "types"}
 
 // Knowledge returns the pieces of knowledge of a domain: the name of a folder of knowledge,
-// of a skill, a module, a tag or a piece. An empty one is all of them. They are looked for
-// now: nothing else needs them.
+// of a skill, a module, a tag or a piece. An empty one means all. They are searched
+// for on demand: nothing else needs them.
 func (c *Catalog) Knowledge(domain string) []Fragment {
 	want := normal(domain)
 	var out []Fragment
@@ -75,7 +75,7 @@ func (c *Catalog) Domains() []Domain {
 	return out
 }
 
-// Near returns the domains whose names are like one.
+// Near returns the domains with similar names.
 func (c *Catalog) Near(domain string) []string {
 	var out []string
 	want := normal(domain)
@@ -87,7 +87,7 @@ func (c *Catalog) Near(domain string) []string {
 	return out
 }
 
-// knowledge finds the pieces of a source, and what indexes say of them.
+// knowledge finds the pieces of a source, with the details that indexes have of them.
 func (f *Origin) knowledge() []Fragment {
 	var out []Fragment
 	var indexes []string
@@ -109,7 +109,7 @@ func (f *Origin) knowledge() []Fragment {
 	return out
 }
 
-// domain returns the field that a file is knowledge of, and whether it is any.
+// domain returns the field of knowledge that a file belongs to, if any.
 func (f *Origin) domain(name string) (string, bool) {
 	if ext := path.Ext(name); ext != ".md" && ext != ".csv" && ext != ".txt" && ext != ".yaml" && ext != ".json" {
 		return "", false
@@ -166,14 +166,14 @@ func (f *Origin) moduleOf(name string) string {
 	return ""
 }
 
-// applyIndex takes over what an index says of pieces. Indexes name files relative to
+// applyIndex adds the details that an index has of pieces. Indexes name files relative to
 // themselves; where they have been moved, the file name still identifies them.
 func (f *Origin) applyIndex(index string, pieces []Fragment) {
 	file, err := f.File(index)
 	if err != nil {
 		return
 	}
-	rows, _ := format.Rows(format.Normalize(file.Data)) // the rows before one that is broken hold
+	rows, _ := format.Rows(format.Normalize(file.Data)) // rows before a broken one are usable
 	field := strings.TrimSuffix(path.Base(index), "-index.csv")
 	for _, r := range rows {
 		named := cmp.Or(r["fragment_file"], r["file"], r["path"])

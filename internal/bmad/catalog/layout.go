@@ -17,17 +17,16 @@ var hosts = []string{
 	".bob", ".cortex", ".firebender", ".kode", ".neovate", ".ona", ".zcode", ".zencoder", ".codewhale", ".codex",
 }
 
-// homeSkills are the folders of skills that are the person's, in the home folder, besides
-// those of the hosts.
+// homeSkills are further folders of skills in the home folder, besides those of the hosts.
 var homeSkills = []string{".config/agents/skills", ".config/opencode/skills", ".bmad/skills"}
 
 // skipped are folders of a project that hold no installation and may be large.
 var skipped = []string{".git", "node_modules", "vendor", "_bmad-output"}
 
-// maxSiblings bounds how many folders of a project are looked at for installations of any name.
+// maxSiblings bounds how many folders of a project are searched for installations of any name.
 const maxSiblings = 500
 
-// scanSource finds what a source holds. The sources before it list skills that it may have.
+// scanSource scans a source. The sources before it may list skills that it has.
 func scanSource(src Source, before []*Origin) *Origin {
 	s := newScan(src, before)
 	if s.Home {
@@ -45,14 +44,14 @@ func scanSource(src Source, before []*Origin) *Origin {
 	return s.Origin
 }
 
-// scanFolder looks for installations in a folder and for the folder being one. only, if it is not
+// scanFolder adds the installations in a folder, or the folder itself if it is one. only, if not
 // empty, is the one folder in it that is searched.
 func (s *scan) scanFolder(base, only string) {
 	if !s.isDir(base) {
 		return
 	}
 	if only == "" && (base != "." || s.Name != Project) && s.addInstallation(base) {
-		return // of a project all but the installation is the person's
+		return // everything else in a project belongs to the person
 	}
 	looked := 0
 	for _, e := range s.list(base) {
@@ -62,7 +61,7 @@ func (s *scan) scanFolder(base, only string) {
 			continue
 		}
 		if looked++; looked > maxSiblings {
-			s.problem(base, "it has more than %d folders; those after %s were not looked at for installations", maxSiblings, e.Name())
+			s.problem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
 			break
 		}
 		if s.addInstallation(name) || e.Name() != "expansion-packs" {
@@ -76,7 +75,7 @@ func (s *scan) scanFolder(base, only string) {
 	}
 }
 
-// addInstallation takes a folder for an installation, if it is one.
+// addInstallation adds a folder if it looks like an installation.
 func (s *scan) addInstallation(dir string) bool {
 	base := path.Base(dir)
 	if dir == "." && s.Dir != "" {
@@ -102,7 +101,7 @@ func (s *scan) addInstallation(dir string) bool {
 	return false
 }
 
-// scanSkillFolders looks into every folder that may hold skills.
+// scanSkillFolders scans every folder that may hold skills.
 func (s *scan) scanSkillFolders() {
 	for _, host := range hosts {
 		s.addSkillsIn(host + "/skills")
@@ -131,7 +130,7 @@ func (s *scan) scanSkillFolders() {
 	s.addPlugins()
 }
 
-// addModules takes the modules that a repository has in a folder: folders of skills since 6.3,
+// addModules adds the modules of a repository that lie in a folder: folders of skills since 6.3,
 // folders of modules in 6.0 to 6.2, or the folder itself.
 func (s *scan) addModules(dir string) {
 	if !s.isDir(dir) || s.addModule(dir) {
@@ -148,7 +147,7 @@ func (s *scan) addModules(dir string) {
 		}
 	}
 	if s.isFile(path.Join(dir, "core", moduleYAML)) || s.isFile(path.Join(dir, "bmm", moduleYAML)) {
-		s.addV6(dir, "_config") // they refer to each other from the folder they lie in
+		s.addV6(dir, "_config") // their references start at the folder that holds them
 		return
 	}
 	for _, at := range folders {
@@ -156,7 +155,7 @@ func (s *scan) addModules(dir string) {
 	}
 }
 
-// addSkillsBelow takes the skills at any depth of a folder.
+// addSkillsBelow adds the skills at any depth of a folder.
 func (s *scan) addSkillsBelow(dir, module string) {
 	if !s.isDir(dir) {
 		return

@@ -16,8 +16,8 @@ const (
 	moduleHelp = "module-help.csv"
 )
 
-// codeOf returns the code of the module that a folder describes; "" where it describes none.
-// Others have files of the same name: without a code it is none of the method's.
+// codeOf returns the code of the module that a folder describes, or "". Other programs have files
+// of the same name: without a code it is not the method's.
 func (f *fileReader) codeOf(dir string) string {
 	if !f.isFile(path.Join(dir, moduleYAML)) {
 		return ""
@@ -31,8 +31,8 @@ func (f *fileReader) codeOf(dir string) string {
 	return format.OneLine(m.Code.Value)
 }
 
-// describeModule takes over what a folder says of a module: its version and its agents. What its
-// settings are when nobody has set them is read when they are needed.
+// describeModule adds a module's version and agents from the folder that describes it. Its default
+// settings are read when they are needed.
 func (s *scan) describeModule(in *Installation, dir, module string) {
 	name := path.Join(dir, moduleYAML)
 	if !s.isFile(name) {
@@ -63,8 +63,8 @@ func (s *scan) describeModule(in *Installation, dir, module string) {
 	}
 }
 
-// setupModule returns the module that a folder of skills is, as one of them says that sets it up,
-// and the folder that describes it. Where several do, the folder is shared.
+// setupModule returns the module of a folder of skills, from the skill that sets it up, and the
+// folder that describes it. With several such skills, the folder is shared and has no module.
 func (s *scan) setupModule(dir string) (module, described string) {
 	if code := s.codeOf(dir); code != "" {
 		return code, dir

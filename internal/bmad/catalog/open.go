@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Open reads what the sources hold, those of the first before those of the next.
+// Open scans the sources. Items of earlier sources take precedence.
 func Open(sources ...Source) *Catalog {
 	c := &Catalog{}
 	for _, s := range sources {
@@ -71,7 +71,7 @@ func (c *Catalog) merge() {
 				known = cmp.Or(known, first[bare])
 			}
 			if known != nil {
-				if known.Origin == f { // one installation that has it twice: what each says of it holds
+				if known.Origin == f { // described twice in one source: both descriptions count
 					known.enrich(i)
 				}
 				continue
@@ -86,8 +86,7 @@ func (c *Catalog) merge() {
 	})
 }
 
-// IsInstallation reports whether a folder is an installation itself, and not one that holds
-// some.
+// IsInstallation reports whether a folder is an installation itself, as opposed to containing some.
 func IsInstallation(fsys fs.FS, dir string) bool {
 	return newScan(Source{Dir: dir, FS: fsys}, nil).addInstallation(".")
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// Origin is a source as it was scanned: its files, and what they hold.
+// Origin is a scanned source: its files, and the installations and items in them.
 type Origin struct {
 	*fileReader
 	Installations []*Installation
 	Items         []*Item
-	// Skills has those that are known by name or id.
+	// Skills has the skills by name and by id.
 	Skills map[string]*Item
-	// scripts is the folder of the scripts that skills run, in a repository; "" where there is
-	// none.
+	// scripts is the folder of the scripts that skills run, in a repository, or "".
 	scripts string
 	// missing are the skills that are listed or described and that this source does not have.
 	missing []missing
@@ -25,7 +24,7 @@ type Origin struct {
 	order int
 }
 
-// script returns where a repository has a script that is named as if it were installed.
+// script returns the path in a repository of a script that is named by its installed path.
 func (f *Origin) script(name string) (string, bool) {
 	first, rest, _ := strings.Cut(name, "/")
 	rest, ok := strings.CutPrefix(rest, "scripts/")
@@ -33,19 +32,19 @@ func (f *Origin) script(name string) (string, bool) {
 	return name, ok && f.scripts != "" && IsNamed(first, "bmad") && f.Has(name)
 }
 
-// missing is a skill that a source has not; another may have it.
+// missing is a skill that a source lacks; another may have it.
 type missing struct {
 	id, file, problem string
 }
 
-// renamed is what became of a skill.
+// renamed is the present name of a skill that was renamed.
 type renamed struct {
 	now string
-	// intent is which part of it does what the earlier one did; "" where it is all.
+	// intent is the part of it that replaces the earlier skill; "" is all of it.
 	intent string
 }
 
-// staleRow is a row of a manifest for which there is no file, at least not where it says.
+// staleRow is a row of a manifest whose file is missing from its place.
 type staleRow struct {
 	kind     Kind
 	manifest string
@@ -54,9 +53,9 @@ type staleRow struct {
 
 // The layouts an installation can have.
 const (
-	// LayoutV4 is that of version 4: .bmad-core and expansion packs.
+	// LayoutV4 is the layout of version 4: .bmad-core and expansion packs.
 	LayoutV4 = "v4"
-	// LayoutV6 is that of version 6: a folder of modules with manifests in _cfg or _config.
+	// LayoutV6 is the layout of version 6: a folder of modules with manifests in _cfg or _config.
 	LayoutV6 = "v6"
 	// LayoutSkills is a folder of skills that belongs to no other installation.
 	LayoutSkills = "skills"
@@ -68,30 +67,30 @@ type Installation struct {
 	Dir     string
 	Layout  string
 	Version string
-	// Modules has their versions, by name.
+	// Modules has the versions of its modules, by name.
 	Modules map[string]string
 	Origin  *Origin
-	// agents has what the configuration says of agents, by id.
+	// agents has the agents that the configuration describes, by id.
 	agents map[string]roster
-	// ids has the modules of skills, by id, as the manifest has them.
+	// ids has the modules of skills, by id, from the manifest.
 	ids map[string]string
-	// old has the present names of skills, by the ones they had.
+	// old has the present names of skills, by their former names.
 	old map[string]renamed
-	// stale are the rows of its manifests for which there is no file.
+	// stale are the rows of its manifests without a file.
 	stale []staleRow
-	// only is the one module that a folder is, where it is not a folder of modules.
+	// only is the module that the folder itself is, if it is not a folder of modules.
 	only string
-	// Described has the files that describe modules, by the modules' names.
+	// Described has the files that describe modules, by module.
 	Described map[string]string
-	// Helps are the files that tell codes and phases, where there is no manifest that does.
+	// Helps are the files with codes and phases, where no manifest has them.
 	Helps []string
 }
 
-// IsNamed reports whether a folder has a name, with the marks that the method puts before it.
+// IsNamed reports whether a folder has a name, with or without the method's leading marks.
 func IsNamed(base, name string) bool { return strings.TrimLeft(base, "._") == name }
 
-// Places returns where the path of a manifest's row can lie in the source: manifests write
-// it from the project's folder, whatever the installation's was named then, or from its own.
+// Places returns the possible places in the source of a path in a manifest: it starts at the
+// project's folder, with whatever name the installation's folder had then, or at its own.
 func (in *Installation) Places(name string) ([]string, bool) {
 	base := path.Base(in.Dir)
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "{project-root}/"), "{bmad_folder}", base)
@@ -109,13 +108,13 @@ func (in *Installation) Places(name string) ([]string, bool) {
 	return append(out, path.Join(in.Dir, name)), true
 }
 
-// ModuleOf returns the module that a file of the installation lies in.
+// ModuleOf returns the module of a file of the installation.
 func (in *Installation) ModuleOf(name string) string {
 	module, _ := in.within(name)
 	return module
 }
 
-// within returns the module that a path of the installation lies in, and the path in that.
+// within returns the module of a path of the installation, and the path in that module.
 func (in *Installation) within(name string) (module, rest string) {
 	if in.Dir != "." {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, in.Dir), "/")
@@ -129,7 +128,7 @@ func (in *Installation) within(name string) (module, rest string) {
 
 func (in *Installation) manifestOf(name string) string { return path.Join(in.Dir, "_config", name) }
 
-// describe takes over the agents that a file describes.
+// describe adds the agents that a file describes.
 func (in *Installation) describe(values map[string]any, file string, own bool) {
 	agents, _ := values["agents"].(map[string]any)
 	for id, v := range agents {
@@ -153,7 +152,7 @@ func (in *Installation) describeAgent(id string, t map[string]any, file string, 
 	}
 }
 
-// members takes over the agents of a module's roster, a list of tables that each name a skill.
+// members adds the agents of a module's roster, a list of tables that each name a skill.
 func (in *Installation) members(values map[string]any, file, module string) {
 	members, _ := values["members"].([]any)
 	for _, v := range members {

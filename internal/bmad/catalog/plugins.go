@@ -13,7 +13,7 @@ import (
 // marketplace is where a repository offers its skills as plugins.
 const marketplace = ".claude-plugin/marketplace.json"
 
-// addPlugins takes the skills that a repository offers to assistants as plugins.
+// addPlugins adds the skills that a repository offers to assistants as plugins.
 func (s *scan) addPlugins() {
 	text := s.read(marketplace)
 	if text == "" {
@@ -28,7 +28,7 @@ func (s *scan) addPlugins() {
 		} `json:"plugins"`
 	}
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		s.problem(marketplace, "it is not as expected: %v", err)
+		s.problem(marketplace, "its content is unexpected: %v", err)
 		return
 	}
 	type setup struct{ module, described string }

@@ -74,8 +74,7 @@ func (c *Catalog) sourceNames() []string {
 	return out
 }
 
-// like returns the addresses of items whose files have the same name, or lie in a folder of
-// the same name.
+// like returns the addresses of items whose file or folder has the same name.
 func (c *Catalog) like(name string) []string {
 	var out []string
 	want := strings.ToLower(path.Base(name))
@@ -147,8 +146,7 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// patternOf returns the paths that a pattern means, and the source where it names one, as an
-// address does.
+// patternOf returns the pattern of paths, and the source if it names one, as an address does.
 func patternOf(pattern string) (paths, source string) {
 	paths, address := strings.CutPrefix(pattern, Scheme+"://")
 	if plain, err := url.PathUnescape(paths); address && err == nil {
@@ -168,8 +166,7 @@ func matchesPath(pattern, name string) bool {
 	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
 }
 
-// matchParts matches part by part; there are as many steps as parts of one times parts of the
-// other, whatever the pattern.
+// matchParts matches part by part, in at most len(pattern) × len(name) steps.
 func matchParts(pattern, name []string) bool {
 	// reach[j] is true where the pattern so far matches the first j parts of the name.
 	reach := make([]bool, len(name)+1)

@@ -26,13 +26,13 @@ type fileReader struct {
 	reported map[Problem]bool
 }
 
-// note remembers what a path is now, so that a change of it is seen; a path that is not
-// there is remembered too.
+// note records the present state of a path, so that a change is noticed; a missing path is
+// recorded too.
 func (f *fileReader) note(name string) (fs.FileInfo, bool) {
 	info, err := fs.Stat(f.FS, name)
 	if err != nil {
 		f.stamps[name] = stamp{}
-		if f.Dir != "" { // what cannot be opened here may still be there
+		if f.Dir != "" { // a file that cannot be opened here may still exist
 			if info, err := f.stat(name); err == nil {
 				f.stamps[name] = stampOf(info)
 			}
@@ -53,7 +53,7 @@ func (f *fileReader) isFile(name string) bool {
 	return ok && info.Mode().IsRegular()
 }
 
-// list returns what is in a folder, sorted by name; a folder that is not there is empty.
+// list returns the entries of a folder, sorted by name; a missing folder is empty.
 func (f *fileReader) list(dir string) []fs.DirEntry {
 	if !f.isDir(dir) {
 		return nil
@@ -65,7 +65,7 @@ func (f *fileReader) list(dir string) []fs.DirEntry {
 	return entries
 }
 
-// read returns the whole text of a file that describes others; "" where there is none.
+// read returns the whole text of a file that describes others, or "".
 func (f *fileReader) read(name string) string {
 	info, ok := f.note(name)
 	if !ok {
@@ -132,7 +132,7 @@ func (f *fileReader) toml(name string) map[string]any {
 // maxRows bounds the rows of a manifest, since each costs a search.
 const maxRows = 20_000
 
-// manifest reads a CSV file of the installation; one that is not there has no rows.
+// manifest reads a CSV file of the installation; a missing one has no rows.
 func (f *fileReader) manifest(name string) []format.Row {
 	text := f.read(name)
 	if text == "" {
@@ -152,8 +152,8 @@ func (f *fileReader) manifest(name string) []format.Row {
 	return rows
 }
 
-// within returns the path that a file's stands for, if that is in its tree, or where there is
-// none yet, in its folder.
+// within returns the path of a file with links followed, if that is in its tree, or, if it has no
+// tree yet, in its folder.
 func (f *fileReader) within(name string) (string, bool) {
 	tree, served := f.tree(name)
 	if !served {
@@ -167,14 +167,14 @@ func (f *fileReader) within(name string) (string, bool) {
 	return real, true
 }
 
-// leadsUp reports whether a symbolic link leads out of the source, or to a folder that it lies
-// in itself: as a tree that would be far more than an installation or a skill.
+// leadsUp reports whether a symbolic link leads out of the source, or to a folder above itself:
+// that would be far more than an installation or a skill.
 func (f *fileReader) leadsUp(name string) bool {
 	real, stays := inside(f.FS, ".", name)
 	return !stays || real == "." || strings.HasPrefix(name, real+"/")
 }
 
-// leadsToFolder reports whether a link leads to a folder that may be looked into.
+// leadsToFolder reports whether a link leads to a folder that may be searched.
 func (f *fileReader) leadsToFolder(link string) bool {
 	info, err := fs.Stat(f.FS, link)
 	if err == nil && info.IsDir() && !f.leadsUp(link) {
@@ -223,7 +223,7 @@ func (f *fileReader) URI(name string) string {
 	return Address(f.Name, name)
 }
 
-// SystemPath returns where a path of the source is on the system.
+// SystemPath returns the system path of a path in the source.
 func (f *fileReader) SystemPath(name string) (string, bool) {
 	if f.Dir == "" || name == "" {
 		return "", false
@@ -231,7 +231,7 @@ func (f *fileReader) SystemPath(name string) (string, bool) {
 	return filepath.ToSlash(filepath.Join(f.Dir, filepath.FromSlash(name))), true
 }
 
-// Has reports whether a path leads to something in a tree of the source.
+// Has reports whether a path exists in a tree of the source.
 func (f *fileReader) Has(name string) bool {
 	_, served := f.tree(name)
 	if !served {
@@ -276,7 +276,7 @@ func (f *fileReader) filesEnding(dir string, endings ...string) []string {
 // walk calls visit for each folder from dir down, until it returns false for one.
 func (f *fileReader) walk(dir string, depth int, entries *int, visit func(dir string, names []fs.DirEntry) bool) {
 	if depth > maxDepth {
-		f.problem(dir, "it lies more than %d folders deep and was not looked into", maxDepth)
+		f.problem(dir, "it lies more than %d folders deep and was not searched", maxDepth)
 		return
 	}
 	names := f.list(dir)

@@ -11,9 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// finish does what takes all of a source to be known: it settles the rows of manifests that have
-// no file, adds the agents that people have described and that have no skill, gives items their
-// earlier names, and notes what is named and not there.
+// finish does the steps that need the whole source: it settles the rows of manifests without a
+// file, adds the agents that people have described without a skill, gives items their earlier
+// names, and records named skills that are missing.
 func (s *scan) finish() {
 	for _, in := range s.Installations {
 		for _, row := range in.stale {
@@ -58,7 +58,7 @@ func (s *scan) hasAgentFile(id string) bool {
 	return slices.ContainsFunc(s.byShort[itemKey{Agent, short(id)}], func(i *Item) bool { return !i.Skill })
 }
 
-// settleRow gives a row without a file to the skill that it is about, or reports it.
+// settleRow assigns a row without a file to its skill, or reports it.
 func (s *scan) settleRow(in *Installation, r staleRow) {
 	for _, id := range []string{r.row["canonicalId"], r.row["name"]} {
 		i := s.Skills[id]
@@ -76,7 +76,7 @@ func (s *scan) settleRow(in *Installation, r staleRow) {
 		i.Module = cmp.Or(i.Module, r.row["module"])
 		return
 	}
-	for _, i := range s.byShort[itemKey{r.kind, short(r.row["name"])}] { // moved, or a row that is cut short
+	for _, i := range s.byShort[itemKey{r.kind, short(r.row["name"])}] { // moved, or a truncated row
 		if i.Installation == in && (r.row["module"] == "" || r.row["module"] == i.Module) {
 			told := &Item{Name: i.Name, Path: i.Path}
 			if told.Description = r.row.Plain("description"); r.kind == Agent {

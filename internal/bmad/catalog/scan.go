@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// scan is an origin while it is scanned.
+// scan fills an origin.
 type scan struct {
 	*Origin
 	// before are the sources before this one: they list skills that it may have.
@@ -20,7 +20,7 @@ func newScan(s Source, before []*Origin) *scan {
 	return &scan{Origin: &Origin{fileReader: files, Skills: map[string]*Item{}}, before: before}
 }
 
-// itemKey is what items of one source share that can be the same.
+// itemKey is shared by items of one source that may be the same.
 type itemKey struct {
 	kind Kind
 	name string
@@ -82,7 +82,7 @@ func (s *scan) ownerOf(dir, id string) *Installation {
 	return s.newInstallation(dir, LayoutSkills)
 }
 
-// addScripts takes the scripts that installers put into _bmad/scripts, and skills run there.
+// addScripts adds the scripts that installers copy to _bmad/scripts, where skills run them.
 func (s *scan) addScripts(dir string) {
 	if s.scripts == "" && s.isDir(dir) {
 		s.scripts = dir

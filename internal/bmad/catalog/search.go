@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Hit is an item that a search has found.
+// Hit is a search result.
 type Hit struct {
 	Item
-	// Score says how well it fits: 100 a name, 80 the beginning of one, 60 words of a name
-	// or title, 40 of a description, less where only some of the words are there.
+	// Score is how well it fits: 100 for a name, 80 for the beginning of one, 60 for words of a
+	// name or title, 40 of a description, less for some of the words.
 	Score int `json:"score"`
 }
 
@@ -33,7 +33,7 @@ func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
 	return out
 }
 
-// fillers are words of questions that are in nearly every description.
+// fillers are words that occur in nearly every description.
 var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could should want need needs help with for from to of on in at by and or not some something about up this that use user")
 
 // significant returns the words of a query that carry its meaning, without their endings; all of

@@ -21,16 +21,16 @@ const (
 	bmodFile      = "bmod.toml"
 )
 
-// launcher is what the body of a skill has that only sends its reader to an agent's file.
+// launcher marks the body of a skill that only refers its reader to an agent's file.
 const launcher = "<agent-activation"
 
-// addSkillsIn takes the skills of a folder that holds those of many makers.
+// addSkillsIn adds the method's skills of a folder that may also hold others.
 func (s *scan) addSkillsIn(dir string) {
 	if !s.isDir(dir) {
 		return
 	}
 	module, described, all := "", "", false
-	if !s.Home && s.Name != Project && (dir == "." || dir == "skills") { // somebody has named it as a source of the method
+	if !s.Home && s.Name != Project && (dir == "." || dir == "skills") { // it was named as a source of the method
 		module, described = s.setupModule(dir)
 		all = module != "" || dir == "skills"
 	}
@@ -55,7 +55,7 @@ func (s *scan) addSkillsIn(dir string) {
 	}
 }
 
-// addMemberSkill takes a skill of a module that a folder describes; both may be unknown.
+// addMemberSkill adds a skill of a module that a folder describes; both may be unknown.
 func (s *scan) addMemberSkill(dir string, names []fs.DirEntry, module, described string) {
 	in := s.ownerOf(path.Dir(dir), path.Base(dir))
 	if module != "" && described != "" && in.Described[module] == "" {
@@ -83,7 +83,7 @@ func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 	})
 }
 
-// addSkill takes a folder with SKILL.md.
+// addSkill adds a folder with SKILL.md.
 func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, module string) {
 	file := path.Join(dir, "SKILL.md")
 	head := s.head(file)
@@ -155,7 +155,7 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	}
 }
 
-// hasSteps reports whether a skill is done in steps of a file each.
+// hasSteps reports whether a skill has its steps in a file each.
 func hasSteps(names []fs.DirEntry) bool {
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
 		return e.Name() == "steps" && e.IsDir() || strings.HasPrefix(e.Name(), "step-") && path.Ext(e.Name()) == ".md"
@@ -194,8 +194,8 @@ func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) s
 	return ""
 }
 
-// addHub takes a folder that describes a module whose skills lie beside it. A SKILL.md in it
-// only keeps hosts from passing it over.
+// addHub adds a folder that describes a module whose skills lie beside it. Its SKILL.md only makes
+// hosts notice it.
 func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
 	table, ok := s.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
 	if !ok {
@@ -222,7 +222,7 @@ func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
 // renamedRow finds a row of the table of renamed skills.
 var renamedRow = regexp.MustCompile("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)`(?:\\s*\\(([^)|]+)\\))?")
 
-// readRenames reads which names skills had before.
+// readRenames reads the former names of skills.
 func (s *scan) readRenames(in *Installation, name string) {
 	for _, m := range renamedRow.FindAllStringSubmatch(s.read(name), -1) {
 		in.old[m[1]] = renamed{m[2], m[3]}

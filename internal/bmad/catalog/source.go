@@ -37,8 +37,8 @@ func stampOf(info fs.FileInfo) stamp {
 }
 
 // stat describes a file of a source, to notice that it has changed. Where the source is
-// a folder of the system its path is used: this is asked for each file of a large
-// installation, and nothing of the file is shown.
+// a folder of the system, the call takes its path: it is made for each file of a large
+// installation, and shows nothing of the file.
 func (s Source) stat(name string) (fs.FileInfo, error) {
 	if s.Dir != "" {
 		return os.Stat(filepath.Join(s.Dir, filepath.FromSlash(name)))
@@ -46,8 +46,7 @@ func (s Source) stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(s.FS, name)
 }
 
-// inside returns the path that a path in a tree stands for, with symbolic links followed, and
-// whether it stays in the tree.
+// inside follows the symbolic links of a path in a tree and reports whether it stays in the tree.
 func inside(fsys fs.FS, tree, name string) (string, bool) {
 	rest := strings.Split(strings.TrimPrefix(strings.TrimPrefix(name, tree), "/"), "/")
 	if tree == "." {
@@ -71,7 +70,7 @@ func inside(fsys fs.FS, tree, name string) (string, bool) {
 		next := path.Join(at, part)
 		info, err := fs.Lstat(fsys, next)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			at = next // what is not there fails when it is opened
+			at = next // a missing file fails when it is opened
 			continue
 		}
 		target, err := fs.ReadLink(fsys, next)
@@ -100,13 +99,13 @@ type Source struct {
 	// Dir is the absolute path of FS, for placeholders; it may be empty.
 	Dir string
 	FS  fs.FS
-	// Home is true for a home folder: only the places where the method keeps what is the
-	// person's are looked at.
+	// Home is true for a home folder: only the method's places for the person's own files are
+	// searched.
 	Home bool
 	// Main is true for the source that stands in for the caller's project: its configuration and
-	// customization go for the items of every source.
+	// customization apply to the items of every source.
 	Main bool
-	// Only names the one folder to look at, besides the folders of skills; "" for all.
+	// Only names the one folder to search, besides the folders of skills; "" for all.
 	Only string
 }
 

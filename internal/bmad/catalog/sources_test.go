@@ -100,7 +100,7 @@ func TestModuleRepositories(t *testing.T) {
 		{"offered from a plugin's folder", "kit/a", "", map[string]string{".claude-plugin/marketplace.json": market(`{"name": "kit", "source": "./plugins/kit", "skills": ["./skills/a"]}, {"name": "far", "source": {"source": "github"}}`), "plugins/kit/skills/a/SKILL.md": skill("a")}},
 		{"each for itself", "ca/a, cb/b", "", map[string]string{".claude-plugin/marketplace.json": market(`{"name": "kit", "skills": ["lib/a", "lib/b"]}`), "lib/a/SKILL.md": skill("a"), "lib/a/assets/module.yaml": "code: ca\n", "lib/b/SKILL.md": skill("b"), "lib/b/assets/module.yaml": "code: cb\n"}},
 		{"offered and described", "fl/a 3.1.0", "", map[string]string{"src/module.yaml": "code: fl\n", "src/skills/a/SKILL.md": skill("a"), ".claude-plugin/marketplace.json": market(`{"name": "kit", "version": "3.1.0", "skills": ["./src/skills/a"]}`)}},
-		{"no JSON", "/a", ".claude-plugin/marketplace.json: it is not as expected: unexpected end of JSON input", map[string]string{".claude-plugin/marketplace.json": `{"plugins": [`, "skills/a/SKILL.md": skill("a")}},
+		{"no JSON", "/a", ".claude-plugin/marketplace.json: its content is unexpected: unexpected end of JSON input", map[string]string{".claude-plugin/marketplace.json": `{"plugins": [`, "skills/a/SKILL.md": skill("a")}},
 	}
 	for _, tt := range tests {
 		c := catalog.Open(checkout(tt.files))

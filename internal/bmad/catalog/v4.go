@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// addV4 takes a folder for an installation of version 4, or for an expansion pack of it.
+// addV4 adds a folder as an installation of version 4, or as an expansion pack of it.
 // There are no manifests: the files in its folders are the items.
 func (s *scan) addV4(dir string) {
 	in := s.newInstallation(dir, LayoutV4)
@@ -33,7 +33,7 @@ func (s *scan) addV4(dir string) {
 	in.Modules[module] = in.Version
 	s.trees = append(s.trees, dir)
 	if common := path.Join(path.Dir(dir), "common"); s.Name != Project && s.isDir(path.Join(common, "tasks")) {
-		s.trees = append(s.trees, common) // what the sources of all packs share
+		s.trees = append(s.trees, common) // shared by the sources of all packs
 	}
 
 	for _, name := range s.filesEnding(path.Join(dir, "agents"), ".md") {
@@ -85,7 +85,7 @@ func (s *scan) addV4Workflow(in *Installation, module, name string) {
 			Description string `yaml:"description"`
 		} `yaml:"workflow"`
 	}
-	// The steps that follow are not needed to list it.
+	// A list does not need the steps that follow.
 	block := format.Section(s.read(name), "workflow")
 	if at := strings.Index(block, "\n  sequence:"); at >= 0 {
 		block = block[:at]

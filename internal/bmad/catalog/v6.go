@@ -72,7 +72,7 @@ func (s *v6Survey) addSurvey(at string) {
 	}
 }
 
-// readManifest reads what the manifest says of the installation. Its modules are names in the
+// readManifest reads the version and modules of the installation. Its modules are names in the
 // alphas, and tables since.
 func (s *scan) readManifest(in *Installation, name string) {
 	var manifest struct {
@@ -99,14 +99,14 @@ func (s *scan) readManifest(in *Installation, name string) {
 	}
 }
 
-// visit notes what a folder of a module has.
+// visit records the possible items in a folder of a module.
 func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 	if has(names, "SKILL.md") {
 		s.addSkill(dir, names, s.in, module)
 		return false
 	}
 	base := path.Base(dir)
-	if base == "workflow-template" || base == "v6-shims" { // what new ones are made from, and notes
+	if base == "workflow-template" || base == "v6-shims" { // templates and notes
 		if base == "v6-shims" {
 			s.readRenames(s.in, path.Join(dir, "README.md"))
 		}
@@ -125,8 +125,8 @@ func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 	return true
 }
 
-// noteFile notes what a file can be, by the folders of its module that it lies in. described is
-// true where its folder has a workflow in YAML.
+// noteFile records a file that can be an item, by its folders in the module. described is true
+// where its folder has a workflow in YAML.
 func (s *v6Survey) noteFile(name string, below []string, described bool) {
 	base, ext := path.Base(name), path.Ext(name)
 	switch {
@@ -141,7 +141,7 @@ func (s *v6Survey) noteFile(name string, below []string, described bool) {
 	}
 }
 
-// assignRows gives the rows of a manifest to the files they are of.
+// assignRows assigns the rows of a manifest to their files.
 func (s *v6Survey) assignRows(kind Kind, manifest string) {
 	there := map[string]bool{}
 	for _, name := range s.files[kind] {
@@ -213,7 +213,7 @@ func (s *v6Survey) addAgent(name string) {
 // givenName finds the name that a customization gives an agent.
 var givenName = regexp.MustCompile(`(?m)^[ \t]+name:[ \t]*["']?([^"'\n#]+)`)
 
-// applyCustomName gives an agent the name that the project's customization has for it.
+// applyCustomName gives an agent its name from the project's customization.
 func (s *v6Survey) applyCustomName(i *Item) {
 	for _, folder := range []string{"_config", "_cfg"} {
 		file := path.Join(i.Installation.Dir, folder, "agents", i.Module+"-"+format.Stem(i.Path)+".customize.yaml")
@@ -226,7 +226,7 @@ func (s *v6Survey) applyCustomName(i *Item) {
 	}
 }
 
-// addSourceAgent takes an agent that is not compiled.
+// addSourceAgent adds an agent that is not compiled.
 func (s *v6Survey) addSourceAgent(i *Item) {
 	var file format.SourceAgent
 	s.yaml(i.Path, &file)
@@ -236,7 +236,7 @@ func (s *v6Survey) addSourceAgent(i *Item) {
 	s.addItem(i)
 }
 
-// slug returns a name of front matter as names are typed: it may be a title.
+// slug returns a name from front matter, which may be a title, in the form in which it is typed.
 func slug(name string) string {
 	return strings.ReplaceAll(strings.ToLower(format.OneLine(name)), " ", "-")
 }
@@ -282,7 +282,7 @@ func (s *v6Survey) addTask(name string) {
 		head := s.head(name)
 		front, _, _ := format.FrontMatter(head)
 		tag := format.TagAttributes(format.TaskTag, head)
-		if tag["internal"] == "true" { // a part of others, such as what runs workflows
+		if tag["internal"] == "true" { // a part of others, such as the workflow runner
 			return
 		}
 		i.Title = cmp.Or(tag["name"], format.Heading(head))
@@ -295,7 +295,7 @@ func (s *v6Survey) addTask(name string) {
 	s.addItem(i)
 }
 
-// addModule takes a folder for one module as its repository has it.
+// addModule adds a folder as one module in the form of its repository.
 func (s *scan) addModule(dir string) bool {
 	if slices.ContainsFunc(s.Installations, func(in *Installation) bool { return in.Dir == dir && in.only != "" }) {
 		return true

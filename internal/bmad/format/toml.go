@@ -10,19 +10,18 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// MaxDepth bounds how deep tables lie in each other: everything that walks them takes as much
-// of the stack.
+// MaxDepth bounds how deep tables are nested, and with it the stack that walking them takes.
 const MaxDepth = 64
 
-// Bounds on what a TOML text gives a value or begins as a table. The reader compares each key
-// of a table with all before it: 280,000 of them take minutes. Of the method's own files that
-// of bmad-party-mode has most, 80; the configuration has some for each agent.
+// Bounds on the keys and tables of a TOML text. The parser compares each key of a table with all
+// before it: 280,000 of them take minutes. Of the method's own files, that of bmad-party-mode has
+// most, 80; the configuration has some for each agent.
 const (
 	maxSkillKeys   = 2000
 	MaxCentralKeys = 20000
 )
 
-// ParseTOML reads a TOML text that has no more keys than a number.
+// ParseTOML reads a TOML text with at most a number of keys.
 func ParseTOML(text string, most int) (map[string]any, error) {
 	if n := strings.Count(text, "=") + strings.Count(text, "\n["); n > most {
 		return map[string]any{}, fmt.Errorf("it has about %d keys and tables; at most %d are read", n, most)
@@ -38,7 +37,7 @@ func ParseTOML(text string, most int) (map[string]any, error) {
 		return map[string]any{}, err
 	}
 	if deeper(out, MaxDepth) {
-		return map[string]any{}, fmt.Errorf("its tables lie more than %d deep in each other", MaxDepth)
+		return map[string]any{}, fmt.Errorf("its tables are nested more than %d deep", MaxDepth)
 	}
 	return out, nil
 }
@@ -73,8 +72,7 @@ func deeper(v any, levels int) bool {
 	return false
 }
 
-// MergeLayers puts layers of settings over each other, the later over the earlier, by the
-// method's own rules (config_utils.py of 6.12): tables merge key by key, plain values
+// MergeLayers merges layers of settings, the later over the earlier, by the method's own rules (config_utils.py of 6.12): tables merge key by key, plain values
 // replace, lists of tables that all have a code, or else an id, merge by it, and every other
 // list is lengthened.
 func MergeLayers(layers ...map[string]any) (map[string]any, error) {
@@ -128,7 +126,7 @@ func mergeLists(base, over []any) ([]any, error) {
 	}
 	out := append([]any{}, base...)
 	at := map[string]int{}
-	name := func(item any) string { return item.(map[string]any)[key].(string) } // identity has looked
+	name := func(item any) string { return item.(map[string]any)[key].(string) } // identity has checked
 	for i, item := range base {
 		at[name(item)] = i
 	}
@@ -143,8 +141,8 @@ func mergeLists(base, over []any) ([]any, error) {
 	return out, nil
 }
 
-// identity returns the key by which tables of a list are told apart: the one of code and id
-// that all of them have; "" where they have none.
+// identity returns the key that identifies the tables of a list: code or id, whichever all of them
+// have; "" if neither.
 func identity(items []any) (string, error) {
 	if len(items) == 0 {
 		return "", nil

@@ -27,8 +27,8 @@ func Scalars(text string) map[string]string {
 	return out
 }
 
-// wrongKind finds what the reader of YAML says of a value that is of another kind than is
-// expected; what is expected it says in words of the program.
+// wrongKind finds the YAML parser's message about a value of the wrong kind, which names the
+// expected kind in terms of Go.
 var wrongKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
 
 // YAMLError words an error of YAML for the person who wrote the text.

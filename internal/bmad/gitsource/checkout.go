@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// attributes has the files of a copy come byte for byte as they are in the repository, and
-// no program be run for them. It counts before the attributes of the repository.
+// attributes keeps the files of a copy byte for byte as they are in the repository, and runs no
+// program for them. It takes precedence over the repository's attributes.
 const attributes = "* -text -ident !filter !working-tree-encoding\n"
 
 // checkOut puts the files of a commit into the folder tree of temp.
@@ -55,7 +55,7 @@ func (u *update) checkOut(ctx context.Context, g git, temp, commit string) error
 // publish gives a checkout its name, durably; it is served when the record says so.
 func (u *update) publish(tree, commit string) error {
 	aside := u.in(durable.TempName(checkoutName))
-	if u.Exists(u.in(commit)) { // damaged, or no copy; it may be served until the new one is there
+	if u.Exists(u.in(commit)) { // damaged or not a copy; it may be served until the new one is in place
 		if err := u.Rename(u.in(commit), aside); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (u *update) publish(tree, commit string) error {
 	return nil
 }
 
-// revive makes a copy that is there the newest one, for the case that the record is lost.
+// revive makes an existing copy the newest one, in case the record is lost.
 func (u *update) revive(commit string) error {
 	newest, at := u.newest()
 	if newest == commit {
@@ -78,12 +78,12 @@ func (u *update) revive(commit string) error {
 	return u.root.Chtimes(filepath.FromSlash(u.in(commit)), at, at)
 }
 
-// treeCounter counts the files that git ls-tree -l -z lists, and ends it when there are too many.
+// treeCounter counts the files that git ls-tree -l -z lists, and stops it when there are too many.
 type treeCounter struct {
 	files   int
 	bytes   int64
 	partial []byte
-	over    bool // it was ended
+	over    bool // it was stopped
 }
 
 // tooMuch reports whether this is more than a copy may have.
@@ -101,7 +101,7 @@ func (c *treeCounter) Write(p []byte) (int, error) {
 		c.files++
 		about, _, _ := strings.Cut(string(entry), "\t")
 		if field := strings.Fields(about); len(field) == 4 {
-			size, _ := strconv.ParseInt(field[3], 10, 64) // of a submodule it is "-": that is not fetched
+			size, _ := strconv.ParseInt(field[3], 10, 64) // "-" for a submodule, which is not fetched
 			c.bytes += size
 		}
 	}
@@ -126,7 +126,7 @@ func (u *update) sync(ctx context.Context, name string) error {
 			var err error
 			for name := range names {
 				if err == nil {
-					err = u.SyncDir(name) // it opens and syncs, a file as well as a folder
+					err = u.SyncDir(name) // it opens and syncs files as well as folders
 				}
 			}
 			failed <- err

@@ -19,10 +19,10 @@ const (
 	maxRecord  = 64 << 10
 )
 
-// recordVersion is the form of the file that this code writes, and the only one it reads.
+// recordVersion is the version of the file that this code writes and reads.
 const recordVersion = 1
 
-// checkoutName is what temporary folders are for, by durable.TempName.
+// checkoutName is the purpose of temporary folders, for durable.TempName.
 const checkoutName = "checkout"
 
 // record describes a remote and its copies.
@@ -33,7 +33,7 @@ type record struct {
 	// Commit is the copy that is served, Previous the one before it; "" is none.
 	Commit   string `json:"commit,omitempty"`
 	Previous string `json:"previous,omitempty"`
-	// Held is what each of the two had when it was made, by its commit.
+	// Held is the size of each of the two when it was made, by its commit.
 	Held map[string]contentSize `json:"held,omitempty"`
 
 	FetchedAt time.Time `json:"fetched_at,omitzero"`
@@ -78,13 +78,13 @@ func (c *Cache) open(s Spec) (*cacheEntry, error) {
 	return &cacheEntry{Dir: dir, root: root, key: s.Key()}, nil
 }
 
-// make opens the cache, and makes it where it is missing.
+// make opens the cache, and creates it if it is missing.
 func (c *Cache) make(s Spec) (*cacheEntry, error) {
 	p, err := c.open(s)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
-	// For its owner alone: copies of repositories that not everybody may read are in it.
+	// For its owner alone: it may hold copies of private repositories.
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (p *cacheEntry) Close() error { return errors.Join(p.root.Close(), p.Dir.Cl
 
 func (p *cacheEntry) lockName() string { return p.key + ".lock" }
 
-// in returns the name of something of the remote.
+// in returns the name of a file or folder of the remote.
 func (p *cacheEntry) in(name string) string { return p.key + "/" + name }
 
 // holds reports whether there is a copy of a commit.
@@ -113,12 +113,12 @@ func (p *cacheEntry) holds(commit string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	some, _ := f.Readdirnames(1) // something that cleans folders up may have emptied it
+	some, _ := f.Readdirnames(1) // a cleaning program may have emptied it
 	return len(some) > 0
 }
 
-// isWhole reports whether there is a copy of a commit, with all that it had when it was made:
-// something that cleans folders up may have been at it, or somebody has changed it.
+// isWhole reports whether there is a complete copy of a commit: a cleaning program or a person may
+// have changed it.
 func (p *cacheEntry) isWhole(r record, commit string) bool {
 	if !p.holds(commit) {
 		return false
@@ -131,8 +131,8 @@ func (p *cacheEntry) isWhole(r record, commit string) bool {
 	return err == nil && has == had
 }
 
-// measureCopies returns what the two copies of a record hold: as it was when they were made, where
-// that is known, and else as it is.
+// measureCopies returns the sizes of the two copies of a record: when they were made, if known, else
+// now.
 func (p *cacheEntry) measureCopies(r, before record) (map[string]contentSize, error) {
 	out := map[string]contentSize{}
 	for _, commit := range []string{r.Commit, r.Previous} {
@@ -152,8 +152,8 @@ func (p *cacheEntry) measureCopies(r, before record) (map[string]contentSize, er
 	return out, nil
 }
 
-// measure counts the files of a copy and their bytes, without what Python makes of the scripts
-// that are run from it.
+// measure counts the files of a copy and their bytes, without Python's caches of the scripts that
+// are run from it.
 func (p *cacheEntry) measure(commit string) (out contentSize, err error) {
 	err = fs.WalkDir(p.root.FS(), p.in(commit), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -172,7 +172,7 @@ func (p *cacheEntry) measure(commit string) (out contentSize, err error) {
 	return out, err
 }
 
-// read returns the record, if it is one of this remote that can be understood.
+// read returns the record, if it is a valid one of this remote.
 func (p *cacheEntry) read(s Spec) (record, bool) {
 	var r record
 	data, err := p.ReadFile(p.in(recordName), maxRecord)
@@ -182,9 +182,8 @@ func (p *cacheEntry) read(s Spec) (record, bool) {
 	return r, true
 }
 
-// current returns the record of the remote, with the commit that can be served. Where the
-// record is broken, or names a copy that is not there, that is the newest copy there is:
-// it has been a good one.
+// current returns the record of the remote, with the commit that can be served. If the
+// record is broken, or names a missing copy, that is the newest copy, which was a good one.
 func (p *cacheEntry) current(s Spec) record {
 	r, ok := p.read(s)
 	for range 3 { // the copy may have been replaced twice since the record was read
@@ -235,7 +234,7 @@ func (p *cacheEntry) save(r record) error {
 	err = p.Replace(p.in(recordName), append(data, '\n'))
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
-		return nil // if the old one comes back, so does what it names: it is still there
+		return nil // if the old record comes back, the copy that it names is still there
 	}
 	return err
 }
@@ -253,7 +252,7 @@ func (p *cacheEntry) serve(s Spec, r record) (Copy, error) {
 	if s.sub == "" {
 		return out, nil
 	}
-	// Through the root, so that no link of the repository leads to somewhere else.
+	// Through the root, so that no link of the repository leads elsewhere.
 	checkout, err := p.root.OpenRoot(p.in(r.Commit))
 	if err != nil {
 		return Copy{}, err
@@ -276,10 +275,10 @@ func missing(s Spec, r record) error {
 		why = "it is being fetched, or that was cut short"
 	}
 	return fault.New(fault.NotFound, "there is no copy of %s yet: %s", s, why).
-		WithHint("see that the address is right and the network is there, then update it")
+		WithHint("check the address and the network, then update it")
 }
 
-// clear removes what killed processes have left. The caller has the lock.
+// clear removes the leftovers of killed processes. The caller holds the lock.
 func (p *cacheEntry) clear() error {
 	for _, name := range []string{".", p.key} {
 		entries, err := p.ReadDir(name)
@@ -299,14 +298,14 @@ func (p *cacheEntry) clear() error {
 			}
 		}
 	}
-	if info, err := p.Lstat(p.in(recordName)); err == nil && info.IsDir() { // no file could be put in its place
+	if info, err := p.Lstat(p.in(recordName)); err == nil && info.IsDir() { // a file could not replace it
 		return p.root.RemoveAll(filepath.FromSlash(p.in(recordName)))
 	}
 	return nil
 }
 
-// discard removes a folder that means something by its name: under another name first, so
-// that half of it never does.
+// discard removes a folder whose name matters: it is renamed first, so that half of it never has
+// that name.
 func (p *cacheEntry) discard(name string) error {
 	temp := durable.TempName(checkoutName)
 	if name == p.key {

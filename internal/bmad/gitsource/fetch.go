@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// update is one that is under way.
+// update is an update in progress.
 type update struct {
 	*cacheEntry
 	spec Spec
@@ -99,7 +99,8 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	return target{}, fault.New(fault.NotFound, "the remote has no branch or tag %s", ref).WithHint("name a branch, tag or commit that is there after # in the address")
 }
 
-// wholeRepository is what git says where a server does not give a single commit, or no part of a history.
+// wholeRepository matches git's message where a server does not send single commits, or parts of a
+// history.
 var wholeRepository = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
 // download fetches the target into a new repository and returns its commit.
@@ -131,7 +132,7 @@ func (u *update) download(ctx context.Context, g git, want target) (string, erro
 			found = want.commit
 			err = get(everything...)
 		}
-	default: // only who has all commits can tell which one is meant
+	default: // only the full history shows which one is meant
 		found = want.commit
 		err = get(everything...)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// grace is how long the output of a git that has ended is waited for when something else
-// holds it open, such as a connection that ssh keeps for later.
+// grace is how long to wait for the output of an ended git that another process holds open, such as
+// a connection that ssh keeps for later.
 const grace = 500 * time.Millisecond
 
 // The bounds on git's output.
@@ -26,7 +26,7 @@ const (
 	maxAnswer = 64 << 10
 )
 
-// errTimeout is the cause of a context that the time of an update ended.
+// errTimeout is the cause of a context that ended with the time of an update.
 var errTimeout = errors.New("timeout")
 
 // git runs git for one remote.
@@ -38,8 +38,8 @@ type git struct {
 	env     []string // all of its environment
 }
 
-// newGit returns the git of an update. It stands in a folder in the cache, and takes
-// neither that nor one above it for a repository.
+// newGit returns the git of an update. It runs in a folder of the cache, and takes neither that nor
+// one above it for a repository.
 func (c *Cache) newGit(ctx context.Context, s Spec, cache, dir string) git {
 	g := git{program: cmp.Or(c.Git, "git"), spec: s, timeout: c.timeout(), dir: dir}
 	g.env = environment(os.Environ(), s)
@@ -47,7 +47,7 @@ func (c *Cache) newGit(ctx context.Context, s Spec, cache, dir string) git {
 	if s.scheme != schemeSSH || os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
 		return g
 	}
-	// The variable would win over the person's setting, too.
+	// The variable would override the person's setting, too.
 	if set, err := g.answer(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
 		g.env = append(g.env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15")
 	}
@@ -61,19 +61,19 @@ func (g git) in(repository, tree string) git {
 	return g
 }
 
-// kept are the variables of git that it gets from the person; whatever else begins with
-// GIT_ belongs to the repository in which this program may have been started, or traces.
+// kept are the variables of git that are passed on; all others that begin with GIT_ belong to the
+// repository in which this program may have been started, or are for tracing.
 var kept = regexp.MustCompile(`^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|(?:SSL|PROXY|HTTP)_\w+)$`)
 
 // environment returns the environment of git: the person's, so that it finds their
-// settings, keys and proxies, without what could ask them or lead it elsewhere.
+// settings, keys and proxies, without those that could prompt them or lead it elsewhere.
 func environment(inherited []string, s Spec) []string {
 	var out []string
-	var own []string // the settings that the person gives by variables: pairs of name and value
+	var own []string // the person's settings in variables: pairs of name and value
 	values := map[string]string{}
 	for _, entry := range inherited {
 		name, value, _ := strings.Cut(entry, "=")
-		name = strings.ToUpper(name) // Windows does not tell cases apart
+		name = strings.ToUpper(name) // Windows ignores case
 		values[name] = value
 		switch {
 		case strings.HasPrefix(name, "GIT_") && !kept.MatchString(name):
@@ -110,7 +110,7 @@ func environment(inherited []string, s Spec) []string {
 	)
 }
 
-// settings are given to every git, and win over those of the person and the repository.
+// settings are passed to every git, and override those of the person and the repository.
 func settings(s Spec) []string {
 	all := []string{
 		"protocol.allow=never",
@@ -151,7 +151,7 @@ func (g git) answer(ctx context.Context, args ...string) (string, error) {
 // else a fault whose message is one line for people.
 func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
 	said := &lastLines{}
-	// A program that prints too much is ended: not all end when nobody reads any more.
+	// A program that prints too much is killed: not all end when nobody reads their output.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := exec.CommandContext(running, g.program, append(settings(g.spec), args...)...) //nolint:gosec // git, with arguments that Parse has let through
@@ -173,7 +173,7 @@ func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
 		return ctx.Err()
 	case out.refused():
 		return fault.New(fault.NotFound, "git %s printed more than it should", args[0]).WithHint("see that the program is git")
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // its own end counts
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // its own exit counts
 		return nil
 	}
 	words := g.spec.login().line(said.String())
@@ -186,7 +186,7 @@ func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
 // late is the error for an update that takes too long.
 func late(what string, limit time.Duration) error {
 	return fault.New(fault.NotFound, "the remote did not answer in time: %s was ended after %s", what, limit).
-		WithHint("see whether the network and the remote are there; a large repository may need more time")
+		WithHint("check the network and the remote; a large repository may need more time")
 }
 
 // hints map messages of git to what a person can do.
@@ -211,17 +211,17 @@ func hint(words string) string {
 	return "see that the network is there and that `git ls-remote` with this address works, then update it again"
 }
 
-// outputWriter takes what git prints.
+// outputWriter receives git's output.
 type outputWriter interface {
 	Write(p []byte) (int, error)
-	// refused reports whether there was more than is taken.
+	// refused reports whether there was more than it takes.
 	refused() bool
 }
 
-// errRefused is what a writer says that takes no more.
+// errRefused is the error of a writer that takes no more.
 var errRefused = errors.New("too much output")
 
-// stopper is a writer that calls stop when it takes no more.
+// stopper is a writer that calls stop when its writer takes no more.
 type stopper struct {
 	outputWriter
 	stop func()
@@ -262,7 +262,7 @@ type lastLines struct {
 	cut  bool
 }
 
-// Write implements io.Writer. It never fails: git would fail by that.
+// Write implements io.Writer. It never fails, since git would fail too.
 func (t *lastLines) Write(p []byte) (int, error) {
 	if t.data = append(t.data, p...); len(t.data) > 2*maxSaid {
 		t.data, t.cut = append(t.data[:0], t.data[len(t.data)-maxSaid:]...), true

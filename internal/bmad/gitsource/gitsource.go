@@ -6,10 +6,10 @@
 // without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
 // for one person, and several processes share it.
 //
-// The promise: what has been fetched once is there, also when the network is away, the
-// remote is gone, hangs or answers rubbish, or this process is killed or the power lost
-// while it updates. [Cache.Copy] looks at the disk only and waits for nobody. A new copy
-// is made aside and replaces the old one in one step, and the old one stays for one more
+// The promise: a repository that was fetched once stays available, also when the network is down,
+// the remote is gone, hangs or answers rubbish, or this process is killed or the power lost while
+// it updates. [Cache.Copy] looks at the disk only and waits for nothing. A new copy
+// is made beside it and replaces the old one in one step, and the old one stays for one more
 // generation, for a caller that still reads it. Errors are one line, for people.
 //
 // On disk:
@@ -17,11 +17,11 @@
 //	<folder>/<key>.lock           the lock of a remote; it stays when the remote is removed
 //	<folder>/<key>/source.json    the record of the remote; its replacement is the commit point
 //	<folder>/<key>/<commit>/      a copy: complete, or not of this name
-//	<folder>/<key>/.*.tmp-*       what is under way, or was left by a killed process
+//	<folder>/<key>/.*.tmp-*       work in progress, or left by a killed process
 //
-// Nothing that a repository brings is run: no hooks, no filters, no submodules, no large
+// Nothing in a repository is run: no hooks, no filters, no submodules, no large
 // files (LFS). Files come byte for byte as they are in the repository, links as links:
-// who reads a copy has to stay in it. Credentials in an address go to git through its
+// the reader of a copy has to stay in it. Credentials in an address go to git through its
 // environment and nowhere else; for that git has to be 2.31 or newer.
 package gitsource
 
@@ -45,11 +45,11 @@ const (
 	DefaultTimeout = 30 * time.Second
 	// DefaultRefreshAfter is the age at which a copy is compared with its remote again.
 	DefaultRefreshAfter = 24 * time.Hour
-	// DefaultRetryAfter is how long a remote is left alone after a try that failed.
+	// DefaultRetryAfter is how long a remote is left alone after a failed try.
 	DefaultRetryAfter = 15 * time.Minute
 )
 
-// A commit with more than this is refused before it is checked out: packed it may be small.
+// A larger commit is refused before it is checked out: packed it may be small.
 // The transfer itself is bounded only by the time of an update.
 const (
 	// MaxFiles is how many files a copy may have.
@@ -58,8 +58,8 @@ const (
 	MaxBytes = 200 << 20
 )
 
-// Cache is the folder of copies. The methods may be called at the same time, from several
-// processes too.
+// Cache is the folder of copies. Its methods are safe for concurrent use, also by several
+// processes.
 type Cache struct {
 	// Folder is where the copies are; it is made, for its owner alone, when the first one comes.
 	Folder string
@@ -79,22 +79,22 @@ type Cache struct {
 	wait    sync.WaitGroup
 }
 
-// Copy is a commit of a remote on this disk. It is there until the remote has been found
-// changed twice; a caller that reads for longer asks for the copy again.
+// Copy is a commit of a remote on this disk. It exists until the remote has changed
+// twice; a caller that reads for longer asks for the copy again.
 type Copy struct {
 	// Dir is the absolute path of the folder that the Spec names, Root that of the checkout.
 	Dir, Root string
 	// Commit is the full hash.
 	Commit string
-	// FetchedAt is when the commit came here, CheckedAt when the remote last had it as the
-	// newest, TriedAt when the remote was last asked; zero is unknown or never.
+	// FetchedAt is when the commit was fetched, CheckedAt when it was last the newest of the
+	// remote, TriedAt when the remote was last asked; zero is unknown or never.
 	FetchedAt, CheckedAt, TriedAt time.Time
-	// Problem says in one line what went wrong at the last try; "" is nothing.
+	// Problem is the error of the last try, in one line; "" is none.
 	Problem string
 }
 
-// Copy returns what is on disk now. It waits for nothing: not for the network, and for no
-// update that is under way. The error is fault.NotFound if there is no copy yet, or if the
+// Copy returns the copy on disk. It waits for nothing: neither for the network nor for a running
+// update. The error is fault.NotFound if there is no copy yet, or if the
 // copy has no such folder.
 func (c *Cache) Copy(s Spec) (Copy, error) {
 	p, err := c.open(s)
@@ -124,12 +124,12 @@ func (c *Cache) Due(s Spec) bool {
 
 func (c *Cache) due(r record) bool {
 	now := c.Now()
-	// A time in the future says that a clock was wrong, and nothing about the remote.
+	// A time in the future only shows that a clock was wrong.
 	within := func(at time.Time, d time.Duration) bool {
 		age := now.Sub(at)
 		return !at.IsZero() && age >= 0 && age < d
 	}
-	// A try without an end is one whose process was killed: it failed as well.
+	// The process of a try without an end was killed: it failed as well.
 	failed := r.Problem != "" || r.TriedAt.After(r.CheckedAt)
 	if failed && within(r.TriedAt, cmp.Or(c.RetryAfter, DefaultRetryAfter)) {
 		return false
@@ -137,11 +137,10 @@ func (c *Cache) due(r record) bool {
 	return r.Commit == "" || !within(r.CheckedAt, cmp.Or(c.RefreshAfter, DefaultRefreshAfter))
 }
 
-// Update asks the remote now and returns the copy that is served from here on; changed
-// says that it is of another commit than before, also where that has no such folder. When
-// the error is not nil the remote gave nothing that can be used; the last good copy comes
-// along if there is one (its Dir is not "") and stays. When ctx ends the try is given up and
-// does not count as one.
+// Update asks the remote now and returns the copy that is served from now on; changed reports
+// whether it is of another commit than before, even if that lacks the folder. With an error the
+// remote sent nothing usable; the last good copy, if any (its Dir is not ""), is returned and
+// stays. When ctx ends the try is given up and does not count as one.
 func (c *Cache) Update(ctx context.Context, s Spec) (Copy, bool, error) {
 	copied, outcome, err := c.update(ctx, s, func(record) bool { return true })
 	return copied, outcome == changed, err
@@ -199,15 +198,15 @@ func (c *Cache) refresh(ctx context.Context, s Spec) outcome {
 func (c *Cache) busy(s Spec) bool {
 	p, err := c.open(s)
 	if err != nil {
-		return false // nobody updates in a folder that is not there
+		return false // nobody updates a missing folder
 	}
 	defer func() { _ = p.Close() }()
 	holder, err := p.Holder(p.lockName())
 	return err == nil && holder != ""
 }
 
-// Close gives up what Refresh has started, and returns when all of it has ended. What
-// Refresh is asked for later is not done.
+// Close cancels the updates that Refresh has started, and returns when all have ended. Later calls
+// of Refresh do nothing.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -264,8 +263,8 @@ func (c *Cache) log() *slog.Logger {
 	return c.Log
 }
 
-// trouble gives an error of the disk its code and what the person can do about it. Errors
-// that have a code, and the context's own, are returned as they are.
+// trouble adds a code and a hint to an error of the disk. Errors with a code, and the context's own,
+// are returned as they are.
 func (c *Cache) trouble(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// login is what an address has before the @. It leaves the process as a header in the
-// environment of git, and in no other way.
+// login is the part of an address before the @. It leaves the process only as a header in the
+// environment of git.
 type login struct{ user, password string }
 
-// hiddenLogin is a login in a Spec. It is behind a function, so that a Spec in a struct that
-// somebody prints shows an address of memory: String is not called there.
+// hiddenLogin is a login in a Spec. It is behind a function, so that printing a struct with a
+// Spec, which does not call String, shows a memory address.
 type hiddenLogin struct{ open func() *login }
 
 func seal(l login) *hiddenLogin { return &hiddenLogin{func() *login { return &l }} }
@@ -36,13 +36,13 @@ func (l *login) header() string {
 // hidden replaces a secret.
 const hidden = "***"
 
-// short is a user's name that is so short that it stands in other words too.
+// short is a user name that is short enough to occur in other words.
 var short = regexp.MustCompile(`^\w{1,3}$`)
 
 var (
-	// others are credentials that are not ours: of the person's own settings of git.
+	// others are credentials from the person's own settings of git.
 	others = regexp.MustCompile(`(?i)(https?://)[^/@\s]+@`)
-	// sent is a header that a server or a trace repeats.
+	// sent is a header as a server or a trace repeats it.
 	sent = regexp.MustCompile(`(?i)(authorization:\s*(?:(?:basic|bearer)\s+)?)\S+`)
 )
 
@@ -78,7 +78,7 @@ func (l *login) hide(text string) string {
 	return regexp.MustCompile("(?i)(?:"+strings.Join(forms, "|")+")").ReplaceAllString(text, hidden)
 }
 
-// encoded returns the expression for a text of which any part may be percent-encoded.
+// encoded returns an expression for a text, any part of which may be percent-encoded.
 func encoded(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -97,14 +97,14 @@ func encoded(text string) string {
 // maxProblem bounds how much of git's message is shown, in runes.
 const maxProblem = 400
 
-// noise is what git says besides: advice that does not help here, and where it is.
+// noise is unhelpful output of git: advice, and its position.
 var noise = regexp.MustCompile(`^(?:hint:|From |Cloning into|Please make sure you have the correct access|and the repository exists|$)`)
 
-// level is what git puts before a line that matters.
+// level is git's mark before an important line.
 var level = regexp.MustCompile(`^(?:fatal|error|ERROR|remote): +`)
 
-// line returns the words of git as one line for people, without credentials and without
-// what could change a terminal.
+// line returns git's output as one line for people, without credentials and without control
+// characters.
 func (l *login) line(text string) string {
 	var said []string
 	for part := range strings.Lines(l.hide(text)) {
@@ -122,7 +122,7 @@ func (l *login) line(text string) string {
 			said = append(said, part)
 		}
 	}
-	// Again: a secret may have been in pieces.
+	// Again: a secret may have been split over lines.
 	out := []rune(l.hide(strings.ReplaceAll(strings.Join(said, "; "), ":; ", ": ")))
 	if len(out) > maxProblem {
 		return string(out[:maxProblem]) + "…"

@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Prefix is what the address of a remote begins with, and no path of a folder does.
+// Prefix begins the address of a remote, and never the path of a folder.
 const Prefix = "git+"
 
 // form is shown with an address that cannot be read.
@@ -28,7 +28,7 @@ const (
 	maxSub  = 500
 )
 
-// The schemes that are spoken.
+// The supported schemes.
 const (
 	schemeHTTPS = "https"
 	schemeSSH   = "ssh"
@@ -36,7 +36,7 @@ const (
 )
 
 // Spec names a remote and the part of it to copy. It is made by [Parse]; the zero Spec names
-// nothing. Printed in whatever way, it does not show credentials.
+// nothing. However it is printed, it shows no credentials.
 type Spec struct {
 	scheme string
 	host   string // with its port
@@ -44,12 +44,12 @@ type Spec struct {
 	user   string // of ssh, where it is not a secret
 	ref    string // "" is what the remote has as HEAD
 	sub    string // "" is all of it
-	// sealed holds credentials; nil is that there are none.
+	// sealed holds credentials; nil if there are none.
 	sealed *hiddenLogin
 }
 
 // Parse reads the address of a remote: git+https://, git+ssh:// or git+file:// followed by
-// host and path of a repository, then if wanted #ref, then if wanted :/folder (after # also
+// host and path of a repository, then optionally #ref, then optionally :/folder (after # also
 // without a ref). An error is fault.InvalidArgument and repeats nothing of the text, which
 // may hold a password.
 func Parse(text string) (Spec, error) {
@@ -82,7 +82,7 @@ func (s Spec) Key() string {
 	return slug(s.host+s.path) + "-" + hex.EncodeToString(sum[:12])
 }
 
-// url is what git is told.
+// url is the address as passed to git.
 func (s Spec) url() string {
 	authority := s.host
 	if s.user != "" {
@@ -91,7 +91,7 @@ func (s Spec) url() string {
 	return s.scheme + "://" + authority + s.path
 }
 
-// slug makes a name that a person knows again and that every file system takes.
+// slug makes a name that a person recognizes and every file system accepts.
 func slug(text string) string {
 	const most = 48
 	var out strings.Builder
@@ -115,7 +115,7 @@ var (
 	refForm  = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
 )
 
-// parse returns the Spec, or why there is none.
+// parse returns the Spec, or why the text is invalid.
 func parse(text string) (s Spec, why string) {
 	switch {
 	case len(text) > maxText:
@@ -148,7 +148,7 @@ func parse(text string) (s Spec, why string) {
 	return s, s.fragment(fragment)
 }
 
-// authority reads the scheme, the host and who asks.
+// authority reads the scheme, the host and the credentials.
 func (s *Spec) authority(u *url.URL) (why string) {
 	switch u.Scheme {
 	case schemeHTTPS, schemeSSH:

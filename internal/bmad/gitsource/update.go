@@ -7,16 +7,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// outcome is what came of an update.
+// outcome is the result of an update.
 type outcome int
 
 const (
-	skipped outcome = iota // the remote was not asked, or what it said is not known
-	same                   // the copy that is served is the one that was
+	skipped outcome = iota // the remote was not asked, or its answer is unknown
+	same                   // the same copy is served
 	changed
 )
 
-// update asks the remote under its lock, if it is still wanted then.
+// update asks the remote under its lock, if that is still wanted then.
 func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (Copy, outcome, error) {
 	if c.Now == nil {
 		return Copy{}, skipped, fault.New(fault.Storage, "the cache of git repositories has no clock")
@@ -30,7 +30,7 @@ func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (C
 	if err != nil {
 		return currentCopy(p, s), skipped, c.trouble(err)
 	}
-	defer func() { _ = lock.Unlock() }() // the system does it, at the latest when the process ends
+	defer func() { _ = lock.Unlock() }() // the system does it when the process ends
 	before := p.current(s)
 	if !wanted(before) {
 		return currentCopy(p, s), skipped, nil
@@ -46,13 +46,13 @@ func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (C
 	return out, same, err
 }
 
-// currentCopy returns the copy that there is, if any.
+// currentCopy returns the present copy, if any.
 func currentCopy(p *cacheEntry, s Spec) Copy {
-	out, _ := p.serve(s, p.current(s)) // that there is none is not what the caller is told
+	out, _ := p.serve(s, p.current(s)) // the caller reports another error
 	return out
 }
 
-// try makes one try and records it: first that it is made, then what came of it.
+// try makes one try and records first its start, then its result.
 func (c *Cache) try(ctx context.Context, p *cacheEntry, s Spec, before record) (record, error) {
 	if _, err := p.MkdirAll(p.key); err != nil {
 		return before, err
@@ -71,7 +71,7 @@ func (c *Cache) try(ctx context.Context, p *cacheEntry, s Spec, before record) (
 	u := update{cacheEntry: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
 	commit, made, err := u.fetch(limited, before)
 	if ctx.Err() != nil && err != nil {
-		// Given up: that says nothing about the remote. If this fails, it counts as a try.
+		// Cancelled: that says nothing about the remote. If this fails, it counts as a try.
 		return before, errors.Join(ctx.Err(), p.save(before))
 	}
 	if err != nil {

@@ -15,14 +15,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// ToolNames are how the reader of a document reaches what it names.
+// ToolNames are the calls by which the reader of a document reaches the things it names.
 type ToolNames struct {
-	// Read is how a file is read by its address, Workflow how a workflow, task or skill is
-	// begun by its name, Agent how an agent is taken on. List is how files are listed by a
-	// pattern; it may be empty.
+	// Read reads a file by its address, Workflow begins a workflow, task or skill by its name,
+	// Agent takes on an agent. List lists files by a pattern; it may be empty.
 	Read, Workflow, Agent, List string
-	// Whole is true where the reader has the person's words from the document alone: they are
-	// not cut then, however long they are.
+	// Whole is true where the reader gets the person's words from the document alone: they are
+	// never cut then.
 	Whole bool
 }
 
@@ -51,7 +50,7 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 
 // Workflow returns what an assistant needs to run a workflow. words are what the person says
 // about it; they may be empty. A task, or a skill that is neither, is taken too if there is
-// no workflow of that name: people do not tell them apart.
+// no workflow of that name: people confuse them.
 func (s *Snapshot) Workflow(name, words string, w ToolNames) (string, error) {
 	i, err := s.find(name, catalog.Workflow, catalog.Task)
 	if err != nil {
@@ -131,7 +130,7 @@ func roleRule(p *resolve.Persona) string {
 	return "Stay in the role of " + p.Name + "."
 }
 
-// describeOrigin says which item this is.
+// describeOrigin names an item and its source.
 func describeOrigin(i catalog.Item) string {
 	from := map[string]string{catalog.Project: "the project", "user": "the person's home", "root": "BMAD_ROOT"}[i.Source]
 	if from == "" {
@@ -227,11 +226,10 @@ func (d *briefing) addResolved(r *resolve.Resolved) {
 	}
 }
 
-// maxSettings is what the settings of a skill may take, in bytes.
+// maxSettings bounds the settings of a skill, in bytes.
 const maxSettings = 3500
 
-// addSettings shows what a skill's settings are after merging; where that is long, where they
-// can be read.
+// addSettings adds a skill's merged settings or, if they are long, their address.
 func (d *briefing) addSettings(r *resolve.Resolved, settings map[string]any) {
 	text, err := yaml.Marshal(settings)
 	switch {
@@ -266,13 +264,13 @@ const (
 	maxOpening = 8000
 	maxFiles   = 4000
 	maxWords   = 3000
-	// maxOpenNames is what the names of open placeholders may take.
+	// maxOpenNames bounds the names of open placeholders.
 	maxOpenNames = 1000
-	// least is what the instructions have in any case.
+	// least is the minimum for the instructions.
 	least = 2000
 )
 
-// closing is what follows the instructions: what is open, and files.
+// closing is the part after the instructions: open placeholders, and files.
 func (d *briefing) closing(r *resolve.Resolved) string {
 	c := &briefing{}
 	if len(r.Open) > 0 {
@@ -306,7 +304,7 @@ func (d *briefing) closing(r *resolve.Resolved) string {
 	return c.text.String()
 }
 
-// listHint says how the files that lie with an item are listed.
+// listHint names the call that lists the files beside an item.
 func (d *briefing) listHint(i catalog.Item) string {
 	if d.tools.List == "" || i.URI == "" {
 		return ""
@@ -329,8 +327,8 @@ func (d *briefing) quote(heading, words, without, with string) string {
 	return fmt.Sprintf("\n## %s\n\n> %s\n%s\n%s\n", heading, strings.ReplaceAll(words, "\n", "\n> "), cutShort, with)
 }
 
-// assemble puts the texts of an item between what comes before and after them, and cuts them
-// where all of it would be too large; the rest is read by its address.
+// assemble puts the texts of an item between the opening and the closing, and cuts them where the
+// whole would be too large; the rest is read by its address.
 func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 	opening := cutWithNote(d.text.String(), maxOpening)
 	room := max(MaxReply-encodedSize(opening)-encodedSize(closing)-min(encodedSize(said), 2*maxWords)-300*(len(parts)+1), least)

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// KnowledgePage is a page of knowledge: the domains there are, or the pieces of one.
+// KnowledgePage is a page of knowledge: the domains, or the pieces of one.
 type KnowledgePage struct {
 	Domain    string             `json:"domain,omitempty"`
 	Domains   []catalog.Domain   `json:"domains,omitempty"`
@@ -67,7 +67,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 	return "", KnowledgePage{Domain: domain, Fragments: values, Page: Page{Total: len(all), NextCursor: next, Hint: "read one by its address, or by its name as the domain"}}, err
 }
 
-// Details is what a list says of an item, with its files.
+// Details is an item as in lists, with its files.
 type Details struct {
 	catalog.Item
 	Persona *resolve.Persona    `json:"persona,omitempty"`

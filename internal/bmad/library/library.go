@@ -3,9 +3,8 @@
 //
 // A [Library] knows where installations can be and caches what it has read; a [Snapshot] is its
 // content for one project. A snapshot returns documents, Markdown for the assistant that acts on
-// them, and lists, JSON in pages. Neither is larger than MaxReply, but for the
-// person's own words where they are wanted whole, and nothing here calls a model or changes a
-// file.
+// them, and lists, JSON in pages. Neither is larger than MaxReply, except for the
+// person's own words where they are wanted whole, and nothing here calls a model or changes a file.
 package library
 
 import (
@@ -31,12 +30,12 @@ import (
 
 // MaxReply is the size in bytes that no list and no document exceeds, except
 // for the person's words where ToolNames.Whole is set: encoded, an answer stays below 20 kB.
-// Claude Code puts a result of more than about 25,000 tokens into a file of which the model sees
-// the beginning.
+// Claude Code puts a result of more than about 25,000 tokens into a file and shows the model its
+// beginning.
 const MaxReply = 18_500
 
 const (
-	// freshFor is how long what was read counts without a look at the disk.
+	// freshFor is how long a snapshot is valid without looking at the disk.
 	freshFor = time.Second
 	// maxSnapshots bounds the projects that are kept in memory.
 	maxSnapshots = 16
@@ -45,16 +44,16 @@ const (
 // Remote is a git repository with installations.
 type Remote struct {
 	Spec gitsource.Spec
-	// From says whose setting names it, for people.
+	// From is whose setting names it, for people.
 	From string
 }
 
 // Options say where installations can be.
 type Options struct {
-	// Home is the person's home folder; "" looks at none.
+	// Home is the person's home folder; "" searches none.
 	Home string
-	// Root is the folder of an installation, or of a project with one, that goes in the place
-	// of the caller's project's (BMAD_ROOT).
+	// Root is the folder of an installation, or of a project with one, that replaces the
+	// caller's project (BMAD_ROOT).
 	Root string
 	// Open opens a project's folder; nil opens any.
 	Open func(name string) (*durable.Dir, error)
@@ -63,12 +62,12 @@ type Options struct {
 	// Remotes returns the git repositories that count for a project, in order, and the
 	// problems of others.
 	Remotes func(project string) ([]Remote, []string)
-	// Settings returns the folders in which it is said which repositories count for a project;
-	// nil where nothing says it.
+	// Settings returns the folders whose files decide which repositories count for a project;
+	// nil for none.
 	Settings func(project string) []string
 	// Cache keeps the copies of the repositories.
 	Cache *gitsource.Cache
-	// Changed is called when a repository has brought something new.
+	// Changed is called when a repository has changed.
 	Changed func()
 	// Now is the clock; it is required.
 	Now func() time.Time
@@ -97,15 +96,15 @@ func New(o Options) *Library {
 	return &Library{o: o, snapshots: map[string]*Snapshot{}}
 }
 
-// SetChanged says whom to call when a repository has brought something new.
+// SetChanged sets the function to call when a repository has changed.
 func (l *Library) SetChanged(changed func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.o.Changed = changed
 }
 
-// Snapshot is what a library has for one project. Its open folders close when nobody has it any
-// more.
+// Snapshot is a library's content for one project. Its open folders close when it is garbage
+// collected.
 type Snapshot struct {
 	*catalog.Catalog
 	// Project is the absolute folder of the caller's project: the nearest one upwards that has
@@ -164,7 +163,7 @@ func (l *Library) At(project string) *Snapshot {
 	return fresh
 }
 
-// Recheck has the disk looked at when a shelf is asked for next: it is known to have changed.
+// Recheck makes the next call of At look at the disk, which is known to have changed.
 func (l *Library) Recheck() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +172,7 @@ func (l *Library) Recheck() {
 	}
 }
 
-// trim forgets the project that was asked for longest ago.
+// trim drops the snapshot that was used longest ago.
 func (l *Library) trim() {
 	if len(l.snapshots) <= maxSnapshots {
 		return
@@ -249,11 +248,11 @@ func (l *Library) remotes(project string) ([]remoteCopy, []string) {
 	return out, problems
 }
 
-// open looks into every source.
+// open scans every source.
 func (l *Library) open(project string, remotes []remoteCopy, problems []string) *Snapshot {
 	own := project
 	if own != "" && l.tooWide(own) {
-		own = "" // what is in it is not of one project
+		own = "" // its content is not of one project
 	}
 	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, remotes: copyStates(remotes, problems)}
 	var sources []catalog.Source
@@ -333,8 +332,8 @@ func openRoot(root string) (catalog.Source, error) {
 }
 
 // project opens the folder of a project that can have an installation: the one asked for,
-// else the nearest above it with an installation of the usual name. It is none where the
-// project is the root of the disk or the home folder: those hold everything else too.
+// else the nearest above it with an installation of the usual name. There is none where
+// the project is the root of the disk or the home folder, which hold everything else too.
 func (l *Library) project(name string) (*durable.Dir, error) {
 	if name == "" || l.tooWide(name) {
 		return nil, nil
@@ -355,9 +354,8 @@ func (l *Library) tooWide(name string) bool {
 	return name == filepath.Dir(name) || l.o.Home != "" && name == filepath.Clean(l.o.Home)
 }
 
-// above returns the nearest folder above a project that has an installation, where the
-// project has none. A folder that everybody may write to is not asked: what lies in /tmp is
-// not the person's.
+// above returns the nearest folder with an installation above a project without one. World-writable
+// folders do not count: files in /tmp are not the person's.
 func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 	if catalog.MayHold(dir.Tree()) || !catalog.IsInstallation(dir.Tree(), name) && !catalog.Open(catalog.Source{Name: catalog.Project, FS: dir.Tree()}).Empty() {
 		return nil
@@ -395,7 +393,7 @@ func (l *Library) movedUp(s *Snapshot) bool {
 	return dir.Path() != s.requested
 }
 
-// Close ends what goes on in the background.
+// Close ends the background work.
 func (l *Library) Close() {
 	if l.o.Cache != nil {
 		l.o.Cache.Close()

@@ -16,11 +16,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// maxDescription is how much of a description a list shows, in bytes.
+// maxDescription bounds a description in a list, in bytes.
 const maxDescription = 400
 
-// page returns as many values of a list as fit into room bytes of JSON, beginning after the
-// one that a cursor names, and the cursor for those after them; "" at the end.
+// page returns as many values of a list as fit into room bytes of JSON, starting after the one that
+// the cursor names, and the cursor for the next page; "" at the end.
 func page[T any](all []T, cursor string, room int, key func(T) string) (values []T, next string, err error) {
 	from := 0
 	if cursor != "" {
@@ -68,7 +68,7 @@ type ItemPage struct {
 	Page
 }
 
-// room is what a list has for its values.
+// room is the space for the values of a list.
 const room = MaxReply - 800
 
 // Items lists the items of a kind. category and module, if they are not empty, leave out
@@ -100,7 +100,7 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 // maxNames bounds the other names of an item in a list.
 const maxNames = 20
 
-// brief shortens what a list shows of an item.
+// brief shortens an item for a list.
 func brief(i catalog.Item) catalog.Item {
 	i.Codes, i.Aliases = i.Codes[:min(len(i.Codes), maxNames)], i.Aliases[:min(len(i.Aliases), maxNames)]
 	i.Description = format.Cut(i.Description, maxDescription)
@@ -158,17 +158,17 @@ func (s *Snapshot) Files(pattern, cursor string) (FilePage, error) {
 	return out, err
 }
 
-// ModulePage is what is installed, and what of it could not be used.
+// ModulePage lists the installed modules, and the parts that could not be used.
 type ModulePage struct {
 	Modules []catalog.Module `json:"modules"`
 	Sources []SearchedSource `json:"sources"`
-	// Problems are the first of those that were found; ProblemCount is how many there are.
+	// Problems are the first ones; ProblemCount is the number of all.
 	Problems     []catalog.Problem `json:"problems,omitempty"`
 	ProblemCount int               `json:"problem_count,omitempty"`
 	Page
 }
 
-// Modules lists what is installed.
+// Modules lists the installed modules.
 func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 	problems := s.Check()
 	if s.Empty() && len(problems) == 0 {
@@ -198,8 +198,8 @@ const (
 	current   = "config/current"
 )
 
-// Read returns the file at an address, or what the server says at one: bmad://manifests/… and
-// bmad://config/current. limit is how much of it is wanted, in bytes; 0 is all.
+// Read returns the file at an address, or a generated document: bmad://manifests/… and
+// bmad://config/current. limit bounds it, in bytes; 0 is unlimited.
 func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	ref, known := s.RefTo(uri) // texts of the method, filled in, name files by their paths
 	if !known {
@@ -246,8 +246,8 @@ func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	return out, nil
 }
 
-// ManifestPage is the list of a kind as a file. Where it is longer than a reply may be, it
-// goes on at Next.
+// ManifestPage is the list of a kind as a file. A list that is too long for one reply continues at
+// Next.
 type ManifestPage struct {
 	ItemPage
 	Next string `json:"next,omitempty"`

@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// Check returns what was left out, and what of the customization could not be used: to find
-// that takes reading all of it, which a list does without.
+// Check returns the catalog's problems and those of the customization. Finding the latter takes
+// reading all of it, which lists do without.
 func Check(c *catalog.Catalog) []catalog.Problem {
 	out := c.Problems()
 	for _, f := range c.Origins() {
@@ -46,7 +46,7 @@ func customFiles(in *catalog.Installation) []string {
 	return out
 }
 
-// customProblem says why a file of customization counts for nothing; "" where it does.
+// customProblem returns why a file of customization has no effect, or "".
 func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) string {
 	text, err := settingsText(in.Origin, file)
 	if err != nil {
@@ -74,14 +74,14 @@ func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) st
 	return "there is no skill " + id + " that it could customize"
 }
 
-// settingProblem says which setting of a rendered skill its renderer would stop at.
+// settingProblem names the setting of a rendered skill that would stop its renderer, or "".
 func settingProblem(c *catalog.Catalog, i *catalog.Item) string {
 	if !entryIsTemplate(i) {
 		return ""
 	}
 	r, err := newResolver(c, i, Target{})
 	if err != nil {
-		return "" // of another file, which says it
+		return "" // reported for the other file
 	}
 	_, defaults, err := r.loadLayers()
 	if err != nil {
@@ -94,8 +94,8 @@ func settingProblem(c *catalog.Catalog, i *catalog.Item) string {
 	return "the setting " + key + " cannot be used: " + wrong
 }
 
-// unusable returns the first of some settings that a renderer would stop at, of those that
-// somebody has changed. One that is not among what is usual is the person's own.
+// unusable returns the first changed setting that would stop a renderer. A setting without a
+// default is the person's own.
 func unusable(dotted string, v, usual any) (key, wrong string) {
 	usually, ok := usual.(map[string]any)
 	if !ok {

@@ -30,7 +30,7 @@ type classicAgent struct {
 }
 
 // readClassic reads the block of an agent's file in version 4. Its parts are read one by
-// one: people's edits break one of them, and the others still hold.
+// one: an edit that breaks one leaves the others usable.
 func readClassic(text string) (a classicAgent, err error) {
 	block := format.ClassicBlock(text)
 	for _, key := range []string{"agent", "persona", "core_principles", "commands", "dependencies"} {
@@ -43,7 +43,7 @@ func readClassic(text string) (a classicAgent, err error) {
 
 func (p *Persona) fromBlock(i *catalog.Item, text string) error {
 	if format.ClassicBlock(text) == "" {
-		return nil // the file says it in words
+		return nil // described in prose
 	}
 	a, err := readClassic(text)
 	if err != nil && a.Persona.Role == "" {
@@ -61,7 +61,7 @@ func (p *Persona) fromBlock(i *catalog.Item, text string) error {
 func commands(node yaml.Node) []MenuItem {
 	var out []MenuItem
 	add := func(name, text string) {
-		name = "*" + strings.TrimPrefix(strings.TrimSpace(name), "*") // packs write the mark of one before it
+		name = "*" + strings.TrimPrefix(strings.TrimSpace(name), "*") // packs write the * themselves
 		out = append(out, MenuItem{Code: name, Description: format.OneLine(text)})
 	}
 	described := func(table yaml.Node) {
@@ -94,7 +94,7 @@ func commands(node yaml.Node) []MenuItem {
 }
 
 // wordsOfCommand splits a command that is written as one text, *name: description. Some have a
-// dash there, and a quotation mark that lost its other.
+// dash there, and an unpaired quotation mark.
 var wordsOfCommand = regexp.MustCompile(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
 
 // addDependencies lists the files that an agent of version 4 depends on.
@@ -128,9 +128,8 @@ func (r *resolver) addDependency(kind, name string, l *references) bool {
 	return false
 }
 
-// classicFolders returns the folders in which an agent's dependencies can lie: its own, what the
-// sources of all packs share, and the other installations of version 4: packs use the files of
-// the core.
+// classicFolders returns the folders that can hold an agent's dependencies: its own, those shared
+// by all packs, and the other installations of version 4, since packs use the core's files.
 func (r *resolver) classicFolders() []string {
 	own := r.i.Installation.Dir
 	out := []string{own, path.Join(path.Dir(own), "common"), path.Join(path.Dir(path.Dir(own)), "common")}

@@ -57,7 +57,7 @@ func Config(c *catalog.Catalog) ([]ConfigView, error) {
 	return out, nil
 }
 
-// configuredModules returns the modules that have a configuration, or may have one.
+// configuredModules returns the modules that have, or may have, a configuration.
 func configuredModules(in *catalog.Installation) []string {
 	modules := slices.Collect(maps.Keys(in.Modules))
 	if entries, err := fs.ReadDir(in.Origin.FS, in.Dir); err == nil {

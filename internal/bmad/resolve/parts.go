@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// addSkillParts reads the texts of a skill: SKILL.md and, where that only points to it or is to
-// be rendered first, the workflow beside it.
+// addSkillParts reads the texts of a skill: SKILL.md and, where that only points to it or has to be
+// rendered first, the workflow beside it.
 func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string]any) error {
 	i := r.i
 	workflow := path.Join(i.Dir, "workflow.md")
@@ -80,7 +80,7 @@ func (r *resolver) addYAMLParts(out *Resolved, text string) error {
 	return nil
 }
 
-// addRunner puts first what says how workflows in YAML are run.
+// addRunner puts the instructions for running workflows in YAML first.
 func (r *resolver) addRunner(out *Resolved) {
 	if f, name, err := r.c.Locate(catalog.Ref{Path: "core/tasks/workflow.xml"}); err == nil {
 		out.More = slices.Insert(out.More, 0, Reference{URI: f.URI(name), What: "how a workflow in YAML is run: read this before you run one"})
@@ -116,7 +116,7 @@ func (r *resolver) filledText(name, text string) (string, error) {
 	return r.fill(text), nil
 }
 
-// enter takes the values that the file which begins the item gives to all of its files.
+// enter reads the values that the entry file gives to all files of the item.
 func (r *resolver) enter(text string) error {
 	r.base = map[string]string{}
 	r.own = r.base
@@ -138,8 +138,8 @@ func (r *resolver) enter(text string) error {
 	return r.configureFrom("config_source")
 }
 
-// takeFrontMatter takes the paths that front matter names, such as nextStep; its name and description
-// are of the file and stand for nothing.
+// takeFrontMatter reads the values of front matter, such as the path nextStep; name and description
+// describe the file and are not placeholders.
 func (r *resolver) takeFrontMatter(text string) error {
 	front, _, _ := format.FrontMatter(text)
 	for key, value := range front.Values {
@@ -150,8 +150,8 @@ func (r *resolver) takeFrontMatter(text string) error {
 	return r.configureFrom("main_config")
 }
 
-// configureFrom reads the configuration that one of a file's own values names: it may be that
-// of another module than the file's.
+// configureFrom reads the configuration that one of a file's own values names, possibly of another
+// module.
 func (r *resolver) configureFrom(key string) error {
 	f, name, ok := r.inSource(r.nested(r.own[key], 0, false))
 	if !ok || r.own[key] == "" {
@@ -165,14 +165,14 @@ func (r *resolver) configureFrom(key string) error {
 	return nil
 }
 
-// fillDate gives the date to a file that asks the system for it.
+// fillDate sets the date in a file that asks the system for it.
 func (r *resolver) fillDate() {
 	if strings.HasPrefix(r.own["date"], "system-generated") {
 		r.own["date"], _ = r.named("current_date")
 	}
 }
 
-// addSettings notes the configuration and the settings that the text of an item goes by.
+// addSettings adds the configuration and the settings that the text of an item uses.
 func (r *resolver) addSettings(out *Resolved, text string) {
 	i := r.i
 	for _, key := range keys {
@@ -195,8 +195,8 @@ func (r *resolver) addSettings(out *Resolved, text string) {
 	}
 }
 
-// fillValue fills in the texts of settings, but for the date: in a setting it stands for that
-// of whenever the setting is used.
+// fillValue fills in the texts of settings, except the date: in a setting it means the day on which
+// the setting is used.
 func (r *resolver) fillValue(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -209,7 +209,7 @@ func (r *resolver) fillValue(v any) any {
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) { // in order: what is open is noted on the way
+		for _, key := range slices.Sorted(maps.Keys(v)) { // in order, since open placeholders are recorded
 			if out[key] = any(Masked); !isSecret(key) {
 				out[key] = r.fillValue(v[key])
 			}
@@ -224,8 +224,8 @@ func inYAML(i *catalog.Item) bool {
 	return i.Kind == catalog.Workflow && !i.Skill && i.Installation != nil && i.Installation.Layout == catalog.LayoutV6 && path.Ext(i.Path) != ".md"
 }
 
-// keys are what a role needs to know of its project in every layout; others are found by
-// the placeholders that name them.
+// keys are the settings that every role needs; others are found by the placeholders that name
+// them.
 var keys = []string{
 	"user_name", "communication_language", "document_output_language", "user_skill_level", "project_name", "output_folder",
 	"planning_artifacts", "implementation_artifacts", "project_knowledge",
@@ -244,7 +244,7 @@ func (r *resolver) unsetNote() string {
 	return strings.TrimSpace(note)
 }
 
-// helpNote says where the rows are that an installer would gather in one file.
+// helpNote names the files whose rows an installer would gather in one.
 func (r *resolver) helpNote(text string) string {
 	if !strings.Contains(text, "bmad-help.csv") {
 		return ""

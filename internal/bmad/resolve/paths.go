@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// root returns what a path that begins with {project-root} starts from: the caller's project;
-// for the files of an installation that is elsewhere it returns where they are.
+// root returns the value of {project-root}: the caller's project, or, before a path to a file of an
+// installation elsewhere, that file's place.
 func (r *resolver) root(after string) (value string, used int, ok bool) {
 	rest, isPath := strings.CutPrefix(after, "/")
 	lead := ""
@@ -52,7 +52,7 @@ func (r *resolver) folder() (string, bool) {
 	return in.Dir, true
 }
 
-// inSource returns the path in a source that a path of the system stands for.
+// inSource returns the source and the path in it of a system path.
 func (r *resolver) inSource(name string) (*catalog.Origin, string, bool) {
 	for _, f := range r.c.Origins() {
 		if f.Dir == "" {

@@ -17,9 +17,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// persona reads who an agent is, from its file and the customization of the project: tables are
-// what that comes to for a skill, defaults what the skill itself says. It returns the addresses
-// of the customization of an agent that is not a skill.
+// persona reads an agent's persona from its file and the project's customization; defaults are a
+// skill's own settings. It returns the addresses of the customization of an agent that is not a
+// skill.
 func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []string, error) {
 	i := r.i
 	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}
@@ -30,7 +30,7 @@ func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []st
 	case i.Skill:
 		if agent, ok := r.tables["agent"].(map[string]any); ok {
 			p.fromTable(agent)
-			if own, ok := defaults["agent"].(map[string]any); ok { // its text calls it so, whatever is laid over that
+			if own, ok := defaults["agent"].(map[string]any); ok { // its text uses this name, whatever the layers say
 				p.Name, p.Title = cmp.Or(format.PlainString(own["name"]), p.Name), cmp.Or(format.PlainString(own["title"]), p.Title)
 			}
 			return p, nil, nil
@@ -52,7 +52,7 @@ func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []st
 	return r.customize(p)
 }
 
-// fromTable takes the persona of a skill since 6.4.
+// fromTable reads the persona of a skill since 6.4.
 func (p *Persona) fromTable(t map[string]any) {
 	p.Name, p.Title, p.Icon = cmp.Or(format.PlainString(t["name"]), p.Name), cmp.Or(format.PlainString(t["title"]), p.Title), cmp.Or(format.PlainString(t["icon"]), p.Icon)
 	p.Role, p.Identity = multiline(t["role"]), multiline(t["identity"])
@@ -69,7 +69,7 @@ func (p *Persona) fromTable(t map[string]any) {
 	}
 }
 
-// fromManifest takes the persona of a skill of 6.3.
+// fromManifest reads the persona of a skill of 6.3.
 func (p *Persona) fromManifest(i *catalog.Item) error {
 	name := path.Join(i.Dir, catalog.SkillManifest)
 	text, err := settingsText(i.Origin, name)
@@ -98,7 +98,7 @@ var (
 // menuTargets are the attributes of a menu's item that carry it out.
 var menuTargets = []string{"workflow", "exec", "action", "validate-workflow", "tmpl", "data", "run-workflow", "prompt"}
 
-// offer makes an item of a menu. A code in brackets before its description is its code.
+// offer returns a menu item. Brackets before its description hold its code.
 func offer(code, description string, at func(target string) string) MenuItem {
 	item := MenuItem{Code: code, Description: description}
 	if m := menuCode.FindStringSubmatch(description); m != nil {
@@ -110,8 +110,7 @@ func offer(code, description string, at func(target string) string) MenuItem {
 	return item
 }
 
-// fromXML takes the persona of a compiled agent of version 6. It is read as the models read
-// it, by its tags: much of it is not valid XML.
+// fromXML reads the persona of a compiled agent of version 6, as models read it, by its tags: much of it is not valid XML.
 func (p *Persona) fromXML(text string) {
 	_, persona, ok := strings.Cut(text, "<persona>")
 	if !ok {
@@ -138,8 +137,8 @@ func (p *Persona) fromXML(text string) {
 	}
 }
 
-// sentences parts a list that stands in one line. A dash within a sentence goes on in lower
-// case.
+// sentences splits a list that is written in one line. After a dash within a sentence the text goes
+// on in lower case.
 func sentences(line string) []string {
 	var out []string
 	for n, part := range strings.Split(strings.TrimPrefix(line, "- "), " - ") {
@@ -181,7 +180,7 @@ func (r *resolver) customize(p *Persona) (*Persona, []string, error) {
 	return p, nil, nil
 }
 
-// apply reports whether the customization says anything.
+// apply applies a customization and reports whether it changed anything.
 func (p *Persona) apply(c format.Customization) bool {
 	changed := false
 	set := func(field *string, value string) {

@@ -17,10 +17,10 @@ import (
 const (
 	// maxNesting bounds how deep placeholders in values are followed.
 	maxNesting = 5
-	// maxFilled bounds what the values in the texts of one item come to, in bytes: a few lines
-	// whose values lead to each other would come to more than any memory holds.
+	// maxFilled bounds the total size of the values in the texts of one item, in bytes: a few
+	// values that refer to each other could exceed any memory.
 	maxFilled = 1 << 20
-	// maxOpen bounds how many placeholders are noted that nothing stands for.
+	// maxOpen bounds how many unknown placeholders are listed.
 	maxOpen = 100
 )
 
@@ -28,9 +28,8 @@ const (
 // {config_source}:key; everything else is a name in single braces.
 var hole = regexp.MustCompile(`\{config_source\}:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// fill returns a text with its placeholders filled in. Those that nothing stands for stay,
-// and are noted. What stands in two braces belongs to a template, what follows a $ to a
-// program: both stay, and are not noted.
+// fill returns a text with its placeholders filled in. Unknown ones stay and are recorded. Double
+// braces belong to a template, a $ before a brace to a program: both stay and are not recorded.
 func (r *resolver) fill(text string) string { return r.nested(text, 0, true) }
 
 func (r *resolver) nested(text string, depth int, note bool) string {
@@ -49,7 +48,7 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 			continue
 		}
 		switch {
-		case r.filled > maxFilled || slices.Contains(r.within, placeholder): // a loop, or as good as one
+		case r.filled > maxFilled || slices.Contains(r.within, placeholder): // a loop, or practically one
 		case m[2] >= 0:
 			value, ok = r.configValue(text[m[2]:m[3]])
 		default:
@@ -65,7 +64,7 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 			if note {
 				r.noteOpen(placeholder)
 			}
-		case m[4] >= 0 && inTable(text[m[4]:m[5]]): // it is filled in as a setting is
+		case m[4] >= 0 && inTable(text[m[4]:m[5]]): // filled in already, as a setting
 			b.WriteString(value)
 		case depth < maxNesting:
 			r.within = append(r.within, placeholder)
@@ -79,10 +78,10 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 	return b.String()
 }
 
-// explaining finds the words of a line that speaks of a placeholder, and does not use it.
+// explaining finds the words of a line that explains a placeholder instead of using it.
 var explaining = regexp.MustCompile(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
 
-// maxExplained bounds the lines that are looked at for such words, in bytes.
+// maxExplained bounds the length of such lines, in bytes.
 const maxExplained = 2000
 
 // isExplained reports whether a placeholder stands by itself in quotation marks of code, in a
@@ -97,7 +96,7 @@ func isExplained(text string, start, end int) bool {
 	return len(before)+len(after) < maxExplained && explaining.MatchString(before+text[start:end]+after)
 }
 
-// keepingDate runs what fills in something in which the date is not today's.
+// keepingDate calls fill with {date} left as it is.
 func (r *resolver) keepingDate(fill func() string) string {
 	before := r.keepDate
 	r.keepDate = true
@@ -111,8 +110,8 @@ func (r *resolver) noteOpen(placeholder string) {
 	}
 }
 
-// value returns what a name stands for. after is the text that follows it, used how much of
-// that the value takes the place of too.
+// value returns the value of a name. after is the text that follows it, used the length of its
+// beginning that the value also replaces.
 func (r *resolver) value(name, after string) (value string, used int, ok bool) {
 	if v, ok := r.own[name]; ok && v != "{"+name+"}" {
 		return v, 0, true
@@ -137,7 +136,7 @@ func (r *resolver) named(name string) (string, bool) {
 	case "installed_path", "skill-root", "skill_root":
 		return r.i.Origin.SystemPath(r.i.Dir)
 	case "skill-name", "skill_name":
-		return path.Base(r.i.Dir), r.i.Skill && !strings.HasSuffix(r.i.Name, "-customize") // there it is the name of another
+		return path.Base(r.i.Dir), r.i.Skill && !strings.HasSuffix(r.i.Name, "-customize") // there it names another skill
 	case "date", "current_date":
 		if r.keepDate {
 			r.kept = true
@@ -190,11 +189,10 @@ func (r *resolver) inline(name string, v any) string {
 	return "the settings above, under " + name
 }
 
-// maxInline is what a table may take within a sentence, in bytes.
+// maxInline bounds a table within a sentence, in bytes.
 const maxInline = 6000
 
-// configValue returns a value of the configuration; where nobody has set it, what its module
-// proposes.
+// configValue returns a value of the configuration, or the default that its module proposes.
 func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
 		if v, ok := s.value(r.module, key); ok {
@@ -210,9 +208,9 @@ func (r *resolver) configValue(key string) (string, bool) {
 	return "", false
 }
 
-// composed fills in the placeholders of a proposed value. Where another setting begins it that is
-// a path of the project itself, the project's folder stands before it once, as installers
-// write it.
+// composed fills in the placeholders of a proposed value. If it begins with another setting
+// that is itself a path below the project, the project's folder is written once, as installers
+// do.
 func (r *resolver) composed(placeholder, value string) string {
 	if r.filled += len(value); r.filled > maxFilled || len(r.within) >= maxNesting {
 		return value

@@ -70,7 +70,7 @@ func (r *resolver) addMenuTargets(p *Persona, l *references) (missing []string) 
 	return missing
 }
 
-// addBeside lists the files that lie with an item, but for those that were read already.
+// addBeside lists the files beside an item, except those that were read already.
 func (r *resolver) addBeside(l *references) {
 	entries := 0
 	r.i.Origin.EachFile(r.i.Dir, &entries, func(name string, _ int64) {

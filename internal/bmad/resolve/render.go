@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// renderer is what the body of a skill has that is to be rendered before it is read.
+// renderer marks the body of a skill that has to be rendered before it is read.
 const renderer = "render_skill.py"
 
 // entryIsTemplate reports whether a skill's files are rendered before they are read.
@@ -33,8 +33,8 @@ func isTemplate(i *catalog.Item, text string) bool {
 var snapshot = regexp.MustCompile(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
 
 // render fills in the text of a rendered skill, and only what its renderer does: the four
-// kinds that snapshot finds. What is filled in is not looked into again. What nothing stands
-// for is left, and noted.
+// kinds that snapshot finds. Values are not searched again. Unknown tokens stay and
+// are recorded.
 func (r *resolver) render(text string, defaults map[string]any) (string, error) {
 	var b strings.Builder
 	last := 0
@@ -64,8 +64,8 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 	return b.String(), nil
 }
 
-// token returns what a token of a rendered skill stands for. A setting that its renderer would
-// stop at is an error: to go on would be to act by other settings than the person's.
+// token returns the value of a token of a rendered skill. A setting that would stop its renderer is
+// an error: without it the skill would act by other settings than the person's.
 func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool, error) {
 	part := func(n int) string {
 		if m[2*n] < 0 {
@@ -101,7 +101,7 @@ func (r *resolver) token(text string, m []int, defaults map[string]any) (string,
 	return r.bind(maskText(value)), true, nil
 }
 
-// ambiguous reports whether several places of the configuration have a key.
+// ambiguous reports whether a key occurs several times in the configuration.
 func (r *resolver) ambiguous(key string) bool {
 	for _, s := range r.from {
 		if n := count(s.central, key, 0); n > 0 {
@@ -125,9 +125,9 @@ func count(values map[string]any, key string, depth int) int {
 	return n
 }
 
-// renderSetting returns a setting of a rendered skill as its renderer writes it: text as it is, a list
-// as a list, review layers as sections. Its type is that of the default. wrong says why
-// the renderer would stop at it.
+// renderSetting returns a setting of a rendered skill as its renderer writes it: text as it is, a
+// list as a list, review layers as sections. Its type is that of the default. wrong is why the
+// renderer would stop.
 func renderSetting(dotted string, v, usual any) (text, wrong string) {
 	switch usual := usual.(type) {
 	case string:
@@ -175,8 +175,7 @@ func bullets(list []any) (text, wrong string) {
 // skillFile finds the files of its skill that a setting names.
 var skillFile = regexp.MustCompile(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
 
-// bind makes the files of a rendered skill that a setting names the rendered ones, where
-// rendering changes them.
+// bind replaces the skill's files that a setting names by their rendered form, where that differs.
 func (r *resolver) bind(text string) string {
 	here, _ := r.i.Origin.SystemPath(r.i.Dir)
 	return skillFile.ReplaceAllStringFunc(text, func(named string) string {

@@ -7,24 +7,24 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// Resolved is an item with everything that it takes to act on it.
+// Resolved is an item with everything needed to act on it.
 type Resolved struct {
 	Item catalog.Item
 	// Persona is that of an agent.
 	Persona *Persona
 	// Custom are the addresses of the customization that was merged.
 	Custom []string
-	// Settings has what a skill's own table says after merging, by name: "agent" or "workflow".
-	// They can be read by themselves at SettingsURI.
+	// Settings has a skill's merged tables, by name: "agent" or "workflow". They can be read alone
+	// at SettingsURI.
 	Settings    map[string]any
 	SettingsURI string
 	// Config has the values of the configuration that a role needs to know, in order.
 	Config []Setting
 	// Parts are the texts, the entry file first.
 	Parts []Part
-	// More are the files that it refers to or that lie with it, to be read one by one.
+	// More are the files that it refers to or that lie beside it, to be read one by one.
 	More []Reference
-	// Open are the placeholders that nothing stands for.
+	// Open are the unknown placeholders.
 	Open []string
 	// Notes are for the reader, such as which steps were done already.
 	Notes []string
@@ -59,10 +59,10 @@ type Persona struct {
 	Style      string   `json:"communication_style,omitempty"`
 	Focus      string   `json:"focus,omitempty"`
 	Principles []string `json:"principles,omitempty"`
-	// Facts are what it always knows, Critical what it does before all else.
+	// Facts are always true for it, Critical are its first actions.
 	Facts    []string `json:"facts,omitempty"`
 	Critical []string `json:"critical_actions,omitempty"`
-	// Custom is what people have written for it in words.
+	// Custom is people's customization in prose.
 	Custom  string         `json:"customization,omitempty"`
 	Menu    []MenuItem     `json:"menu,omitempty"`
 	Prompts []CustomPrompt `json:"prompts,omitempty"`
@@ -72,7 +72,7 @@ type Persona struct {
 type MenuItem struct {
 	Code        string `json:"code"`
 	Description string `json:"description"`
-	// Does is the skill, file or words that carry it out; Data is a file that goes with it.
+	// Does is the skill, file or text that carries it out; Data is an accompanying file.
 	Does string `json:"does,omitempty"`
 	Data string `json:"data,omitempty"`
 }

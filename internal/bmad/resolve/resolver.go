@@ -11,11 +11,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Target is what an item is resolved for.
+// Target is the project and time that an item is resolved for.
 type Target struct {
 	// Project is the absolute path of the caller's project; "" leaves it open.
 	Project string
-	// Now is the time; its date is what {date} stands for.
+	// Now is the time; its date is the value of {date}.
 	Now time.Time
 }
 
@@ -27,22 +27,22 @@ type resolver struct {
 	// from are the configurations that count for it, as its module sees them.
 	from   []settings
 	module string
-	// base are the values that the file which begins the item gives, own those with what the
-	// file gives that is filled in.
+	// base are the values of the entry file, own the same with those of the file that is being
+	// filled in.
 	base, own map[string]string
 	// shown is true where the item's settings are shown with its text.
 	shown bool
-	// keepDate leaves the date as it is; kept is true where one was.
+	// keepDate leaves {date} as it is; kept records that one was left.
 	keepDate, kept bool
 	// tables are the merged settings of a skill: agent or workflow.
 	tables map[string]any
 	open   []string
-	// proposals are what modules propose, in the order in which they count; proposed are the
-	// keys that have such a value, since nobody has set them.
+	// proposals are the defaults of modules, in order of precedence; usedProposals are the keys
+	// that were filled in from them.
 	proposals     []map[string]string
 	usedProposals []string
-	// within are the placeholders whose values are being looked into, filled is how many bytes
-	// of values there have been.
+	// within are the placeholders whose values are being filled in, filled is the total size of
+	// values so far.
 	within []string
 	filled int
 }
@@ -71,8 +71,8 @@ func (r *resolver) configure(module string) error {
 }
 
 // loadLayers merges the layers of a skill's customization: its own, the project's, the person's.
-// A layer that is there and cannot be read is an error. It returns the addresses of the
-// layers over the skill's own, and what its own says.
+// An unreadable layer is an error. It returns the addresses of the layers over the skill's own, and
+// the skill's own values.
 func (r *resolver) loadLayers() (files []string, defaults map[string]any, err error) {
 	i := r.i
 	if !i.Skill {
@@ -133,9 +133,8 @@ func (r *resolver) configurations() []*catalog.Installation {
 	return out
 }
 
-// proposers returns the installations whose modules may propose what nobody has set for an
-// item: its own, those beside it, and the core's, wherever that is. Nothing else of a foreign
-// source counts.
+// proposers returns the installations whose modules may propose defaults for an item: its own,
+// those beside it, and the core's, wherever that is. Nothing else of a foreign source counts.
 func (r *resolver) proposers() []*catalog.Installation {
 	i := r.i
 	var own, others []*catalog.Installation
@@ -166,7 +165,7 @@ func classicConfigurations(i *catalog.Item) []*catalog.Installation {
 	return out
 }
 
-// customizing returns the installation whose customization goes for an item: the project's.
+// customizing returns the installation whose customization applies to an item: the project's.
 func (r *resolver) customizing() *catalog.Installation {
 	for _, in := range r.configurations() {
 		if in.Layout == catalog.LayoutV6 {

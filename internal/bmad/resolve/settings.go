@@ -18,17 +18,16 @@ import (
 
 // settings is the configuration of one installation.
 type settings struct {
-	// central has what the layers of config.toml say together.
+	// central is the merged configuration of config.toml.
 	central map[string]any
-	// modules has what the config.yaml of each module says; that of version 4 is of "".
+	// modules has the config.yaml of each module; that of version 4 has the key "".
 	modules map[string]map[string]any
 	// files are the paths that were read.
 	files []string
 }
 
-// readSettings reads the configuration of an installation for some modules. A layer that is
-// there and cannot be read is an error: to go on without it would be to act by other
-// settings than the person's.
+// readSettings reads the configuration of an installation for some modules. An unreadable layer is
+// an error: without it the item would act by other settings than the person's.
 func readSettings(in *catalog.Installation, modules ...string) (settings, error) {
 	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}}
 	if in.Layout == catalog.LayoutSkills {
@@ -75,7 +74,7 @@ func readSettings(in *catalog.Installation, modules ...string) (settings, error)
 	return s, nil
 }
 
-// settingsText reads a file of settings; one that is not there is empty.
+// settingsText reads a file of settings; a missing one is empty.
 func settingsText(f *catalog.Origin, name string) (string, error) {
 	if !f.Serves(name) {
 		return "", nil
@@ -100,8 +99,8 @@ func readLayer(f *catalog.Origin, name string) (values map[string]any, there boo
 	return values, true, nil
 }
 
-// value returns the plain value of a key for a module: its own, else the core's, else the
-// only one of that name there is.
+// value returns the plain value of a key for a module: its own, else the core's, else the only one
+// of that name.
 func (s settings) value(module, key string) (string, bool) {
 	if isSecret(key) {
 		return "", false
@@ -159,12 +158,12 @@ func lookUpDotted(values map[string]any, dotted string) (any, bool) {
 	return now, true
 }
 
-// personal are the settings that a person answers for themselves: the name and the language
-// that a module proposes are nobody's.
+// personal are the settings that only a person can answer: a module's default name and language are
+// nobody's.
 var personal = []string{"user_name", "communication_language", "document_output_language"}
 
-// proposals returns what the settings of a module are when nobody has set them, as its
-// repository has them: the answers its installer proposes, in the form it writes them.
+// proposals returns the default settings of a module from its repository: the answers that its
+// installer proposes, in the form it writes them.
 func proposals(in *catalog.Installation, module string) map[string]string {
 	name := in.Described[module]
 	if name == "" {
@@ -173,7 +172,7 @@ func proposals(in *catalog.Installation, module string) map[string]string {
 	text, err := settingsText(in.Origin, name)
 	values := map[string]yaml.Node{}
 	if err != nil || yaml.Unmarshal([]byte(text), &values) != nil {
-		return nil // said when it was listed
+		return nil // reported when it was listed
 	}
 	out := map[string]string{}
 	for key, node := range values {
@@ -195,15 +194,15 @@ func proposals(in *catalog.Installation, module string) map[string]string {
 	return out
 }
 
-// secretKey finds the keys whose values are shown to nobody, secretField those of which that is
-// true where the value is a text: as a table it has other things too.
+// secretKey finds the keys whose values are never shown, secretField those for which that holds
+// only if the value is text: a table holds other values too.
 var (
 	secretKey   = regexp.MustCompile(`(?i)token|passw(or)?d|passphrase|passcode|secret|credential|(api|private|access|signing|ssh|encryption)[-_. ]?key|(^|[-_.])pwd($|[-_.])`)
 	secretField = regexp.MustCompile(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)$`)
 )
 
-// secretPart finds what no value shows, whatever its key: the login of an address, what
-// follows Bearer unless it is a word, and a value assigned to the name of a secret.
+// secretPart finds secrets in any value, whatever its key: the login of an address, the text after
+// Bearer unless it is a word, and a value assigned to the name of a secret.
 var secretPart = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
 
 // Masked stands for the value of a secret.
@@ -244,7 +243,7 @@ func maskValue(v any) any {
 			out[i] = maskValue(value)
 		}
 		return out
-	case map[any]any: // keys of YAML that are no text
+	case map[any]any: // keys of YAML that are not text
 		out := make(map[string]any, len(v))
 		for k, value := range v {
 			out[fmt.Sprint(k)] = value
