@@ -27,22 +27,22 @@ func Path(task, file string) string { return Folder + "/" + task + "/" + file }
 // TaskFolder returns the folder of a task's artifacts, relative to the project.
 func TaskFolder(task string) string { return Folder + "/" + task }
 
-// Saved is an artifact that was just written.
+// Saved is the result of writing an artifact.
 type Saved struct {
 	workflow.Artifact
-	// Kept is where an earlier one is kept that people had edited; "" if there was none.
+	// Kept is the path of an earlier, edited artifact that was kept; "" if there was none.
 	Kept string
-	// Undo puts back what was there before, as far as the disk lets it: for a
-	// caller that cannot go on. nil if nothing was touched.
+	// Undo restores the earlier state as far as the disk allows, for a caller that
+	// fails afterwards. It is nil if nothing was written.
 	Undo func()
 }
 
-// Save writes an artifact durably, in place of the earlier one. What people have
-// made of that since it was saved is kept beside it.
+// Save writes an artifact durably and replaces the earlier one. If people have edited
+// that since it was saved, their version is kept beside it.
 func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artifact, at time.Time) (saved Saved, err error) {
 	if task == "" || task[0] == '.' || strings.ContainsAny(task, `/\`) {
-		return saved, fault.New(fault.Storage, "the session's task name %q is no folder name", task).
-			WithHint("mend task_name in the session file")
+		return saved, fault.New(fault.Storage, "the session's task name %q is not a folder name", task).
+			WithHint("correct task_name in the session file")
 	}
 	if body != "" && body[len(body)-1] != '\n' {
 		body += "\n"
@@ -62,7 +62,7 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 			}
 			project.RemoveEmpty(made)
 		}
-	case err != nil: // there is one that could not be kept
+	case err != nil: // an edited version exists and could not be kept
 		return saved, err
 	default:
 		drop := func() {}
@@ -75,7 +75,7 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 			if holds(project, name, body) {
 				_ = project.Replace(name, old)
 			}
-			if holds(project, name, string(old)) { // else the kept copy may be the only one
+			if holds(project, name, string(old)) { // otherwise the kept copy may be the only one
 				drop()
 			}
 		}
@@ -83,15 +83,15 @@ func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artif
 	return saved, project.Replace(name, []byte(body))
 }
 
-// holds reports whether a file holds these bytes: what people have made of it since
-// is not ours to undo.
+// holds reports whether a file holds these bytes. If people have edited it since, undoing
+// our write would lose their work.
 func holds(project *durable.Dir, name, body string) bool {
 	now, err := project.ReadFile(name, durable.TextLimit(int64(len(body))))
 	return err == nil && string(now) == body
 }
 
-// keep writes an edited artifact beside the one that replaces it, unless it is there
-// already. drop removes what it wrote.
+// keep writes an edited artifact beside its replacement, unless that copy already exists.
+// drop removes the copy again.
 func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name string, drop func(), err error) {
 	drop = func() {}
 	for n := 0; ; n++ {
@@ -110,14 +110,14 @@ func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name st
 		} else {
 			drop = func() { _ = project.Remove(name) }
 		}
-		if err = project.SyncDir(path.Dir(name)); err != nil { // before its original goes
+		if err = project.SyncDir(path.Dir(name)); err != nil { // before the original is replaced
 			drop()
 		}
 		return name, drop, err
 	}
 }
 
-// State is what has become of an artifact since it was saved.
+// State compares an artifact's file with the text that was saved.
 type State int
 
 // The states of an artifact.
@@ -125,7 +125,7 @@ const (
 	Unchanged State = iota
 	// Modified: people have edited it.
 	Modified
-	// Missing: it is not there any more.
+	// Missing: the file no longer exists.
 	Missing
 )
 

@@ -8,13 +8,13 @@ import (
 	"github.com/gosimple/slug"
 )
 
-// MaxName is the length of a task name, its number included, in bytes (all ASCII).
+// MaxName is the maximum length of a task name, including its number, in bytes (all ASCII).
 const MaxName = 50
 
-// hyphens are what the library leaves between words, which may be several.
+// hyphens matches the separators that the library leaves between words, one or more.
 var hyphens = regexp.MustCompile(`[-_]+`)
 
-// windowsReserved are names Windows gives to devices, with any extension:
+// windowsReserved are the names of Windows devices, reserved with any extension:
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 var windowsReserved = map[string]bool{
 	"con": true, "prn": true, "aux": true, "nul": true,
@@ -24,9 +24,9 @@ var windowsReserved = map[string]bool{
 	"lpt5": true, "lpt6": true, "lpt7": true, "lpt8": true, "lpt9": true,
 }
 
-// Name returns the n-th choice, from 0, of a task name for an objective: a
-// lower-case ASCII slug, other scripts transliterated, then the same with -1, -2, …
-// An objective without letters or digits gives task-<first 8 of the id>.
+// Name returns the n-th candidate, from 0, for the task name of an objective: a
+// lower-case ASCII slug with other scripts transliterated, then the same with -1, -2, …
+// An objective without letters or digits gives task-<first 8 characters of the id>.
 func Name(objective, sessionID string, n int) string {
 	base := Slug(objective)
 	if base == "" {
@@ -41,7 +41,7 @@ func Name(objective, sessionID string, n int) string {
 
 // Slug returns the slug of an objective, or "".
 func Slug(objective string) string {
-	// The beginning names the task; transliterating all of a long text would be waste.
+	// The beginning is enough for a name; transliterating a long text is wasted work.
 	if r := []rune(objective); len(r) > 4*MaxName {
 		objective = string(r[:4*MaxName])
 	}
@@ -52,7 +52,7 @@ func Slug(objective string) string {
 	return s
 }
 
-// cut shortens a slug at a word, or inside one that is alone longer than the limit.
+// cut shortens a slug after a whole word, or within a word that alone exceeds the limit.
 func cut(s string, limit int) string {
 	s = strings.Trim(s, "-")
 	if len(s) <= limit {

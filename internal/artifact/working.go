@@ -16,24 +16,24 @@ import (
 const WorkFolder = ".bmad-task/work"
 
 const (
-	// MaxWorkPath is how many columns the path of a working copy takes at most: hosts cut
-	// the lines of their forms, and a path that is cut can be neither read nor copied.
+	// MaxWorkPath is the maximum width of a working copy's path, in columns: hosts truncate
+	// the lines of their forms, and a truncated path can be neither read nor copied.
 	MaxWorkPath = 60
-	// longestStage is the longest id that a stage may have within that bound.
+	// longestStage is the longest stage id that fits into that width.
 	longestStage = len("architect")
 	workHash     = 8
 )
 
-// WorkPath returns where the working copy of a stage's document lies: the draft that
-// people read and edit. It is the same in every round, relative to the project, with
-// slashes, and at most MaxWorkPath columns wide.
+// WorkPath returns the path of a stage's working copy: the draft that people read and
+// edit. It is the same in every round, relative to the project, with slashes, and at most
+// MaxWorkPath columns wide.
 func WorkPath(task string, stage workflow.StageID) string {
 	return WorkTask(task) + "/" + string(stage) + ".md"
 }
 
 // WorkTask returns the folder of a task's working copies, relative to the project. A name
-// that is cut, or that holds what a path must not, ends in a dot and a part of its hash:
-// task names have no dots, so the folder belongs to one task alone.
+// that is too long, or that has characters a path must not have, is shortened and ends in a
+// dot and part of its hash: task names have no dots, so no two tasks share a folder.
 func WorkTask(task string) string {
 	room := MaxWorkPath - len(WorkFolder) - len("//.md") - longestStage
 	safe := strings.Map(func(r rune) rune {
@@ -49,14 +49,14 @@ func WorkTask(task string) string {
 	return WorkFolder + "/" + strings.Trim(visible.Cut(safe, room-len(hash)-1, ""), "-") + "." + hash
 }
 
-// SaveWork writes a working copy durably, in place of the earlier one. undo puts back what
-// was there before, as far as the disk lets it.
+// SaveWork writes a working copy durably and replaces the earlier one. undo restores the
+// earlier state as far as the disk allows.
 func SaveWork(project *durable.Dir, name, body string) (undo func(), err error) {
 	undo = func() {}
 	old, err := project.ReadFile(name, durable.MaxText)
 	switch {
 	case err == nil && string(old) == body:
-		return undo, project.SyncDir(path.Dir(name)) // its writer may have died before it was durable
+		return undo, project.SyncDir(path.Dir(name)) // its writer may have crashed before it was durable
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return undo, err
 	}
@@ -67,7 +67,7 @@ func SaveWork(project *durable.Dir, name, body string) (undo func(), err error) 
 	}
 	undo = func() {
 		switch {
-		case !holds(project, name, body): // what people have made of it since is theirs
+		case !holds(project, name, body): // people have edited it since
 		case existed:
 			_ = project.Replace(name, old)
 		default:

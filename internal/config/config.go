@@ -1,12 +1,12 @@
-// Package config reads the settings of a project: defaults, under the user's
-// file, under the project's file, under BMAD_* variables of the environment.
-// What a gate asks for is the exception: the project's file, which an assistant
+// Package config reads the settings of a project: defaults, overridden by the user's
+// file, the project's file and BMAD_* environment variables, in this order.
+// The policy of a gate is the exception: the project's file, which an assistant
 // can write, may only tighten it (policy.go).
 //
 // A setting has a key, which is a dotted path in the YAML files and, in capitals
 // with underscores and without "stages.", a variable: stages.po.gate_score is
-// BMAD_PO_GATE_SCORE. An unknown key or a wrong value is an error that names
-// where it stands and what is valid.
+// BMAD_PO_GATE_SCORE. An unknown key or an invalid value is an error that names
+// its place and the valid choices.
 package config
 
 import (
@@ -32,26 +32,27 @@ const (
 	// UserFile is the user's file, relative to the configuration folder
 	// ($XDG_CONFIG_HOME, else ~/.config).
 	UserFile = "bmad-mcp/config.yaml"
-	// DefaultPrompts is where a project's own prompts are looked for, relative to it.
+	// DefaultPrompts is the folder of a project's own prompts, relative to it.
 	DefaultPrompts = ".claude/bmad-prompts"
 	// DefaultMaxSubmission is the largest submission accepted, in bytes.
 	DefaultMaxSubmission = 5 << 20
-	// minLockTimeout and maxLockTimeout bound lock_timeout: below, a busy disk looks like
-	// a conflict; above, hosts have given the call up.
+	// minLockTimeout and maxLockTimeout bound lock_timeout: with less, a busy disk looks like
+	// a conflict; with more, hosts cancel the call first.
 	minLockTimeout, maxLockTimeout = 100 * time.Millisecond, 10 * time.Minute
-	// DefaultRubrics is where a project's own rubrics are looked for, relative to it.
+	// DefaultRubrics is the folder of a project's own rubrics, relative to it.
 	DefaultRubrics = ".claude/bmad-rubrics"
-	// DefaultMaxRework is how often work goes back to dev before the human is asked whether
-	// it goes on.
+	// DefaultMaxRework is how often work goes back to dev before a person is asked whether
+	// to continue.
 	DefaultMaxRework = 3
-	// DefaultMaxIterations is how many submissions a stage has below its gate before the same.
+	// DefaultMaxIterations is how many submissions of a stage may miss its gate before a
+	// person is asked the same.
 	DefaultMaxIterations = 5
-	// DefaultFormTimeout is how long a form waits for the person. Longer, and hosts have
-	// given the call up.
+	// DefaultFormTimeout is how long a form waits for the person. With more, hosts cancel the
+	// call first.
 	DefaultFormTimeout = 10 * time.Minute
 	// DefaultVerifyTimeout is how long a verify command may run.
 	DefaultVerifyTimeout = 5 * time.Minute
-	// DefaultVerifyOutput is how much of its output is kept, in bytes.
+	// DefaultVerifyOutput is how much of the command's output is kept, in bytes.
 	DefaultVerifyOutput = 4000
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
@@ -63,56 +64,55 @@ type Config struct {
 	// be started.
 	Workflow  string
 	Workflows []Workflow
-	// Prompts is the absolute folder of prompt files that go before the built-in ones.
+	// Prompts is the absolute folder of prompt files that take precedence over the built-in ones.
 	Prompts string
 	// MaxSubmission is the largest submission accepted, in bytes.
 	MaxSubmission int64
 	// LockTimeout is how long a call waits for another that holds its session.
 	LockTimeout time.Duration
 	LogLevel    slog.Level
-	// MaxRework and MaxIterations bound the rounds between two decisions of the human.
+	// MaxRework and MaxIterations bound the rounds between two decisions of a person.
 	MaxRework, MaxIterations int
 	// FormTimeout is how long a form waits for the person.
 	FormTimeout time.Duration
-	// HostConfirm says for whom the tool is listed that the host asks the person about.
+	// HostConfirm selects the hosts for which bmad-confirm is listed.
 	HostConfirm HostConfirm
-	// Rubrics is the absolute folder of rubric files that go before the built-in ones.
+	// Rubrics is the absolute folder of rubric files that take precedence over the built-in ones.
 	Rubrics string
-	// Verify has the command that a stage's submission is checked with.
+	// Verify has the verify command of each stage.
 	Verify map[workflow.StageID]string
-	// VerifyBy says who has named each of them, PersonVerify what the person's own file says,
-	// "" too: a stage that it does not name has no entry.
+	// VerifyBy names the setter of each command. PersonVerify has the commands of the
+	// person's own file, including "": a stage that it does not mention has no entry.
 	VerifyBy      map[workflow.StageID]workflow.Setter
 	PersonVerify  map[workflow.StageID]string
 	VerifyTimeout time.Duration
-	// VerifyOutput is how much of its output is kept, in bytes.
+	// VerifyOutput is how much of a command's output is kept, in bytes.
 	VerifyOutput int
 	// OwnRubrics is true where the project's file names the folder of rubrics.
 	OwnRubrics bool
 	// Toolsets are the groups of tools that are offered.
 	Toolsets []Toolset
-	// Personas says whose roles the stages act in: PersonasOwn or PersonasBMAD.
+	// Personas selects the roles of the stages: PersonasOwn or PersonasBMAD.
 	Personas string
-	// Projects are the absolute folders in which the person lets assistants work.
+	// Projects are the absolute folders that the person has opened to assistants.
 	Projects []string
-	// Sources are the git repositories with the method that the person names, OwnSources those
-	// that the project does.
+	// Sources are the git repositories with the method that the person configured, OwnSources
+	// those from the project's file.
 	Sources, OwnSources []string
-	// Ignored says which settings of the project do not count, and why.
+	// Ignored names the settings of the project that do not count, with the reason.
 	Ignored []string
 
 	layers  [layers]layer
 	engines map[workflow.StageID][]workflow.Engine
-	// byPerson has the settings that the person has made, by their key; those of verify by
-	// key and stage.
+	// byPerson has the keys that the person has set; those of verify with the stage.
 	byPerson map[string]bool
 	from     source
-	// userInside is true where the user's file lies in the project, which can then write it.
+	// userInside is true if the user's file is inside the project, which can then write it.
 	userInside bool
 	confined   bool
 }
 
-// HostConfirm says for whom the tool bmad-confirm is listed.
+// HostConfirm selects the hosts for which the tool bmad-confirm is listed.
 type HostConfirm string
 
 // The values of host_confirm.
@@ -123,18 +123,18 @@ const (
 	HostConfirmNever  HostConfirm = "never"
 )
 
-// Source is where settings come from.
+// Source has the places that settings are read from.
 type Source struct {
 	// UserFolder is the configuration folder of the user; "" reads no user file.
 	UserFolder string
 	// Environ is the environment as os.Environ gives it.
 	Environ []string
-	// Confined is true where only some folders may be read. Those outside of a project that
-	// its file names are then not looked at: an error would tell whether they are there.
+	// Confined is true if only some folders may be read. Folders outside the project that its
+	// file names are then not checked: an error would reveal whether they exist.
 	Confined bool
 }
 
-// Default returns the settings of a project that sets nothing.
+// Default returns the settings of a project without any configuration.
 func Default(project string) Config {
 	return Config{
 		Workflow: workflow.DefaultName, Workflows: builtins(), engines: map[workflow.StageID][]workflow.Engine{},
@@ -151,8 +151,8 @@ func Default(project string) Config {
 	}
 }
 
-// Load returns the settings of the project in dir; dir may be nil for a process
-// that is in no project.
+// Load returns the settings of the project in dir, which is nil for a process outside
+// every project.
 func (s Source) Load(dir *durable.Dir) (Config, error) {
 	project := ""
 	if dir != nil {
@@ -174,7 +174,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 		data, err := dir.ReadFile(ProjectFile, maxFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && dir.LeadsOut(".claude") {
 			return c, fault.New(fault.InvalidArgument, "the folder %s is a symbolic link that leads out of the project", dir.Join(".claude")).
-				WithHint("bmad-mcp stays inside the project: make .claude a folder of it")
+				WithHint("bmad-mcp stays inside the project: make .claude a real folder in it")
 		}
 		if err := c.file(ProjectFile, data, err, project); err != nil {
 			return c, err
@@ -195,10 +195,10 @@ func (c *Config) file(name string, data []byte, err error, base string) error {
 		return nil
 	case errors.As(err, &large):
 		return fault.New(fault.InvalidArgument, "the configuration %w", err).
-			WithHint("shorten it, or take it away to use the defaults")
+			WithHint("shorten it, or remove it to use the defaults")
 	case err != nil:
 		return fault.New(fault.Storage, "the configuration %s cannot be read: %w", name, err).
-			WithHint("make it a readable file, or take it away to use the defaults")
+			WithHint("make it a readable file, or remove it to use the defaults")
 	}
 	return eachSetting(name, data, func(key string, values []string) error { return c.set(key, values, base) })
 }
@@ -225,8 +225,8 @@ func (c *Config) environ(environ []string, project string) error {
 	return nil
 }
 
-// keyOf returns the key a variable sets. Other programs use the prefix too, so
-// only what begins like a setting of ours is taken for one.
+// keyOf returns the key that a variable sets. Other programs use the prefix too, so
+// only a name that begins like one of our settings counts.
 func (c *Config) keyOf(variable string) (string, bool) {
 	name, ok := strings.CutPrefix(variable, "BMAD_")
 	if !ok {
@@ -253,7 +253,7 @@ var (
 	logLevels = []string{"debug", "info", "warn", "error"}
 )
 
-// set applies one setting. base is the folder that relative paths start from.
+// set applies one setting. Relative paths are resolved against base.
 func (c *Config) set(key string, values []string, base string) error {
 	one := func() (string, error) {
 		if len(values) != 1 {
@@ -309,7 +309,7 @@ func (c *Config) set(key string, values []string, base string) error {
 	return nil
 }
 
-// setLimit sets one of the limits in numbers.
+// setLimit sets a numeric limit.
 func (c *Config) setLimit(key, v string) error {
 	before := *c
 	err := c.readLimit(key, v)
@@ -319,7 +319,8 @@ func (c *Config) setLimit(key, v string) error {
 	if err != nil || c.from != own || !c.byPerson[key] {
 		return err
 	}
-	// More rounds before the human is asked, or less time for them, than they have set.
+	// The project must not allow more rounds before the person is asked, or give them less time
+	// to answer, than they have set.
 	if c.MaxRework > before.MaxRework || c.MaxIterations > before.MaxIterations || c.FormTimeout < before.FormTimeout {
 		c.MaxRework, c.MaxIterations, c.FormTimeout = before.MaxRework, before.MaxIterations, before.FormTimeout
 		c.ignore(key + " " + v)
@@ -406,7 +407,7 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	switch name {
 	case "gate_score":
 		n, err := strconv.ParseFloat(v, 64)
-		// Written so that NaN is refused too.
+		// Written so that NaN is rejected too.
 		if err != nil || !(n >= 0 && n <= 100) {
 			return fmt.Errorf("%s %q is not a number from 0 to 100", key, v)
 		}

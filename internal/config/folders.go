@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// folder takes the path of a folder that has to be there.
+// folder sets a folder, which has to exist.
 func (c *Config) folder(field *string, key, v, base string) error {
 	if v == "" {
 		return fmt.Errorf("%s names no folder", key)
@@ -25,8 +25,8 @@ func (c *Config) folder(field *string, key, v, base string) error {
 	return nil
 }
 
-// isFolder reports whether a path is that of a folder. Of what a project's file names outside
-// of the project, directly or through a link, a confined server says nothing here.
+// isFolder reports whether a path is a folder. For a path of a project's file that leads out of
+// the project, directly or through a link, a confined server does not reveal that.
 func (c *Config) isFolder(path, base string) bool {
 	if c.from != own || !c.confined {
 		info, err := os.Stat(path)
@@ -45,18 +45,18 @@ func (c *Config) isFolder(path, base string) bool {
 	return err == nil && info.IsDir()
 }
 
-// setProjects adds folders in which assistants may work. Which they are is the person's to
-// say: a repository must not open others.
+// setProjects adds folders in which assistants may work. Only the person can set them: a
+// repository must not open others.
 func (c *Config) setProjects(values []string) error {
 	if c.from == own {
-		c.ignoreBecause("projects "+strings.Join(values, ", "), "which folders may be used is the person's to say")
+		c.ignoreBecause("projects "+strings.Join(values, ", "), "only the person decides which folders may be used")
 		return nil
 	}
 	if c.from == environment && len(values) == 1 {
 		values = filepath.SplitList(values[0])
 	}
 	for _, v := range values {
-		if v = strings.TrimSpace(v); v == "" || strings.HasPrefix(v, "${") { // a host's placeholder that nobody has filled in
+		if v = strings.TrimSpace(v); v == "" || strings.HasPrefix(v, "${") { // a host's placeholder without a value
 			continue
 		}
 		path := v

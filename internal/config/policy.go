@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// source is where a setting comes from.
+// source is the origin of a setting.
 type source int
 
 const (
@@ -17,7 +17,7 @@ const (
 	layers
 )
 
-// layer is what one source says of the gates. Empty fields say nothing.
+// layer has the policies that one source sets. Empty fields set nothing.
 type layer struct {
 	all    workflow.Policy
 	stages map[workflow.StageID]*workflow.Policy
@@ -33,8 +33,8 @@ func (l *layer) stage(id workflow.StageID) *workflow.Policy {
 	return l.stages[id]
 }
 
-// policy returns what the source says of one stage: what it says of the stage goes
-// before what it says of all.
+// policy returns what the source sets for one stage: its own settings take precedence over
+// those for all stages.
 func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	p := *l.stage(id)
 	if p.Gate == "" {
@@ -46,10 +46,11 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	return p
 }
 
-// inForce returns the policy of a stage, and what the project's file says of it. The person
-// speaks through their own file and the environment, and where both do the stricter holds: a
-// program that runs ours can set a variable more easily than change the person's file. What
-// they leave open is at its default. The project's file can only tighten that.
+// inForce returns the policy of a stage, and the one that the project's file asks for. The
+// person configures it in their own file and in the environment; where both set a rule, the
+// stricter one holds, because a program that starts ours can set a variable more easily than
+// change the person's file. The other rules have their defaults. The project's file can only
+// tighten the result.
 func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	person := c.layers[user].policy(st.ID).Stricter(c.layers[environment].policy(st.ID))
 	defaults := st.Policy()
@@ -66,7 +67,7 @@ func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	return person.Stricter(project), project
 }
 
-// settle notes which settings of the project's file do not come into force.
+// settle notes the settings of the project's file that do not take effect.
 func (c *Config) settle() {
 	for _, st := range c.stages() {
 		force, project := c.inForce(st)
@@ -78,7 +79,7 @@ func (c *Config) settle() {
 	}
 }
 
-// ignored says what of a project's settings did not come into force.
+// ignored describes the settings of a project that did not take effect.
 func ignored(st workflow.Stage, project, force workflow.Policy) []string {
 	var out []string
 	say := func(key string, given, holds any) {
@@ -118,8 +119,8 @@ func (c *Config) setPolicy(key, v string) error {
 	return c.setHostConfirm(v)
 }
 
-// setHostConfirm takes the project's word only where it tightens: a tool whose calls
-// count as a person's must not be listed because a repository says so.
+// setHostConfirm accepts a project's value only if it tightens: a tool whose calls count as a
+// person's must not be listed because a repository asks for it.
 func (c *Config) setHostConfirm(v string) error {
 	given := c.HostConfirm
 	if err := pick(&given, "host_confirm", v, []HostConfirm{HostConfirmAuto, HostConfirmAlways, HostConfirmNever}); err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Toolset is a group of tools that is offered together: each definition costs the model's
-// context.
+// Toolset is a group of tools that are offered together: each definition takes up some of the
+// model's context.
 type Toolset string
 
 // The toolsets.
 const (
-	// ToolsetAuto is ToolsetTask, and ToolsetMethod where an installation of the method is found.
+	// ToolsetAuto is ToolsetTask, plus ToolsetMethod if an installation of the method is found.
 	ToolsetAuto    Toolset = "auto"
 	ToolsetTask    Toolset = "task"
 	ToolsetMethod  Toolset = "method"
@@ -46,16 +46,16 @@ func ParseToolsets(values []string) ([]Toolset, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("toolsets names none of %s", strings.Join(Toolsets(), ", "))
+		return nil, fmt.Errorf("toolsets is empty; name one or more of %s", strings.Join(Toolsets(), ", "))
 	}
 	return out, nil
 }
 
 // The values of personas.
 const (
-	// PersonasOwn gives the stages the roles that the program has for them.
+	// PersonasOwn gives the stages the program's own roles.
 	PersonasOwn = "own"
-	// PersonasBMAD gives them the agents of the installed method, where there are any.
+	// PersonasBMAD gives them the agents of the installed method, if there are any.
 	PersonasBMAD = "bmad"
 )
 
@@ -69,8 +69,8 @@ func (c *Config) setMethod(key string, values []string) error {
 		switch {
 		case err != nil:
 			return err
-		case c.from == own: // a repository could take the gates away, and put its own words before the model
-			c.ignoreBecause("toolsets "+strings.Join(values, ", "), "which tools there are is the person's to say")
+		case c.from == own: // a repository could remove the gates, and put its own text before the model
+			c.ignoreBecause("toolsets "+strings.Join(values, ", "), "only the person decides which tools are offered")
 		default:
 			c.Toolsets = list
 		}
@@ -88,7 +88,7 @@ func (c *Config) setMethod(key string, values []string) error {
 		return fmt.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
 	}
 	for n, source := range list {
-		if _, err := gitsource.Parse(source); err != nil { // the address may have a password: it is not repeated
+		if _, err := gitsource.Parse(source); err != nil { // the address may contain a password, so it is not repeated
 			return fmt.Errorf("sources: number %d of %d: %w (%s)", n+1, len(list), err, fault.From(err).Hint)
 		}
 	}

@@ -12,8 +12,8 @@ func (c *Config) Verified() []workflow.StageID {
 	return c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Verify })
 }
 
-// setVerify takes the project's command only where the person names none: theirs must not
-// be talked out of.
+// setVerify accepts the project's command only if the person has set none: theirs must not be
+// replaced.
 func (c *Config) setVerify(stage workflow.StageID, command string) {
 	key, command := "verify "+string(stage), strings.TrimSpace(command)
 	switch {
@@ -21,7 +21,7 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 		c.ignore("verify " + command)
 		return
 	case c.from == environment && command == "" && c.byPerson[key]:
-		return // a variable is set more easily than the person's file is changed
+		return // a variable is easier to set than the person's file is to change
 	}
 	c.Verify[stage], c.byPerson[key] = command, c.from != own
 	switch {
@@ -34,15 +34,15 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 	}
 }
 
-// setVerifies takes a command for every stage that one can check.
+// setVerifies sets the command for every stage that can be verified.
 func (c *Config) setVerifies(command string) {
 	for _, stage := range c.Verified() {
 		c.setVerify(stage, command)
 	}
 }
 
-// inside reports whether a file lies in a folder, with all links followed. The file may
-// be missing; what cannot be resolved is compared as it is spelled.
+// inside reports whether a file is inside a folder, with all links followed. The file may
+// be missing; a path that cannot be resolved is compared as it is written.
 func inside(folder, file string) bool {
 	real := func(path string) string {
 		if found, err := filepath.EvalSymlinks(path); err == nil {

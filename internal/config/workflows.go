@@ -18,18 +18,18 @@ const (
 	ProjectWorkflows = ".claude/bmad-workflows"
 	// UserWorkflows is the folder of the person's own, relative to the configuration folder.
 	UserWorkflows = "bmad-mcp/workflows"
-	// maxWorkflows bounds the files that are read of a folder.
+	// maxWorkflows bounds the files that are read from a folder.
 	maxWorkflows = 50
 )
 
-// Workflow is a workflow that a run can be started with.
+// Workflow is a workflow that a run can use.
 type Workflow struct {
 	Name string
-	// By says who brings it: SetByPerson or SetByProject; "" for a built-in one.
+	// By is SetByPerson or SetByProject; "" for a built-in one.
 	By workflow.Setter
 	// Path is the file it was read from, and Text its content; both empty for a built-in one.
 	Path, Text string
-	// Definition is nil where the file cannot be used, for the reasons in Problems.
+	// Definition is nil if the file cannot be used; Problems has the reasons.
 	Definition *workflow.Definition
 	Problems   []workflow.Problem
 }
@@ -47,7 +47,7 @@ func (w Workflow) Err() error {
 		WithHint("correct the file; bmad-mcp workflow check shows its mistakes, and bmad-mcp workflow show bmad prints one to start from")
 }
 
-// Find returns the workflow of a name.
+// Find returns the workflow with a name.
 func (c *Config) Find(name string) (Workflow, error) {
 	i := slices.IndexFunc(c.Workflows, func(w Workflow) bool { return w.Name == name })
 	if i < 0 {
@@ -77,7 +77,7 @@ func (c *Config) StageIDs() []string {
 	return out
 }
 
-// stages are those of all usable workflows, as their definitions have them.
+// stages returns those of all usable workflows, as they are defined.
 func (c *Config) stages() []workflow.Stage {
 	var out []workflow.Stage
 	for _, w := range c.Workflows {
@@ -96,8 +96,8 @@ func builtins() []Workflow {
 	return out
 }
 
-// addWorkflows reads the own workflows of the person and of the project. A file that cannot be
-// used is kept with its mistakes: it must not keep people from their other work.
+// addWorkflows reads the person's and the project's own workflows. A file that cannot be used is
+// listed with its mistakes instead of being an error: other workflows still work.
 func (c *Config) addWorkflows(userFolder string, dir *durable.Dir) {
 	if userFolder != "" {
 		folder := filepath.Join(userFolder, filepath.FromSlash(UserWorkflows))
@@ -153,7 +153,7 @@ func (c *Config) shadowed(w, other Workflow) {
 	c.Ignored = append(c.Ignored, fmt.Sprintf("the workflow %s does not count: %s has the name %q", w.Path, whose, w.Name))
 }
 
-// setWorkflow takes the name of the workflow for runs that name none.
+// setWorkflow sets the workflow for runs that name none.
 func (c *Config) setWorkflow(v string) error {
 	if !slices.Contains(c.WorkflowNames(), v) {
 		return fmt.Errorf("workflow %q is not one of %s", v, strings.Join(c.WorkflowNames(), ", "))
@@ -166,7 +166,7 @@ func (c *Config) setWorkflow(v string) error {
 	return nil
 }
 
-// Under returns a definition with what the settings say of its stages: gates, scores, engines.
+// Under returns a definition with the settings for its stages applied: gates, scores, engines.
 func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 	out := d.Clone()
 	for i := range out.Stages {

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// eachSetting calls set for every leaf of a YAML file, with its dotted key. An
-// error of set comes back with the file and line of the key.
+// eachSetting calls set for every leaf of a YAML file, with its dotted key. It returns an
+// error of set with the file and the line of the key.
 func eachSetting(name string, data []byte, set func(key string, values []string) error) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -29,7 +29,7 @@ func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) e
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return invalid(name, n.Line, errors.New("a block of key: value lines is due here"))
+		return invalid(name, n.Line, errors.New("expected a block of key: value lines"))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -58,8 +58,8 @@ func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) e
 	return nil
 }
 
-// command reads a verify command more closely than other leaves: one that came out empty
-// by the way it is written would be evidence that nobody has taken away on purpose.
+// command reads a verify command more strictly than other leaves: one that became empty
+// because of its spelling would drop evidence that nobody meant to drop.
 func command(path string, n *yaml.Node, values []string) ([]string, error) {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -78,13 +78,13 @@ func leaf(n *yaml.Node) ([]string, error) {
 		var out []string
 		for _, item := range n.Content {
 			if item.Kind != yaml.ScalarNode {
-				return nil, errors.New("a list of plain values is due here")
+				return nil, errors.New("expected a list of plain values")
 			}
 			out = append(out, item.Value)
 		}
 		return out, nil
 	}
-	// A block under an unknown key: let set say which keys there are.
+	// A block under an unknown key: set lists the valid keys.
 	return []string{""}, nil
 }
 
@@ -93,7 +93,7 @@ func invalid(name string, line int, err error) error {
 		WithHint("correct that line; nothing was changed")
 }
 
-// yamlPlace is what the library puts before its words; the line is said once.
+// yamlPlace matches the library's prefix: our message has the line already.
 var yamlPlace = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)

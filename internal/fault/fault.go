@@ -28,15 +28,15 @@ const (
 	NotFound Code = "not_found"
 	// Conflict: another caller got there first, or the call is ambiguous.
 	Conflict Code = "conflict"
-	// WrongStage: the session stands at another stage.
+	// WrongStage: the session is at another stage.
 	WrongStage Code = "wrong_stage"
-	// NotAllowed: the action exists, but not from the present state.
+	// NotAllowed: the action exists, but the current state does not accept it.
 	NotAllowed Code = "not_allowed"
-	// GatePending: a human decision is due before this can happen.
+	// GatePending: a person has to decide before this can happen.
 	GatePending Code = "gate_pending"
-	// Storage: the disk refused; the cause is wrapped.
+	// Storage: reading or writing files failed; the cause is wrapped.
 	Storage Code = "storage"
-	// Internal: this program has a bug. What the action had done by then may stand.
+	// Internal: this program has a bug. Earlier effects of the action may remain.
 	Internal Code = "internal"
 )
 
@@ -46,26 +46,26 @@ type Error struct {
 	Code    Code
 	Message string
 	Hint    string
-	// Allowed holds the actions that would be accepted now; empty when no session is known.
+	// Allowed lists the actions that would be accepted now; empty if no session was found.
 	Allowed []string
-	// SessionID names the session the action was for, if it was found.
+	// SessionID is the id of the action's session, if it was found.
 	SessionID string
-	// Stage, State and Revision say where that session stands.
+	// Stage, State and Revision are those of that session.
 	Stage, State string
 	Revision     int
-	// NextCall is the call that mends it, where there is one.
+	// NextCall is the call that resolves the error, if one does.
 	NextCall map[string]any
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
 }
 
-// New makes an error whose message is formatted like fmt.Errorf, %w included.
+// New returns an error with a message formatted as by fmt.Errorf, including %w.
 func New(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// WithHint returns e with the next move in words a person can follow.
+// WithHint returns e with the next step, in words that a person can follow.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
@@ -77,19 +77,19 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// internalHint is for what nobody foresaw: a bug, whose effects are not known.
-const internalHint = "this is a bug in bmad-mcp, and what was done before it may stand: " +
-	"look with status where the session is before anything is repeated; " +
+// internalHint is the hint for a bug, whose effects are unknown.
+const internalHint = "this is a bug in bmad-mcp, and effects of the call may remain: " +
+	"check the session with status before repeating anything; " +
 	"standard error of bmad-mcp, which hosts keep in their MCP logs, has the details"
 
-// Unexpected returns the error for something that cannot happen unless this program has a
-// bug, such as the value of a panic.
+// Unexpected returns the error for a cause that only a bug of this program can have, such
+// as the value of a panic.
 func Unexpected(cause any) *Error {
 	err, _ := cause.(error)
 	return &Error{Code: Internal, Message: fmt.Sprintf("internal error: %v", cause), Hint: internalHint, Err: err}
 }
 
-// OfDisk reports whether an error has come from the operating system, or from reading or
+// OfDisk reports whether an error comes from the operating system or from reading or
 // writing files.
 func OfDisk(err error) bool {
 	var inPath *fs.PathError
@@ -107,8 +107,8 @@ func OfDisk(err error) bool {
 	return false
 }
 
-// From returns err as an *Error. One that carries no code is a Storage error if the
-// disk has made it, a Conflict if the caller's time was up, and else Unexpected.
+// From returns err as an *Error. An error without a code becomes a Storage error if it is
+// OfDisk, a Conflict if the call was cancelled or timed out, and Unexpected otherwise.
 func From(err error) *Error {
 	if err == nil {
 		return nil
@@ -119,20 +119,20 @@ func From(err error) *Error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return New(Conflict, "the call was given up before it was done: %w", err).
-			WithHint("call status to see where the session stands, then repeat the call")
+		return New(Conflict, "the call was cancelled before it was done: %w", err).
+			WithHint("call status to see where the session is, then repeat the call")
 	case !OfDisk(err):
 		return Unexpected(err)
 	}
 	return &Error{
 		Code:    Storage,
 		Message: err.Error(),
-		Hint:    "nothing was changed; check free space and permissions of the project folder, then repeat the action",
+		Hint:    "nothing was changed; check the free space and the permissions of the project folder, then repeat the action",
 		Err:     err,
 	}
 }
 
-// Is reports whether err carries code.
+// Is reports whether err has the code.
 func Is(err error, code Code) bool {
 	return err != nil && From(err).Code == code
 }

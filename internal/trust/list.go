@@ -58,7 +58,7 @@ func (l list[T]) change(ctx context.Context, d dir, to func([]T) []T) error {
 	}
 	after := to(slices.Clone(before))
 	if slices.Equal(before, after) {
-		return d.SyncDir(".") // whoever changed it may not have come as far
+		return d.SyncDir(".") // its last writer may have crashed before this step
 	}
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Columns returns how many columns of a terminal a text takes: two for each wide character
+// Columns returns the width of a text in columns of a terminal: two for each wide character
 // of East Asian scripts, none for a mark that combines with the character before it.
 func Columns(text string) int {
 	n := 0
@@ -17,8 +17,8 @@ func Columns(text string) int {
 	return n
 }
 
-// Cut returns a text that takes at most n columns: as it is where it fits, else its
-// beginning with end behind it.
+// Cut returns text unchanged if it takes at most n columns, otherwise its beginning followed
+// by end, at most n columns together.
 func Cut(text string, n int, end string) string {
 	if Columns(text) <= n {
 		return text
@@ -32,7 +32,8 @@ func Cut(text string, n int, end string) string {
 	return text
 }
 
-// Clip returns text as it is, or, where it is longer, its first limit bytes and an ellipsis.
+// Clip returns text unchanged if it has at most limit bytes, otherwise its first limit bytes
+// followed by an ellipsis.
 func Clip(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -48,7 +49,7 @@ func columns(r rune) int {
 	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2
 	}
-	if r >= 0x1F300 && r <= 0x1FAFF { // emoji that the width tables call neutral are drawn wide
+	if r >= 0x1F300 && r <= 0x1FAFF { // emoji that are neutral in the width tables, and drawn wide
 		return 2
 	}
 	return 1

@@ -1,12 +1,13 @@
-// Package visible makes text that a model or a repository has written fit to be shown
-// to a person who decides by it: nothing in it steers the terminal, turns the direction
-// of writing, or is there without being seen. Such a character stands as the escape that
-// JSON has for it, so that machine-readable output keeps its meaning.
+// Package visible prepares text that a model or a repository has written for a person who
+// decides by it: no character controls the terminal, changes the direction of writing, or
+// stays invisible. Such a character is replaced by its JSON escape, so that machine-readable
+// output keeps its meaning.
 //
-//   - [Text] is for prose and documents: lines and emoji stay as they are.
+//   - [Text] is for prose and documents: lines and emoji stay unchanged.
 //   - [Line] is for one line of a form or a list: titles, questions, gaps.
-//   - [Exact] is for what a person allows or runs: every character is seen.
-//   - [NewWriter] puts Text over all that a program prints.
+//   - [Exact] is for commands and other text that a person allows or runs: every character
+//     is visible.
+//   - [NewWriter] applies Text to all output of a program.
 package visible
 
 import (
@@ -19,8 +20,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text with an escape for each character that steers a terminal or does not
-// show. Line breaks, tabs, the wide space of Chinese text, and the selectors and joiners
+// Text returns text with an escape for each character that controls a terminal or is
+// invisible. Line breaks, tabs, the wide space of Chinese text, and the selectors and joiners
 // inside an emoji stay.
 func Text(text string) string {
 	if !Hides(text) {
@@ -31,14 +32,14 @@ func Text(text string) string {
 	return f.out.String()
 }
 
-// Line returns text as Text does, in one line: each run of white space is one blank, and
-// there is none at the ends.
+// Line returns text as Text does, in one line: each run of white space becomes one space,
+// and is removed at the ends.
 func Line(text string) string {
 	return Text(strings.Join(strings.FieldsFunc(text, breaks), " "))
 }
 
-// Exact returns text with an escape for each character that is not seen by itself, those
-// that Text leaves to prose too. Only line breaks and tabs stay.
+// Exact returns text with an escape for each character that is not visible by itself,
+// including those that Text keeps. Only line breaks and tabs stay.
 func Exact(text string) string {
 	if !Hides(text) {
 		return text
@@ -61,14 +62,14 @@ func Hides(text string) bool {
 	return !utf8.ValidString(text) || strings.IndexFunc(text, hidden) >= 0
 }
 
-// Steers reports whether a text has control characters or turns the direction of writing, by
-// which it can look like another text. Nobody means to write them.
+// Steers reports whether a text has control characters or changes the direction of writing,
+// which can make it look like another text. Nobody writes them on purpose.
 func Steers(text string) bool {
 	return !utf8.ValidString(text) || strings.IndexFunc(text, steers) >= 0
 }
 
-// NewWriter returns a writer that passes what is written to w as Text has it. It keeps
-// the start of a character whose end has not been written yet.
+// NewWriter returns a writer that applies Text and passes the result to w. It holds back the
+// start of a character until its end has been written.
 func NewWriter(w io.Writer) io.Writer { return &writer{w: w} }
 
 type writer struct {
@@ -97,11 +98,11 @@ type filter struct {
 	out strings.Builder
 	// last and before are the two characters written before.
 	last, before rune
-	// held is what cannot be judged until more comes: part of a character, or of a keycap.
+	// held waits for more input: part of a character, or of a keycap.
 	held string
 }
 
-// add filters more of the stream; end says that there is no more.
+// add filters more of the stream; end is true at its end.
 func (f *filter) add(text string, end bool) {
 	text, f.held = f.held+text, ""
 	for text != "" {
@@ -133,8 +134,8 @@ func undecided(text string) bool {
 	return ok && !utf8.FullRuneInString(rest)
 }
 
-// joins reports whether a character that does not show by itself is a part of the emoji
-// around it.
+// joins reports whether a character that is invisible by itself is part of the emoji around
+// it.
 func (f *filter) joins(r rune, rest string) bool {
 	switch r {
 	case '\ufe0e', '\ufe0f':
@@ -145,12 +146,12 @@ func (f *filter) joins(r rune, rest string) bool {
 	return false
 }
 
-// symbol reports whether a character can be an emoji, or gives one its colour.
+// symbol reports whether a character can be an emoji or modifies the colour of one.
 func symbol(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sm) && !hidden(r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '‼' || r == '⁉'
 }
 
-// steers reports whether a character does something to a terminal besides being shown.
+// steers reports whether a character has an effect on a terminal besides being shown.
 func steers(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
@@ -161,7 +162,7 @@ func steers(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// hidden reports whether a character is not seen, or cannot be told from a blank.
+// hidden reports whether a character is invisible or looks like a space.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == ' ':
@@ -170,7 +171,7 @@ func hidden(r rune) bool {
 		return unicode.IsControl(r)
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // of class Cf, but drawn
 		return false
-	case r == '\u2800', r == '\U0001d159': // symbols that are drawn as nothing
+	case r == '\u2800', r == '\U0001d159': // symbols without a visible shape
 		return true
 	}
 	return steers(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector,

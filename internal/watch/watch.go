@@ -1,8 +1,8 @@
-// Package watch reports that something has changed in the projects it is given, whoever changed
-// it: another server, the terminal, an editor.
+// Package watch reports that something has changed in the projects it watches, no matter who
+// changed it: another server, the terminal, an editor.
 //
 // It reports only that there is a change, after a pause in which more may follow; the caller
-// looks for it. On file systems that do not report changes, such as NFS, it stays silent.
+// finds out which. On file systems that do not report changes, such as NFS, it stays silent.
 package watch
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// maxFolders bounds the folders that are watched at once; systems give some thousands.
+// maxFolders bounds the folders that are watched at once; systems allow a few thousand.
 const maxFolders = 1000
 
-// pause is how long changes are gathered: one action writes several files.
+// pause is the time in which changes are collected: one action writes several files.
 const pause = 100 * time.Millisecond
 
 // kind is the part of a watched folder that matters.
@@ -46,7 +46,7 @@ type Watcher struct {
 	folders map[string]kind
 }
 
-// New returns a watcher that calls changed, never twice at once, until it is closed.
+// New returns a watcher that calls changed until it is closed, one call at a time.
 func New(changed func(), log *slog.Logger) (*Watcher, error) {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *Watcher) add(name string, k kind) bool {
 	return false
 }
 
-// found ends the waiting in a folder of which nothing else matters.
+// found stops watching a folder that was watched only until something appears in it.
 func (w *Watcher) found(name string) {
 	if w.folders[name] == awaited {
 		w.forget(name)
@@ -115,7 +115,7 @@ func (w *Watcher) forget(name string) {
 	_ = w.fs.Remove(name) // it may be gone already
 }
 
-// Close ends the watching, and returns when changed is not called any more.
+// Close stops watching and returns once changed is not called any more.
 func (w *Watcher) Close() error {
 	err := w.fs.Close()
 	<-w.ended
@@ -153,8 +153,8 @@ func (w *Watcher) run() {
 	}
 }
 
-// matters tells changes that people may have asked for from temporary files, and follows folders
-// that come and go.
+// matters distinguishes the changes that a caller wants from those of temporary files, and
+// follows folders that appear and disappear.
 func (w *Watcher) matters(event fsnotify.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

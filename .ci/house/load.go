@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// measure reads the module in dir: the text of every Go file outside testdata and hidden folders,
+// and the types of each package as it is built here.
+func measure(dir string) (*figures, error) {
+	f := &figures{packages: map[string]arrows{}}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != dir && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go":
+			return nil
+		}
+		return f.file(dir, path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, f.load(dir)
+}
+
+// file adds what the text of a file shows.
+func (f *figures) file(dir, path string) error {
+	data, err := os.ReadFile(path) //nolint:gosec // a file of the module
+	if err != nil {
+		return err
+	}
+	name, err := filepath.Rel(dir, path)
+	if err != nil {
+		return err
+	}
+	f.lines(filepath.ToSlash(name), data)
+	if strings.HasSuffix(path, "_test.go") {
+		return nil
+	}
+	set := token.NewFileSet()
+	syntax, err := parser.ParseFile(set, path, data, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	f.syntax(set, syntax)
+	return nil
+}
+
+// listed is a package as go list describes it.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+	Module                  *struct {
+		Main bool
+		Path string
+	}
+}
+
+// load adds what the types show. The imports come from the compiler's own export data.
+func (f *figures) load(dir string) error {
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	exports := map[string]string{}
+	set := token.NewFileSet()
+	imports := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	// Dependencies come before the packages that import them.
+	for packages := json.NewDecoder(bytes.NewReader(out)); ; {
+		var l listed
+		if err := packages.Decode(&l); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("go list: %w", err)
+		}
+		exports[l.ImportPath] = l.Export
+		if l.Module == nil || !l.Module.Main {
+			continue
+		}
+		if err := f.check(set, imports, l); err != nil {
+			return err
+		}
+	}
+}
+
+// check checks the types of a package and adds them with its arrows.
+func (f *figures) check(set *token.FileSet, imports types.Importer, l listed) error {
+	var files []*ast.File
+	for _, name := range l.GoFiles {
+		file, err := parser.ParseFile(set, filepath.Join(l.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, file)
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, err := (&types.Config{Importer: imports}).Check(l.ImportPath, set, files, info)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimPrefix(l.ImportPath, l.Module.Path+"/")
+	f.types(name, pkg)
+	f.packages[name] = between(set, pkg, info.Uses)
+	return nil
+}
