@@ -32,7 +32,7 @@ func TestRepositories(t *testing.T) {
 	const added, own = "git+https://example.org/a/method.git", "git+https://example.org/b/method.git"
 	write(filepath.Join(home, "config", filepath.FromSlash(config.UserFile)), "sources:\n  - "+added+"\n")
 	write(filepath.Join(project, filepath.FromSlash(config.ProjectFile)), "sources:\n  - "+own+"\n")
-	state := trust.Folder(filepath.Join(home, "state"))
+	state := trust.UserState(filepath.Join(home, "state"))
 	r := library.Repositories{
 		Settings: config.Source{UserFolder: filepath.Join(home, "config")}, State: state,
 		Open: durable.OpenDir, Now: func() time.Time { return time.Unix(0, 0).UTC() },
