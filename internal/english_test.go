@@ -19,9 +19,7 @@ import (
 // findings has to be taken off.
 var englishTodo = []string{
 	"internal/engine",
-	"internal/fault",
 	"internal/mcpserver",
-	"internal/visible",
 	"internal/workflow",
 	"prompts",
 }

@@ -113,7 +113,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	if stage.Kind == workflow.KindBuild {
 		a.Scope = intList(env.object["sprints"])
 		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
-			a.Defect = `names "sprints" that are no numbers`
+			a.Defect = `names "sprints" that are not numbers`
 		}
 		a.Resolved = readResolved(env.object["resolved"])
 	}
