@@ -207,10 +207,11 @@ func onward(s *workflow.Session) engine.Request {
 	fresh := st.ID == first.ID && s.Current().Iteration == 0
 	switch st.Kind {
 	case workflow.KindDocument:
+		document := "# " + strings.ToUpper(string(st.ID[:1]))
 		if fresh {
-			return submit(st.ID, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)
+			return submit(st.ID, `{"document":"`+document+`","quality_score":70,"questions":["Who?","When?"]}`)
 		}
-		return submit(st.ID, `{"prd_updated":"# P","quality_score":95}`)
+		return submit(st.ID, `{"document":"`+document+`","quality_score":95}`)
 	case workflow.KindPlan:
 		return submit(st.ID, "# S\n## Sprint 1: one\n## Sprint 2: two")
 	case workflow.KindVerdict:
