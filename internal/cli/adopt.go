@@ -11,7 +11,7 @@ import (
 func adoptCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "adopt [TASK]",
-		Short: "Accept a session that was changed by other hands, as it is",
+		Short: "Accept a session that was changed by other hands, as it stands",
 		Long: `Shows how a session differs from this machine's record of it, and from which
 entry on, and asks whether to go on from it as it stands. Your answer becomes an entry of
 the history, with what was found; log goes on showing it. What nothing vouches for stays

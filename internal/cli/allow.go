@@ -95,7 +95,8 @@ func listWants(a *app, cwd string, wants []engine.Want) error {
 	return nil
 }
 
-// wantJSON is one thing to allow. A command has its setter unless that is the project's file.
+// wantJSON is one thing to allow. Who has set a command stands there where it is not the
+// project's file.
 func wantJSON(w engine.Want) map[string]any {
 	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
 	if w.SetBy != "" && w.SetBy != workflow.SetByProject {
@@ -118,7 +119,7 @@ func scriptNames(w engine.Want) []string {
 	return names
 }
 
-// aboutWant names the setter of a command and the files of the project that it names.
+// aboutWant says who has set a command, and which files of the project it names.
 func aboutWant(w engine.Want) []string {
 	var out []string
 	switch w.SetBy {
@@ -135,7 +136,7 @@ func aboutWant(w engine.Want) []string {
 	return out
 }
 
-// question returns the question for the person.
+// question is what the person is asked about something.
 func question(w engine.Want) string {
 	switch w.Kind {
 	case trust.KindRubric:
@@ -171,7 +172,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []engine.Want) error
 		for _, text := range append(scriptNames(w), w.Text) {
 			if visible.Steers(text) {
 				return fault.New(fault.InvalidArgument, "the %s for %s has control characters, with which it could look like another: %q", w.Kind, w.Use, text).
-					WithHint("remove them from the settings, or from the file's name")
+					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
 		fmt.Fprintf(a.out, "\n%s (%s): %s?\n\n%s\n\n", w.Kind, w.Use, question(w), indent(indent(visible.Exact(w.Text))))

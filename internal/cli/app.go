@@ -19,20 +19,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// app is the state that the subcommands share.
+// app is what the subcommands share.
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	// raw is the unfiltered output, for the protocol and for pagers.
+	// raw is the output as it is, for the protocol and for pagers.
 	raw      io.Writer
 	log      *slog.Logger
 	engine   *engine.Engine
 	library  *library.Library
 	settings config.Source
-	// reach judges the folders that an assistant on stdio may use; nil for a person at a
-	// terminal.
+	// reach is what an assistant on stdio may use; nil where a person works at a terminal.
 	reach *reach.Reach
-	// hostConfirm is the setting of the folder that the program works for.
+	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
 	// toolsets are those of the same folder, or of --toolsets.
 	toolsets []config.Toolset
@@ -43,8 +42,8 @@ type app struct {
 	asJSON bool   // --json
 }
 
-// stateFolder returns the folder for per-user state, shared by all projects; "" if there is
-// no home folder.
+// stateFolder is where the program keeps what is the person's and no project's; "" where
+// there is no home.
 func (a *app) stateFolder() string {
 	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
 		return filepath.Join(state, "bmad-mcp")
@@ -71,7 +70,7 @@ func (a *app) openProject() *durable.Dir {
 }
 
 // userFolder returns a folder of the user by the XDG base directory rules: the
-// variable if it is an absolute path, otherwise the default below the home folder.
+// variable if it is an absolute path, else the default below the home folder.
 func userFolder(variable, below string) string {
 	if v := os.Getenv(variable); filepath.IsAbs(v) {
 		return v
@@ -83,8 +82,8 @@ func userFolder(variable, below string) string {
 	return filepath.Join(home, filepath.FromSlash(below))
 }
 
-// project returns the folder of a command: --cwd, or else the nearest folder upwards
-// that has sessions, or else the working folder.
+// project returns the folder a command is for: --cwd, else the nearest folder
+// upwards that has sessions, else the working folder.
 func (a *app) project() (string, error) {
 	if a.cwd != "" {
 		return filepath.Abs(a.cwd)
@@ -123,8 +122,8 @@ func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, err
 	return s, err
 }
 
-// inspect returns the session that the arguments name, the check of its history, and its
-// project.
+// inspect returns the session that the arguments name, what is found of its history, and
+// its project.
 func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
 	req, err := a.request(args)
 	if err != nil {

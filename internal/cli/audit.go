@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// auditCall has the flags and arguments of the audit command.
+// auditCall is what the audit command was asked for.
 type auditCall struct {
 	file, stage, format, rubric string
 	from, objective             string
@@ -25,7 +25,7 @@ type auditCall struct {
 	min                         float64
 }
 
-// auditReport is the JSON output of the audit command.
+// auditReport is what the audit command prints as JSON.
 type auditReport struct {
 	File     string                  `json:"file"`
 	Stage    workflow.StageID        `json:"stage"`
@@ -73,9 +73,9 @@ The exit code is 1 where the score is below --min, else 0.`,
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
 	flags.StringVar(&plan, "plan", "", "sprint plan to trace to")
-	flags.StringVar(&call.objective, "objective", "", "the objective, in the person's words")
+	flags.StringVar(&call.objective, "objective", "", "what was asked for, in the person's words")
 	flags.StringVar(&call.rubric, "rubric", "", "your own rubric: a YAML file, or a folder with <stage>.yaml")
-	flags.Float64Var(&call.min, "min", 0, "lowest acceptable score")
+	flags.Float64Var(&call.min, "min", 0, "lowest score that is well")
 	flags.StringVar(&call.format, "format", "text", "text, json or sarif")
 	return cmd
 }
@@ -143,11 +143,11 @@ func auditedStage(a *app, call auditCall) (*workflow.Definition, workflow.Stage,
 		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", call.stage).
 			WithHint("the stages are: %s", ids)
 	}
-	return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "the stage is not clear from the name %s", filepath.Base(call.file)).
+	return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "the name %s does not tell the stage", filepath.Base(call.file)).
 		WithHint("pass --stage: %s", ids)
 }
 
-// loadRubric returns the rubric at a path, a file or a folder of rubrics, or the built-in one.
+// loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
 func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
 	if name == "" {
 		return audit.Load(nil, w, stage)
@@ -170,8 +170,8 @@ func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition
 	return audit.Parse(name, w, stage, data)
 }
 
-// earlierDocuments reads the documents of earlier stages: as named, or by their usual names
-// in --from or beside the file. Only a named one has to exist.
+// earlierDocuments reads the documents of the stages before: as named, or by their
+// names in --from or beside the file. Only a named one must be there.
 func earlierDocuments(ctx context.Context, a *app, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
 	folder := call.from
 	if folder == "" && call.file != "-" {

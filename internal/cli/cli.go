@@ -18,14 +18,14 @@ import (
 
 // Main runs the program and returns its exit code.
 func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
-	// A client that closes our output must not kill the process in the middle of an action.
+	// A client that closes our output must not kill us half way through an action.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal cancels the context; after stop, a second one ends the process.
+	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	// Text of a model or a repository must not control the terminal.
+	// Text of a model or a repository must not move the cursor over our output.
 	a := &app{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), raw: out}
 	defer func() {
 		if p := recover(); p != nil {
@@ -40,7 +40,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
 	if a.library != nil {
-		a.library.Close() // a running fetch would otherwise count as failed
+		a.library.Close() // a fetch that is under way would otherwise count as one that failed
 	}
 	switch {
 	case err == nil:
@@ -52,7 +52,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	case errors.Is(err, errUnvouched):
 		return exitNotFound
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(errOut, "bmad-mcp: interrupted; bmad-mcp task status shows where a session is")
+		fmt.Fprintln(errOut, "bmad-mcp: interrupted; bmad-mcp task status says where a session stands")
 		return exitInterrupted
 	}
 	return a.fail(err)

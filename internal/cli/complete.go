@@ -26,7 +26,7 @@ func stageIDs(a *app) []string {
 	return out
 }
 
-// workflows returns those that can be used in the project, or the built-in ones outside a project.
+// workflows are those that can be used in the project, or the built-in ones where there is none.
 func workflows(a *app) []config.Workflow {
 	req, err := a.request(nil)
 	if err != nil || a.engine == nil {

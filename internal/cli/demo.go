@@ -22,14 +22,14 @@ var demoFiles embed.FS
 
 // demoStep is one call of the demo and its cause.
 type demoStep struct {
-	// said is the person's words; did describes an act of the assistant itself.
+	// said is what the human said; did is what the assistant did of its own.
 	said, did string
 	// file is the sample that is written into the project and submitted by its path.
 	file string
 	args map[string]any
-	// form is the person's input if the call shows a form.
+	// form is what the human fills in if the call shows them a form.
 	form map[string]any
-	// place is the expected stage and state; a person who fills in the forms can go elsewhere.
+	// place is where that leads; a person who fills the forms in can go elsewhere.
 	place string
 }
 
@@ -39,7 +39,7 @@ func demoSteps() []demoStep {
 	submit := func(stage, file string) map[string]any {
 		return map[string]any{"action": "submit", "stage": stage, "claude_result_path": "drafts/" + file}
 	}
-	// A gate is decided in the form: the call that shows it does not decide for the person.
+	// A gate is decided in the form: the call that shows it says nothing for the human.
 	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
@@ -104,7 +104,7 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 		return fault.From(err)
 	}
 	defer func() { _ = client.Close() }()
-	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe person's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
+	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
 	for _, step := range demoSteps() {
 		person.next = step.form
 		over, err := playStep(ctx, a, client, dir, step)

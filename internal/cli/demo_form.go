@@ -15,14 +15,14 @@ import (
 // demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
 type demoPerson struct {
 	app *app
-	// next is the input of the script.
+	// next is what the script fills in.
 	next map[string]any
-	// terminal is nil if the script fills in the forms.
+	// terminal is nil where the script does.
 	terminal *terminal
 }
 
-// reading is how long the scripted person takes: the server does not accept a faster answer as
-// a person's.
+// reading is how long the scripted person takes: the server takes no faster answer for a
+// person's.
 const reading = 1200 * time.Millisecond
 
 // fill shows a form as a host in a terminal does, and answers it.
@@ -59,7 +59,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 	return answer, nil
 }
 
-// field returns the value for one field.
+// field returns what goes into one field.
 func (p *demoPerson) field(ctx context.Context, name string, values []string) (string, error) {
 	for p.terminal != nil {
 		text, err := p.terminal.line(ctx, "   │ > ")
@@ -87,7 +87,7 @@ func (p *demoPerson) field(ctx context.Context, name string, values []string) (s
 	return text, nil
 }
 
-// fieldChoices returns the values that a field offers, with their labels.
+// fieldChoices returns the values of a field that offers some, and how they read.
 func fieldChoices(field map[string]any) (values, labels []string) {
 	list, _ := field["oneOf"].([]any)
 	for _, item := range list {

@@ -36,7 +36,7 @@ The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, fix) },
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "repair everything that can be rebuilt")
+	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	return nil
 }
 
-// openFolder opens the folder of the project to check.
+// openFolder opens the folder of the project to look after.
 func openFolder(a *app) (*durable.Dir, error) {
 	cwd, err := a.project()
 	if err != nil {
@@ -108,8 +108,8 @@ func checkSettings(a *app, cwd string) doctor.Check {
 	return c
 }
 
-// checkFolders lists the folders in which assistants may work besides those that their hosts
-// have open, and names the recorded ones that do not count.
+// checkFolders says in which folders assistants may work besides those that their hosts have
+// open, and names those on record that do not count.
 func checkFolders(a *app) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
 	rows, err := projectRows(a)
@@ -164,7 +164,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 	return c, nil
 }
 
-// maxLeftOut bounds the problems of an installation that doctor names.
+// maxLeftOut bounds what doctor names of an installation's problems.
 const maxLeftOut = 10
 
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them
@@ -192,7 +192,7 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 	return []doctor.Check{c}
 }
 
-// checkPolicy names the settings that do not count, and everything that has to be allowed.
+// checkPolicy names the settings that do not count, and what waits to be allowed.
 func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {
@@ -248,7 +248,7 @@ func printFixed(a *app, f doctor.Fixed) {
 	}
 }
 
-// shownItems is how many items of one check are printed.
+// shownItems is how many places of one check are printed.
 const shownItems = 10
 
 func printReport(a *app, r doctor.Report) {

@@ -20,7 +20,7 @@ const (
 	exitNotAllowed = 5
 	exitGate       = 6
 	exitInternal   = 7
-	// exitInterrupted is the code that shells use for SIGINT.
+	// exitInterrupted is what shells make of SIGINT.
 	exitInterrupted = 130
 )
 
@@ -31,7 +31,7 @@ const exitHelp = `Exit codes:
   3  no such session, task or file
   4  another call got there first, or the call is ambiguous
   5  the session's stage or state does not allow it
-  6  a person has to decide first
+  6  a human decision is needed first
   7  bmad-mcp itself failed, which is a bug; standard error has the details
   130  interrupted`
 
@@ -41,10 +41,10 @@ var errReported = errors.New("reported")
 // errPending ends the program with exitGate: a decision was needed and not given.
 var errPending = errors.New("pending")
 
-// errUnvouched ends the program with exitNotFound: the seal to check against is missing.
+// errUnvouched ends the program with exitNotFound: a seal that would tell is not there.
 var errUnvouched = errors.New("unvouched")
 
-// plainFlagError removes the flag library's text about Go's parsers.
+// plainFlagError takes out what the flag library says of Go's parsers.
 func plainFlagError(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
 	return text

@@ -128,8 +128,8 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	return decided(a, cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
 }
 
-// leaveCommand is a decision of the person at this terminal to end a session, or to return it
-// to an earlier stage.
+// leaveCommand is a decision of the person at this terminal to take a session away from
+// where it stands.
 func leaveCommand(a *app, action workflow.Action, short string) *cobra.Command {
 	var stage string
 	cmd := &cobra.Command{

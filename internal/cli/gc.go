@@ -85,7 +85,7 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 	return nil
 }
 
-// forgetGone removes this machine's records of sessions that no longer exist.
+// forgetGone trims what this machine has recorded of sessions that are gone.
 func forgetGone(ctx context.Context, a *app, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))

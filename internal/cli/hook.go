@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	// maxHookInput bounds the read of an event, which may contain a whole document.
+	// maxHookInput bounds what is read of an event: it may hold a whole document.
 	maxHookInput = 64 << 20
-	// maxTurn bounds the read of a turn, in bytes: only a few words of it are kept.
+	// maxTurn bounds what is read of a turn, in bytes: a few words are kept of it.
 	maxTurn = 64 << 10
-	// turnsKept is how long the turn of a silent conversation is kept.
+	// turnsKept is how long the turn of a conversation that nothing was heard of is kept.
 	turnsKept = 7 * 24 * time.Hour
 )
 
 func hookCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook claude-code",
-		Short: "Handle an event of Claude Code, for its plugin",
+		Short: "Look at an event of Claude Code, for its plugin",
 		Long: `Read an event of Claude Code on the input, as its hooks get them, and keep the
 assistant from deciding at a gate in the turn in which it handed the draft in, unless
 you have said so in that turn: by /bmad:confirm or /bmad:approve, in the words of your
@@ -53,8 +53,8 @@ made. What it remembers of a conversation is in the state folder, under turns.`,
 	}
 }
 
-// runHook never fails: an event that it does not understand must not keep the person from
-// working, and the server holds its gates without it.
+// runHook never fails: what it cannot make out must not keep the person from working, and
+// the server holds its gates without it.
 func runHook(ctx context.Context, a *app) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -66,14 +66,14 @@ func runHook(ctx context.Context, a *app) {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
 		return
 	}
-	e.Program, _ = os.Executable() // on failure, only its usual name is known
+	e.Program, _ = os.Executable() // else only its usual name is known
 	if err := keepTyped(ctx, a, e); err != nil {
 		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot keep what you typed, so you will be asked:", err)
 	}
 	file := turnFile(a, e.SessionID)
 	var turn claudehook.Turn
 	if data, err := durable.ReadPath(file, maxTurn); err == nil {
-		_ = json.Unmarshal(data, &turn) // a broken one starts over
+		_ = json.Unmarshal(data, &turn) // one that is broken is begun anew
 	}
 	if reason := turn.Refuse(e); reason != "" {
 		if answer, err := claudehook.Answer(reason); err == nil {
@@ -91,8 +91,8 @@ func runHook(ctx context.Context, a *app) {
 }
 
 // keepTyped keeps a decision that the person typed as a command, for the assistant's call
-// that the command makes. If it could mean more than one gate, or none, nothing is kept,
-// and they are asked as usual.
+// that the command makes. Where it could mean more than one gate, or none, nothing is kept,
+// and they are asked as ever.
 func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	var action workflow.Action
 	decision := workflow.DecisionApprove
@@ -120,7 +120,7 @@ func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	return a.trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: a.engine.Now()})
 }
 
-// turnFile returns the path of a conversation's turn.
+// turnFile returns where the turn of a conversation is kept.
 func turnFile(a *app, session string) string {
 	folder := a.stateFolder()
 	if folder == "" || session == "" {
@@ -143,7 +143,7 @@ func keepTurn(a *app, file string, turn claudehook.Turn) error {
 	return os.WriteFile(file, data, 0o600)
 }
 
-// forgetTurns removes the turns of old conversations.
+// forgetTurns removes the turns of conversations that are long over.
 func forgetTurns(a *app, folder string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// maxInput bounds the read of standard input, in bytes: the largest submission that can be
-// configured.
+// maxInput is the most that is read of standard input, in bytes: the largest submission
+// that can be configured.
 const maxInput = 1 << 30
 
 // readAll reads standard input until it ends or ctx does.
@@ -32,9 +32,9 @@ func (a *app) readNamed(ctx context.Context, name string, limit int64) ([]byte, 
 	return readPath(ctx, name, limit)
 }
 
-// readPath reads a file that the person names. A file in /dev, such as the shell's for
-// <(command), is read like a pipe; any other has to be a regular file: a pipe in a project
-// could block the program for ever.
+// readPath reads a file that the person names. One of /dev, as the shell makes for
+// <(command), is read as it comes; any other has to be a regular file: a pipe that lies in
+// a project may be there to be waited for.
 func readPath(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if !strings.HasPrefix(filepath.ToSlash(name), "/dev/") {
 		return durable.ReadPath(name, limit)

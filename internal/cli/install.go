@@ -29,7 +29,7 @@ func installCommand(a *app) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install [HOST...]",
-		Short: "Add this server to the hosts on this machine",
+		Short: "Tell the hosts on this machine about this server",
 		Long: `Tell hosts (` + strings.Join(hosts.IDs(), ", ") + `) about
 this server: those that are named, else all that are found on this machine. The change
 is shown as a diff and written; everything else in the file stays as it is, and the file
@@ -58,7 +58,7 @@ func uninstallCommand(a *app) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall [HOST...]",
-		Short: "Remove this server from the hosts' settings",
+		Short: "Take this server out of the hosts' settings",
 		Long: `Take the entry that install makes out of hosts (` + strings.Join(hosts.IDs(), ", ") + `):
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
@@ -74,12 +74,12 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.scope, "scope", "user", "user (all your projects) or project (everyone who works in this one)")
 	flags.StringVar(&f.name, "name", "bmad", "name of the server in the host")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and change nothing")
-	flags.BoolVar(&f.force, "force", false, "also if the name is another server's")
+	flags.BoolVar(&f.force, "force", false, "also where the name is another server's")
 	// The error is for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// serverName matches the names that every host accepts; Claude Code rejects others.
+// serverName is what every host takes for a name; Claude Code refuses others.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // which returns the hosts that a command is for.
@@ -103,8 +103,8 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	return out, nil
 }
 
-// chooseHosts returns the hosts of a command, and their machine: the named ones, or else the
-// wanted ones that have settings in the scope.
+// chooseHosts returns the hosts that a command is for, and their machine: those that are named,
+// else those that have settings in the scope and are wanted.
 func chooseHosts(a *app, f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
 	named, err := f.which(names)
 	if err != nil {
@@ -148,7 +148,7 @@ func runUninstall(ctx context.Context, a *app, f installFlags, names []string) e
 	if err != nil {
 		return err
 	}
-	self, _ := os.Executable() // on failure, only our usual name is recognized
+	self, _ := os.Executable() // without it, only the usual name is known for ours
 	plan := hosts.Plan{Machine: m, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
 	return applyChanges(ctx, a, chosen, plan.Uninstall, f.dryRun)
 }
@@ -176,7 +176,7 @@ func applyChanges(ctx context.Context, a *app, chosen []hosts.Host, plan func(ho
 	return nil
 }
 
-// hostMachine returns this machine, with the project for entries of the project scope.
+// hostMachine returns this machine, with the project that entries of the project are for.
 func hostMachine(a *app, f installFlags) (hosts.Machine, error) {
 	project, err := a.project()
 	if err != nil || f.scope != string(hosts.Project) {
@@ -187,7 +187,7 @@ func hostMachine(a *app, f installFlags) (hosts.Machine, error) {
 	}
 	m := hosts.This(project)
 	if info, err := os.Stat(project); err != nil || !info.IsDir() {
-		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not created for you")
+		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not made for you")
 	}
 	if project == filepath.Dir(project) || m.Home != "" && hosts.SameFile(project, m.Home) {
 		return m, fault.New(fault.InvalidArgument, "%s is not a project", project).WithHint("go into the project, or pass --cwd with its folder")

@@ -38,7 +38,7 @@ func printChange(a *app, c hosts.Change) {
 	}
 }
 
-// shellWords renders a command as typed in a shell.
+// shellWords shows a command as one would type it.
 func shellWords(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -55,7 +55,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 		},
 	}
 	cmd.Flags().StringVar(&module, "module", "", "only those of this module")
-	cmd.Flags().BoolVar(&table, "table", false, "print the table even if the output is not a terminal")
+	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")
 	if kind == catalog.Workflow {
 		cmd.Flags().StringVar(&category, "phase", "", "only those of this phase: analysis, planning, solutioning, implementation, anytime")
 	}
@@ -96,5 +96,5 @@ func itemTable(a *app, items []catalog.Item, none string) error {
 	return a.table([]string{"NAME", "MODULE", "CODE", "FROM", "TITLE", "WHAT IT IS"}, rows)
 }
 
-// methodWays are the terminal's commands for the items that a document refers to.
+// methodWays are how a document's reader reaches what it names, at a terminal.
 var methodWays = library.ToolNames{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}

@@ -13,10 +13,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// newLibrary creates the library of the BMAD method. open opens the folder of a project, now is
-// the clock. A shared library serves nothing from the person's home folder.
+// newLibrary makes what serves the BMAD method. open opens the folder of a project, now is
+// the clock. A shared one serves nothing of the person's home.
 func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func() time.Time, shared bool) *library.Library {
-	home, _ := os.UserHomeDir() // without a home folder nothing of the person's is served
+	home, _ := os.UserHomeDir() // without a home nothing of the person's is served
 	if shared {
 		home = ""
 	}
@@ -32,7 +32,8 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 	})
 }
 
-// repositories returns the git repositories of the method, with the program's clock and folders.
+// repositories returns the git repositories of the method, as the engine's clock and folders
+// have them.
 func (a *app) repositories() library.Repositories {
 	return a.repositoriesOf(a.engine.Projects().OpenFolder, a.engine.Clock)
 }
@@ -45,8 +46,8 @@ func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	return r
 }
 
-// snapshot returns the method's installations for the folder of the command. It waits for a
-// repository that was never fetched: a terminal gets no later notice of it.
+// snapshot returns the method's installations for the folder that the command is for. A
+// repository that was never fetched is waited for: nobody else will tell that it has come.
 func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 	folder, err := a.project()
 	if err == nil && a.cwd != "" {

@@ -50,7 +50,7 @@ not vouch for all entries, as after work on another machine.
 				return printLogJSON(a, s, v, steps)
 			}
 			if len(steps) == 0 {
-				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it is at %s\n", s.TaskName, s.Place())
+				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it stands at %s\n", s.TaskName, s.Place())
 				return nil
 			}
 			return printLog(a, s, v, steps)
@@ -60,9 +60,9 @@ not vouch for all entries, as after work on another machine.
 	return cmd
 }
 
-// verifyLog prints whether the history is unchanged, or the first entry that is not.
+// verifyLog says whether the history is as it was written, and since when it is not.
 func verifyLog(a *app, s *workflow.Session, v workflow.Verification) error {
-	_, err := a.trust().ReadSigner() // report a broken key, which the check itself ignores
+	_, err := a.trust().ReadSigner() // a key that is broken would have been passed over
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,9 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	case workflow.ChainAdopted:
 		fmt.Fprintf(a.out, "Since then nothing shows a change, and the newest entry is sealed (%d).\n", v.Entries)
 	case workflow.ChainHolds:
-		fmt.Fprintf(a.out, "%s: the history is unchanged, and sealed (%d).\n", s.TaskName, v.Entries)
+		fmt.Fprintf(a.out, "%s: the history is as it was written, and sealed (%d).\n", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
-		fmt.Fprintf(a.out, "%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who removed the seal.\n", s.TaskName, v.Problem)
+		fmt.Fprintf(a.out, "%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.\n", s.TaskName, v.Problem)
 	default:
 		since := ""
 		if v.BrokenAt != nil {
@@ -102,7 +102,7 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 		fmt.Fprintf(a.out, "%s: the history does not hold from entry %d on%s: %s.\n", s.TaskName, v.Broken, since, v.Problem)
 	}
 	if len(v.OtherKeys) > 0 {
-		fmt.Fprintf(a.out, "It was sealed with other keys too, which this machine does not have: %s.\n", joinWords(v.OtherKeys))
+		fmt.Fprintf(a.out, "It was sealed with other keys too, which are not here: %s.\n", joinWords(v.OtherKeys))
 	}
 }
 
@@ -158,8 +158,8 @@ func resultText(e workflow.Transition) string {
 	return ""
 }
 
-// printLogJSON prints the entries of the session's history, each with the seconds for which
-// the session had waited for the person.
+// printLogJSON prints the entries of the session's history, each with the seconds that
+// the session had waited for the human.
 func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,

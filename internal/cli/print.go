@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// printReply prints a reply: as the tool returns it, or as text for people.
+// printReply prints a reply: as the tool gives it, or as text for people.
 func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 	if a.asJSON {
 		return a.printJSON(r)
@@ -81,11 +81,11 @@ func (a *app) printJSON(v any) error {
 }
 
 func (a *app) printFailure(f *fault.Error) {
-	// A failed write cannot be reported anywhere.
+	// Where it cannot be written there is nowhere to say so.
 	_ = a.printJSON(mcpserver.NewFailure(f))
 }
 
-// plain removes the emphasis from Markdown for chat windows.
+// plain takes the emphasis out of Markdown that is for chat windows.
 func plain(markdown string) string {
 	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
 }
@@ -118,7 +118,7 @@ func nextCommands(r *engine.Reply) string {
 	return b.String()
 }
 
-// shellWord quotes a text for a shell if necessary.
+// shellWord quotes a text for a shell, where it needs that.
 func shellWord(text string) string {
 	if text != "" && strings.IndexFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:", r)
@@ -133,7 +133,7 @@ func joinWords(words []string) string { return strings.Join(words, ", ") }
 // oneLine puts a text into one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// counted returns text such as "1 agent" or "2 agents".
+// counted says "1 agent", "2 agents".
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -187,14 +187,14 @@ func clipRunes(text string, most int) string {
 	return text
 }
 
-// widestLine is the width of a table if the terminal's is unknown.
+// widestLine is how wide a table may be where the terminal does not say.
 const widestLine = 160
 
 // indent puts two blanks before each line.
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
-// grantText describes the channel of a decision and how long it took. An unvouched entry is
-// quoted, not repeated as a fact.
+// grantText says by which channel a decision came, and how long it took. What an entry says
+// that nothing vouches for is not repeated as if it had happened.
 func grantText(g *workflow.Grant, unvouched bool) string {
 	switch {
 	case g == nil:
@@ -217,9 +217,9 @@ func adoptionText(a *workflow.Adoption) string {
 	return fmt.Sprintf("changed from entry %d on: %s", a.From, a.Problem)
 }
 
-// warnOfChanges prints a warning if a session was changed by other hands.
+// warnOfChanges says so where a session was changed by other hands.
 func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Changed() {
-		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
+		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
 	}
 }

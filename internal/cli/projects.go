@@ -63,11 +63,11 @@ type projectRow struct {
 	// Counts is false where the rules, or the disk, keep it out; Why says which.
 	Counts bool   `json:"counts"`
 	Why    string `json:"why,omitempty"`
-	// Missing is true if it does not exist now.
+	// Missing is true where it is not there now.
 	Missing bool `json:"missing,omitempty"`
 }
 
-// projectRows returns the recorded folders, one row for each record.
+// projectRows returns the folders on record, each once for where it is recorded.
 func projectRows(a *app) ([]projectRow, error) {
 	places, err := recordedPlaces(a)
 	rules := reach.NewRules(nil, os.Environ())
@@ -117,11 +117,11 @@ func listProjects(a *app) error {
 	return nil
 }
 
-// addProject records a folder. A folder that cannot be a project is refused; about an unusual
-// one the person is asked.
+// addProject records a folder. One that can be no project is refused; about one that is
+// unusual the person is asked.
 func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if variable := assistantHere(); variable != "" {
-		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and only the person decides where assistants may work", variable).
+		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and where assistants may work is the person's to say", variable).
 			WithHint("run it in a terminal of your own")
 	}
 	folder, err := filepath.Abs(name)
@@ -170,7 +170,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	return nil
 }
 
-// unusual returns the reason why a folder is unlikely to contain projects; "" if there is none.
+// unusual says why a folder is hardly one of projects; "" where it may well be.
 func unusual(rules reach.Rules, real string) string {
 	if why := rules.Judge(real, reach.Asked); why != "" {
 		return why

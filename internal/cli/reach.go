@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// The places that record folders in which assistants may work.
+// Where a folder is recorded in which assistants may work.
 const (
 	fromTerminal = "added"
 	fromForm     = "form"
@@ -23,7 +23,7 @@ const (
 	fromSessions = "sessions"
 )
 
-// recorded is a folder in which assistants may work if the rules permit it.
+// recorded is a folder in which assistants may work, if the rules let it be.
 type recorded struct {
 	reach.Place
 	from string
@@ -31,7 +31,7 @@ type recorded struct {
 
 func knownProjects(a *app) project.Known { return project.Known{Folder: a.stateFolder()} }
 
-// recordedPlaces returns the recorded folders, with the first problem in reading them.
+// recordedPlaces returns the folders that are on record, with the first problem in reading them.
 func recordedPlaces(a *app) (out []recorded, err error) {
 	places, err := a.trust().Places()
 	for _, p := range places {
@@ -59,8 +59,8 @@ func recordedPlaces(a *app) (out []recorded, err error) {
 	return out, err
 }
 
-// newReach returns the judge of the folders that an assistant on stdio may use, for a server
-// that was started for certain folders.
+// newReach returns what an assistant on stdio may use, where the server was started for
+// some folders.
 func newReach(a *app, opened []string) *reach.Reach {
 	o := reach.Options{
 		Rules: reach.NewRules(nil, os.Environ()),
@@ -86,9 +86,9 @@ func newReach(a *app, opened []string) *reach.Reach {
 	return reach.New(o)
 }
 
-// stdioPlaces returns the working folder of a server on stdio, and the folders that it was
-// started for: those that the host names, those of the command line, and its own. Hosts without
-// an open project start servers in / or the home folder; neither counts.
+// stdioPlaces returns where a server on stdio runs, and the folders that it was started for:
+// those that the host names, those of the call, and its own. Hosts that open no project start
+// servers in / or the home folder; neither is one.
 func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	rules := reach.NewRules(nil, os.Environ())
 	use := func(folder string) bool {
@@ -100,8 +100,8 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 		}
 		return true
 	}
-	// Bundles set BMAD_PROJECT_DIR to the folder that the person chose; if there is none, some
-	// hosts leave their own placeholder.
+	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave
+	// their own placeholder where there is none.
 	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR")} {
 		if use(folder) && p.Project == "" {
 			p.Project = folder
@@ -118,11 +118,11 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	return p, opened
 }
 
-// placeholder reports whether a value is a host's placeholder that was not filled in.
+// placeholder reports whether a host has left something for the person to fill in.
 func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
 
-// openAbove opens a folder above a project, which may contain an installation of the BMAD
-// method, unless the rules exclude it. Only the trees of an installation are read.
+// openAbove opens a folder above a project, in which an installation of the BMAD method may
+// lie: any that the rules do not keep out. Only the trees of an installation are read.
 func (a *app) openAbove(name string) (*durable.Dir, error) {
 	rules := reach.NewRules(nil, os.Environ())
 	if why := rules.Judge(rules.Real(name), reach.Opened); why != "" {

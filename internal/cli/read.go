@@ -36,7 +36,7 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 			}
 			out := a.raw
 			if isTerminal(a.raw) {
-				out = a.out // text of a repository must not control the terminal
+				out = a.out // what a repository wrote must not move the cursor
 			}
 			_, err = out.Write(r.Data)
 			return err

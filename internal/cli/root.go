@@ -11,11 +11,11 @@ import (
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bmad-mcp",
-		Short: "Lead an AI coding assistant and its user from an idea to reviewed, tested code",
-		Long: `bmad-mcp leads an AI coding assistant and the person beside it through six stages:
+		Short: "Lead an AI coding assistant and its human from an idea to reviewed, tested code",
+		Long: `bmad-mcp leads an AI coding assistant and the human beside it through six stages:
 PO → Architect → SM → Dev → Review → QA. It keeps each run in .bmad-task/ of the
 project, hands out role prompts, scores what is submitted, and holds the gates
-until the person decides. It calls no model.
+until the human decides. It calls no model.
 
 Without a subcommand it is an MCP server on stdio, as hosts start it.
 New here? Run: bmad-mcp demo

@@ -40,6 +40,6 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 			return a.table([]string{"KIND", "NAME", "TITLE", "WHAT IT IS"}, rows)
 		},
 	}
-	cmd.Flags().BoolVar(&table, "table", false, "print the table even if the output is not a terminal")
+	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")
 	return cmd
 }

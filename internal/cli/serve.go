@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
-// serve runs the server on stdio, for a project or for the given folders. Its caller is an
+// serve is the server on stdio, for a project or for the folders that are named. Its caller is an
 // assistant, which may not open every folder that it names.
 func (a *app) serve(cmd *cobra.Command, folders []string) error {
 	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)

@@ -38,8 +38,8 @@ type httpFlags struct {
 	metrics     bool
 }
 
-// minToken is the minimum length of a token: 16 random characters are 80 bits or more, which
-// nobody can guess over a network.
+// minToken is how short a token may be: 16 random characters are 80 bits or more, which
+// nobody guesses over a network.
 const minToken = 16
 
 // maxTokenFile bounds the file with the token, in bytes.
@@ -138,7 +138,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
 }
 
-// runHTTP serves until ctx ends, and then answers the requests it has accepted.
+// runHTTP serves until ctx ends, and then answers what it has accepted.
 func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Listener, h *mcpserver.Handler, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -159,7 +159,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 	return err
 }
 
-// check rejects flags that would give more access than intended, and returns the token.
+// check refuses flags that would let in more than is meant, and returns the token.
 func (f httpFlags) check() (token string, err error) {
 	host, _, err := net.SplitHostPort(f.address)
 	if err != nil {
@@ -240,8 +240,8 @@ func (a *app) roots(names []string) ([]string, error) {
 	return out, nil
 }
 
-// newEngine creates the engine, and the library of the method whose agents can take the roles of
-// its stages; with folders, both are confined to projects in them.
+// newEngine makes the engine, and the library of the method whose agents its stages may act
+// as; with folders, both are confined to projects in them.
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	projects := project.New(project.Options{
 		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },

@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
-// setUp creates the engine. The program starts with an unreadable configuration too: each
-// action reports it.
+// setUp makes the engine. A configuration that cannot be read does not keep the
+// program from starting: each action reports it.
 func (a *app) setUp() error {
 	a.settings = config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
 	level := slog.LevelWarn

@@ -36,13 +36,13 @@ func showCommand(a *app) *cobra.Command {
 	}
 }
 
-// inspected is a session in the JSON of show: its file, and whether it was changed.
+// inspected is a session in the JSON of show: its file, and that it was changed.
 type inspected struct {
 	session *workflow.Session
 	found   workflow.Verification
 }
 
-// MarshalJSON adds the problem to a session that was changed.
+// MarshalJSON adds to the session what was found, where it was changed.
 func (i inspected) MarshalJSON() ([]byte, error) {
 	data, err := workflow.Marshal(i.session)
 	if err != nil || !i.found.Changed() {
@@ -107,7 +107,7 @@ func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, c
 	return h.Flush()
 }
 
-// printVerify prints the session's verify commands.
+// printVerify prints the commands that the session checks submissions with.
 func printVerify(out io.Writer, w *workflow.Definition, s *workflow.Session) {
 	kept, headed := s.KeptVerify(), false
 	for _, st := range w.Stages {
@@ -134,7 +134,7 @@ func printVerify(out io.Writer, w *workflow.Definition, s *workflow.Session) {
 	}
 }
 
-// unvouchedAnswers reports whether nothing vouches for the channels of a stage's answers.
+// unvouchedAnswers reports whether nothing vouches for how the answers of a stage came.
 func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workflow.StageID) bool {
 	if v.Changed() {
 		return true
@@ -177,7 +177,7 @@ func artifactText(r *workflow.Record) string {
 	return r.Artifact.Path
 }
 
-// printRecord prints the open items of a stage, and its questions.
+// printRecord prints what is open in a stage, and what was asked in it.
 func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched bool) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
 	printSeen(out, st, r)
@@ -231,7 +231,7 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched
 	}
 }
 
-// printSeen prints the server's own findings about a stage's document.
+// printSeen prints what the server itself has found out about a stage's document.
 func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
 	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {

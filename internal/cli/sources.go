@@ -66,7 +66,7 @@ func listSources(ctx context.Context, a *app) error {
 	return nil
 }
 
-// setBy describes the origin of a source for people.
+// setBy says for people whose setting names a source.
 func setBy(from string) string {
 	switch from {
 	case "":
@@ -88,8 +88,8 @@ func set(at time.Time) *time.Time {
 	return &at
 }
 
-// cachedRepositories returns the repositories and their project; it is an error if there is no
-// folder for copies.
+// cachedRepositories returns the repositories and the project that they are for; an error where
+// there is no place for copies.
 func cachedRepositories(a *app) (library.Repositories, string, error) {
 	r := a.repositories()
 	if r.Cache == nil {
@@ -125,10 +125,10 @@ func addSource(ctx context.Context, a *app, url string) error {
 	}
 	fmt.Fprintf(a.out, "%s: %s (%s).\n", state, spec, describeCopy(added.Copy))
 	if added.Agents+added.Workflows+added.Tasks == 0 {
-		fmt.Fprintln(a.out, "No agents, workflows or tasks were found in it: check the folder after #ref:/")
+		fmt.Fprintln(a.out, "It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home take precedence.\n", counted(added.Agents, "agent"), counted(added.Workflows, "workflow"), counted(added.Tasks, "task"))
+	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", counted(added.Agents, "agent"), counted(added.Workflows, "workflow"), counted(added.Tasks, "task"))
 	return nil
 }
 
@@ -211,7 +211,7 @@ func removeSource(ctx context.Context, a *app, named string) error {
 func sourcesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sources",
-		Short: "Manage the sources of the BMAD method: list, add, update or remove git repositories",
+		Short: "Where the BMAD method is taken from: list, add, update or remove git repositories",
 		Long: `The BMAD method is searched for in the project, then in your home (~/.bmad, the skill
 folders of your assistants), then in git repositories: those you add here, those of the
 setting sources, and those that the project's settings name and you have allowed
@@ -241,7 +241,7 @@ need the credentials that git has for them (credential helper, ssh agent).
 			RunE: func(cmd *cobra.Command, args []string) error { return addSource(cmd.Context(), a, args[0]) },
 		},
 		&cobra.Command{
-			Use: "update [NAME|ADDRESS]", Short: "Check the repositories, or one, for updates now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
+			Use: "update [NAME|ADDRESS]", Short: "Ask the repositories, or one, for something new now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
 			RunE: func(cmd *cobra.Command, args []string) error { return updateSources(cmd.Context(), a, args) },
 		},
 		&cobra.Command{

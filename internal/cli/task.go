@@ -16,7 +16,7 @@ TASK is a session id or a task name; it may be left out when the project has
 exactly one active session. --json prints the tool's reply.
 
 ` + exitHelp,
-		Args: cobra.NoArgs, // so that a typo is an error instead of showing the help
+		Args: cobra.NoArgs, // so that a typo is an error and not the help
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	task.AddCommand(startCommand(a), submitCommand(a), answerCommand(a), confirmCommand(a), approveCommand(a),
@@ -52,7 +52,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 	}
 	if action == workflow.ActionStatus {
 		cmd.Flags().StringVar(&view, "view", "", "show besides: session, history, sessions, workflow, or an artifact by its stage or file name")
-		cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the person is pending")
+		cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is pending")
 	}
 	return cmd
 }

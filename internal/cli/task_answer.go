@@ -52,7 +52,7 @@ func readAnswers(ctx context.Context, a *app, name string, into map[string]strin
 		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)
 	}
 	if err := json.Unmarshal(data, &into); err != nil {
-		return fault.New(fault.InvalidArgument, "the answers in %s are not a JSON object of strings: %w", name, err).
+		return fault.New(fault.InvalidArgument, "the answers in %s are no JSON object of texts: %w", name, err).
 			WithHint(`write {"q1": "text", "q2": "text"}`)
 	}
 	return nil

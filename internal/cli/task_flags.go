@@ -33,7 +33,7 @@ func (a *app) act(cmd *cobra.Command, req engine.Request, withPrompt bool) error
 	return a.printReply(reply, withPrompt)
 }
 
-// revisionFlag restricts an action to the revision that a script has seen.
+// revisionFlag lets a script change only the revision that it has seen.
 func revisionFlag(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().IntVar(&f.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
 }
@@ -50,7 +50,7 @@ func promptFlag(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().BoolVar(&f.withPrompt, "prompt", false, "print the role prompt too")
 }
 
-// waits reports whether a session, or one of those listed, waits for the person.
+// waits reports whether a session, or one of those listed, waits for the human.
 func waits(r *engine.Reply) bool {
 	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s engine.SessionView) bool { return s.State.WaitsForHuman() })
 }

@@ -17,7 +17,7 @@ func startCommand(a *app) *cobra.Command {
 		Short: "Start a session for an objective",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.cwd == "" { // a new session is for this folder, even inside another project
+			if a.cwd == "" { // a new session is for this folder, whatever lies above it
 				here, err := os.Getwd()
 				if err != nil {
 					return err

@@ -14,7 +14,7 @@ func submitCommand(a *app) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "submit [TASK] --stage STAGE",
-		Short: "Submit the current stage's document",
+		Short: "Hand in the current stage's document",
 		Example: `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
   bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`,
 		Args: cobra.MaximumNArgs(1),
@@ -55,8 +55,8 @@ func submitCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// fromHere makes a path absolute if it exists relative to the shell's folder; any other
-// stays relative to the project.
+// fromHere makes a path that exists from the shell's folder absolute; any other
+// is left to be found from the project.
 func fromHere(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

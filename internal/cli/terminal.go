@@ -23,7 +23,7 @@ import (
 type terminal struct {
 	app    *app
 	reject bool   // the decision is a no already
-	words  string // the words of that no, if any
+	words  string // and these are its words, if any
 	out    io.Writer
 	lines  *lines
 }
@@ -151,7 +151,7 @@ func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Respo
 	return answer, nil
 }
 
-// ended returns the result at the end of the input: the person left.
+// ended is what the end of the input means: the person went away.
 func ended(ctx context.Context, err error) (engine.Response, error) {
 	if ctx.Err() != nil {
 		return engine.Response{}, ctx.Err()
@@ -185,7 +185,7 @@ func (t *terminal) line(ctx context.Context, prompt string) (string, error) {
 	return t.lines.next(ctx)
 }
 
-// lines reads lines in the background, so that a signal can end the program meanwhile.
+// lines reads lines without keeping a signal from ending the program.
 type lines struct{ in *bufio.Reader }
 
 func newLines(in io.Reader) *lines { return &lines{in: bufio.NewReader(in)} }
@@ -226,8 +226,8 @@ func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
 }
 
-// assistantHere returns the variable that reveals an assistant at this terminal; "" if there is
-// none.
+// assistantHere returns the variable by which an assistant shows at this terminal; ""
+// where none does.
 func assistantHere() string {
 	for _, name := range assistantsTerminal {
 		if os.Getenv(name) != "" {
@@ -242,7 +242,7 @@ func noPerson(why string) error {
 		WithHint("run it in a terminal of your own")
 }
 
-// prompts returns the writer for questions to a person, apart from JSON output.
+// prompts is where a person is asked: not in the JSON that a program reads.
 func (a *app) prompts() io.Writer {
 	if a.asJSON {
 		return a.err

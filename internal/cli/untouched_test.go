@@ -253,7 +253,7 @@ func (d *desk) recordedName() string {
 // of it has always had.
 func (d *desk) untouched(partly string) {
 	d.t.Helper()
-	code, words := 0, "the history is unchanged, and sealed ("
+	code, words := 0, "the history is as it was written, and sealed ("
 	if partly != "" {
 		code, words = 3, "nothing shows a change, but this machine's key does not vouch for "+partly+". They come from another machine"
 	}

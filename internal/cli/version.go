@@ -11,7 +11,7 @@ import (
 // release is set by the linker in released builds.
 var release = ""
 
-// version returns the release, or else the source revision that the build records.
+// version returns the release, else what the build says of its source.
 func version() string {
 	if release != "" {
 		return release

@@ -68,7 +68,7 @@ func (m MachineCheck) checkHosts() Check {
 		}
 	case len(c.Items) == 0:
 		c.Status, c.Detail = Warning, "no host's settings start bmad-mcp"
-		c.Remedy = "add it to your hosts: bmad-mcp install"
+		c.Remedy = "tell your hosts about it: bmad-mcp install"
 	default:
 		c.Detail = "no host can start bmad-mcp"
 	}

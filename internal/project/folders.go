@@ -119,7 +119,7 @@ func (f *folders) open(cwd string) (*durable.Dir, error) {
 			WithHint("pass a folder in one of: %s", strings.Join(f.within, ", "))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.InvalidArgument, "cwd %q does not exist", cwd).
-			WithHint("pass the path of an existing project folder; it is not created for you")
+			WithHint("pass the path of an existing project folder; it is not made for you")
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, fault.New(fault.InvalidArgument, "cwd %q is not a folder", cwd).
 			WithHint("pass the path of the project folder")
