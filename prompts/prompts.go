@@ -1,11 +1,11 @@
-// Package prompts holds the role prompts, one Markdown file a stage, and reads
-// the project's own in their place.
+// Package prompts holds the role prompts, one Markdown file for each stage, and reads
+// the project's own prompts, which replace them.
 //
 // A prompt file has front matter (stage, title) and a body. A stage without a prompt of its own
 // gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand
-// for the words of the workflow's definition. The section "Later
-// rounds" of the body is what a refinement gets; the whole body is what a stage
-// begins with. {{gate_score}} stands for the score that the stage's gate asks for.
+// for the words of the workflow's definition. A stage begins with the whole body; a refinement
+// gets only the section "Later rounds". {{gate_score}} stands for the score that the stage's gate
+// requires.
 package prompts
 
 import (
@@ -29,11 +29,11 @@ import (
 //go:embed *.md
 var builtin embed.FS
 
-// MaxSize is the largest prompt accepted, in bytes of JSON: a reply that carries
-// it must stay below what hosts show.
+// MaxSize is the largest prompt accepted, in bytes of JSON: the reply that contains
+// it must stay below the size that hosts show.
 const MaxSize = 9000
 
-// laterHeading begins the section that a refinement gets.
+// laterHeading is the heading of the section for a refinement.
 const laterHeading = "## Later rounds"
 
 // Prompt is a role prompt.
@@ -54,8 +54,8 @@ func fill(s string, gateScore float64) string {
 	return strings.ReplaceAll(s, "{{gate_score}}", strconv.FormatFloat(gateScore, 'f', -1, 64))
 }
 
-// Load returns the prompt of a stage: from override if that is not nil and has a file of the
-// prompt's name, else the built-in one, else the built-in one for every stage of its kind.
+// Load returns the prompt of a stage: the file of the prompt's name in override, if that is not
+// nil; otherwise the built-in prompt of the stage, or else that of its kind.
 func Load(override fs.FS, st workflow.Stage) (Prompt, error) {
 	base, err := embedded(st)
 	if err != nil || override == nil {
@@ -74,14 +74,14 @@ func Load(override fs.FS, st workflow.Stage) (Prompt, error) {
 	return own, nil
 }
 
-// Builtin reports whether there is a built-in prompt of the stage's own, and not only of its kind.
+// Builtin reports whether the stage has a built-in prompt of its own, not only that of its kind.
 func Builtin(st workflow.Stage) bool {
 	_, err := fs.Stat(builtin, st.PromptName()+".md")
 	return err == nil
 }
 
-// parsed keeps the built-in prompts by their file: they cannot change, and every
-// action asks for all of them.
+// parsed caches the built-in prompts by file: they cannot change, and every action needs all
+// of them.
 var parsed sync.Map
 
 func embedded(st workflow.Stage) (Prompt, error) {
@@ -118,12 +118,12 @@ func read(fsys fs.FS, name string, st workflow.Stage) (Prompt, error) {
 		return Prompt{}, tooLarge(name, max(large.Size, MaxSize+1))
 	case err != nil:
 		return Prompt{}, fault.New(fault.Storage, "the prompt file %s cannot be read: %w", name, err).
-			WithHint("make it a readable file inside the project, or take it away to use the built-in prompt")
+			WithHint("make it a readable file inside the project, or remove it to use the built-in prompt")
 	}
 	p, err := parse(string(data), st)
 	if err != nil {
 		return Prompt{}, fault.New(fault.InvalidArgument, "the prompt file %s cannot be used: %w", name, err).
-			WithHint("mend it, or take it away to use the built-in prompt; nothing was changed")
+			WithHint("correct it, or remove it to use the built-in prompt; nothing was changed")
 	}
 	if encoded, err := json.Marshal(p.body); err != nil || len(encoded) > MaxSize {
 		return Prompt{}, tooLarge(name, int64(len(encoded)))

@@ -248,8 +248,8 @@ type tampering struct {
 }
 
 const (
-	notLeft  = "not what its newest entry left"
-	older    = "it is an older copy, or the newest were taken out"
+	notLeft  = "were changed after its newest entry"
+	older    = "it is an older copy, or the newest were removed"
 	recorded = "is not what this machine recorded"
 )
 
@@ -265,23 +265,23 @@ func tamperings() []tampering {
 		{"a forged grant added", newest, func(_ *desk, s object) {
 			stand(s, "sm", "generating")
 			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")))
-		}, "entry 9 was put after the 8 that this machine recorded"},
+		}, "entry 9 was added after the 8 that this machine recorded"},
 		{"two forged grants added", newest, func(_ *desk, s object) {
 			stand(s, "dev", "generating")
 			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")), entry("approved", "sm/generating", "dev/generating", grant("sm")))
-		}, "entry 9 was put after the 8 that this machine recorded"},
+		}, "entry 9 was added after the 8 that this machine recorded"},
 		{"a forged grant with another machine's seal", newest, func(_ *desk, s object) {
 			stand(s, "sm", "generating")
 			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")))
 			s["seals"] = append(s["seals"].([]any), object{"key": "00112233445566ff", "entries": 9, "signature": strings.Repeat("ab", 32)})
 			s["revision"] = 9
-		}, "entry 9 was put after the 8 that this machine recorded"},
+		}, "entry 9 was added after the 8 that this machine recorded"},
 		{"a forged grant linked to what can be read", newest, func(d *desk, s object) {
 			stand(s, "sm", "generating")
 			e := entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect"))
 			e["prev"] = d.parse(d.checkpoint())["entry"]
 			s["history"], s["revision"] = append(history(s), e), 9
-		}, "or its place in the history"},
+		}, "does not match the link in the entry after it"},
 		{"a forged adoption", newest, func(_ *desk, s object) {
 			s["objective"] = "something else"
 			e := entry("adopted", "architect/awaiting_confirmation", "architect/awaiting_confirmation", grant("architect"))
@@ -290,7 +290,7 @@ func tamperings() []tampering {
 			at(s, "seals", 0)["adopted"] = 9
 		}, "the seal does not fit"},
 		{"seals and links taken off", newest, func(_ *desk, s object) { unseal(s) }, recorded},
-		{"seals taken off", newest, func(_ *desk, s object) { delete(s, "seals") }, "its seal was taken off"},
+		{"seals taken off", newest, func(_ *desk, s object) { delete(s, "seals") }, "its seal was removed"},
 		{"seals taken off, a forged grant added", newest, func(_ *desk, s object) {
 			unseal(s)
 			stand(s, "sm", "generating")
@@ -298,7 +298,7 @@ func tamperings() []tampering {
 		}, recorded},
 		{"sealed by a key that nobody has", newest, func(_ *desk, s object) {
 			s["seals"] = []any{object{"key": "00112233445566ff", "entries": 8, "signature": strings.Repeat("ab", 32)}}
-		}, "its seal was taken off"},
+		}, "its seal was removed"},
 		{"put back to before the no", newest, func(d *desk, s object) { maps.Copy(s, d.was(waits)) }, older},
 		{"put back to before the yes", newest, func(d *desk, s object) { maps.Copy(s, d.was(5)) }, older},
 		{"put back to before the no, with its revision raised", refused, func(d *desk, s object) {
@@ -314,17 +314,17 @@ func tamperings() []tampering {
 			seals := s["seals"]
 			maps.Copy(s, d.was(waits))
 			s["seals"] = seals
-		}, "the newest were taken out"},
+		}, "the newest were removed"},
 		{"an older seal", newest, func(d *desk, s object) { s["seals"] = d.was(refused)["seals"] }, "it is an older seal"},
 		{"all of the history taken out", newest, func(_ *desk, s object) { s["history"] = []any{}; delete(s, "seals") }, older},
-		{"the newest entry taken out", newest, func(_ *desk, s object) { s["history"] = history(s)[:7] }, "the newest were taken out"},
+		{"the newest entry taken out", newest, func(_ *desk, s object) { s["history"] = history(s)[:7] }, "the newest were removed"},
 		{"the newest entry and the seals taken out", newest, func(_ *desk, s object) {
 			s["history"] = history(s)[:7]
 			stand(s, "architect", "generating")
 			delete(s, "seals")
 		}, older},
-		{"the no taken out", newest, func(_ *desk, s object) { s["history"] = slices.Delete(history(s), 4, 5) }, "or its place in the history"},
-		{"two entries changed about", newest, func(_ *desk, s object) { h := history(s); h[3], h[4] = h[4], h[3] }, "or its place in the history"},
+		{"the no taken out", newest, func(_ *desk, s object) { s["history"] = slices.Delete(history(s), 4, 5) }, "does not match the link in the entry after it"},
+		{"two entries changed about", newest, func(_ *desk, s object) { h := history(s); h[3], h[4] = h[4], h[3] }, "does not match the link in the entry after it"},
 		{"a no made a yes", refused, func(_ *desk, s object) {
 			e := at(s, "history", 4)
 			e["event"], e["to"] = "confirmed", "architect/generating"
@@ -333,7 +333,7 @@ func tamperings() []tampering {
 		}, "the seal does not fit entry 5"},
 		{"a channel made better", newest, func(_ *desk, s object) {
 			at(s, "history", 6, "grant")["channel"], at(s, "history", 6, "grant")["assurance"] = "elicited", "high"
-		}, "entry 7, or its place"},
+		}, "entry 7 does not match the link"},
 		{"the newest entry's words", refused, func(_ *desk, s object) { at(s, "history", 4)["feedback"] = "approved" }, "the seal does not fit entry 5"},
 		{"the seal of two keys alike", newest, func(_ *desk, s object) { s["seals"] = append(s["seals"].([]any), s["seals"].([]any)[0]) }, "there are 2 seals of one key"},
 		{"a broken mark taken off", newest, func(_ *desk, s object) { at(s, "seals", 0)["signature"] = strings.Repeat("0", 64) }, "the seal does not fit"},
@@ -368,12 +368,12 @@ func tamperings() []tampering {
 		}, "but its newest entry led to"},
 		{"the revision lowered", newest, func(_ *desk, s object) { s["revision"] = 2 }, "its revision is 2"},
 		{"the revision raised", newest, func(_ *desk, s object) { s["revision"] = 90 }, "its revision is 90"},
-		{"what is recorded written over", newest, func(d *desk, s object) { d.overwrite(`{"entries": 1}`); s["objective"] = "x" }, "written over by something without the key"},
-		{"what is recorded replaced by nothing", newest, func(d *desk, s object) { d.overwrite(""); maps.Copy(s, d.was(waits)) }, "written over by something without the key"},
+		{"what is recorded written over", newest, func(d *desk, s object) { d.overwrite(`{"entries": 1}`); s["objective"] = "x" }, "was overwritten without the key"},
+		{"what is recorded replaced by nothing", newest, func(d *desk, s object) { d.overwrite(""); maps.Copy(s, d.was(waits)) }, "was overwritten without the key"},
 		{"what is recorded put back too, by hand", newest, func(d *desk, s object) {
 			maps.Copy(s, d.was(waits))
 			d.overwrite(strings.Replace(d.checkpoint(), `"entries": 8`, `"entries": 4`, 1))
-		}, "written over by something without the key"},
+		}, "was overwritten without the key"},
 	}
 }
 

@@ -72,7 +72,7 @@ func (l *listener) Changed(subject string) {
 	}
 }
 
-// follow has the listener told of a subject from now on.
+// follow subscribes the listener to a subject.
 func (l *listener) follow(ctx context.Context, subject string) {
 	if !l.feed.Follow(l, subject, l.Look(ctx, subject)) {
 		l.log.Warn("a client has too many subscriptions", "subject", subject)

@@ -49,7 +49,7 @@ func (p *prompts) start(ctx context.Context, base engine.Request, arguments map[
 		text := fmt.Sprintf("Take this through the BMAD workflow with the tool %s:\n\n%s\n\n", TaskTool, quote(objective)) +
 			"Call it with action start and my words above as the objective. Then act in the role that it gives you, and stop wherever it waits for me."
 		if !strings.ContainsAny(objective, " \n") { // some hosts pass on only the text before the first space
-			text += "\n\nIf this message shows more of my words, as in <command-args>, all of them are the objective. If this one word is all there is, and it does not say what to build, ask me first."
+			text += "\n\nIf this message shows more of my words, as in <command-args>, all of them are the objective. If this one word is all there is, and it does not describe a thing to build, ask me first."
 		}
 		if at := running(now); at != "" {
 			text += "\n\nThis project has already: " + at + ".\nIf my words mean one of these, go on with it by action resume and its session_id, and do not start another."

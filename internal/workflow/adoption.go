@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Adoption is what an entry says by which a person has accepted a session that was changed
-// by other hands.
+// Adoption is the part of an entry that records that a person has accepted a session which
+// was changed outside this program.
 type Adoption struct {
-	// Problem is what was found, and From the entry from which on.
+	// Problem describes the change, and From is the first entry it concerns.
 	Problem string `json:"problem"`
 	From    int    `json:"from"`
-	// Revision is the session's after it: what was recorded of an earlier one counts no more.
+	// Revision is the session's revision afterwards: records of earlier ones no longer count.
 	Revision int `json:"revision"`
-	// Past is a hash of all entries before: they count as they are, and may not change again.
+	// Past is a hash of all earlier entries: they are accepted as they are, and must not change
+	// again.
 	Past  string `json:"past"`
 	Extra Extra  `json:",unknown"`
 }
@@ -28,9 +29,8 @@ type Adopted struct {
 	revision int
 }
 
-// Adopt adds the entry by which a person accepts the session as it stands, and returns a
-// function that seals it after that. What was found stays in the entry; what nothing
-// vouches for stays unvouched.
+// Adopt adds and seals the entry by which a person accepts the session as it is. The entry
+// keeps the problem; entries that were unvouched stay so.
 func (s *Session) Adopt(signer Signer, found Verification, t Transition) {
 	t.Event = EventAdopted
 	t.Adoption = &Adoption{Problem: found.Problem, From: found.Broken, Revision: s.Revision + 1, Past: past(s.History)}
@@ -48,8 +48,8 @@ func past(entries []Transition) string {
 	return Hash([]byte(b.String()))
 }
 
-// adopted returns the adoption that a seal speaks of; ok is false where its entry is not
-// there, or not of the entries before it.
+// adopted returns the adoption that a seal names; ok is false if its entry is missing, or does
+// not fit the entries before it.
 func (s *Session) adopted(seal Seal) (a *Adopted, ok bool) {
 	if seal.Adopted < 1 {
 		return nil, true
@@ -64,8 +64,7 @@ func (s *Session) adopted(seal Seal) (a *Adopted, ok bool) {
 	return &Adopted{Entry: seal.Adopted, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision}, true
 }
 
-// Moved returns the newest entry that is more than an adoption; the zero entry where there
-// is none.
+// Moved returns the newest entry that is not an adoption; the zero entry if there is none.
 func (s *Session) Moved() Transition {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if s.History[i].Event != EventAdopted {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// The history is a chain: each entry holds the hash of the one before it, so that
-// none can be changed, left out or put in without the later ones showing it. A
-// [Seal] countersigns the newest entry with a key that is kept outside the project.
+// The history is a chain: each entry holds the hash of the previous one, so that an entry
+// cannot be changed, removed or inserted without breaking a link. A [Seal] countersigns
+// the newest entry with a key that is kept outside the project.
 
 // Signer signs with a key that is kept outside the project.
 type Signer interface {
-	// Key names the key without telling it.
+	// Key names the key without revealing it.
 	Key() string
-	// Sign returns the signature of a message; the same for the same message.
+	// Sign returns the signature of a message, always the same for the same message.
 	Sign(message string) string
 }
 
@@ -26,19 +26,19 @@ type Seal struct {
 	Key string `json:"key"`
 	// Entries is the last entry covered.
 	Entries int `json:"entries"`
-	// Unvouched are entries that were there without the key when it signed next: from a
+	// Unvouched are entries that had been added without the key before it signed again: by a
 	// program that sealed nothing, or with another key.
 	Unvouched []Span `json:"unvouched,omitempty"`
-	// Broken is the entry from which on the history was found changed when it was to be
-	// sealed again; 0 if it never was. It stays.
+	// Broken is the first entry that had been changed when the history was sealed again; 0 if
+	// none ever was. It is never cleared.
 	Broken int `json:"broken,omitempty"`
-	// Adopted is the entry by which a person has accepted what came before it; 0 if none has.
+	// Adopted is the entry by which a person has accepted everything before it; 0 if none.
 	Adopted   int    `json:"adopted,omitempty"`
 	Signature string `json:"signature"`
 	Extra     Extra  `json:",unknown"`
 }
 
-// Span is a run of entries, both ends included.
+// Span is a range of entries, both ends included.
 type Span struct {
 	From  int   `json:"from"`
 	To    int   `json:"to"`
@@ -53,8 +53,8 @@ func (s *Session) Append(t Transition) {
 	s.History = append(s.History, t)
 }
 
-// hash returns the hash of an entry with what it says of the one before. It is over
-// JSON with sorted keys, so that a program that does not know a key finds the same.
+// hash returns the hash of an entry, its link to the previous one included. It is computed
+// over JSON with sorted keys, so that a program that does not know a key computes the same.
 func (t Transition) hash() string {
 	data, err := Marshal(t)
 	if err != nil {
@@ -72,8 +72,8 @@ func (t Transition) hash() string {
 	return Hash(data)
 }
 
-// message is what a seal signs: it binds the entries to the session, and what the seal
-// says of them.
+// message returns the text that a seal signs: it binds the entries, and the seal's own
+// fields, to the session.
 func (s *Session) message(seal Seal) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%d\n%d\n", s.SessionID, seal.Entries, seal.Broken)
@@ -86,7 +86,7 @@ func (s *Session) message(seal Seal) string {
 	return b.String() + s.History[seal.Entries-1].hash()
 }
 
-// SealNew seals a session that was just made.
+// SealNew seals a session that was just created.
 func (s *Session) SealNew(signer Signer) {
 	next := Seal{}
 	if signer != nil {
@@ -96,12 +96,12 @@ func (s *Session) SealNew(signer Signer) {
 }
 
 // Seal is called with a session before it is changed; the function it returns seals
-// the session after the change, for the next revision. What had been changed by other
-// hands is sealed as broken, and what was added without the key as unvouched: neither must
-// become sound by our next entry.
+// the session after the change, for the next revision. Earlier changes by anyone else are
+// sealed as broken, and entries added without the key as unvouched: our next entry must not
+// make them look sound.
 func (s *Session) Seal(signer Signer) func() { return s.SealAfter(signer, s.Verify(signer)) }
 
-// SealAfter is Seal where the session has been checked already.
+// SealAfter is Seal for a session that has been checked already.
 func (s *Session) SealAfter(signer Signer, before Verification) func() {
 	entries := len(s.History)
 	next := Seal{Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
@@ -114,8 +114,8 @@ func (s *Session) SealAfter(signer Signer, before Verification) func() {
 	return func() { s.seal(signer, next, entries, s.Revision+1) }
 }
 
-// seal says in the newest entry, if it is one after the first entries, how the session
-// stands at a revision, and countersigns it.
+// seal records the session's standing at a revision in the newest entry, if that was added
+// after the given number of entries, and countersigns it.
 func (s *Session) seal(signer Signer, next Seal, entries, revision int) {
 	next.Entries = len(s.History)
 	if next.Entries == 0 {
@@ -138,44 +138,43 @@ func (s *Session) seal(signer Signer, next Seal, entries, revision int) {
 	s.Seals = append(s.Seals, next)
 }
 
-// Verification is what a check of the history's chain found.
+// Verification is the result of checking the history's chain.
 type Verification struct {
 	// Status is ChainHolds, ChainPartly, ChainChanged or ChainAdopted.
 	Status  ChainStatus `json:"status"`
 	Entries int         `json:"entries"`
 	// Unvouched are entries that no seal of this key vouches for.
 	Unvouched []Span `json:"unvouched,omitempty"`
-	// Broken is the first entry that is not as it was written, and BrokenAt its time.
+	// Broken is the first entry that was changed, and BrokenAt its time.
 	Broken   int        `json:"broken,omitempty"`
 	BrokenAt *time.Time `json:"broken_at,omitempty"`
-	// Problem names what was found, for people.
+	// Problem describes the result for people.
 	Problem string `json:"problem,omitempty"`
 	// Adopted is the entry by which a person has accepted what was changed before it.
 	Adopted *Adopted `json:"adopted,omitempty"`
-	// OtherKeys names keys that sealed it too and are not here.
+	// OtherKeys names further keys that sealed it, which this machine does not have.
 	OtherKeys []string `json:"other_keys,omitempty"`
 
 	cause string
 }
 
-// Cause is what was found when a change showed for the first time; "" where it is not known.
+// Cause describes a change as it was first detected; "" if that is unknown.
 func (v Verification) Cause() string { return v.cause }
 
-// ChainStatus says how far a history can be trusted to be as it was written.
+// ChainStatus is the degree to which a history can be trusted to be unchanged.
 type ChainStatus string
 
 // The statuses of a chain.
 const (
 	ChainHolds ChainStatus = "holds"
-	// ChainPartly: nothing in it was changed as far as the key can tell, but it does not
-	// vouch for all entries.
+	// ChainPartly: no change was detected, but the key does not vouch for all entries.
 	ChainPartly  ChainStatus = "partly"
 	ChainChanged ChainStatus = "changed"
-	// ChainAdopted: it was changed, a person has accepted that, and nothing was since.
+	// ChainAdopted: it was changed, a person has accepted that, and it is unchanged since.
 	ChainAdopted ChainStatus = "adopted"
 )
 
-// Changed reports whether the session was changed by other hands, and nobody has accepted it.
+// Changed reports whether the session was changed by anyone else, and nobody has accepted that.
 func (v Verification) Changed() bool { return v.Status == ChainChanged }
 
 // Vouches reports whether the key vouches for an entry, counted from 1.
@@ -186,8 +185,8 @@ func (v Verification) Vouches(entry int) bool {
 // Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
 func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(signer, nil) }
 
-// VerifyAgainst is Verify, and compares the session with what the signer's machine has
-// recorded of it; c is nil where that is nothing.
+// VerifyAgainst is Verify, and compares the session with the record of the signer's machine;
+// c is nil if it has none.
 func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 	v := Verification{Status: ChainChanged, Entries: len(s.History)}
 	var own []Seal
@@ -204,7 +203,7 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 		adopted, whole := s.adopted(*seal)
 		switch {
 		case !whole:
-			sealBroken, sealProblem = seal.Adopted, fmt.Sprintf("what was adopted at entry %d was changed since", seal.Adopted)
+			sealBroken, sealProblem = seal.Adopted, fmt.Sprintf("the entries that entry %d adopted were changed since", seal.Adopted)
 		case adopted != nil:
 			v.Adopted, accepted = adopted, adopted.Entry-1
 		}
@@ -220,11 +219,11 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 		return v
 	}
 	if unlinked > 0 {
-		return broken(unlinked, fmt.Sprintf("entry %d, or its place in the history, is not what the entry after it was written for", unlinked))
+		return broken(unlinked, fmt.Sprintf("entry %d does not match the link in the entry after it: one of them was changed, moved or removed", unlinked))
 	}
 	if sealProblem != "" {
 		v = broken(sealBroken, sealProblem)
-		if seal != nil && seal.Broken > 0 { // it is known since an earlier change
+		if seal != nil && seal.Broken > 0 { // detected before an earlier change
 			if v.cause = ""; c != nil && c.Problem != "" {
 				v.cause = c.Problem
 				v.Problem += ": " + c.Problem
@@ -233,7 +232,7 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 		return v
 	}
 	if v.Adopted != nil && c != nil && v.Adopted.revision > c.Revision {
-		c = nil // it is of before the adoption, after which nothing could be recorded yet
+		c = nil // recorded before the adoption, which is not recorded yet
 	}
 	if entry, problem := s.differs(signer, c, seal); problem != "" {
 		return broken(entry, problem)
@@ -245,15 +244,15 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 	return v
 }
 
-// vouched returns the status of a history that nothing shows a change of, and what keeps it
-// from holding. The accepted entries need nobody to vouch for them.
+// vouched returns the status of a history without a detected change, and the reason if it does
+// not hold. The accepted entries need no seal.
 func (s *Session) vouched(v Verification, accepted int) (ChainStatus, string) {
 	open := slices.DeleteFunc(slices.Clone(v.Unvouched), func(span Span) bool { return span.To <= accepted })
 	switch {
 	case len(s.History) == 0:
 		return ChainPartly, "there is no history: an older server kept none"
 	case s.History[0].Event != EventStarted && v.Adopted == nil:
-		return ChainPartly, "what was before its first entry is not known"
+		return ChainPartly, "the entries before its first one are unknown"
 	case len(open) > 0:
 		return ChainPartly, "this machine's key does not vouch for " + spans(open)
 	case v.Adopted != nil:
@@ -262,8 +261,8 @@ func (s *Session) vouched(v Verification, accepted int) (ChainStatus, string) {
 	return ChainHolds, ""
 }
 
-// check returns the one seal of the signer's key, nil where it says nothing of this
-// history, and the entry from which on it finds the history changed, and how.
+// check returns the one seal of the signer's key, nil if there is none that fits the history,
+// and the first entry that it shows as changed, with the problem.
 func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, problem string) {
 	if len(own) == 0 {
 		return nil, 0, ""
@@ -271,19 +270,19 @@ func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, prob
 	seal = &own[0]
 	switch {
 	case len(own) > 1:
-		return nil, 1, fmt.Sprintf("there are %d seals of one key, and a program makes one", len(own))
+		return nil, 1, fmt.Sprintf("there are %d seals of one key, and only one is ever written", len(own))
 	case seal.Entries < 1 || seal.Entries > len(s.History):
-		return nil, len(s.History) + 1, fmt.Sprintf("%d entries were sealed and %d are there: the newest were taken out", seal.Entries, len(s.History))
+		return nil, len(s.History) + 1, fmt.Sprintf("%d entries were sealed and %d are left: the newest were removed", seal.Entries, len(s.History))
 	case signer.Sign(s.message(*seal)) != seal.Signature:
-		return nil, seal.Entries, fmt.Sprintf("the seal does not fit entry %d: it, or the seal, was changed", seal.Entries)
+		return nil, seal.Entries, fmt.Sprintf("the seal does not fit entry %d: the entry or the seal was changed", seal.Entries)
 	case seal.Broken > 0:
 		return seal, seal.Broken, fmt.Sprintf("the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
 	}
 	return seal, 0, ""
 }
 
-// unvouched returns the entries that a seal does not vouch for, where the links end at an
-// entry and an older program has written up to another.
+// unvouched returns the entries that a seal does not vouch for: those it lists, those after it,
+// and those up to a broken link or to an entry that an older program wrote.
 func (s *Session) unvouched(seal *Seal, unlinked, gap int) []Span {
 	var list []Span
 	covered := 0
@@ -299,13 +298,13 @@ func (s *Session) unvouched(seal *Seal, unlinked, gap int) []Span {
 	return joined(list)
 }
 
-// misfit says where the session is not what its history left; "" if it is.
+// misfit describes how the session differs from its history; "" if it does not.
 func (s *Session) misfit() string {
 	if len(s.History) == 0 {
 		return ""
 	}
 	if last := s.Last(); last.To != s.Place() {
-		return fmt.Sprintf("the session stands at %s, but its newest entry led to %s", s.Place(), last.To)
+		return fmt.Sprintf("the session is at %s, but its newest entry led to %s", s.Place(), last.To)
 	}
 	seen := map[StageID]bool{}
 	for _, e := range slices.Backward(s.History) {
@@ -316,19 +315,19 @@ func (s *Session) misfit() string {
 		seen[stage] = true
 		rec := s.Record(stage)
 		if rec.Judged() != e.Judged {
-			return fmt.Sprintf("the score, verdict, findings, audit, evidence or policy of stage %s is not what was found when it was handed in", stage)
+			return fmt.Sprintf("the score, verdict, findings, audit, evidence or policy of stage %s was changed after its submission", stage)
 		}
 		if ref := rec.FinalResultRef; e.SHA256 != "" && (ref == nil || ref.SHA256 != e.SHA256) {
-			return fmt.Sprintf("the document of stage %s is not the one that was handed in", stage)
+			return fmt.Sprintf("the document of stage %s is not the submitted one", stage)
 		}
 	}
 	if !s.stands() {
-		return "its objective, answers, sprints, approvals, policy, documents or counters are not what its newest entry left"
+		return "its objective, answers, sprints, approvals, policy, documents or counters were changed after its newest entry"
 	}
 	return ""
 }
 
-// spans says "entry 3, entries 5 to 7".
+// spans returns text such as "entry 3, entries 5 to 7".
 func spans(list []Span) string {
 	parts := make([]string, len(list))
 	for i, span := range list {
@@ -340,9 +339,9 @@ func spans(list []Span) string {
 	return strings.Join(parts, ", ")
 }
 
-// firstUnlinked returns the first entry, from 1, that the one after it does not vouch
-// for; 0 if there is none. gap is the last entry, from 1, that an older program has
-// written without a link; 0 if there is none. The accepted entries count as they are.
+// firstUnlinked returns the first entry, from 1, that the link in the next one does not match;
+// 0 if there is none. gap is the last entry, from 1, that an older program wrote without a
+// link; 0 if there is none. The accepted entries are not checked.
 func (s *Session) firstUnlinked(accepted int) (entry, gap int) {
 	for i := max(accepted, 1); i < len(s.History); i++ {
 		switch s.History[i].Prev {
@@ -356,7 +355,7 @@ func (s *Session) firstUnlinked(accepted int) (entry, gap int) {
 	return 0, gap
 }
 
-// joined returns spans in order, those that touch as one.
+// joined sorts spans and merges those that touch.
 func joined(list []Span) []Span {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Span) int { return a.From - b.From })

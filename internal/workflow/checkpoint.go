@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Checkpoint is what one machine has recorded of a session when it last sealed it. It is
-// kept outside the project, so that a file that was put back to an earlier day, or whose
-// seal was taken off, shows.
+// Checkpoint is one machine's record of a session as it last sealed it. It is kept outside
+// the project and reveals a session file that was replaced by an older one, or whose seal was
+// removed.
 type Checkpoint struct {
 	// Entries and Revision are the number of entries and the session's revision.
 	Entries  int `json:"entries"`
 	Revision int `json:"revision"`
-	// Entry is the signature of the newest entry. Its hash would be what an entry forged
-	// after it needs for its link.
+	// Entry is the signature of the newest entry. A hash instead would allow anyone to forge
+	// an entry that links to it.
 	Entry string    `json:"entry"`
 	At    time.Time `json:"at"`
 	// File is the hash of the session's stored form: a file that has it needs no other check.
 	File string `json:"file,omitempty"`
 	// Strict is true where the policy of a stage was strict.
 	Strict bool `json:"strict,omitempty"`
-	// Broken is the entry from which on the session had been changed, 0 if it had not, and
-	// Problem what was found.
+	// Broken is the first entry that had been changed, 0 if none had, and Problem describes
+	// the change.
 	Broken  int    `json:"broken,omitempty"`
 	Problem string `json:"problem,omitempty"`
-	// Foreign is true where something else stands in its place: of another key, or written
-	// without it. Nothing else is known then.
+	// Foreign is true if the file was written with another key, or without one. The other
+	// fields are then empty.
 	Foreign bool `json:"-"`
 }
 
-// Checkpoint returns what is to be recorded of a session that the signer has just sealed;
-// ok is false where it has not. problem is what was found before the change.
+// Checkpoint returns the record of a session that the signer has just sealed; ok is false if
+// it has not. problem is the one found before the change.
 func (s *Session) Checkpoint(signer Signer, problem string) (c Checkpoint, ok bool) {
 	if signer == nil || len(s.History) == 0 {
 		return c, false
@@ -54,9 +54,8 @@ func (t Transition) signed(signer Signer) string {
 	return signer.Sign("bmad-mcp: newest entry of a session\n" + t.hash())
 }
 
-// differs compares a session with what this machine has recorded of it. own is this
-// machine's seal, nil where there is none. It returns the entry from which on the session
-// is another one, and how; 0 if it is not.
+// differs compares a session with this machine's record. own is this machine's seal, nil if
+// there is none. It returns the first entry that differs, and how; 0 if none does.
 //
 // A session may be ahead of its checkpoint, which is written after it, by entries of this
 // machine or another one: every program that seals links what it adds.
@@ -68,21 +67,21 @@ func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, p
 		if own == nil {
 			return 0, ""
 		}
-		return own.Entries, "what this machine had recorded of it was written over by something without the key"
+		return own.Entries, "this machine's record of it was overwritten without the key"
 	}
 	unlinked := loose(s.History, c.Entries)
 	n, on := len(s.History), c.At.UTC().Format("2006-01-02 15:04:05 MST")
 	switch {
 	case n < c.Entries:
-		return n + 1, fmt.Sprintf("this machine recorded %d entries (%s) and the file has %d: it is an older copy, or the newest were taken out", c.Entries, on, n)
+		return n + 1, fmt.Sprintf("this machine recorded %d entries (%s) and the file has %d: it is an older copy, or the newest were removed", c.Entries, on, n)
 	case c.Entries < 1 || s.History[c.Entries-1].signed(signer) != c.Entry:
 		return c.Entries, fmt.Sprintf("entry %d, or one before it, is not what this machine recorded (%s)", c.Entries, on)
 	case own == nil:
-		return c.Entries, fmt.Sprintf("this machine sealed %d entries (%s) and its seal was taken off", c.Entries, on)
+		return c.Entries, fmt.Sprintf("this machine sealed %d entries (%s) and its seal was removed", c.Entries, on)
 	case own.Entries < c.Entries:
 		return c.Entries, fmt.Sprintf("its seal covers %d entries and this machine sealed %d (%s): it is an older seal", own.Entries, c.Entries, on)
 	case unlinked > 0:
-		return unlinked, fmt.Sprintf("entry %d was put after the %d that this machine recorded (%s) and is not linked to them", unlinked, c.Entries, on)
+		return unlinked, fmt.Sprintf("entry %d was added after the %d that this machine recorded (%s) and is not linked to them", unlinked, c.Entries, on)
 	case s.Revision < c.Revision || n > c.Entries && s.Revision == c.Revision || n == c.Entries && s.Revision > c.Revision:
 		return n, fmt.Sprintf("its revision is %d with %d entries; this machine recorded revision %d with %d (%s)", s.Revision, n, c.Revision, c.Entries, on)
 	case c.Broken > 0:
@@ -91,8 +90,8 @@ func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, p
 	return 0, ""
 }
 
-// loose returns the first entry after the first n, counted from 1, that has no link to the
-// one before it; 0 if there is none.
+// loose returns the first entry after the first n, counted from 1, without a link to the
+// previous one; 0 if there is none.
 func loose(history []Transition, n int) int {
 	for i := n; i < len(history); i++ {
 		if history[i].Prev == "" {

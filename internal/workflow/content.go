@@ -40,18 +40,18 @@ func Hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Question is a clarifying question for the human.
+// Question is a clarifying question for the person.
 type Question struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
-	// Context says why the question matters.
+	// Context explains why the question matters.
 	Context string `json:"context,omitempty"`
 	// Options are the answers that the stage offers; the person may give another.
 	Options []string `json:"options,omitempty"`
 	Extra   Extra    `json:",unknown"`
 }
 
-// Verdict is what a review or QA run concludes.
+// Verdict is the conclusion of a review or QA stage.
 type Verdict string
 
 // The verdicts; the empty one means none was stated.
@@ -59,14 +59,14 @@ const (
 	Pass         Verdict = "pass"
 	PassWithRisk Verdict = "pass_with_risk"
 	Fail         Verdict = "fail"
-	// Blocked: no verdict is possible before the human has done or decided something.
+	// Blocked: a verdict is not possible before the person has done or decided something.
 	Blocked Verdict = "blocked"
 )
 
-// Passes reports whether a verdict lets the work go on.
+// Passes reports whether the work continues to the next stage after a verdict.
 func (v Verdict) Passes() bool { return v == Pass || v == PassWithRisk }
 
-// Finding is one defect a review or QA run reports.
+// Finding is a defect that a review or QA stage reports.
 type Finding struct {
 	ID string `json:"id"`
 	// Severity is critical, major or minor.
@@ -75,15 +75,15 @@ type Finding struct {
 	File    string `json:"file,omitempty"`
 	Problem string `json:"problem"`
 	Fix     string `json:"fix,omitempty"`
-	// Status is empty or "open" while the finding stands, else fixed or withdrawn.
+	// Status is empty or "open" while the finding applies, then fixed or withdrawn.
 	Status string `json:"status,omitempty"`
 	Extra  Extra  `json:",unknown"`
 }
 
-// Open reports whether the finding still stands.
+// Open reports whether the finding still applies.
 func (f Finding) Open() bool { return f.Status == "" || f.Status == "open" }
 
-// OpenFindings returns the findings that still stand.
+// OpenFindings returns the findings that still apply.
 func OpenFindings(all []Finding) []Finding {
 	var out []Finding
 	for _, f := range all {
@@ -122,21 +122,21 @@ func FailedCriteria(all []Criterion) []Criterion {
 	return out
 }
 
-// Resolution is dev's word on one finding.
+// Resolution is the developer's statement about one finding.
 type Resolution struct {
 	ID    string `json:"id"`
 	How   string `json:"how,omitempty"`
 	Extra Extra  `json:",unknown"`
 }
 
-// SprintStatus says how far a sprint has come.
+// SprintStatus is the progress of a sprint.
 type SprintStatus string
 
 // The sprint statuses.
 const (
 	SprintPending     SprintStatus = "pending"
 	SprintImplemented SprintStatus = "implemented"
-	SprintDone        SprintStatus = "done" // implemented, and QA let it through
+	SprintDone        SprintStatus = "done" // implemented, and passed by QA
 )
 
 // Sprint is one sprint of the plan.

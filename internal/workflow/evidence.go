@@ -2,7 +2,7 @@ package workflow
 
 import "time"
 
-// Audit is what the server found in a document by a rubric.
+// Audit is the result of checking a document by a rubric.
 type Audit struct {
 	// Score is 100 minus the points of the findings, at least 0.
 	Score float64 `json:"score"`
@@ -12,7 +12,7 @@ type Audit struct {
 	Extra    Extra          `json:",unknown"`
 }
 
-// AuditFinding is one thing that an audit found.
+// AuditFinding is one defect that an audit found.
 type AuditFinding struct {
 	// ID names the rule, such as "AC-MISSING".
 	ID string `json:"id"`
@@ -28,26 +28,26 @@ type AuditFinding struct {
 	Extra  Extra   `json:",unknown"`
 }
 
-// Evidence is what came of a command that the server ran on a person's behalf.
+// Evidence is the result of a verify command.
 type Evidence struct {
 	Command string    `json:"command"`
 	At      time.Time `json:"at"`
-	// ExitCode is -1 where the command did not end by itself.
+	// ExitCode is -1 if the command did not end by itself.
 	ExitCode int   `json:"exit_code"`
 	TookMS   int64 `json:"took_ms"`
 	TimedOut bool  `json:"timed_out,omitempty"`
 	// Tail is the end of its output, of both streams.
 	Tail string `json:"tail,omitempty"`
-	// NotRun says why the command was not run; then nothing else but Command and At is set.
+	// NotRun is the reason why the command was not run; then only Command and At are set.
 	NotRun string `json:"not_run,omitempty"`
-	// SetBy says who has named the command.
+	// SetBy is the setter of the command.
 	SetBy Setter `json:"set_by,omitempty"`
-	// Changed says how the configuration differs from the command that the session keeps;
-	// ChangedTo is what it names now, "" if nothing. Both are empty once the person has
-	// accepted that.
+	// Changed describes how the configured command differs from the one that the session
+	// keeps; ChangedTo is the configured one, "" if there is none. Both are empty once the
+	// person has accepted the difference.
 	Changed   string  `json:"changed,omitempty"`
 	ChangedTo *string `json:"changed_to,omitempty"`
-	// Notes are facts that the person should know beside the result, such as a script that
+	// Notes are facts that the person should know besides the result, such as a script that
 	// has changed since they allowed the command.
 	Notes []string `json:"notes,omitempty"`
 	Extra Extra    `json:",unknown"`
@@ -61,7 +61,7 @@ func (e *Evidence) Failed() bool {
 	return e != nil && e.NotRun == "" && (e.ExitCode != 0 || e.TimedOut)
 }
 
-// Progress counts what became of a report's findings since the report before it.
+// Progress compares a report's findings with those of the previous report.
 type Progress struct {
 	Fixed     int `json:"fixed"`
 	Open      int `json:"open"`

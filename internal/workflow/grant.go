@@ -2,12 +2,12 @@ package workflow
 
 import "time"
 
-// Channel is the way by which a person's decision came.
+// Channel is the way in which a person's decision arrived.
 type Channel string
 
-// The channels, the best first. ChannelTyped is a command that a person typed to their host,
-// of which its hook told; ChannelScript is a decision given on a command line,
-// without a person at a terminal.
+// The channels, the best first. ChannelTyped is a command that a person typed to their host
+// and its hook passed on; ChannelScript is a decision given on a command line, without a
+// person at a terminal.
 const (
 	ChannelElicited      Channel = "elicited"
 	ChannelHostConfirmed Channel = "host_confirmed"
@@ -17,18 +17,19 @@ const (
 	ChannelRelayed       Channel = "relayed"
 )
 
-// Assurance says how much a channel proves that a person decided.
+// Assurance is how well a channel proves that a person decided.
 type Assurance string
 
 // The assurances. High: a person filled in a form of their own host. Medium: a person
-// let a host's question pass, answered at a terminal, or typed a command of their host. Low: only the caller's word.
+// approved a host's question, answered at a terminal, or typed a command of their host. Low:
+// only the caller says so.
 const (
 	AssuranceHigh   Assurance = "high"
 	AssuranceMedium Assurance = "medium"
 	AssuranceLow    Assurance = "low"
 )
 
-// Assurance returns what a channel proves.
+// Assurance returns the assurance of a channel.
 func (c Channel) Assurance() Assurance {
 	switch c {
 	case ChannelElicited:
@@ -39,14 +40,14 @@ func (c Channel) Assurance() Assurance {
 	return AssuranceLow
 }
 
-// Personal reports whether a decision by this channel is a person's own act, and not
-// another program's word for it.
+// Personal reports whether a decision by this channel is a person's own act, not another
+// program's report of it.
 func (c Channel) Personal() bool { return c.Assurance() != AssuranceLow }
 
-// Decision is what a grant decides.
+// Decision is the content of a grant.
 type Decision string
 
-// The decisions. Override lets work go on that its gate has not let through.
+// The decisions. Override continues with work that did not pass its gate.
 const (
 	DecisionApprove  Decision = "approve"
 	DecisionChanges  Decision = "request_changes"
@@ -57,8 +58,8 @@ const (
 	DecisionAdopt    Decision = "adopt"
 )
 
-// Grant is a recorded decision. It is for one stage, revision and draft, and is used in
-// the transition that it stands in.
+// Grant is a recorded decision. It is for one stage, revision and draft, and is used by the
+// transition that records it.
 type Grant struct {
 	Channel   Channel   `json:"channel"`
 	Assurance Assurance `json:"assurance"`
@@ -67,21 +68,21 @@ type Grant struct {
 	// Client is the name and version of the program that brought the decision.
 	Client string    `json:"client,omitempty"`
 	At     time.Time `json:"at"`
-	// TookMS is how long the person took, in milliseconds; nil where that is not known.
+	// TookMS is how long the person took, in milliseconds; nil if that is unknown.
 	TookMS *int64  `json:"took_ms,omitempty"`
 	Stage  StageID `json:"stage"`
-	// Revision is the one of the session that was decided on.
+	// Revision is that of the session that was decided on.
 	Revision int `json:"revision"`
 	// SHA256 is the hash of the draft that was decided on.
 	SHA256 string `json:"sha256,omitempty"`
 	// Policy is the gate's policy at the time.
 	Policy GateMode `json:"policy,omitempty"`
-	// Note names the reason why a better channel did not decide.
+	// Note is the reason why a better channel did not decide.
 	Note  string `json:"note,omitempty"`
 	Extra Extra  `json:",unknown"`
 }
 
-// Took returns how long the person took; ok is false where that is not known.
+// Took returns how long the person took; ok is false if that is unknown.
 func (g *Grant) Took() (d time.Duration, ok bool) {
 	if g == nil || g.TookMS == nil {
 		return 0, false

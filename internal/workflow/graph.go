@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Graph draws the transition table as a mermaid state diagram. A label names the
-// event and, where the stage changes, to which stage it goes.
+// Graph draws the transition table as a mermaid state diagram. A label has the event and, if
+// the stage changes, the next one.
 func Graph() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")

@@ -14,8 +14,8 @@ import (
 // written with [Unmarshal] and [Marshal].
 type Extra map[string]stdjson.RawMessage
 
-// stored is the form of session files: that of encoding/json without its escapes for HTML.
-// Errors say where in the text they are.
+// stored is the form of session files: that of encoding/json without its HTML escapes.
+// Errors have the position in the text.
 var stored = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsonv1.ReportErrorsWithLegacySemantics(false))
 
 // Unmarshal decodes JSON into v and keeps the keys that are unknown to v. Its error is a
@@ -35,8 +35,8 @@ func MarshalIndent(v any) ([]byte, error) {
 // known leaves the unknown keys out.
 var known = json.DiscardUnknownMembers(true)
 
-// hashed returns the form of v that hashes in sessions are over, which is that of
-// encoding/json and must stay so.
+// hashed returns the form of v over which the hashes in sessions are computed: that of
+// encoding/json, for ever.
 func hashed(v any, also ...json.Options) ([]byte, error) {
 	return json.Marshal(v, append([]json.Options{jsonv1.DefaultOptionsV1()}, also...)...)
 }

@@ -15,8 +15,8 @@ import (
 // Event is the outcome of an action, fired on the state machine.
 type Event string
 
-// The events. EventStarted makes a session, EventPolicyChanged and EventAdopted move none:
-// they are not in the table.
+// The events. EventStarted creates a session, EventPolicyChanged and EventAdopted leave it
+// where it is: they are not in the table.
 const (
 	EventStarted          Event = "started"
 	EventPolicyChanged    Event = "policy_changed"
@@ -42,7 +42,7 @@ const (
 	EventCancelled        Event = "cancelled"
 )
 
-// move says where the current stage goes when an event has fired.
+// move is the change of the current stage when an event has fired.
 type move string
 
 const (
@@ -103,9 +103,9 @@ func ruleFor(e Event) (rule, bool) {
 	return table[i], true
 }
 
-// nextState fires one event on a machine that lives for this one call: a machine
-// of this library that meets a cancelled context stays unusable, and a kept one
-// could drift from the stored state.
+// nextState fires one event on a machine that exists for this one call only: a machine of
+// this library becomes unusable after a cancelled context, and a kept one could diverge from
+// the stored state.
 func nextState(ctx context.Context, from State, e Event) (State, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -127,7 +127,7 @@ func nextState(ctx context.Context, from State, e Event) (State, error) {
 	return State(m.Current()), nil
 }
 
-// Firing is an event about to happen and what the history should say of it.
+// Firing is an event to fire, and the facts for its history entry.
 type Firing struct {
 	Event  Event
 	Action Action
@@ -140,7 +140,7 @@ type Firing struct {
 }
 
 // Fire moves the session: state, stage, stage statuses and history together. An
-// event that the table does not have for the present state is refused and
+// event that the table does not have for the current state is refused and
 // changes nothing.
 func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 	r, ok := ruleFor(f.Event)
@@ -180,7 +180,7 @@ func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 	case next, finish:
 		s.Current().Status = Done
 	case back, jump:
-		// Failed work that is reopened goes back just as well as when it is sent back.
+		// Reopening failed work counts as sending it back.
 		if r.move == back || w.failed(s) {
 			s.ReworkCount++
 		}
@@ -199,15 +199,15 @@ func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 	return nil
 }
 
-// failed reports whether the session waits at a gate with work that was failed, or whose pass is
-// in doubt.
+// failed reports whether the session is at a gate with work that failed, or whose pass is in
+// doubt.
 func (w *Definition) failed(s *Session) bool {
 	st, _ := w.Stage(s.CurrentStage)
 	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }
 
-// rewind sets the stages after target back to pending; their artifacts no longer
-// follow from what comes before them.
+// rewind sets the stages after target back to pending; their artifacts become stale, because
+// the documents they are based on will change.
 func (w *Definition) rewind(s *Session, target StageID) {
 	for i, st := range w.Stages {
 		r := s.Record(st.ID)

@@ -1,25 +1,25 @@
 package workflow
 
-// Reading is what a submission amounts to for the rules.
+// Reading has the facts about a submission that decide its outcome.
 type Reading struct {
-	// Claimed is the score the submission states of itself; nil when it states none.
+	// Claimed is the score that the submission states for itself; nil if it states none.
 	Claimed *float64
-	// Audited is the score of the audit; nil where the policy does not ask for it.
+	// Audited is the score of the audit; nil if the policy does not require it.
 	Audited *float64
-	// Exhausted is true when one more round below the gate is for the human to grant.
+	// Exhausted is true if another round below the gate needs the person's consent.
 	Exhausted bool
-	// Questions is true when the submission asks the human something.
+	// Questions is true if the submission has questions for the person.
 	Questions bool
 	Verdict   Verdict
-	// Doubted is true where something speaks against the pass that is stated.
+	// Doubted is true if something speaks against the stated pass.
 	Doubted bool
-	// Scoping is true for the scope that a workflow which starts by building asks for first.
+	// Scoping is true for a scope, which a workflow that starts with a build requires first.
 	Scoping bool
 }
 
-// Outcome returns the event that a submission leads to. first is true for the
-// first submission of the stage: its questions are put to the human whatever the
-// score, because an early high score is cheap and an answer is not.
+// Outcome returns the event that a submission leads to. first is true for the first
+// submission of the stage: its questions are put to the person at any score, because an early
+// high score is easily claimed, while an answer adds knowledge.
 func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	if r.Scoping {
 		if r.Questions {
@@ -46,7 +46,7 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 		if r.Verdict == Blocked {
 			return EventBlocked
 		}
-		// Only a stated pass goes on by itself, and only where nothing speaks against it.
+		// Only a stated pass that nothing speaks against continues without a person.
 		if !r.Verdict.Passes() {
 			return EventFailed
 		}
@@ -57,9 +57,9 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	return w.onward(st, EventDelivered)
 }
 
-// Decision returns the event of a human's decision at the gate where s waits: yes goes on; no
-// sends a document back to its stage, and failed work to the stage that it judges. A stage
-// that was blocked goes on with what the human says, whichever it is.
+// Decision returns the event of a person's decision at the gate where s waits: yes continues; no
+// sends a document back to its stage, and failed work to the stage that was judged. A blocked
+// stage runs again with the person's words, after either.
 func (w *Definition) Decision(s *Session, yes bool) Event {
 	st, _ := w.Stage(s.CurrentStage)
 	blocked := st.Gate == GateVerdict && s.Current().Verdict == Blocked
@@ -79,15 +79,15 @@ func (w *Definition) Decision(s *Session, yes bool) Event {
 	}
 }
 
-// Scoping reports whether the session is at a stage that builds, and whose scope a person
-// still has to approve.
+// Scoping reports whether the session is at a build stage whose scope a person still has to
+// approve.
 func (w *Definition) Scoping(s *Session) bool {
 	st, ok := w.Stage(s.CurrentStage)
 	return ok && w.StartsByBuilding(st) && s.Current().ApprovedScope == nil
 }
 
-// Current returns the stage where a session is, as it is now: a build whose scope a person still
-// has to approve hands in that scope, at a gate of its own.
+// Current returns the session's stage as it is now: a build stage without an approved scope
+// submits the scope first, at a gate of its own.
 func (w *Definition) Current(s *Session) Stage {
 	st, _ := w.Stage(s.CurrentStage)
 	if w.Scoping(s) {
@@ -99,7 +99,7 @@ func (w *Definition) Current(s *Session) Stage {
 // Gated reports whether a person decides at a stage, always or in some cases.
 func (w *Definition) Gated(st Stage) bool { return st.Gate != GateNone || w.StartsByBuilding(st) }
 
-// onward returns e, or EventFinished where no stage follows.
+// onward returns e, or EventFinished after the last stage.
 func (w *Definition) onward(st Stage, e Event) Event {
 	if _, ok := w.Next(st.ID); !ok {
 		return EventFinished

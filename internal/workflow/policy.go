@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// GateMode says which channels may decide at a gate.
+// GateMode selects the channels that may decide at a gate.
 type GateMode string
 
 // The gate modes, the loosest first.
 const (
 	// GateRelay: the assistant's word for the person's decision counts.
 	GateRelay GateMode = "relay"
-	// GateAuto: the person decides in a form where the host shows one; where it cannot,
-	// the assistant's word counts and is recorded as such.
+	// GateAuto: the person decides in a form if the host can show one; if it cannot, the
+	// assistant's word counts and is recorded as such.
 	GateAuto GateMode = "auto"
 	// GateStrict: only a person's own act counts.
 	GateStrict GateMode = "strict"
@@ -22,21 +22,21 @@ const (
 // GateModes lists the gate modes, the loosest first.
 func GateModes() []GateMode { return []GateMode{GateRelay, GateAuto, GateStrict} }
 
-// ScoringMode says which score has to reach a score gate.
+// ScoringMode selects the scores that have to reach a score gate.
 type ScoringMode string
 
 // The scoring modes, the loosest first.
 const (
-	// ScoringClaimed: the score that the submission states.
+	// ScoringClaimed: the score that the submission states for itself.
 	ScoringClaimed ScoringMode = "claimed"
-	// ScoringAudited: that one and the audit's.
+	// ScoringAudited: that score and the audit's.
 	ScoringAudited ScoringMode = "audited"
 )
 
 // ScoringModes lists the scoring modes, the loosest first.
 func ScoringModes() []ScoringMode { return []ScoringMode{ScoringClaimed, ScoringAudited} }
 
-// Policy is what a stage's gate asks for.
+// Policy is the set of rules of a stage's gate.
 type Policy struct {
 	Gate    GateMode    `json:"gate"`
 	Scoring ScoringMode `json:"scoring,omitempty"`
@@ -55,13 +55,13 @@ func (p Policy) Stricter(other Policy) Policy {
 	return p
 }
 
-// Same reports whether two policies ask for the same.
+// Same reports whether two policies are equal.
 func (p Policy) Same(other Policy) bool {
 	score := p.GateScore == other.GateScore || p.GateScore != nil && other.GateScore != nil && *p.GateScore == *other.GateScore
 	return p.Gate == other.Gate && p.Scoring == other.Scoring && score
 }
 
-// stricter returns the later of two values in an order; one that is not in it is the first.
+// stricter returns the later of two values in an order; an unknown value counts as the first.
 func stricter[T comparable](order []T, a, b T) T {
 	for i := len(order) - 1; i >= 0; i-- {
 		if order[i] == a {
@@ -74,7 +74,7 @@ func stricter[T comparable](order []T, a, b T) T {
 	return a
 }
 
-// Under returns the stage with what a policy asks for.
+// Under returns the stage with the rules of a policy.
 func (s Stage) Under(p Policy) Stage {
 	s.Mode = p.Gate
 	if p.GateScore != nil {
@@ -83,7 +83,7 @@ func (s Stage) Under(p Policy) Stage {
 	return s
 }
 
-// Policy returns what the stage's gate asks for.
+// Policy returns the rules of the stage's gate.
 func (s Stage) Policy() Policy {
 	p := Policy{Gate: cmp.Or(s.Mode, GateAuto)} // a stored definition has no settings
 	if s.Gate == GateScore {
@@ -94,7 +94,7 @@ func (s Stage) Policy() Policy {
 }
 
 // Strict reports whether the gate of any stage requires the person's own act, by the given
-// stages or by the session. The current stage alone would not do: an edit of the session
+// stages or by the session. The current stage alone would not be enough: an edit of the session
 // would change that first.
 func (s *Session) Strict(stages []Stage) bool {
 	for _, st := range stages {

@@ -11,8 +11,8 @@ import (
 // Version 0 is a file without the field.
 const FormatVersion = 1
 
-// Session is one run for one objective. Its JSON form is what stands on disk;
-// keys it does not know are kept in Extra and written back.
+// Session is one run for one objective. Its JSON form is the file on disk; unknown keys are
+// kept in Extra and written back.
 type Session struct {
 	SessionID    string  `json:"session_id"`
 	TaskName     string  `json:"task_name"`
@@ -28,7 +28,7 @@ type Session struct {
 	// Artifacts are the paths of saved deliverables, relative to Cwd, in order of stages.
 	Artifacts []string `json:"artifacts"`
 	Sprints   []Sprint `json:"sprints,omitempty"`
-	// ReworkCount counts how often a review or QA run sent the work back to dev.
+	// ReworkCount counts how often a review or QA stage sent the work back to dev.
 	ReworkCount int       `json:"rework_count"`
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
@@ -36,12 +36,12 @@ type Session struct {
 	// Revision grows by one with every write.
 	Revision int          `json:"revision"`
 	History  []Transition `json:"history"`
-	// Policy is what each stage's gate asks for, as it was last in force.
+	// Policy has the policy of each stage's gate, as it was last in force.
 	Policy map[StageID]Policy `json:"policy,omitempty"`
-	// VerifyCommands are the commands that submissions are checked with, by stage; the
-	// newest ones in the history count (KeptVerify).
+	// VerifyCommands are the commands that check submissions, by stage; the newest ones in
+	// the history take precedence (KeptVerify).
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
-	// Seals countersign the history, one for each key that ever did.
+	// Seals countersign the history, one for each key that ever signed it.
 	Seals []Seal `json:"seals,omitempty"`
 	Extra Extra  `json:",unknown"`
 }
@@ -56,22 +56,24 @@ const (
 	Done       Status = "completed"
 )
 
-// Record is what a session knows about one stage.
+// Record is a session's data about one stage.
 type Record struct {
 	Status          Status      `json:"status"`
 	ClaudeResultRef *ContentRef `json:"claude_result_ref,omitempty"`
 	CodexResultRef  *ContentRef `json:"codex_result_ref,omitempty"`
-	// FinalResultRef is the document of the latest submission, read out of its envelope.
+	// FinalResultRef is the document of the latest submission, extracted from its envelope.
 	FinalResultRef *ContentRef `json:"final_result_ref,omitempty"`
-	// Score is the claimed score, or the estimate where none was claimed.
+	// Score is the claimed score, or the estimate if none was claimed.
 	Score *float64 `json:"score,omitempty"`
-	// ClaimedScore is what the submission said of itself; only this one can reach a gate.
+	// ClaimedScore is the score that the submission stated for itself; only this one can reach
+	// a gate.
 	ClaimedScore   *float64 `json:"claimed_score,omitempty"`
 	EstimatedScore *float64 `json:"estimated_score,omitempty"`
-	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	// ScoreNote explains which of several stated scores was used, or why a stated value is not
+	// a score.
 	ScoreNote string `json:"score_note,omitempty"`
-	// Verdict is the stated one. Objections are what speaks against a stated pass, for which the
-	// human is asked; sessions of older servers have the verdict fail beside them.
+	// Verdict is the stated one. Objections speak against a stated pass, so that the person is
+	// asked; sessions of older servers have the verdict fail with them.
 	Verdict    Verdict      `json:"verdict,omitempty"`
 	Objections []string     `json:"objections,omitempty"`
 	Findings   []Finding    `json:"findings,omitempty"`
@@ -82,7 +84,7 @@ type Record struct {
 	Asked     []Question        `json:"asked,omitempty"`
 	Answers   map[string]string `json:"answers,omitempty"`
 	Gaps      []string          `json:"gaps,omitempty"`
-	// Feedback is the human's latest word, for the next round.
+	// Feedback is the person's latest feedback, for the next round.
 	Feedback string `json:"feedback,omitempty"`
 	// Scope lists the sprints of the latest dev submission.
 	Scope []int `json:"scope,omitempty"`
@@ -92,20 +94,20 @@ type Record struct {
 	// Iteration counts the submissions of this stage.
 	Iteration int       `json:"iteration"`
 	Artifact  *Artifact `json:"artifact,omitempty"`
-	// Audit is what the server found in the document of the latest submission.
+	// Audit is that of the latest submission's document.
 	Audit *Audit `json:"audit,omitempty"`
-	// Evidence is what came of the verify command at the latest submission.
+	// Evidence is the result of the verify command at the latest submission.
 	Evidence *Evidence `json:"evidence,omitempty"`
-	// Policy is the one under which the stage came to its gate. It can be tightened while
-	// the gate is pending, but not loosened.
+	// Policy is the one with which the stage reached its gate. It can be tightened while the
+	// gate is pending, but not loosened.
 	Policy *Policy `json:"policy,omitempty"`
-	// AnswerChannels says by which channel each answer came, by question id.
+	// AnswerChannels has the channel of each answer, by question id.
 	AnswerChannels map[string]Channel `json:"answer_channels,omitempty"`
-	// Progress compares the findings with those of the report before.
+	// Progress compares the findings with those of the previous report.
 	Progress *Progress `json:"progress,omitempty"`
-	// Needs is what a blocked stage waits for from the human.
+	// Needs is what a blocked stage needs from the person.
 	Needs string `json:"needs,omitempty"`
-	// WorkTree is a fingerprint of the project's files when the report was handed in.
+	// WorkTree is a fingerprint of the project's files when the report was submitted.
 	WorkTree string `json:"work_tree,omitempty"`
 	Extra    Extra  `json:",unknown"`
 }
@@ -113,7 +115,7 @@ type Record struct {
 // Transition is one entry of a session's history.
 type Transition struct {
 	At time.Time `json:"at"`
-	// Standing is the hash of what the session was after this entry; see standing.go.
+	// Standing is a hash of the session after this entry; see standing.go.
 	Standing string `json:"standing,omitempty"`
 	Action   Action `json:"action"`
 	Event    Event  `json:"event"`
@@ -125,27 +127,27 @@ type Transition struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Score     *float64 `json:"score,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
-	// Path is the document the transition was about, relative to the project.
+	// Path is the document that the transition concerned, relative to the project.
 	Path     string `json:"path,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
 	Feedback string `json:"feedback,omitempty"`
 	// Sources are the files a submission was read from, relative to the project.
 	Sources []string `json:"sources,omitempty"`
-	// Kept is where edits of the working copy are kept that a submission replaced.
+	// Kept is the path of an edited working copy that a submission replaced.
 	Kept string `json:"kept,omitempty"`
 	// Grant is the human's decision that the transition carried out.
 	Grant *Grant `json:"grant,omitempty"`
-	// Policy says in words what a change of policy changed.
+	// Policy describes a change of policy in words.
 	Policy string `json:"policy,omitempty"`
-	// VerifyCommands are those of the session from this entry on, where it changed them.
+	// VerifyCommands are the session's from this entry on, if the entry changed them.
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
-	// Evidence says in words what came of the verify command of a submission.
+	// Evidence describes the result of a submission's verify command in words.
 	Evidence string `json:"evidence,omitempty"`
 	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes that a person accepts by this entry.
 	Adoption *Adoption `json:"adoption,omitempty"`
-	// Prev is the hash of the entry before; see chain.go.
+	// Prev is the hash of the previous entry; see chain.go.
 	Prev  string `json:"prev,omitempty"`
 	Extra Extra  `json:",unknown"`
 }
@@ -178,7 +180,7 @@ func (w *Definition) NewSession(id, objective, cwd, by string, at time.Time) *Se
 	return s
 }
 
-// Definition returns the workflow that the session runs by.
+// Definition returns the session's workflow.
 func (s *Session) Definition() *Definition {
 	if s.Workflow == nil {
 		return Default()
@@ -186,14 +188,13 @@ func (s *Session) Definition() *Definition {
 	return s.Workflow
 }
 
-// Note adds an entry that moves nothing to the history.
+// Note adds an entry to the history that does not move the session.
 func (s *Session) Note(t Transition) {
 	t.From, t.To = s.Place(), s.Place()
 	s.Append(t)
 }
 
-// Record returns the record of a stage; an empty one, which it adds, for a stage that the
-// stored session did not have.
+// Record returns the record of a stage. If the stored session has none, it adds an empty one.
 func (s *Session) Record(id StageID) *Record {
 	if s.Stages == nil {
 		s.Stages = map[StageID]*Record{}
@@ -212,7 +213,7 @@ func (s *Session) Current() *Record { return s.Record(s.CurrentStage) }
 // Place returns "stage/state", as the history writes it.
 func (s *Session) Place() string { return string(s.CurrentStage) + "/" + string(s.CurrentState) }
 
-// Last returns the newest entry of the history; the zero entry where there is none.
+// Last returns the newest entry of the history; the zero entry if there is none.
 func (s *Session) Last() Transition {
 	if len(s.History) == 0 {
 		return Transition{}
@@ -231,8 +232,8 @@ func (s *Session) OpenSprints(status SprintStatus) []int {
 	return out
 }
 
-// SetSprints takes over the sprints of a new plan. A sprint that the old plan
-// had under the same number and title keeps its status.
+// SetSprints replaces the sprints by those of a new plan. A sprint with the same number and
+// title as before keeps its status.
 func (s *Session) SetSprints(plan []Sprint) {
 	for i := range plan {
 		plan[i].Status = SprintPending
@@ -275,13 +276,13 @@ func (s *Session) SetArtifact(w *Definition, id StageID, a Artifact) {
 	s.Artifacts = listed
 }
 
-// Refs returns the references of the stage that it has, the document first.
+// Refs returns the existing content references of the stage, the document first.
 func (r *Record) Refs() []*ContentRef {
 	return slices.DeleteFunc([]*ContentRef{r.FinalResultRef, r.ClaudeResultRef, r.CodexResultRef, r.ApprovedScope}, func(ref *ContentRef) bool { return ref == nil })
 }
 
-// InlineDraft returns the document that sessions of format 0 can hold in
-// themselves; "" if there is none.
+// InlineDraft returns the document that a session of format 0 can contain; "" if there is
+// none.
 func (r *Record) InlineDraft() string {
 	var text string
 	if json.Unmarshal(r.Extra["draft"], &text) != nil {
@@ -290,10 +291,10 @@ func (r *Record) InlineDraft() string {
 	return text
 }
 
-// Judged returns a hash of what the stage's latest submission was found to be, and of the
-// policy under which: what the gate shows, and lets through by.
+// Judged returns a hash of the findings about the stage's latest submission and of the policy
+// at that time: everything that the gate shows and decides by.
 func (r *Record) Judged() string {
-	data, err := hashed(struct { // what is empty is not stored, so it must not count
+	data, err := hashed(struct { // an empty value is not stored, so it must not count
 		Score      *float64    `json:"score,omitempty"`
 		Claimed    *float64    `json:"claimed,omitempty"`
 		Verdict    Verdict     `json:"verdict,omitempty"`
@@ -311,10 +312,10 @@ func (r *Record) Judged() string {
 	return Hash(data)
 }
 
-// Doubted reports whether the latest submission states a pass that something speaks against.
+// Doubted reports whether something speaks against the pass that the latest submission states.
 func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections) > 0 }
 
-// Held reports whether the latest submission failed the work, or states a pass in doubt.
+// Held reports whether the latest submission failed, or states a pass that is in doubt.
 func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
 
 // KnowsQuestion reports whether id was ever asked in this stage.

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// uncovered are the keys of a session that standing leaves out: what people may change,
+// uncovered are the keys of a session that standing leaves out: those that people may change,
 // times, and the history itself.
 var uncovered = []string{"task_name", "cwd", "version", "created_at", "updated_at", "history", "seals"}
 
-// standing returns a hash of all that a later decision relies on and that no entry of the
-// history says by itself: the objective, answers and their channels, sprints, approvals,
+// standing returns a hash of everything that later decisions rely on and that the entries of
+// the history do not contain: the objective, answers and their channels, sprints, approvals,
 // policies, documents, counters. Unknown keys are left out, too.
 //
-// It begins with the shape of what it covers: a program that knows other keys finds
-// another hash for the same session, and must not take that for a change.
+// It begins with the shape of the covered keys: a program that knows other keys computes
+// another hash for the same session, which is not a change.
 func (s *Session) standing(revision int) string {
 	whole := *s
 	whole.TaskName, whole.Cwd, whole.Version, whole.Revision = "", "", 0, revision
@@ -27,7 +27,7 @@ func (s *Session) standing(revision int) string {
 	whole.History, whole.Seals = nil, nil
 	whole.Stages = maps.Clone(whole.Stages)
 	empty, _ := hashed(Record{Status: Pending})
-	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { // Session.Record makes one where it finds none
+	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { // Session.Record adds missing ones
 		data, err := hashed(r, known)
 		return r == nil || err == nil && bytes.Equal(data, empty)
 	})
@@ -42,11 +42,11 @@ func (s *Session) standing(revision int) string {
 }
 
 // earlierShapes are the shapes of programs that did not know a session's workflow and approved
-// scope, and covered everything else as this one does.
+// scope, and covered the same keys otherwise.
 var earlierShapes = []string{"fa933583"}
 
-// stands reports whether a session is what its newest entry left. One whose newest entry
-// has no standing, or one by a program that covers other keys, is.
+// stands reports whether a session is unchanged since its newest entry. That cannot be checked,
+// and is taken to be so, if the entry has no standing, or one of a program with other keys.
 func (s *Session) stands() bool {
 	shape, hash, ok := strings.Cut(s.Last().Standing, ":")
 	switch {
@@ -70,8 +70,8 @@ func (s *Session) stands() bool {
 	return now == hash && (s.Workflow == nil || s.knewWorkflows())
 }
 
-// knewWorkflows reports whether a program that keeps the workflow in the session has written an
-// entry: otherwise somebody else has put it there.
+// knewWorkflows reports whether an entry is by a program that stores the workflow in the session.
+// If none is, the workflow was added by other means.
 func (s *Session) knewWorkflows() bool {
 	return slices.ContainsFunc(s.History, func(t Transition) bool {
 		shape, _, ok := strings.Cut(t.Standing, ":")

@@ -2,7 +2,7 @@ package workflow
 
 import "slices"
 
-// State says where the current stage stands.
+// State is the state of the current stage.
 type State string
 
 // The states. The last two end a session.
@@ -16,7 +16,7 @@ const (
 	Cancelled            State = "cancelled"
 )
 
-// States lists every state, in the order a stage meets them.
+// States lists every state, in the order in which a stage goes through them.
 func States() []State {
 	return []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval, Completed, Cancelled}
 }
@@ -24,14 +24,14 @@ func States() []State {
 // Active reports whether a session in this state still has work or a decision ahead.
 func (s State) Active() bool { return s != Completed && s != Cancelled }
 
-// Gated reports whether the state waits for a human decision.
+// Gated reports whether the state waits for a person's decision.
 func (s State) Gated() bool { return s == AwaitingConfirmation || s == AwaitingApproval }
 
-// WaitsForHuman reports whether a session in this state goes on only by its human's words:
-// a decision, or answers.
+// WaitsForHuman reports whether a session in this state needs a person to continue: a decision,
+// or answers.
 func (s State) WaitsForHuman() bool { return s.Gated() || s == Clarifying }
 
-// Action is what a caller asks for.
+// Action is a caller's request.
 type Action string
 
 // The actions of the tool.
@@ -47,8 +47,8 @@ const (
 	ActionCancel  Action = "cancel"
 )
 
-// ActionAdopt accepts a session that was changed by other hands. It is not an action of the
-// tool: only a person at a terminal can take it.
+// ActionAdopt accepts a session that was changed outside this program. It is not an action of
+// the tool: only a person at a terminal can take it.
 const ActionAdopt Action = "adopt"
 
 // Actions lists every action.
@@ -59,8 +59,8 @@ func Actions() []Action {
 	}
 }
 
-// Allowed lists the actions a session accepts where it stands: those of its
-// state, but for a reopen where no earlier stage is.
+// Allowed lists the actions that a session accepts now: those of its state, except reopen if
+// there is no earlier stage.
 func (w *Definition) Allowed(s *Session) []Action {
 	allowed := s.CurrentState.Allowed()
 	if s.CurrentState != Completed && s.CurrentStage == w.First().ID {
@@ -69,8 +69,8 @@ func (w *Definition) Allowed(s *Session) []Action {
 	return allowed
 }
 
-// Allowed lists the actions a session in state s accepts, the most useful first.
-// start is not among them: it makes a session and needs none.
+// Allowed lists the actions that a session in state s accepts, the most useful first. start is
+// not among them: it creates a session.
 func (s State) Allowed() []Action {
 	switch s {
 	case Generating, Refining:

@@ -2,7 +2,7 @@ package workflow
 
 import "time"
 
-// Summary is what a list shows of a session. Its fields are those of [Session].
+// Summary is an entry of a list of sessions. Its fields are those of [Session].
 type Summary struct {
 	SessionID    string
 	TaskName     string

@@ -3,8 +3,7 @@
 //
 // A [Definition] is the ordered list of stages, as data. A [Stage] is a role with its
 // kind, its engines, its gate and the name of its artifact. A [Session] is one run for one
-// objective, by the definition that it keeps; its [State] says where the current stage
-// stands. A caller asks for an [Action]; its outcome is an [Event], fired on the one
-// transition table in machine.go; the step taken is a [Transition], kept in the session's
-// history.
+// objective, with a copy of its definition; its [State] is that of the current stage. A caller
+// requests an [Action]; its outcome is an [Event], fired on the one transition table in
+// machine.go; the step taken is a [Transition], kept in the session's history.
 package workflow
