@@ -20,7 +20,7 @@ const (
 	QA        StageID = "qa"
 )
 
-// Kind says what a stage hands in.
+// Kind is the form of a stage's submission, and how it is judged.
 type Kind string
 
 // The kinds of stage.
@@ -50,7 +50,7 @@ const (
 // Engines lists every engine, for validation and help texts.
 func Engines() []Engine { return []Engine{Claude, Codex} }
 
-// GateKind says what decides whether a stage's submission goes on.
+// GateKind names the condition on which a stage's submission goes on.
 type GateKind string
 
 // The kinds of gate.
@@ -130,7 +130,7 @@ type Definition struct {
 	Name string `json:"name"`
 	// Hash identifies the content: two definitions with one hash are the same.
 	Hash string `json:"hash"`
-	// Description says what the workflow does, When when it fits, each in one line.
+	// Description describes the workflow, and When the work that it fits, in one line each.
 	Description string  `json:"description,omitempty"`
 	When        string  `json:"when,omitempty"`
 	Stages      []Stage `json:"stages"`
