@@ -94,17 +94,17 @@ func TestRubricMistakes(t *testing.T) {
 
 // TestChecksCanBeAbsent audits with one check at a time: each stands alone.
 func TestChecksCanBeAbsent(t *testing.T) {
-	for _, stage := range stages {
-		name := "rubrics/" + stage + ".yaml"
-		data, err := os.ReadFile(name)
+	for _, st := range workflow.Default().Stages {
+		stage := st.RubricName()
+		data, err := os.ReadFile("rubrics/" + stage + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
 		head, rest, _ := strings.Cut(string(data), "checks:\n")
-		whole, sum := rubric(t, workflow.StageID(stage)).Audit("# Nothing", audit.Background{}), 0.0
+		whole, sum := rubric(t, st.ID).Audit("# Nothing", audit.Background{}), 0.0
 		for one := range strings.SplitSeq(rest, "\n  - id:") {
 			text := head + "checks:\n  - id:" + strings.TrimPrefix(one, "  - id:") + "\n"
-			r, err := audit.Load(fstest.MapFS{stage + ".yaml": &fstest.MapFile{Data: []byte(text)}}, workflow.Default(), named(workflow.StageID(stage)))
+			r, err := audit.Load(fstest.MapFS{stage + ".yaml": &fstest.MapFile{Data: []byte(text)}}, workflow.Default(), st)
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", stage, err, text)
 			}
