@@ -141,6 +141,9 @@ func (c *Config) addFrom(folder fs.FS, path string, by workflow.Setter) {
 			continue
 		}
 		c.Workflows = append(c.Workflows, w)
+		if w.Definition == nil {
+			c.Ignored = append(c.Ignored, fmt.Sprintf("the workflow %s cannot be used: %s", w.Path, w.Problems[0]))
+		}
 	}
 }
 

@@ -93,8 +93,11 @@ func (r *Rubric) Parse(w *workflow.Definition) (audit.Rubric, error) {
 // check returns the first problem of a workflow, prompt file or rubric that would make an action fail.
 func (p *Project) check() error {
 	for _, w := range p.Config.Workflows {
-		if err := w.Err(); err != nil {
+		switch err := w.Err(); {
+		case err != nil && w.Name == p.Config.Workflow:
 			return err
+		case err != nil:
+			continue // it keeps nobody from other work, and the settings' notes name it
 		}
 		if err := p.CheckPrompts(w.Definition); err != nil {
 			return err
