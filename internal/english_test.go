@@ -174,6 +174,15 @@ func TestEnglishIsSeen(t *testing.T) {
 		"an error names the mistake":                 0,
 		"the project's goes before the person's":     1,
 		"the project's takes precedence over a home": 0,
+		"Kill: what it had written is there":         1,
+		"What is your name?":                         0,
+		"which is the person's to say":               1,
+		"an object is taken for an example":          1,
+		"take it away, and begin anew":               2,
+		"continue from the session as it stands":     1,
+		"says what came of the command":              2,
+		"the session stands at stage 2":              1,
+		"log tells whether it was changed":           1,
 	} {
 		if got := unidiomatic(phrases, strings.ReplaceAll(text, "// ", "")); len(got) != want {
 			t.Errorf("%q: got %q, want %d findings", text, got, want)

@@ -112,8 +112,8 @@ func (s *document) reported() []story {
 // place is where a finding can be seen: a file, a path of an interface, a table, a page.
 var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\\bline \\d|\\bsection \\d|\\bAC-\\d|第\\s*\\d+\\s*行")
 
-// findWithoutPlace lists findings of which nobody could tell where they are. A
-// finding that has a place anywhere under its id has one.
+// findWithoutPlace lists findings without a place, such as a file and line. A place anywhere
+// under the finding's id counts.
 func findWithoutPlace(_ check, s *document) []miss {
 	located := map[string]bool{}
 	first := map[string]int{}

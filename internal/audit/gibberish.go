@@ -171,8 +171,8 @@ func mash(w string) bool {
 // keyWords are words whose letters lie side by side.
 var keyWords = map[string]bool{"were": true, "power": true, "tree": true, "rewrite": true, "pour": true, "property": true, "poi": true}
 
-// randomHan reports whether Chinese characters stand in an order that is nobody's: what
-// is written about something comes back to it, and so do pairs of characters.
+// randomHan reports whether Chinese characters are in a random order: a text about something
+// returns to its subject, and therefore repeats pairs of characters.
 func (p *prose) randomHan() bool {
 	if p.han < leastHan {
 		return false

@@ -12,7 +12,7 @@ import (
 // sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
 type sentence struct {
 	line int // where it begins
-	// raw is the sentence as it stands, without code.
+	// raw is the sentence as it is written, without code.
 	raw string
 	// words are those of alphabets, in lower case, without ids, figures, paths and the
 	// words that the form of a story or a criterion brings along.
@@ -232,8 +232,8 @@ func appendWords(words []string, run string) []string {
 	return words
 }
 
-// withoutSteps takes away what the form brings along: "as a …, I want …, so that …" and
-// "given …, when …, then …".
+// withoutSteps removes the words of the form: "as a …, I want …, so that …" and "given …,
+// when …, then …".
 func withoutSteps(words []string) []string {
 	if len(words) == 0 {
 		return words

@@ -67,7 +67,7 @@ func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 		return nil, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", max(large.Size, maxRubric+1), maxRubric)
 	case err != nil:
 		return nil, fault.New(fault.Storage, "the rubric %s cannot be read: %w", name, err).
-			WithHint("make it a readable file, or take it away to use the built-in rubric")
+			WithHint("make it a readable file, or remove it to use the built-in rubric")
 	case data == nil:
 		data = []byte{}
 	}

@@ -10,7 +10,7 @@ import (
 // from 1 in findings.
 type text struct {
 	*markdown.Document
-	// criterion tells which lines state an acceptance criterion.
+	// criterion is true for each line that states an acceptance criterion.
 	criterion []bool
 	// defined are the definitions of ids, written the document's prose, once they were
 	// asked for.

@@ -11,11 +11,11 @@ import (
 func adoptCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "adopt [TASK]",
-		Short: "Accept a session that was changed by other hands, as it stands",
+		Short: "Accept a session that was changed by other hands, as it is",
 		Long: `Shows how a session differs from this machine's record of it, and from which
-entry on, and asks whether to go on from it as it stands. Your answer becomes an entry of
-the history, with what was found; log goes on showing it. What nothing vouches for stays
-unvouched. Under the policy strict, nothing else goes on before that.
+entry on, and asks whether to continue from it as it is. Your answer becomes an entry of
+the history, with the problem; log keeps showing it. Unvouched entries stay unvouched.
+Under the policy strict, every other action is refused before that.
 
 Only a person at a terminal can do it, not a script. To undo the change instead, put
 .bmad-task/session-<id>.json back from a backup. Exit code 5: there is nothing to adopt.

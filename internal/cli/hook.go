@@ -34,15 +34,15 @@ func hookCommand(a *app) *cobra.Command {
 		Use:   "hook claude-code",
 		Short: "Handle an event of Claude Code, for its plugin",
 		Long: `Read an event of Claude Code on the input, as its hooks get them, and keep the
-assistant from deciding at a gate in the turn in which it handed the draft in, unless
+assistant from deciding at a gate in the turn in which it submitted the draft, unless
 you have said so in that turn: by /bmad:confirm or /bmad:approve, in the words of your
 prompt, or by choosing so in a question. The plugin runs it; you need not.
 
 A decision that you type as a command, /bmad:confirm, approve or reject, is kept for a few
 minutes: the call that the command makes then counts as your own act, channel typed.
 
-It always ends with exit code 0, and prints something only where a call must not be
-made. What it remembers of a conversation is in the state folder, under turns.`,
+It always ends with exit code 0, and prints something only if a call must not be
+made. Its memory of a conversation is in the state folder, under turns.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,

@@ -50,7 +50,7 @@ not vouch for all entries, as after work on another machine.
 				return printLogJSON(a, s, v, steps)
 			}
 			if len(steps) == 0 {
-				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it stands at %s\n", s.TaskName, s.Place())
+				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it is at %s\n", s.TaskName, s.Place())
 				return nil
 			}
 			return printLog(a, s, v, steps)

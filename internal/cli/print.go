@@ -220,6 +220,6 @@ func adoptionText(a *workflow.Adoption) string {
 // warnOfChanges warns of a session that was changed by other hands.
 func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Changed() {
-		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo go on from it as it stands: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
+		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
 	}
 }

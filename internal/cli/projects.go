@@ -121,7 +121,7 @@ func listProjects(a *app) error {
 // asked.
 func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if variable := assistantHere(); variable != "" {
-		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and where assistants may work is the person's to say", variable).
+		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and only the person decides where assistants may work", variable).
 			WithHint("run it in a terminal of your own")
 	}
 	folder, err := filepath.Abs(name)

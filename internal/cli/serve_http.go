@@ -66,7 +66,7 @@ Of web pages, only those of the server's own origin may call, and those of each
 --allow-origin, such as http://localhost:6274 for the MCP Inspector. No page is ever
 asked in your place: its decisions count as relayed by an assistant at most.
 
-The first Ctrl+C or SIGTERM ends it: what was accepted is answered, for at most --grace.
+The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most --grace.
 
 ` + exitHelp,
 		Example: `  bmad-mcp serve --http 127.0.0.1:7777
@@ -152,7 +152,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 	h.Close(ctx)
 	err := errors.Join(failed, server.Shutdown(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
-		fmt.Fprintf(a.err, "bmad-mcp: some requests were not done after %s and were cut off; what they changed is stored whole or not at all\n", grace)
+		fmt.Fprintf(a.err, "bmad-mcp: some requests were not done after %s and were cut off; their changes are stored whole or not at all\n", grace)
 		_ = server.Close() // that is the cut
 		return failed
 	}

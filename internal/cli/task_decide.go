@@ -73,7 +73,7 @@ func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
 
 func (a *app) decisionFlags(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
-	cmd.Flags().StringVar(&f.stage, "stage", "", "refuse unless the session stands at this stage")
+	cmd.Flags().StringVar(&f.stage, "stage", "", "refuse unless the session is at this stage")
 	revisionFlag(cmd, f)
 	promptFlag(cmd, f)
 	a.completeStages(cmd)

@@ -21,7 +21,7 @@ func reopenCommand(a *app) *cobra.Command {
 	}
 	revisionFlag(cmd, &f)
 	cmd.Flags().StringVar(&f.stage, "stage", "", "the stage to go back to")
-	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what is to change")
+	cmd.Flags().StringVar(&f.feedback, "feedback", "", "the changes you want")
 	promptFlag(cmd, &f)
 	a.completeStages(cmd)
 	return cmd

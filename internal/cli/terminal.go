@@ -77,7 +77,7 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 	}
 	prompt := "Your words (they are recorded): "
 	if changes && !choice.Reason {
-		prompt = "What is to change: "
+		prompt = "The changes you want: "
 	}
 	words, err := t.line(ctx, prompt)
 	if err != nil {

@@ -157,7 +157,7 @@ func sessionID(file string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path.Base(file), "session-"), ".json")
 }
 
-// cause is an error of the disk without the path, which stands beside it.
+// cause is an error of the disk without the path, which is printed beside it.
 func cause(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {

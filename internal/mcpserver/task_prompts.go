@@ -20,7 +20,7 @@ func (p *prompts) addTask() {
 	task := mcp.WithArgument("task", mcp.ArgumentDescription("task name or session id; may be left out when the project has one active session"))
 	add := p.offers
 	add("bmad", "Start or continue", "Start a task through all six stages, or go on with the one at work", p.start,
-		mcp.WithArgument("objective", mcp.ArgumentDescription("what is to be built; without it the task at work goes on")))
+		mcp.WithArgument("objective", mcp.ArgumentDescription("the thing to build; without it the active task goes on")))
 	add("bmad-status", "Where it stands", "Where a task stands: stages, scores, what waits for whom", p.status, task)
 	add("bmad-next", "What can I do now", "What you can do or decide now, in your words", p.next, task)
 	for _, st := range p.engine.Stages(engine.Request{Places: p.callers.places.with(nil)}) {
@@ -194,7 +194,7 @@ func briefing(now *engine.Reply) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(&b, "\nWhat it has for you (paths are relative to %s):\n\n```json\n%s\n```\n", now.Cwd, data)
+	fmt.Fprintf(&b, "\nIts data for you (paths are relative to %s):\n\n```json\n%s\n```\n", now.Cwd, data)
 	if now.RolePrompt != "" {
 		b.WriteString("\n" + now.RolePrompt + "\n")
 	}

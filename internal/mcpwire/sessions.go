@@ -41,7 +41,7 @@ type httpSession struct {
 }
 
 // sessionIDs gives out the ids of HTTP sessions and knows the ones that are open. An unknown one
-// is answered with 404, on which clients begin anew.
+// is answered with 404, after which clients start a new session.
 type sessionIDs struct {
 	now    func() time.Time
 	limits limits

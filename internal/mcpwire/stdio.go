@@ -28,7 +28,7 @@ type stdioFilter struct {
 	open    map[string]int     // requests read and not answered, by id
 	first   string             // the id of initialize
 	failed  map[string]*failed // errors of answers that are to come, by id
-	changed chan struct{}      // closed, and made anew, at each answer
+	changed chan struct{}      // closed, and replaced, at each answer
 }
 
 func newStdioFilter(in io.Reader, out io.Writer) *stdioFilter {

@@ -11,7 +11,7 @@ import (
 
 // claim is a score as a submission states it of itself.
 type claim struct {
-	text  string // as it stands
+	text  string // as it is written
 	value float64
 	valid bool // a number from 0 to 100
 }

@@ -1,7 +1,7 @@
 package score
 
 // Sentences that deny what a good product does: "the dialog does not close", "fails to save",
-// "无法保存". What is denied to those who must not have it speaks for a product.
+// "无法保存". A denial to those who must not have access speaks for a product.
 
 // clause returns the bounds of the clause around a token.
 func (s sentence) clause(i int) (from, to int) {
@@ -37,7 +37,7 @@ func (s sentence) relative(i int) bool {
 	return false
 }
 
-// functionAgainst: what is denied is a function, and nothing says that it should be.
+// functionAgainst reports whether a sentence denies a function that should not be denied.
 func (s sentence) functionAgainst() bool {
 	for i, t := range s.tokens {
 		if t.glued || t.quoted || t.inCode || s.supposed(i) {

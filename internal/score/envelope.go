@@ -41,15 +41,15 @@ const (
 	// manyQuotes is what no document has, and what the library takes longest over.
 	manyQuotes = `""""""""`
 	// An object with a document below tinyDocument bytes, inside a text of more
-	// than largeAround others, is taken for an example of the format.
+	// than largeAround others, counts as an example of the format.
 	tinyDocument, largeAround = 1000, 2000
 )
 
 // ourField matches the first field of an object that may stand inside a line.
 var ourField = regexp.MustCompile(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
-// finder looks for the envelope in a text. What it needs to know of the whole text it finds out
-// once, and what it reads more than once it takes from the budget of its meter.
+// finder looks for the envelope in a text. It collects the facts about the whole text once, and
+// charges every repeated read to the budget of its meter.
 type finder struct {
 	stage             workflow.Stage
 	text              string

@@ -219,7 +219,7 @@ var narrow = func() *strings.Replacer {
 	var pairs []string
 	for r := '！'; r <= '～'; r++ {
 		switch r {
-		case '！', '（', '）', '，', '：', '；', '？', '｜', '＜', '＞': // punctuation that is read as it stands
+		case '！', '（', '）', '，', '：', '；', '？', '｜', '＜', '＞': // punctuation that stays unchanged
 		default:
 			pairs = append(pairs, string(r), string(r-0xfee0))
 		}

@@ -147,7 +147,7 @@ func (s sentence) cellAgainst() bool {
 	return s.countAgainst() || s.ratioAgainst() || s.proseAgainst() || s.phraseAgainst() || s.tailAgainst()
 }
 
-// result reads the outcome of one criterion; what is neither pass nor fail was not tested.
+// result reads the outcome of one criterion; anything but pass and fail means not tested.
 func result(s string) string {
 	switch resultOf(s, true, true) {
 	case resultPassed:

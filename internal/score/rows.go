@@ -198,7 +198,7 @@ func mergeCriteria(a, b []workflow.Criterion) []workflow.Criterion {
 	return out
 }
 
-// severity reads a level of severity: what is given and not known counts as critical.
+// severity reads a level of severity: an unknown one counts as critical.
 func severity(s string) string {
 	us := units(s)
 	if len(us) == 0 {

@@ -33,7 +33,7 @@ type Assessment struct {
 	// Verdict is the stated one; Objections are facts in the submission that contradict a pass.
 	Verdict    workflow.Verdict
 	Objections []string
-	// StatedVerdict is the "verdict" field as it stands, readable or not.
+	// StatedVerdict is the "verdict" field as it is written, readable or not.
 	StatedVerdict string
 	// Needs is what a blocked report says it waits for.
 	Needs    string

@@ -182,7 +182,7 @@ func (t mdTable) criticalCount(row []string) bool {
 			continue
 		}
 		if h, _ := words.match(append(units(t.header[col]), unit{}), isStillOpen|isResolved); h&isResolved != 0 {
-			return false // what was found, and what was fixed of it
+			return false // a row of findings and of those that were fixed
 		} else if h&isStillOpen != 0 {
 			counts = []int{col}
 			break

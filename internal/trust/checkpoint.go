@@ -47,8 +47,8 @@ type checkpoint struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// Checkpoints returns the records of sessions of a project, by their ids. What is not
-// recorded, or cannot be read, is left out.
+// Checkpoints returns the records of sessions of a project, by their ids. Missing and unreadable
+// records are left out.
 func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...string) (found map[string]workflow.Checkpoint) {
 	if signer == nil {
 		return nil

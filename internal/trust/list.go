@@ -12,7 +12,7 @@ import (
 // list is a file of the folder that holds one list under a key.
 type list[T comparable] struct {
 	file, key string
-	// effect is the consequence of a file that cannot be read, remedy how to start anew.
+	// effect is the consequence of a file that cannot be read, remedy how to start over.
 	effect, remedy string
 }
 

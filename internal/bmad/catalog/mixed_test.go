@@ -38,12 +38,12 @@ _bmad/_config/agent-manifest.csv: the row "windows" names "C:\\Windows\\win.ini"
 _bmad/_config/workflow-manifest.csv: the row "climber" names "_bmad/../../etc/passwd", which is not a path in the installation
 _bmad/_config/workflow-manifest.csv: the row "absolute" names "/etc/passwd", which is not a path in the installation
 _bmad/_config/workflow-manifest.csv: the row "../../etc/passwd" names "../../etc/passwd", which is not a path in the installation
-_bmad/_config/task-manifest.csv: a quotation mark in it is not closed; the rows after it were taken for one text
+_bmad/_config/task-manifest.csv: a quotation mark in it is not closed; the rows after it were read as one text
 _bmad/_config/task-manifest.csv: the row "climber" names "../../../etc/passwd", which is not a path in the installation
 .claude/skills/bmad-empty/SKILL.md: it is empty
 .claude/skills/bmad-help/SKILL.md: its front matter has no end and was left out
 .claude/skills/bmad-retrospective/customize.toml: it is not valid TOML: line 1, column 6: toml: expected '=' after key
-_bmad/_config/bmad-help.csv: a quotation mark in it is not closed; the rows after it were taken for one text
+_bmad/_config/bmad-help.csv: a quotation mark in it is not closed; the rows after it were read as one text
 _bmad/_config/task-manifest.csv: the task "join-docs" is listed, and its file "" is not there
 _bmad/_config/skill-manifest.csv: the skill "../../../etc" of module "core" is listed and is in no folder of skills
 _bmad/_config/skill-manifest.csv: the skill "/etc" of module "core" is listed and is in no folder of skills

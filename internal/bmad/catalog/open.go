@@ -54,7 +54,7 @@ func (c *Catalog) shareSkills() {
 }
 
 // merge makes one list of the items of all sources. Items of the same kind, module and name are
-// one; an item of an unknown module is taken for the known one of that name.
+// one; an item of an unknown module counts as the known one of that name.
 func (c *Catalog) merge() {
 	type key struct {
 		kind         Kind

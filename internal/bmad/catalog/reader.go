@@ -143,7 +143,7 @@ func (f *fileReader) manifest(name string) []format.Row {
 	case err != nil:
 		f.problem(name, "some of its rows cannot be read: %v", err)
 	case strings.Count(text, `"`)%2 != 0:
-		f.problem(name, "a quotation mark in it is not closed; the rows after it were taken for one text")
+		f.problem(name, "a quotation mark in it is not closed; the rows after it were read as one text")
 	}
 	if len(rows) > maxRows {
 		f.problem(name, "it has %d rows; those after %d were left out", len(rows), maxRows)

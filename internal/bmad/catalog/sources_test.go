@@ -142,7 +142,7 @@ func TestModulePaths(t *testing.T) {
 		"src/core-skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\nRun `{project-root}/_bmad/scripts/memlog.py init`, then {project-root}/_bmad/scripts/none.py. Read {project-root}/_bmad/_config/bmad-help.csv.\n",
 	}))
 	help := resolved(t, method, catalog.Task, "bmad-help")
-	if want := "Run `/var/x/src/scripts/memlog.py init`, then " + shop + "/_bmad/scripts/none.py."; !strings.Contains(words(help), want) || !strings.Contains(strings.Join(help.Notes, " "), "stands in bmad://~git-x/src/core-skills/module-help.csv.") {
+	if want := "Run `/var/x/src/scripts/memlog.py init`, then " + shop + "/_bmad/scripts/none.py."; !strings.Contains(words(help), want) || !strings.Contains(strings.Join(help.Notes, " "), "is in bmad://~git-x/src/core-skills/module-help.csv.") {
 		t.Errorf("%s\n%q", words(help), help.Notes)
 	}
 	old := resolved(t, catalog.Open(checkout(map[string]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// texts returns a list of texts, or the one text. What is written as a table there, because of
-// a colon in it, is a text too.
+// texts returns a list of texts, or the one text. A text that YAML reads as a table, because of a
+// colon in it, counts too.
 func texts(v any) []string {
 	var out []string
 	add := func(text string) {

@@ -26,8 +26,8 @@ const (
 	Full
 	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
 	ReadOnly
-	// Kill: the process dies at the step, and the power stays on: what it had not made
-	// durable is there for the next process, and still is not durable.
+	// Kill: the process dies at the step, and the power stays on: its changes that are not
+	// durable are visible to the next process, and still not durable.
 	Kill
 	// Denied: from this step on, every change fails with EACCES, until the next Plan.
 	Denied
