@@ -27,6 +27,7 @@ type Problem struct {
 	Text string `json:"text"`
 }
 
+// String returns the problem as a person reads it.
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
 // Parse reads the definition in a file <name>.yaml. The error is a *fault.Error that names
