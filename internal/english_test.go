@@ -26,6 +26,11 @@ var englishTodo = []string{
 	"internal/trust",
 	"internal/visible",
 	"internal/watch",
+	"internal/words/gate.go",
+	"internal/words/labels.go",
+	"internal/words/message.go",
+	"internal/words/outcome.go",
+	"internal/words/refuse.go",
 	"internal/workflow",
 	"prompts",
 }

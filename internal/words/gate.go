@@ -1,0 +1,206 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// options names the choices of the person at a gate: in their words where the assistant passes
+// them on, else by which act of their own.
+func options(s *standing.Standing, ways ...string) string {
+	if s.Unusable() {
+		return "The draft is not what was handed in: it is missing, or was changed since. **You can now** restore the file, or say what to change."
+	}
+	switch s.Route() {
+	case standing.ByForm:
+		return "**You can now** decide in the form that follows, or view the document first."
+	case standing.ByFormAgain:
+		return "It waits. **You can now** say **decide** when you are ready, and the form comes back; or say what to change; or type `" + Terminal(s) + "` in a terminal."
+	case standing.ByHost:
+		if s.Overrides() || s.Blocked() {
+			return "**You can now** read it and\n- " + strings.Join(ways, "\n- ") + "\n\nYour host then asks you about the assistant's call of " + s.Names.Confirm + "."
+		}
+		return "**You can now** read it; your host asks you about the assistant's call of " + s.Names.Confirm + ". Allow it to approve; or decline it and say what to change."
+	case standing.ByOwnAct:
+		return ownAct(s)
+	}
+	return "**You can now** read it and\n- " + strings.Join(ways, "\n- ")
+}
+
+// ownAct says how the person decides by themselves.
+func ownAct(s *standing.Standing) string {
+	act := "type `" + Terminal(s) + "` in a terminal"
+	if s.Call.HostConfirm && s.CurrentState.Gated() {
+		act += ", or let the assistant call " + s.Names.Confirm + ", about which your host asks you"
+	}
+	return "**It waits for you.** Only your own act counts here, not the assistant's word for it: " + act + ". Then tell the assistant to go on."
+}
+
+// gateMessage is what a person reads where the session waits for their decision: a digest
+// of the document, and what they can do.
+func gateMessage(s *standing.Standing, draft, target string) string {
+	options := gateOptions(s, target)
+	size := lines
+	if way := s.Route(); way == standing.ByForm || way == standing.ByFormAgain {
+		size = rows // the form takes half of the screen
+	}
+	room := digestLines - size(Headline(s)) - size(options) - 2 // empty lines
+	return digestOf(s, draft).render(room, size) + "\n\n" + options
+}
+
+// gateOptions names the choices of the person at a gate.
+func gateOptions(s *standing.Standing, target string) string {
+	st := s.Stage
+	switch {
+	case s.CurrentState == workflow.AwaitingConfirmation:
+		return options(s,
+			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
+			"or say what to change: it goes into another round")
+	case st.Gate == workflow.GateApproval:
+		yes := fmt.Sprintf("say **approve**: it is saved as `%s` and the next stage begins", target)
+		switch st.Kind {
+		case workflow.KindBuild:
+			yes = "say **approve**: the " + st.Role + " makes this change, and nothing else"
+		case workflow.KindPlan:
+			if s.Builder() != "" {
+				yes = fmt.Sprintf("say **approve**: it is saved as `%s` and development can begin", target)
+			}
+		}
+		return options(s, yes, "or say what to change")
+	case st.Gate == workflow.GateScore:
+		return options(s,
+			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", Count(s.MaxIterations, "round")),
+			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
+			elsewhere(s.Workflow, st))
+	case s.Blocked():
+		return options(s,
+			"say what you did or decided, or how to go on without it: the "+st.Role+" goes on with your words",
+			"or **cancel**")
+	}
+	back := "say **send it back**: the developer gets these findings"
+	if s.Current().Doubted() && !s.ReworkSpent() {
+		return options(s, back, "or say **it passes**: it goes on, and `"+target+"` records that you let it")
+	}
+	if s.ReworkSpent() {
+		risk := fmt.Sprintf("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
+		return options(s, back, risk, elsewhere(s.Workflow, st))
+	}
+	return options(s, back, fmt.Sprintf("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
+}
+
+// labelled names something; "" where there is nothing to name.
+func labelled(label, what string) string {
+	if what == "" {
+		return ""
+	}
+	return label + what
+}
+
+// digest gathers what speaks for and against the document that waits. The draft is left
+// out where it is named elsewhere.
+func digestOf(s *standing.Standing, draft string) digest {
+	var d digest
+	st, rec := s.Stage, s.Current()
+	if draft != "" && s.Draft.Missing {
+		draft += " — **missing on disk**: restore it, or ask for another round"
+	}
+	d.add(goal(s))
+	switch {
+	case st.Gate == workflow.GateScore:
+		d.add(scores(s))
+		if s.CurrentState == workflow.AwaitingApproval {
+			d.add(fmt.Sprintf("After %s it has not reached the gate; from here it goes on as you decide.", Count(s.RoundsBelow(), "round")))
+		}
+		d.add(changed(s.Draft.Changes))
+		d.add(labelled("Draft: ", draft))
+		d.quote(map[bool]string{true: "Still missing:", false: "Known gaps:"}[s.CurrentState == workflow.AwaitingApproval], rec.Gaps)
+	case st.Gate == workflow.GateApproval:
+		d.add(labelled("The "+st.DocumentName+" is ready: ", draft))
+		d.add(changed(s.Draft.Changes))
+		d.spare(Audit(rec.Audit))
+		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {
+			d.add("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
+		}
+		d.list("Its sprints:", sprintTitles(s))
+		d.quote("To look at:", rec.Gaps)
+	case rec.Verdict == workflow.Blocked:
+		needs := "the report does not say what."
+		if rec.Needs != "" {
+			needs = Quoted(rec.Needs, 300)
+		}
+		d.add(fmt.Sprintf("The %s is **blocked** and needs something from you: %s", st.Role, needs))
+		reported(s, &d, draft)
+	default:
+		if rec.Doubted() {
+			d.add(fmt.Sprintf("The %s states a **pass**, but %s against it, so you decide.", st.Role, speaks(rec)))
+		} else {
+			d.add(fmt.Sprintf("The %s **failed** the work%s.", st.Role, tally(s)))
+		}
+		if s.ReworkSpent() {
+			d.add(fmt.Sprintf("The work has come back %s already, and may go on coming back.", Count(s.ReworkCount, "time")))
+		}
+		reported(s, &d, draft)
+	}
+	return d
+}
+
+func sprintTitles(s *standing.Standing) []string {
+	var out []string
+	for _, sp := range s.Sprints {
+		out = append(out, fmt.Sprintf("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
+	}
+	return out
+}
+
+// elsewhere names the other ways besides going on or back.
+func elsewhere(w *workflow.Definition, st workflow.Stage) string {
+	if st.ID == w.First().ID {
+		return "or **cancel**"
+	}
+	return "or **reopen** an earlier stage, or **cancel**"
+}
+
+// reported adds what a review or QA report came to, beside its verdict.
+func reported(s *standing.Standing, d *digest, draft string) {
+	rec := s.Current()
+	d.add(labelled("Report: ", draft))
+	if s.Draft.Edited {
+		d.add("It was changed after it was handed in, and counts as it was judged.")
+	}
+	d.add(Progress(rec.Progress))
+	if e := s.Evidence(); e != nil {
+		text := Evidence(e) + "."
+		if e.Failed() && strings.TrimSpace(e.Tail) != "" {
+			text += " Its output ends: " + Quoted(lastLine(e.Tail), 160)
+		}
+		d.add(text)
+	}
+	d.spare(Audit(rec.Audit))
+	d.list("Against it:", plain(rec.Objections))
+	var open []string
+	for _, f := range worstFirst(workflow.OpenFindings(rec.Findings)) {
+		open = append(open, Finding(f))
+	}
+	for _, c := range workflow.FailedCriteria(rec.Criteria) {
+		open = append(open, criterionLine(c))
+	}
+	d.quote("Open findings:", open)
+}
+
+// lastLine returns the last line of a text that says something.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// Facts describes the document that waits, as plain text behind the first lines of a form
+// or at a terminal.
+func Facts(s *standing.Standing) string {
+	if s.CurrentState == workflow.Clarifying {
+		return ""
+	}
+	return unmarked.Replace(digestOf(s, "").with(digestWay{most: 10, first: 300, next: 300, spare: true}))
+}
