@@ -255,5 +255,6 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()
 	}
-	return engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Log: a.log}), library
+	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
+	return engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Names: names, Log: a.log}), library
 }

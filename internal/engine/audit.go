@@ -6,27 +6,27 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // audit returns what the server finds in a document of the current stage, before any
 // lock is taken.
-func (r run) audit(ctx context.Context, s *workflow.Session, st workflow.Stage, document string) (*workflow.Audit, error) {
-	w := r.workflow(s)
+func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*workflow.Audit, error) {
+	w, st := s.Workflow, s.Stage
 	builtin, err := audit.Load(nil, w, st)
 	if err != nil {
 		return nil, err
 	}
 	plan, _ := w.OfKind(workflow.KindPlan)
-	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	known := audit.Background{Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
 	for _, before := range w.Stages {
 		if before.ID == st.ID {
 			break
 		}
-		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
+		if doc := s.Document(before); doc != nil {
 			if text, err := r.documentText(ctx, s, *doc); err == nil {
 				known.Earlier[before.ID] = text
 			}
@@ -39,13 +39,13 @@ func (r run) audit(ctx context.Context, s *workflow.Session, st workflow.Stage, 
 	var best workflow.Audit
 	switch {
 	case own == nil:
-		best = builtin.Audit(document, known)
+		best = builtin.Audit(text, known)
 	case trusted:
-		best = own.Audit(document, known)
+		best = own.Audit(text, known)
 	default:
 		// What a repository brings can only be harder to please than what the person has.
-		best = builtin.Audit(document, known)
-		if hard := own.Audit(document, known); hard.Score < best.Score {
+		best = builtin.Audit(text, known)
+		if hard := own.Audit(text, known); hard.Score < best.Score {
 			best = hard
 		}
 	}
@@ -53,12 +53,12 @@ func (r run) audit(ctx context.Context, s *workflow.Session, st workflow.Stage, 
 }
 
 // documentText reads the document of an earlier stage: the saved artifact, or its last round.
-func (r run) documentText(ctx context.Context, s *workflow.Session, doc Document) (string, error) {
+func (r *run) documentText(ctx context.Context, s *standing.Standing, doc Document) (string, error) {
 	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
-		return r.project.Texts.Read(ctx, *ref)
+		return r.disk.text(ctx, r.project.Texts, *ref)
 	}
-	data, err := r.project.Dir.ReadFile(doc.Path, durable.TextLimit(doc.Size))
-	return string(data), err
+	f := r.disk.read(doc.Path, doc.Size)
+	return string(f.data), f.err
 }
 
 // answersOf returns every answer that the person has given, always in the same order.
@@ -75,7 +75,7 @@ func answersOf(s *workflow.Session) []string {
 
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
 // is the person's own, or they have allowed it with this content.
-func (r run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
+func (r *run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
 	own, err := r.project.Rubric(st)
 	if err != nil || own == nil {
 		return nil, false, err

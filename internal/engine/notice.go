@@ -20,7 +20,7 @@ const noticeEvery = 5 * time.Second
 
 // telling tells of something, at once and then again and again until the returned
 // function is called.
-func (r run) telling(ctx context.Context, what string, limit time.Duration) (done func()) {
+func (r *run) telling(ctx context.Context, what string, limit time.Duration) (done func()) {
 	if r.req.Tell == nil {
 		return func() {}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -138,18 +139,8 @@ type Context struct {
 	Feedback  string     `json:"feedback,omitempty"`
 }
 
-// Document refers to a text in the project; the host reads the file.
-type Document struct {
-	Stage   workflow.StageID `json:"stage"`
-	Path    string           `json:"path"`
-	Summary string           `json:"summary,omitempty"`
-	Size    int64            `json:"size"`
-	SHA256  string           `json:"sha256,omitempty"`
-	// Stale is true when an earlier stage was reopened since.
-	Stale bool `json:"stale,omitempty"`
-	// Modified is true when people have edited the artifact since it was saved.
-	Modified bool `json:"modified,omitempty"`
-}
+// Document refers to a text in the project.
+type Document = standing.Document
 
 // Answer is a question with the human's answer; an empty one was left open.
 type Answer struct {

@@ -3,13 +3,14 @@ package engine
 import (
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // fingerprint returns a fingerprint of the project's files without the documents of the
 // session, "" where there is none, and what it would be if nothing had changed since the
 // stage's previous report.
-func (r run) fingerprint(s *workflow.Session) (now, same string) {
+func (r *run) fingerprint(s *standing.Standing) (now, same string) {
 	documents, last := map[string]time.Time{}, time.Time{}
 	for _, e := range s.History {
 		for _, source := range e.Sources {
@@ -30,9 +31,9 @@ func (r run) fingerprint(s *workflow.Session) (now, same string) {
 }
 
 // sources are the files of the project that the call hands in.
-func (r run) sources(s *workflow.Session) []string {
+func (r *run) sources(s *standing.Standing) []string {
 	var out []string
-	for _, result := range r.results(s) {
+	for _, result := range r.req.results(s) {
 		if result.Path != "" && r.req.Action == workflow.ActionSubmit {
 			out = append(out, r.project.Local(result.Path))
 		}
