@@ -59,4 +59,3 @@ func (s *Standing) Document(st workflow.Stage) *Document {
 	doc.Path, doc.Size, doc.SHA256, doc.Stale, doc.Modified = a.Path, saved.Size, a.SHA256, a.Stale, saved.Modified
 	return doc
 }
-
