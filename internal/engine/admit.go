@@ -2,10 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -23,7 +27,7 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 		return r.lost(ctx, s.Session)
 	}
 	err := r.fits(s)
-	if err == nil && r.req.decides() && r.req.Revision == nil && r.showedOther(s.Session) {
+	if err == nil && r.req.decides() && r.req.Revision == nil && r.memory.showedOther(r.key(s.SessionID), s.Revision) {
 		return r.lost(ctx, s.Session) // the human has seen another document than the one that waits
 	}
 	if err != nil && r.late(s.Session) {
@@ -35,31 +39,31 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 // fits refuses an action that the session's stage or state does not allow.
 func (r *run) fits(s *standing.Standing) error {
 	if r.req.Action == workflow.ActionReopen {
-		return r.canReopen(s)
+		return r.req.canReopen(s)
 	}
 	if want := workflow.StageID(r.req.Stage); want != "" && want != s.CurrentStage {
 		return words.OtherStage(s)
 	}
-	if r.resubmits(s) {
+	if r.req.resubmits(r.project, s) {
 		return nil
 	}
-	return r.allowed(s)
+	return r.req.allowed(s)
 }
 
 // allowed refuses an action that the session's state does not allow.
-func (r *run) allowed(s *standing.Standing) error {
-	if slices.Contains(s.CurrentState.Allowed(), r.req.Action) {
+func (q *Request) allowed(s *standing.Standing) error {
+	if slices.Contains(s.CurrentState.Allowed(), q.Action) {
 		return nil
 	}
-	return words.NotNow(s, r.req.takesBack(s.Last()))
+	return words.NotNow(s, q.takesBack(s.Last()))
 }
 
 // canReopen refuses to go back to a stage that the session has not passed.
-func (r *run) canReopen(s *standing.Standing) error {
-	if err := r.allowed(s); err != nil {
+func (q *Request) canReopen(s *standing.Standing) error {
+	if err := q.allowed(s); err != nil {
 		return err
 	}
-	w, target := s.Workflow, workflow.StageID(r.req.Stage)
+	w, target := s.Workflow, workflow.StageID(q.Stage)
 	if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
 		return words.NotEarlier(s)
 	}
@@ -68,12 +72,12 @@ func (r *run) canReopen(s *standing.Standing) error {
 
 // resubmits reports whether the call submits again, from its path, a draft that was
 // edited while it waited at its gate.
-func (r *run) resubmits(s *standing.Standing) bool {
-	if r.req.Action != workflow.ActionSubmit || !s.Resubmits() {
+func (q *Request) resubmits(p *project.Project, s *standing.Standing) bool {
+	if q.Action != workflow.ActionSubmit || !s.Resubmits() {
 		return false
 	}
-	for _, result := range r.req.results(s) {
-		if r.project.Local(result.Path) != s.Draft.Path {
+	for _, result := range q.results(s) {
+		if p.Local(result.Path) != s.Draft.Path {
 			return false
 		}
 	}
@@ -88,4 +92,20 @@ func goesOn(s *standing.Standing) error {
 	e := words.ChangedByOthers(s)
 	e.Allowed = actionNames(gate.Allowed(s))
 	return e
+}
+
+// explain adds the session and its allowed actions to an error.
+func (r *run) explain(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, ErrAsked) {
+		return err
+	}
+	f := fault.From(store.Trouble(r.project.Dir, err))
+	f.SessionID = r.id
+	ctx = context.WithoutCancel(ctx)
+	if s, getErr := r.project.Backend.Get(ctx, r.id); getErr == nil && len(f.Allowed) == 0 {
+		f.Allowed = actionNames(gate.Allowed(r.before(ctx, s)))
+		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
+		r.memory.tell(r.key(r.id), s.Revision)
+	}
+	return f
 }

@@ -38,7 +38,7 @@ func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
 	}
 	before := r.known(stored)
 	found := before.Integrity
-	if err := r.adoptable(before); err != nil {
+	if err := adoptable(before); err != nil {
 		return nil, err
 	}
 	grant, err := r.acceptance(ctx, before)
@@ -74,8 +74,8 @@ func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
 }
 
 // adoptable refuses to adopt a session that nobody has changed.
-func (r *run) adoptable(s *standing.Standing) error {
-	if r.trust == nil {
+func adoptable(s *standing.Standing) error {
+	if !s.Trusting {
 		return fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
 	}
 	if !s.Integrity.Changed() {
@@ -95,7 +95,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""
-	a, err := r.req.Ask.Ask(ctx, q)
+	a, err := r.ask(ctx, s, q)
 	switch {
 	case err != nil:
 		return nil, err

@@ -46,7 +46,7 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 	relayed := filled(r.req.Answers)
 	note := ""
 	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
-		a, err := r.req.Ask.Ask(ctx, openQuestions(s))
+		a, err := r.ask(ctx, s, openQuestions(s))
 		if err != nil {
 			return a, err
 		}

@@ -26,7 +26,7 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := r.scored(ctx, s, *rec.FinalResultRef)
+	body, err := r.disk.scored(ctx, s, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +39,7 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 		// What was reviewed belongs to the review: the report itself is run state otherwise.
 		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
 			appended, _ := s.Workflow.Stage(st.Appends)
-			report, err := r.disk.text(ctx, r.project.Texts, *ref)
+			report, err := r.disk.text(ctx, *ref)
 			if err != nil {
 				return "", err
 			}
@@ -59,7 +59,7 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 	if err != nil {
 		return "", err
 	}
-	r.disk.wrote(saved.Path, saved.Size, saved.SHA256)
+	r.disk.keep(saved.Path, file{there: true, hash: saved.SHA256, size: saved.Size})
 	s.SetArtifact(s.Workflow, st.ID, saved.Artifact)
 	return saved.Kept, nil
 }

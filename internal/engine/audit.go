@@ -27,12 +27,12 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 			break
 		}
 		if doc := s.Document(before); doc != nil {
-			if text, err := r.documentText(ctx, s, *doc); err == nil {
+			if text, err := r.disk.documentText(ctx, s, *doc); err == nil {
 				known.Earlier[before.ID] = text
 			}
 		}
 	}
-	own, trusted, err := r.rubric(w, st)
+	own, trusted, err := r.rubric(r.project, w, st)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 }
 
 // documentText reads the document of an earlier stage: the saved artifact, or its last round.
-func (r *run) documentText(ctx context.Context, s *standing.Standing, doc Document) (string, error) {
+func (d *disk) documentText(ctx context.Context, s *standing.Standing, doc Document) (string, error) {
 	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
-		return r.disk.text(ctx, r.project.Texts, *ref)
+		return d.text(ctx, *ref)
 	}
-	f := r.disk.read(doc.Path, doc.Size)
+	f := d.read(doc.Path, doc.Size)
 	return string(f.data), f.err
 }
 
@@ -75,8 +75,8 @@ func answersOf(s *workflow.Session) []string {
 
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
 // is the person's own, or they have allowed it with this content.
-func (r *run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
-	own, err := r.project.Rubric(st)
+func (e *Engine) rubric(p *project.Project, w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
+	own, err := p.Rubric(st)
 	if err != nil || own == nil {
 		return nil, false, err
 	}
@@ -85,7 +85,7 @@ func (r *run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Ru
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &parsed, !own.Brought || r.trust != nil && r.trust.Allowed(rubricAllowance(r.project, own)), nil
+	return &parsed, !own.Brought || e.trust != nil && e.trust.Allowed(rubricAllowance(p, own)), nil
 }
 
 // rubricAllowance is what the person allows by allowing a rubric.

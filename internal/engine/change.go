@@ -51,7 +51,6 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if s.Revision != before.Revision {
 		return r.lost(ctx, s)
 	}
-	r.disk.forget(now.Draft.Work) // people may have edited it meanwhile
 	signer := r.signer(ctx)
 	c := r.lookAgain(s, before, signer)
 	now.Session, now.Integrity, now.Stopped = s, r.found.Verification, r.found.stops

@@ -15,13 +15,6 @@ func (r *run) lost(ctx context.Context, s *workflow.Session) error {
 	return words.Lost(s, r.req.repeats(s))
 }
 
-// showedOther reports whether the last document of the session that this program has
-// shown to its callers is of another revision than the one that stands.
-func (r *run) showedOther(s *workflow.Session) bool {
-	shown, ok := r.memory.shown.Load(r.key(s.SessionID))
-	return ok && shown != s.Revision
-}
-
 // key tells sessions apart in the memory, and callers: a copy of a project has the same
 // ids, and what one caller was shown another has not seen.
 func (r *run) key(sessionID string) string {
@@ -34,13 +27,5 @@ func (r *run) key(sessionID string) string {
 // callers; and if its last move was this very step: then the caller has lost
 // a race, or repeats a call whose answer it never saw.
 func (r *run) late(s *workflow.Session) bool {
-	return !r.knew(s) && !s.Last().At.Before(r.born) || r.req.repeats(s)
-}
-
-// knew reports whether the caller could know where the session stands: this program
-// had told of it before the call came in.
-func (r *run) knew(s *workflow.Session) bool {
-	last, _ := r.memory.told.Load(r.key(s.SessionID))
-	t, ok := last.(told)
-	return ok && t.revision == s.Revision && t.at < r.call
+	return !r.memory.knew(r.key(s.SessionID), s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.repeats(s)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -50,7 +49,8 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	}
 	yes := grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
-		if r.gatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
+		r.disk.forget(s.Draft.Work)
+		if r.disk.gatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
 			return "", gate.Edited(s)
 		}
 	}
@@ -76,11 +76,6 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	return kept, r.fire(ctx, s, event, note)
 }
 
-// silence is the error of a question that brought no decision.
-type silence struct{ Silence }
-
-func (s *silence) Error() string { return "no decision was taken: " + s.Why }
-
 // stillPending describes a session whose gate stays as it is, and why.
 func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	stored, err := r.project.Backend.Get(ctx, r.id)
@@ -92,7 +87,7 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	s.Call.Withheld, s.Call.NoForms = !why.Unasked, s.Call.NoForms || why.Unasked
 	message := words.Undecided(s, why.Why) + words.Message(s)
 	if why.View {
-		message = r.viewed(ctx, s)
+		message = r.disk.viewed(ctx, s)
 	}
 	out, err := r.reply(s, light, message)
 	if out != nil {
@@ -137,7 +132,7 @@ func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (
 	if !gate.Asks(s, word) {
 		return nil, "", nil
 	}
-	a, err := r.req.Ask.Ask(ctx, gate.Ask(s))
+	a, err := r.ask(ctx, s, gate.Ask(s))
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -159,9 +154,9 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	a := Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
 	bound := gate.Bind(s)
 	strict := policy == workflow.GateStrict
-	if ask := r.req.Ask; ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
+	if r.req.Ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
 		var err error
-		if a, err = ask.Ask(ctx, gate.Leave(s, d, label, r.req.Feedback)); err != nil {
+		if a, err = r.ask(ctx, s, gate.Leave(s, d, label, r.req.Feedback)); err != nil {
 			return nil, err
 		}
 		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
@@ -176,39 +171,4 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	}
 	g, err := r.recorded(s, policy, bound, a)
 	return &g, err
-}
-
-// recorded makes the record of an answer, which may have come from anywhere.
-func (r *run) recorded(s *standing.Standing, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
-	g := workflow.Grant{
-		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
-		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
-	}
-	if a.Took > 0 {
-		ms := a.Took.Milliseconds()
-		g.TookMS = &ms
-	}
-	return g, checkText("feedback", g.Feedback, MaxFeedback)
-}
-
-// granted is the record of a decision at a gate, if the gate takes it.
-func (r *run) granted(s *standing.Standing, b Bound, a Response) (workflow.Grant, error) {
-	g, err := r.recorded(s, s.Policy.Gate, b, a)
-	if err != nil {
-		return g, err
-	}
-	return gate.Granted(s, g)
-}
-
-// GateAction returns the action by which the session of a request is decided on where it
-// stands, and the revision that it stands at.
-func (e *Engine) GateAction(ctx context.Context, req Request) (workflow.Action, *workflow.Session, error) {
-	s, _, err := e.Session(ctx, req)
-	if err != nil {
-		return "", nil, err
-	}
-	if !s.CurrentState.Gated() {
-		return "", nil, words.NothingWaits(s)
-	}
-	return standing.GateAction(s.CurrentState), s, nil
 }

@@ -6,17 +6,17 @@ import (
 	"io/fs"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // disk reads the files of a project for one call, each once, so that the parts of a reply
 // agree with each other.
 type disk struct {
-	dir   *durable.Dir
-	files map[string]file
-	texts map[string]string
+	project *project.Project
+	files   map[string]file
+	texts   map[string]string
 }
 
 // file is a file as the call has read it.
@@ -34,14 +34,14 @@ func (d *disk) read(name string, size int64) file {
 	if f, known := d.files[name]; known {
 		return f
 	}
-	data, err := d.dir.ReadFile(name, durable.TextLimit(size))
+	data, err := d.project.Dir.ReadFile(name, durable.TextLimit(size))
 	f := file{there: true, data: data, size: int64(len(data)), err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.missing, f.there = true, d.dir.Exists(name)
+		f.missing, f.there = true, d.project.Dir.Exists(name)
 	case err != nil:
 		f.size = size
-		if info, err := d.dir.Stat(name); err == nil {
+		if info, err := d.project.Dir.Stat(name); err == nil {
 			f.size = info.Size()
 		}
 	default:
@@ -51,11 +51,7 @@ func (d *disk) read(name string, size int64) file {
 	return f
 }
 
-// wrote notes the content that the call itself has given a file.
-func (d *disk) wrote(name string, size int64, hash string) {
-	d.keep(name, file{there: true, size: size, hash: hash})
-}
-
+// keep notes the content of a file, as read or as the call itself has written it.
 func (d *disk) keep(name string, f file) {
 	if d.files == nil {
 		d.files = map[string]file{}
@@ -67,11 +63,11 @@ func (d *disk) keep(name string, f file) {
 func (d *disk) forget(name string) { delete(d.files, name) }
 
 // text returns the text of a round, which nobody changes.
-func (d *disk) text(ctx context.Context, from store.Contents, ref workflow.ContentRef) (string, error) {
+func (d *disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	if body, known := d.texts[ref.FilePath]; known {
 		return body, nil
 	}
-	body, err := from.Read(ctx, ref)
+	body, err := d.project.Texts.Read(ctx, ref)
 	if err != nil {
 		return "", err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -73,20 +71,4 @@ func (r *run) act(ctx context.Context) (*Reply, error) {
 		return r.cancel(ctx)
 	}
 	return nil, unknownAction(string(r.req.Action))
-}
-
-// explain adds the session and its allowed actions to an error.
-func (r *run) explain(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, ErrAsked) {
-		return err
-	}
-	f := fault.From(store.Trouble(r.project.Dir, err))
-	f.SessionID = r.id
-	ctx = context.WithoutCancel(ctx)
-	if s, getErr := r.project.Backend.Get(ctx, r.id); getErr == nil && len(f.Allowed) == 0 {
-		f.Allowed = actionNames(gate.Allowed(r.before(ctx, s)))
-		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
-		r.memory.tell(r.key(r.id), s.Revision)
-	}
-	return f
 }

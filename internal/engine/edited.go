@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -12,13 +13,13 @@ import (
 
 // notStale refuses a stage's own document from before an earlier stage was reopened,
 // submitted from where it stands unchanged: it cannot have taken the change into account.
-func (r *run) notStale(s *standing.Standing) error {
+func (q *Request) notStale(p *project.Project, s *standing.Standing) error {
 	rec := s.Current()
 	if rec.Artifact == nil || !rec.Artifact.Stale {
 		return nil
 	}
-	for _, result := range r.req.results(s) {
-		given := r.project.Local(result.Path)
+	for _, result := range q.results(s) {
+		given := p.Local(result.Path)
 		saved := s.Saved[given]
 		stale := given == rec.Artifact.Path && !saved.Missing && !saved.Modified
 		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == s.Draft.Path) && !s.Draft.Edited {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,6 +47,22 @@ type Consent interface {
 	// Allow records what they allow.
 	Allow(ctx context.Context, a trust.Allowance) error
 }
+
+// TypedDecisions are what the person has typed as commands of their host.
+type TypedDecisions interface {
+	// TakeTyped takes the decision for a gate away, if one was typed for exactly that.
+	TakeTyped(ctx context.Context, gate trust.TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error)
+}
+
+// Personas knows who acts in the stages of a project.
+type Personas interface {
+	// Persona describes, in Markdown of at most MaxPersona bytes, who acts in a stage of the
+	// project. If nobody does, the error is the reason.
+	Persona(project string, stage workflow.Stage) (string, error)
+}
+
+// MaxPersona bounds the persona in a reply, in bytes.
+const MaxPersona = 1800
 
 // Names are what the faces call the doors of this program.
 type Names = standing.Names
@@ -116,3 +133,44 @@ func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecon
 
 // Clock returns the time with all that the clock gives, for measuring how long something takes.
 func (e *Engine) Clock() time.Time { return e.now() }
+
+// memory is which revision of each session this program has told its callers of, and
+// when, by a count of calls and answers: clocks can be set back. To be told where a
+// session stands, as by a refusal or a list, is less than to be shown it.
+type memory struct {
+	count atomic.Int64
+	told  sync.Map // key of the session → told
+	shown sync.Map // key of the session → revision
+}
+
+type told struct {
+	revision int
+	at       int64
+}
+
+func (m *memory) tell(key string, revision int) { m.told.Store(key, told{revision, m.count.Add(1)}) }
+
+// show notes what a reply shows. Replies can overtake each other; the newest counts.
+func (m *memory) show(key string, revision int) {
+	m.tell(key, revision)
+	for {
+		before, loaded := m.shown.LoadOrStore(key, revision)
+		if !loaded || before.(int) >= revision || m.shown.CompareAndSwap(key, before, revision) {
+			return
+		}
+	}
+}
+
+// showedOther reports whether the last document of a session that was shown is of another revision.
+func (m *memory) showedOther(key string, revision int) bool {
+	shown, ok := m.shown.Load(key)
+	return ok && shown != revision
+}
+
+// knew reports whether the caller could know where a session is: this program had
+// named its revision before the call came in.
+func (m *memory) knew(key string, revision int, call int64) bool {
+	last, _ := m.told.Load(key)
+	t, ok := last.(told)
+	return ok && t.revision == revision && t.at < call
+}

@@ -13,40 +13,40 @@ import (
 // evidence runs the verify command for the work that a stage hands in or judges, before any
 // lock is taken. It returns nil if there is none, or if the evidence that was handed in with
 // the work is enough.
-func (r *run) evidence(ctx context.Context, s *standing.Standing, st workflow.Stage) *workflow.Evidence {
-	stage := standing.VerifiedBy(st)
+func (v *verifier) evidence(ctx context.Context, tell func(Notice), s *standing.Standing) *workflow.Evidence {
+	stage := standing.VerifiedBy(s.Stage)
 	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
 		return nil
 	}
-	kept := r.verifyPlans(s)[stage].Keep
+	kept := v.plans(s)[stage].Keep
 	if kept.Command == "" {
 		return nil
 	}
-	if e := s.Record(stage).Evidence; stage != st.ID && e != nil && e.NotRun == "" {
+	if e := s.Record(stage).Evidence; stage != s.Stage.ID && e != nil && e.NotRun == "" {
 		if kept.Instead == nil && e.ChangedTo == nil {
 			return nil
 		}
 		seen := *e // of the time when the work was handed in, compared with the present configuration
 		seen.Notes = nil
-		if allowed := r.permitsVerify(kept); allowed != nil {
-			seen.Notes = r.scriptNotes(kept, *allowed)
+		if allowed := v.permitsVerify(kept); allowed != nil {
+			seen.Notes = v.scriptNotes(kept, *allowed)
 		}
 		return differing(&seen, kept)
 	}
-	return differing(r.verify(ctx, kept), kept)
+	return differing(v.verify(ctx, tell, kept), kept)
 }
 
 // verify runs a command, if the person has allowed it here.
-func (r *run) verify(ctx context.Context, kept workflow.VerifyCommand) *workflow.Evidence {
-	allowed := r.permitsVerify(kept)
+func (v *verifier) verify(ctx context.Context, tell func(Notice), kept workflow.VerifyCommand) *workflow.Evidence {
+	allowed := v.permitsVerify(kept)
 	if allowed == nil {
-		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: r.Now(), NotRun: r.notAllowed(kept)}
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: v.Now(), NotRun: v.notAllowed(kept)}
 	}
-	notes := r.scriptNotes(kept, *allowed)
-	r.bindVerify(ctx, kept, *allowed)
-	timeout := r.project.Config.VerifyTimeout
-	defer r.telling(ctx, "running `"+words.Clip(kept.Command, 120)+"`", timeout)()
-	e := verify.Run(ctx, r.project.Dir.Path(), kept.Command, r.now, verify.Limits{Timeout: timeout, Tail: r.project.Config.VerifyOutput})
+	notes := v.scriptNotes(kept, *allowed)
+	v.bindVerify(ctx, kept, *allowed)
+	timeout := v.project.Config.VerifyTimeout
+	defer v.telling(ctx, tell, "running `"+words.Clip(kept.Command, 120)+"`", timeout)()
+	e := verify.Run(ctx, v.project.Dir.Path(), kept.Command, v.now, verify.Limits{Timeout: timeout, Tail: v.project.Config.VerifyOutput})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }

@@ -20,7 +20,7 @@ func (r *run) adopt(ctx context.Context, tx store.Tx, s *standing.Standing) erro
 	if rec.FinalResultRef != nil || r.req.Action == workflow.ActionSubmit {
 		return nil
 	}
-	document := score.Read(s.Stage, r.handedIn(ctx, rec)).Document
+	document := score.Read(s.Stage, r.disk.handedIn(ctx, rec)).Document
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
@@ -40,5 +40,5 @@ func (r *run) adoptSprints(ctx context.Context, s *workflow.Session) {
 	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.SetSprints(score.Read(plan, r.handedIn(ctx, s.Record(plan.ID))).Sprints)
+	s.SetSprints(score.Read(plan, r.disk.handedIn(ctx, s.Record(plan.ID))).Sprints)
 }

@@ -20,17 +20,17 @@ const noticeEvery = 5 * time.Second
 
 // telling tells of something, at once and then again and again until the returned
 // function is called.
-func (r *run) telling(ctx context.Context, what string, limit time.Duration) (done func()) {
-	if r.req.Tell == nil {
+func (e *Engine) telling(ctx context.Context, to func(Notice), what string, limit time.Duration) (done func()) {
+	if to == nil {
 		return func() {}
 	}
-	began := r.Clock()
+	began := e.Clock()
 	tell := func() {
-		n := Notice{Message: what, Elapsed: r.Clock().Sub(began), Limit: limit}
+		n := Notice{Message: what, Elapsed: e.Clock().Sub(began), Limit: limit}
 		if n.Elapsed >= time.Second {
 			n.Message = fmt.Sprintf("%s, for %s", what, n.Elapsed.Truncate(time.Second))
 		}
-		r.req.Tell(n)
+		to(n)
 	}
 	tell()
 	ctx, cancel := context.WithCancel(ctx)

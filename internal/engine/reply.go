@@ -183,3 +183,23 @@ type SessionView struct {
 func (r *Reply) At(stage workflow.StageID) int {
 	return slices.IndexFunc(r.Stages, func(v StageView) bool { return v.Stage == stage })
 }
+
+// Resource is something of a project that can be read by itself.
+type Resource struct {
+	// Name is the view's, or the file name of an artifact.
+	Name     string `json:"name"`
+	MIMEType string `json:"mime_type"`
+	// Size is that of the whole text, in bytes.
+	Size int64 `json:"size"`
+	// Path is the file that holds it, relative to the project; "" where there is none.
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
+	// Truncated is true where Text ends before the whole does.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// integrityChanged is the value of the key "integrity" in replies and lists.
+const integrityChanged = string(workflow.ChainChanged)
+
+// listed is how many sessions a list shows, the ones changed last.
+const listed = 20

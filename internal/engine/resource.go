@@ -25,20 +25,6 @@ const (
 	ViewWorkflow = "workflow"
 )
 
-// Resource is something of a project that can be read by itself.
-type Resource struct {
-	// Name is the view's, or the file name of an artifact.
-	Name     string `json:"name"`
-	MIMEType string `json:"mime_type"`
-	// Size is that of the whole text, in bytes.
-	Size int64 `json:"size"`
-	// Path is the file that holds it, relative to the project; "" where there is none.
-	Path string `json:"path,omitempty"`
-	Text string `json:"text"`
-	// Truncated is true where Text ends before the whole does.
-	Truncated bool `json:"truncated,omitempty"`
-}
-
 const (
 	mimeJSON     = "application/json"
 	mimeMarkdown = "text/markdown"
@@ -89,7 +75,7 @@ func (r *run) resourceOf(ctx context.Context, s *workflow.Session, view string) 
 		data, err := p.Backend.Stored(ctx, s.SessionID)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
-		text, err := r.historyJSON(s, 0)
+		text, err := historyJSON(s, r.vouched(), 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	for _, st := range s.Definition().Stages {
@@ -139,13 +125,18 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
 }
 
-// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
-// not 0, entries of at most that many bytes: the newest, and how many are left out.
-func (r *run) historyJSON(s *workflow.Session, room int) (string, error) {
+// vouched is the result of checking the session, for its history.
+func (r *run) vouched() workflow.Verification {
 	v := r.found.Verification
 	if r.trust == nil {
 		v.Unvouched = nil // nothing is sealed here
 	}
+	return v
+}
+
+// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
+// not 0, entries of at most that many bytes: the newest, and how many are left out.
+func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string, error) {
 	steps, omitted := History(s, v), 0
 	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
 		data, err := workflow.Marshal(steps[i])
@@ -280,7 +271,7 @@ func (r *run) show(ctx context.Context, s *standing.Standing, out *Reply) error 
 	if r.req.View == ViewHistory && encodedSize(res.Text) > maxShown {
 		whole := res.Size
 		for room := maxShown - 500; ; room /= 2 {
-			if res.Text, err = r.historyJSON(s.Session, room); err != nil {
+			if res.Text, err = historyJSON(s.Session, r.vouched(), room); err != nil {
 				return err
 			}
 			if encodedSize(res.Text) <= maxShown {

@@ -50,3 +50,55 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 	p.Unchanged = sameTree != "" && sameTree == before.WorkTree && p.Open > 0 && p.New+p.Fixed+p.Withdrawn == 0
 	return &p
 }
+
+// enter puts the assessment of a submission into the record of its stage.
+func (sub *submission) enter(rec *workflow.Record, st workflow.Stage) {
+	a := sub.assessment
+	estimated, claimed := a.Estimated, a.Score()
+	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
+	if st.Gate == workflow.GateScore || a.Claimed != nil {
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote
+	}
+	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
+	if rec.Verdict == workflow.Blocked {
+		rec.Needs = a.Needs
+	}
+	rec.Audit, rec.Evidence, rec.Progress = sub.audit, sub.evidence, nil
+	if st.Gate == workflow.GateVerdict {
+		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.sameTree), sub.workTree
+	}
+	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
+	rec.Questions = freshQuestions(rec, a.Questions)
+	rec.Feedback = ""
+}
+
+// freshQuestions gives a new id to a question that would take the id of an
+// earlier one, so that answers of all rounds stay apart.
+func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
+	out := slices.Clone(asked)
+	for i := range out {
+		if rec.KnowsQuestion(out[i].ID) {
+			out[i].ID = ""
+		}
+	}
+	score.FreshIDs(out, func(id string) bool {
+		return rec.KnowsQuestion(id) || slices.ContainsFunc(out, func(q workflow.Question) bool { return q.ID == id })
+	})
+	return out
+}
+
+// gapsFor lists the gaps that the next round should close: the submission's own and, below the
+// gate, what the server finds missing.
+func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []string {
+	gaps := slices.Clone(a.Gaps)
+	switch {
+	case event == workflow.EventPlanned:
+		return append(gaps, a.Missing...)
+	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
+		return gaps
+	}
+	if a.ScoreNote != "" {
+		gaps = append(gaps, a.ScoreNote)
+	}
+	return append(append(gaps, words.StateScore(score.EstimateMax)), a.Missing...)
+}

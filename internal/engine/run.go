@@ -23,7 +23,7 @@ type run struct {
 }
 
 func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
-	return &run{Engine: e, project: p, id: id, req: req, call: call, disk: disk{dir: p.Dir}}
+	return &run{Engine: e, project: p, id: id, req: req, call: call, disk: disk{project: p}}
 }
 
 // definition returns the definition that a session runs by, with the settings in force. It is
@@ -42,3 +42,18 @@ func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Eve
 		Stage: workflow.StageID(r.req.Stage), Note: note,
 	})
 }
+
+// finding is the result of checking a call's session.
+type finding struct {
+	workflow.Verification
+	// stops is true where the person has to accept the session before anything else.
+	stops bool
+	// key and recorded are what the session was checked with.
+	key      string
+	recorded *workflow.Checkpoint
+}
+
+// silence is the error of a question that brought no decision.
+type silence struct{ Silence }
+
+func (s *silence) Error() string { return "no decision was taken: " + s.Why }

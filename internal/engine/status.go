@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // status describes a session and changes nothing.
@@ -55,9 +54,6 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 	r.adoptSprints(ctx, s) // to be shown; nothing is stored
 	return r.standing(ctx, s), nil
 }
-
-// listed is how many sessions a list shows, the ones changed last.
-const listed = 20
 
 // list describes the sessions of a project that has not exactly one active.
 func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
@@ -108,42 +104,4 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	res, _, err := e.resource(ctx, Request{Cwd: p.Dir.Path()}, req.View)
 	out.show(res)
 	return out, err
-}
-
-// Sessions returns every readable session of a project in short, the oldest first, and
-// an error text for each that is not.
-func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return nil, nil, "", err
-	}
-	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{})
-	for _, b := range page.Broken {
-		unreadable = append(unreadable, b.Err.Error())
-	}
-	store.SortByAge(page.Sessions)
-	return page.Sessions, unreadable, p.Dir.Path(), err
-}
-
-// List returns the sessions of a project that a query asks for, and the project's folder.
-func (e *Engine) List(ctx context.Context, req Request, q store.Query) (page store.Page, cwd string, err error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return page, "", err
-	}
-	defer p.Close()
-	page, err = p.Backend.List(ctx, q)
-	return page, p.Dir.Path(), err
-}
-
-// Session returns one session in full, and its project folder.
-func (e *Engine) Session(ctx context.Context, req Request) (s *workflow.Session, cwd string, err error) {
-	p, id, err := e.projects.Find(ctx, req.Address())
-	if err != nil {
-		return nil, "", err
-	}
-	defer p.Close()
-	s, err = p.Backend.Get(ctx, id)
-	return s, p.Dir.Path(), err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -39,7 +40,7 @@ func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workf
 			if result.Engine != engine {
 				continue
 			}
-			text, err := r.load(result)
+			text, err := load(r.project, result)
 			if err != nil {
 				return nil, err
 			}
@@ -79,7 +80,7 @@ func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workf
 }
 
 // load returns the text of one result.
-func (r *run) load(result Result) (string, error) {
+func load(p *project.Project, result Result) (string, error) {
 	name := string(result.Engine) + "_result"
 	text := result.Text
 	if result.Path != "" {
@@ -89,12 +90,12 @@ func (r *run) load(result Result) (string, error) {
 		}
 		name += "_path"
 		var err error
-		if text, err = r.project.ReadDocument(name, result.Path); err != nil {
+		if text, err = p.ReadDocument(name, result.Path); err != nil {
 			return "", err
 		}
 	}
-	if int64(len(text)) > r.project.Config.MaxSubmission {
-		return "", r.project.TooLarge(name, int64(len(text)))
+	if int64(len(text)) > p.Config.MaxSubmission {
+		return "", p.TooLarge(name, int64(len(text)))
 	}
 	if err := checkText(name, text, len(text)); err != nil {
 		return "", err

@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -27,7 +25,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 			return fault.New(fault.InvalidArgument, "sprints go with stage %q, not %q", s.Builder(), from.ID).
 				WithHint("leave sprints out")
 		}
-		if err := r.notStale(s); err != nil {
+		if err := r.req.notStale(r.project, s); err != nil {
 			return err
 		}
 		if sub, err = r.readSubmission(ctx, s, from); err != nil {
@@ -87,26 +85,13 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 		return err
 	}
 	if !scoping { // nothing was changed yet
-		sub.evidence = r.evidence(ctx, s, st)
+		sub.evidence = r.verifier(r.project).evidence(ctx, r.req.Tell, s)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	sub.assessment.Objections = append(sub.assessment.Objections, opposes(s, sub.evidence, sub.assessment.Verdict)...)
 	return nil
-}
-
-// depthFor is the whole briefing where a stage begins, the short one for another round.
-func depthFor(s *standing.Standing, from workflow.Stage) depth {
-	switch {
-	case s.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.ReworkCount > 0 && s.Current().Iteration > 0:
-		return short // the reviewer has had the whole prompt before the rework
-	case s.CurrentState == workflow.Generating:
-		return whole
-	case s.CurrentState == workflow.Refining:
-		return short
-	}
-	return light
 }
 
 // take records a submission in the session and fires its outcome. It returns
@@ -129,24 +114,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
-	estimated, score := a.Estimated, a.Score()
-	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
-	if st.Gate == workflow.GateScore || a.Claimed != nil {
-		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &score, a.ScoreNote
-	}
-	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
-	if rec.Verdict == workflow.Blocked {
-		rec.Needs = a.Needs
-	}
-	rec.Audit, rec.Evidence = sub.audit, sub.evidence
-	rec.Progress = nil
-	if st.Gate == workflow.GateVerdict {
-		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.sameTree), sub.workTree
-	}
-	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
-	rec.Questions = freshQuestions(rec, a.Questions)
-	rec.Feedback = ""
-
+	sub.enter(rec, st)
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
 	}
@@ -180,7 +148,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.sources(s), Kept: sub.edits, Evidence: words.HistoryEvidence(rec.Evidence),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.sources(r.project, s), Kept: sub.edits, Evidence: words.HistoryEvidence(rec.Evidence),
 	}); err != nil {
 		return "", err
 	}
@@ -194,7 +162,7 @@ func (r *run) keep(ctx context.Context, tx store.Tx, s *standing.Standing, rec *
 	if err != nil {
 		return err
 	}
-	texts, index := r.texts(s, sub, edits)
+	texts, index := textsOf(s, sub, edits, r.Now())
 	refs, err := tx.Put(ctx, texts)
 	if err != nil {
 		return err
@@ -210,35 +178,4 @@ func (r *run) keep(ctx context.Context, tx store.Tx, s *standing.Standing, rec *
 	}
 	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[0], ref(workflow.Claude), ref(workflow.Codex)
 	return r.saveWork(tx, s.Session, texts[0].Body)
-}
-
-// freshQuestions gives a new id to a question that would take the id of an
-// earlier one, so that answers of all rounds stay apart.
-func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
-	out := slices.Clone(asked)
-	for i := range out {
-		if rec.KnowsQuestion(out[i].ID) {
-			out[i].ID = ""
-		}
-	}
-	score.FreshIDs(out, func(id string) bool {
-		return rec.KnowsQuestion(id) || slices.ContainsFunc(out, func(q workflow.Question) bool { return q.ID == id })
-	})
-	return out
-}
-
-// gapsFor lists the gaps that the next round should close: the submission's own and, below the
-// gate, what the server finds missing.
-func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []string {
-	gaps := slices.Clone(a.Gaps)
-	switch {
-	case event == workflow.EventPlanned:
-		return append(gaps, a.Missing...)
-	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
-		return gaps
-	}
-	if a.ScoreNote != "" {
-		gaps = append(gaps, a.ScoreNote)
-	}
-	return append(append(gaps, words.StateScore(score.EstimateMax)), a.Missing...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -12,12 +11,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// TypedDecisions are what the person has typed as commands of their host.
-type TypedDecisions interface {
-	// TakeTyped takes the decision for a gate away, if one was typed for exactly that.
-	TakeTyped(ctx context.Context, gate trust.TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error)
-}
 
 // typed returns the person's decision where they have typed it for the gate as it stands,
 // and the assistant's call carries it. A strict policy does not take it: whatever program

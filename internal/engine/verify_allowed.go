@@ -22,56 +22,67 @@ func (e *Engine) permits(p *project.Project) permits {
 	})
 }
 
+// verifier runs the verify commands of one project that the person has allowed.
+type verifier struct {
+	*Engine
+	project *project.Project
+	have    permits
+}
+
+func (e *Engine) verifier(p *project.Project) *verifier {
+	return &verifier{Engine: e, project: p, have: e.permits(p)}
+}
+
 // permitsVerify returns the allowance by which a session's command may run here.
-func (r *run) permitsVerify(kept workflow.VerifyCommand) *trust.Allowance {
-	return r.permits(r.project)().Command(kept.Command, kept.SetBy)
+func (v *verifier) permitsVerify(kept workflow.VerifyCommand) *trust.Allowance {
+	return v.have().Command(kept.Command, kept.SetBy)
 }
 
 // notAllowed says why a command may not run here, and how to allow it.
-func (r *run) notAllowed(kept workflow.VerifyCommand) string {
-	if r.trust == nil {
-		return words.NotAllowed(r.names)
+func (v *verifier) notAllowed(kept workflow.VerifyCommand) string {
+	if v.trust == nil {
+		return words.NotAllowed(v.names)
 	}
-	list, err := r.trust.Allowances()
+	list, err := v.trust.Allowances()
 	if err != nil {
-		return words.AllowancesUnreadable(r.names)
+		return words.AllowancesUnreadable(v.names)
 	}
 	known := trust.Permits(list).Command(kept.Command, kept.SetBy)
 	switch {
 	case known == nil:
-		return words.NotAllowed(r.names)
-	case known.Project == trust.PathOf(r.project.Dir.Path()):
-		return words.AllowedBefore(r.names)
+		return words.NotAllowed(v.names)
+	case known.Project == trust.PathOf(v.project.Dir.Path()):
+		return words.AllowedBefore(v.names)
 	}
-	return words.AllowedElsewhere(r.names)
+	return words.AllowedElsewhere(v.names)
 }
 
 // bindVerify binds an allowance of an older version to this project, with the present
 // files that the command names.
-func (r *run) bindVerify(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
+func (v *verifier) bindVerify(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
 	if a.ProjectID != "" {
 		return
 	}
-	err := r.trust.Bind(ctx, a.Project)
-	for _, f := range trust.Scripts(r.project.Dir, kept.Command) {
+	err := v.trust.Bind(ctx, a.Project)
+	for _, f := range trust.Scripts(v.project.Dir, kept.Command) {
 		if err == nil && !f.Missing() {
-			f.At = r.Now()
-			err = r.trust.Allow(ctx, f)
+			f.At = v.Now()
+			err = v.trust.Allow(ctx, f)
 		}
 	}
 	if err != nil {
-		r.log.Warn("what was allowed is not bound to the project", "error", err)
+		v.log.Warn("what was allowed is not bound to the project", "error", err)
 	}
 }
 
 // scriptNotes names the files of a command that have changed since it was allowed.
-func (r *run) scriptNotes(kept workflow.VerifyCommand, a trust.Allowance) []string {
-	changes := r.permits(r.project)().Changed(trust.Scripts(r.project.Dir, kept.Command), kept.Command, a)
+func (v *verifier) scriptNotes(kept workflow.VerifyCommand, a trust.Allowance) []string {
+	changes := v.have().Changed(trust.Scripts(v.project.Dir, kept.Command), kept.Command, a)
 	texts := make([]string, len(changes))
 	for i, c := range changes {
 		texts[i] = scriptText(c)
 	}
-	return words.Scripts(texts, r.names)
+	return words.Scripts(texts, v.names)
 }
 
 // scriptText says how a file that a command names differs from the one that was allowed.

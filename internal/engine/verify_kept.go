@@ -46,8 +46,8 @@ func verifiable(w *workflow.Definition) []workflow.StageID {
 	return out
 }
 
-func (r *run) verifyPlans(s *standing.Standing) map[workflow.StageID]verify.Plan {
-	return verifyPlans(s.Workflow, r.project.Config, r.permits(r.project), s.KeptVerify(), r.Now())
+func (v *verifier) plans(s *standing.Standing) map[workflow.StageID]verify.Plan {
+	return verifyPlans(s.Workflow, v.project.Config, v.have, s.KeptVerify(), v.Now())
 }
 
 // keepVerify gives a new session its verify commands.
@@ -72,7 +72,7 @@ func (r *run) noteVerify(s *standing.Standing) {
 		next = map[workflow.StageID]workflow.VerifyCommand{}
 	}
 	var news []string
-	stages, plans := map[string][]string{}, r.verifyPlans(s)
+	stages, plans := map[string][]string{}, r.verifier(r.project).plans(s)
 	for _, stage := range verifiable(s.Workflow) {
 		text := planText(plans[stage])
 		if text == "" {

@@ -17,6 +17,19 @@ const (
 	whole              // and the whole role prompt
 )
 
+// depthFor is the whole briefing where a stage begins, the short one for another round.
+func depthFor(s *standing.Standing, from workflow.Stage) depth {
+	switch {
+	case s.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.ReworkCount > 0 && s.Current().Iteration > 0:
+		return short // the reviewer has had the whole prompt before the rework
+	case s.CurrentState == workflow.Generating:
+		return whole
+	case s.CurrentState == workflow.Refining:
+		return short
+	}
+	return light
+}
+
 // reply describes the session as it stands, with message told to the human.
 func (r *run) reply(s *standing.Standing, d depth, message string) (*Reply, error) {
 	if s.Stopped {
@@ -166,7 +179,7 @@ func (r *run) brief(s *standing.Standing, st workflow.Stage, d depth, out *Reply
 		if s.Call.Action == workflow.ActionStart || s.Call.Action == workflow.ActionResume {
 			c.Objective = s.Objective // later stages have it in the first document
 		}
-		out.RolePrompt = r.persona(st) + prompt.Full(st.GateScore)
+		out.RolePrompt = r.persona(r.project, st) + prompt.Full(st.GateScore)
 	} else {
 		out.RolePrompt = words.Refinement(st, rec, prompt.Later(st.GateScore))
 	}

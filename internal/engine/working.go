@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -17,17 +18,18 @@ import (
 // saves is that text, and an edit shows by comparing the two.
 
 // draftText reads the file of the current draft.
-func (r *run) draftText(ctx context.Context, s *standing.Standing) (string, error) {
+func (d *disk) draftText(ctx context.Context, s *standing.Standing) (string, error) {
 	if ref := s.Current().FinalResultRef; ref != nil && s.Draft.Path == ref.FilePath {
-		return r.disk.text(ctx, r.project.Texts, *ref)
+		return d.text(ctx, *ref)
 	}
-	work := r.disk.read(s.Draft.Work, 0)
+	work := d.read(s.Draft.Work, 0)
 	return string(work.data), work.err
 }
 
 // edits returns the text of the working copy where it holds edits that the submission does
 // not take: it is neither the document of the last round nor one of the submitted texts.
 func (r *run) edits(ctx context.Context, s *standing.Standing, sub *submission) (string, error) {
+	r.disk.forget(s.Draft.Work) // people may have edited it meanwhile
 	work := r.disk.read(s.Draft.Work, 0)
 	if work.missing {
 		return "", nil
@@ -38,7 +40,7 @@ func (r *run) edits(ctx context.Context, s *standing.Standing, sub *submission) 
 	}
 	text := string(work.data)
 	same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(text) }
-	if strings.TrimSpace(text) == "" || work.hash == r.draftHash(ctx, s) || same(sub.assessment.Document) {
+	if strings.TrimSpace(text) == "" || work.hash == r.disk.draftHash(ctx, s) || same(sub.assessment.Document) {
 		return "", nil
 	}
 	for _, given := range sub.texts {
@@ -56,7 +58,7 @@ func (r *run) layOut(ctx context.Context, tx store.Tx, s *workflow.Session) erro
 	if ref == nil || !s.CurrentState.Active() || r.project.Dir.Exists(artifact.WorkPath(s.TaskName, s.CurrentStage)) {
 		return nil
 	}
-	body, err := r.disk.text(ctx, r.project.Texts, *ref)
+	body, err := r.disk.text(ctx, *ref)
 	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
 		return nil //nolint:nilerr // the draft stays where it is, and is named there
 	}
@@ -66,23 +68,26 @@ func (r *run) layOut(ctx context.Context, tx store.Tx, s *workflow.Session) erro
 // saveWork writes the current stage's working copy, ahead of the session.
 func (r *run) saveWork(tx store.Tx, s *workflow.Session, body string) error {
 	name := artifact.WorkPath(s.TaskName, s.CurrentStage)
-	undo, err := artifact.SaveWork(r.project.Dir, name, body)
+	was := r.disk.read(name, 0)
+	undo, err := artifact.SaveWork(r.project.Dir, name, body, was.data, was.err)
 	tx.OnFailure(func() {
 		undo()
 		r.disk.forget(name)
 	})
-	r.disk.wrote(name, int64(len(body)), workflow.Hash([]byte(body)))
+	if err == nil {
+		r.disk.keep(name, file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))})
+	}
 	return err
 }
 
 // scored returns the text of a stage's last round as it was scored. Where its record is
 // gone or was changed, the working copy stands in if it is the same text.
-func (r *run) scored(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (string, error) {
-	body, err := r.disk.text(ctx, r.project.Texts, ref)
+func (d *disk) scored(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (string, error) {
+	body, err := d.text(ctx, ref)
 	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
 		return body, nil
 	}
-	if work := r.disk.read(s.Draft.Work, 0); work.data != nil && work.hash == ref.SHA256 {
+	if work := d.read(s.Draft.Work, 0); work.data != nil && work.hash == ref.SHA256 {
 		return string(work.data), nil
 	}
 	return body, err
@@ -91,11 +96,10 @@ func (r *run) scored(ctx context.Context, s *standing.Standing, ref workflow.Con
 // editedText is the kind of a text that a person had in the working copy and no submission took.
 const editedText = "edited"
 
-// texts are what a submission is kept as: the document read out of it, what each engine
+// textsOf are what a submission is kept as: the document read out of it, what each engine
 // handed in, and edits of the working copy that it does not take. index has the place of
 // each engine's text; a text that is nothing but the document is stored once.
-func (r *run) texts(s *standing.Standing, sub *submission, edits string) (texts []store.Text, index map[workflow.Engine]int) {
-	at := r.Now()
+func textsOf(s *standing.Standing, sub *submission, edits string, at time.Time) (texts []store.Text, index map[workflow.Engine]int) {
 	texts = []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: sub.assessment.Document + "\n", At: at}}
 	index = map[workflow.Engine]int{}
 	for _, engine := range workflow.Engines() {
@@ -116,8 +120,8 @@ func (r *run) texts(s *standing.Standing, sub *submission, edits string) (texts 
 }
 
 // viewed shows the document that waits, as much of it as a reply holds.
-func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
-	text, err := r.draftText(ctx, s)
+func (d *disk) viewed(ctx context.Context, s *standing.Standing) string {
+	text, err := d.draftText(ctx, s)
 	if err != nil {
 		return words.NotViewed(s, err)
 	}

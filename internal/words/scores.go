@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// Points writes a score as people do.
 func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // standing says how the stage's document was scored: by the assistant, and by the server.

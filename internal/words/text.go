@@ -32,6 +32,7 @@ func sprintList(numbers []int) string {
 	return "sprints " + Numbers(numbers)
 }
 
+// Numbers lists numbers, with an end where there are many.
 func Numbers(numbers []int) string {
 	more := ""
 	if len(numbers) > 30 {
