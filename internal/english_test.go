@@ -20,7 +20,6 @@ import (
 var englishTodo = []string{
 	"internal/artifact",
 	"internal/config",
-	"internal/engine",
 	"internal/fault",
 	"internal/mcpserver",
 	"internal/trust",
@@ -28,6 +27,7 @@ var englishTodo = []string{
 	"internal/watch",
 	"internal/words/gate.go",
 	"internal/words/labels.go",
+	"internal/words/list.go",
 	"internal/words/message.go",
 	"internal/words/outcome.go",
 	"internal/words/refuse.go",

@@ -94,7 +94,7 @@ func recordAnswers(rec *workflow.Record, a Response) int {
 }
 
 // filled returns the answers that say something: not those with the "…" that next_call
-// puts where text is due.
+// puts in place of a text.
 func filled(answers map[string]string) map[string]string {
 	out := map[string]string{}
 	for id, text := range answers {

@@ -37,7 +37,7 @@ type Reply struct {
 	// UserMessage is Markdown to show to the human.
 	UserMessage        string   `json:"user_message"`
 	PendingUserActions []string `json:"pending_user_actions"`
-	// NextCall is the call that continues, with "…" where text is due.
+	// NextCall is the call that continues, with "…" in place of a text.
 	NextCall map[string]any `json:"next_call,omitempty"`
 
 	StageDescription string            `json:"stage_description,omitempty"`

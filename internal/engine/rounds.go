@@ -11,8 +11,8 @@ import (
 // Rounds end: after so many submissions below a gate, or so many reworks, the human
 // decides whether it goes on.
 
-// followsUp refuses a report that leaves out what became of findings that were open in
-// the one before: they would be lost without anyone having said that they are mended.
+// followsUp refuses a report that does not mention findings that were open in the one
+// before: they would be lost without anyone having said that they are fixed.
 func followsUp(rec *workflow.Record, a score.Assessment) error {
 	var missing []string
 	for _, f := range workflow.OpenFindings(rec.Findings) {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
@@ -65,35 +64,25 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
-	if page.Total == 0 {
+	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
+	changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
+	for _, s := range page.Sessions {
+		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
+		view := sessionView(s, 200)
+		_, found := changed[s.SessionID]
+		if found {
+			view.Integrity = integrityChanged
+		}
+		message.Add(s, found)
+		out.Sessions = append(out.Sessions, view)
+	}
+	switch {
+	case page.Total == 0:
 		out.PendingUserActions = []string{"start"}
-		out.UserMessage = "This project has no session yet.\n\n**You can now** say what you want to build."
-	} else {
-		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", words.Count(page.Total, "session"), page.Active)
-		changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
-		for _, s := range page.Sessions {
-			e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
-			view := sessionView(s, 200)
-			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
-			if _, found := changed[s.SessionID]; found {
-				view.Integrity = integrityChanged
-				out.UserMessage += words.ChangedMark(s.TaskName, e.names)
-			}
-			out.Sessions = append(out.Sessions, view)
-		}
-		if rest := page.Total - listed; rest > 0 {
-			out.UserMessage += fmt.Sprintf("\n- … and %d older", rest)
-		}
-		if page.Active > 0 {
-			out.UserMessage += "\n\n**You can now** name one to go on with, or say what else to build."
-		} else {
-			out.PendingUserActions = []string{"start", "reopen"}
-			out.UserMessage += "\n\n**You can now** say what to build next, or name a completed one and the stage to reopen."
-		}
+	case page.Active == 0:
+		out.PendingUserActions = []string{"start", "reopen"}
 	}
-	if n := len(page.Broken); n > 0 {
-		out.UserMessage += "\n\n" + words.Count(n, "session file") + " cannot be read and stayed as found."
-	}
+	out.UserMessage = message.Text()
 	if req.View == "" {
 		return out, nil
 	}

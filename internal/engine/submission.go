@@ -71,7 +71,7 @@ func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workf
 	if st.Gate == workflow.GateVerdict && sub.assessment.Verdict == "" {
 		problem := "the submission states no verdict"
 		if stated := sub.assessment.StatedVerdict; stated != "" {
-			problem = fmt.Sprintf("the verdict %q is none of pass, pass_with_risk, fail", words.Clip(stated, 80))
+			problem = fmt.Sprintf("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
 		}
 		return nil, fault.New(fault.InvalidArgument, "%s", problem).
 			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)

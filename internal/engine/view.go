@@ -99,7 +99,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 		out.GateScore = s.Policy.GateScore
 	}
 	if s.CurrentState == workflow.Generating {
-		return // what there is speaks of an earlier round
+		return // the record is of an earlier round
 	}
 	if st.Gate == workflow.GateScore {
 		out.Score, out.ScoreNote = rec.Score, rec.ScoreNote

@@ -18,11 +18,6 @@ func Stopped(s *standing.Standing) string {
 		fmt.Sprintf("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.TaskName)
 }
 
-// ChangedMark marks a session of a list that was changed by other hands.
-func ChangedMark(task string, n standing.Names) string {
-	return fmt.Sprintf(", **changed by other hands** (`%s log %s --verify`)", n.Program, task)
-}
-
 // AdoptQuestion describes to the person the session that they are to accept.
 func AdoptQuestion(s *standing.Standing) string {
 	return fmt.Sprintf("The session was changed by other hands.\nFound: %s.\nFrom entry %d of %d on it is not known to be what happened.\nIt stands at %s, revision %d.\n"+
