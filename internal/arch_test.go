@@ -19,7 +19,7 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
-	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/doctor", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/httpguard", "internal/mcpserver", "internal/project", "internal/reach", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/visible", "internal/workflow"},
+	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/doctor", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/httpguard", "internal/mcpserver", "internal/project", "internal/reach", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/visible", "internal/words", "internal/workflow"},
 	"internal/mcpserver":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/engine", "internal/fault", "internal/feed", "internal/httpguard", "internal/mcpserver/conformance", "internal/mcpwire", "internal/project", "internal/reach", "internal/visible", "internal/workflow"},
 	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/gitsource", "internal/bmad/resolve", "internal/config", "internal/durable", "internal/fault", "internal/trust", "internal/workflow"},
 	"internal/bmad/resolve":          {"internal/bmad/catalog", "internal/bmad/format", "internal/fault"},
@@ -29,7 +29,10 @@ var may = map[string][]string{
 	"internal/claudehook":            {},
 	"internal/watch":                 {"internal/durable", "internal/store"},
 	"internal/project":               {"internal/audit", "internal/config", "internal/durable", "internal/fault", "internal/reach", "internal/store", "internal/workflow", "prompts"},
-	"internal/engine":                {"internal/artifact", "internal/audit", "internal/config", "internal/durable", "internal/fault", "internal/project", "internal/reach", "internal/score", "internal/store", "internal/trust", "internal/verify", "internal/visible", "internal/workflow", "prompts"},
+	"internal/engine":                {"internal/artifact", "internal/audit", "internal/config", "internal/durable", "internal/fault", "internal/gate", "internal/project", "internal/reach", "internal/score", "internal/standing", "internal/store", "internal/trust", "internal/verify", "internal/words", "internal/workflow", "prompts"},
+	"internal/standing":              {"internal/workflow"},
+	"internal/words":                 {"internal/fault", "internal/standing", "internal/visible", "internal/workflow"},
+	"internal/gate":                  {"internal/standing", "internal/words", "internal/workflow"},
 	"internal/doctor":                {"internal/artifact", "internal/durable", "internal/fault", "internal/hosts", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/config":                {"internal/bmad/gitsource", "internal/durable", "internal/fault", "internal/workflow"},
 	"internal/store":                 {"internal/durable", "internal/fault", "internal/workflow"},
@@ -82,6 +85,9 @@ var only = map[string][]string{
 // never lists packages that must stay free of effects.
 var never = map[string][]string{
 	"internal/engine":       {"net", "net/http", "encoding/json"}, // which loses the unknown keys of sessions
+	"internal/standing":     {"os", "net", "net/http", "io/fs", "path/filepath", "context"},
+	"internal/words":        {"os", "net", "net/http", "io/fs", "path/filepath", "context"},
+	"internal/gate":         {"os", "net", "net/http", "io/fs", "path/filepath", "context"},
 	"internal/workflow":     {"os", "net", "net/http", "io/fs", "path/filepath"},
 	"internal/bmad/catalog": {"net", "net/http", "os/exec"},
 	"internal/bmad/resolve": {"os", "net", "net/http", "os/exec"},

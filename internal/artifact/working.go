@@ -49,18 +49,17 @@ func WorkTask(task string) string {
 	return WorkFolder + "/" + strings.Trim(visible.Cut(safe, room-len(hash)-1, ""), "-") + "." + hash
 }
 
-// SaveWork writes a working copy durably and replaces the earlier one. undo restores the
-// earlier state as far as the disk allows.
-func SaveWork(project *durable.Dir, name, body string) (undo func(), err error) {
+// SaveWork writes a working copy durably, and replaces the earlier one; old and readErr are
+// the results of reading that. undo restores it as far as the disk allows.
+func SaveWork(project *durable.Dir, name, body string, old []byte, readErr error) (undo func(), err error) {
 	undo = func() {}
-	old, err := project.ReadFile(name, durable.MaxText)
 	switch {
-	case err == nil && string(old) == body:
+	case readErr == nil && string(old) == body:
 		return undo, project.SyncDir(path.Dir(name)) // its writer may have crashed before it was durable
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return undo, err
+	case readErr != nil && !errors.Is(readErr, fs.ErrNotExist):
+		return undo, readErr
 	}
-	existed := err == nil
+	existed := readErr == nil
 	made, err := project.MkdirAll(path.Dir(name))
 	if err != nil {
 		return undo, err

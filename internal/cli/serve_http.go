@@ -256,6 +256,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()
 	}
-	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Log: a.log})
+	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
+	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Names: names, Log: a.log})
 	return e, library
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -54,7 +54,7 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 
 func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, cwd string) error {
 	w := s.Definition()
-	fmt.Fprintf(out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.Pipeline(w, s))
+	fmt.Fprintf(out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	fmt.Fprintf(out, "Objective  %s\nProject    %s\nSession    .bmad-task/session-%s.json\nStarted    %s\nChanged    %s\n", s.Objective, cwd, s.SessionID,
 		s.CreatedAt.Local().Format("2006-01-02 15:04:05"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05"))
 	if s.ReworkCount > 0 {

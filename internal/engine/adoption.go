@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -20,7 +22,7 @@ func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 		return nil, fault.From(err)
 	}
 	defer p.Close()
-	r := run{Engine: e, project: p, id: id, req: req, call: call, found: new(finding)}
+	r := e.run(p, id, req, call)
 	reply, err := r.adoptChanged(ctx)
 	if err != nil {
 		return nil, r.explain(ctx, err)
@@ -29,16 +31,17 @@ func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 	return reply, nil
 }
 
-func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
-	before, err := r.get(ctx)
+func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
+	stored, err := r.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found := r.found.Verification
-	if err := r.adoptable(before, found); err != nil {
+	before := r.known(stored)
+	found := before.Integrity
+	if err := adoptable(before); err != nil {
 		return nil, err
 	}
-	grant, err := r.acceptance(ctx, before, found)
+	grant, err := r.acceptance(ctx, before)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.project.Backend.Update(ctx, r.id, func(_ store.Tx, s *workflow.Session) error {
+	after, err := r.project.Backend.Update(ctx, r.id, func(_ store.Tx, s *workflow.Session) error {
 		c := r.recordOf(signer, r.project, r.id)
 		now := s.VerifyAgainst(signer, c)
 		if s.Revision != before.Revision || now.Problem != found.Problem || now.Broken != found.Broken {
@@ -62,40 +65,37 @@ func (r run) adoptChanged(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	*r.found = finding{}
-	r.record(ctx, s)
-	r.memory.show(r.key(s.SessionID), s.Revision)
-	r.req.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(s, light, fmt.Sprintf("Adopted as it stands, in entry %d of the history; what was found is recorded there.\n\n%s", len(s.History), r.message(s)))
+	r.found = finding{}
+	r.record(ctx, after)
+	r.memory.show(r.key(after.SessionID), after.Revision)
+	s := r.standing(ctx, after)
+	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
+	return r.reply(s, light, words.Adopted(s)+words.Message(s))
 }
 
 // adoptable refuses to adopt a session that nobody has changed.
-func (r run) adoptable(s *workflow.Session, found workflow.Verification) error {
-	if r.trust == nil {
+func adoptable(s *standing.Standing) error {
+	if !s.Trusting {
 		return fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
 	}
-	if !found.Changed() {
+	if !s.Integrity.Changed() {
 		return fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands", s.TaskName).
-			WithHint("go on with it: %s", nextMove(s))
+			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
 	return nil
 }
 
 // acceptance asks the person at the terminal.
-func (r run) acceptance(ctx context.Context, s *workflow.Session, found workflow.Verification) (*workflow.Grant, error) {
+func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
 	if r.req.Ask == nil {
-		return nil, fault.New(fault.GatePending, "only a person at a terminal can adopt a session").
-			WithHint("type it in a terminal of your own: bmad-mcp adopt %s", s.TaskName)
+		return nil, words.NotAdopted(s, "only a person at a terminal can adopt a session")
 	}
 	q := Question{
-		Bound: r.bound(s), TaskName: s.TaskName, Cwd: r.project.Dir.Path(), Title: r.place(s),
-		Text: fmt.Sprintf("The session was changed by other hands.\nFound: %s.\nFrom entry %d of %d on it is not known to be what happened.\nIt stands at %s, revision %d.\n"+
-			"bmad-mcp log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
-			found.Problem, found.Broken, len(s.History), s.Place(), s.Revision, s.TaskName),
-		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: "Adopt it as it stands"}},
+		Bound: gate.Bind(s), TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
+		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""
-	a, err := r.req.Ask.Ask(ctx, q)
+	a, err := r.ask(ctx, s, q)
 	switch {
 	case err != nil:
 		return nil, err
@@ -103,11 +103,10 @@ func (r run) acceptance(ctx context.Context, s *workflow.Session, found workflow
 		return nil, fault.New(fault.GatePending, "nothing was adopted: %s", a.Silence.Why).
 			WithHint("repeat the command when you have decided, or put the session file back as it was")
 	case a.Channel != workflow.ChannelTerminal:
-		return nil, fault.New(fault.GatePending, "only a person at a terminal can adopt a session, and this came by %s", a.Channel).
-			WithHint("type it in a terminal of your own: bmad-mcp adopt %s", s.TaskName)
+		return nil, words.NotAdopted(s, "only a person at a terminal can adopt a session, and this came by "+string(a.Channel))
 	}
-	policy := r.policy(s).Gate
-	if r.found.stops {
+	policy := s.Policy.Gate
+	if s.Stopped {
 		policy = workflow.GateStrict
 	}
 	g, err := r.recorded(s, policy, q.Bound, a)

@@ -2,29 +2,31 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // answer records the human's answers and begins another round. Questions may be
 // left open; the next round then states its assumption.
-func (r run) answer(ctx context.Context) (*Reply, error) {
+func (r *run) answer(ctx context.Context) (*Reply, error) {
 	var given Response
 	left := 0
-	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
+	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		if given, err = r.personAnswers(ctx, s); err != nil {
 			return err
 		}
-		return checkAnswers(s, given.Answers)
-	}, func(_ store.Tx, s *workflow.Session) error {
+		return checkAnswers(s.Session, given.Answers)
+	}, func(_ store.Tx, s *standing.Standing) error {
 		rec := s.Current()
 		left = len(rec.Questions) - recordAnswers(rec, given)
-		grant, err := r.recorded(s, r.policy(s).Gate, r.bound(s), given)
+		grant, err := r.recorded(s, s.Policy.Gate, gate.Bind(s), given)
 		if err != nil {
 			return err
 		}
@@ -35,23 +37,16 @@ func (r run) answer(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := count(len(given.Answers), "answer") + " recorded"
-	if given.Channel == workflow.ChannelElicited {
-		said += " from the form, in the human's own words"
-	}
-	if left > 0 {
-		said += fmt.Sprintf(", %d left open", left)
-	}
-	return r.reply(s, short, said+".\n\n"+r.message(s))
+	return r.reply(s, short, words.Answered(len(given.Answers), left, given.Channel)+words.Message(s))
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.
-func (r run) personAnswers(ctx context.Context, s *workflow.Session) (Response, error) {
-	strict := r.policy(s).Gate == workflow.GateStrict
+func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response, error) {
+	strict := s.Policy.Gate == workflow.GateStrict
 	relayed := filled(r.req.Answers)
 	note := ""
 	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
-		a, err := r.req.Ask.Ask(ctx, r.openQuestions(s))
+		a, err := r.ask(ctx, s, openQuestions(s))
 		if err != nil {
 			return a, err
 		}
@@ -65,17 +60,17 @@ func (r run) personAnswers(ctx context.Context, s *workflow.Session) (Response, 
 		note = a.Silence.Why
 	}
 	if strict && !r.req.Via.Personal() {
-		return Response{}, r.notPersonal(s, note)
+		return Response{}, words.NotPersonal(s, r.req.Via, note)
 	}
-	if err := checkAnswers(s, r.req.Answers); err != nil {
+	if err := checkAnswers(s.Session, r.req.Answers); err != nil {
 		return Response{}, err
 	}
 	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil
 }
 
 // openQuestions is what the person is asked where a stage has questions.
-func (r run) openQuestions(s *workflow.Session) Question {
-	q := r.question(s)
+func openQuestions(s *standing.Standing) Question {
+	q := gate.Ask(s)
 	q.Choices, q.Questions = nil, slices.Clone(s.Current().Questions)
 	return q
 }
@@ -99,7 +94,7 @@ func recordAnswers(rec *workflow.Record, a Response) int {
 }
 
 // filled returns the answers that say something: not those with the "…" that next_call
-// puts where text is due.
+// puts in place of a text.
 func filled(answers map[string]string) map[string]string {
 	out := map[string]string{}
 	for id, text := range answers {

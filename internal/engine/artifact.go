@@ -3,21 +3,22 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // saveArtifact saves the current stage's document as its deliverable. It returns
 // where an earlier one that was edited since is kept.
-func (r run) saveArtifact(ctx context.Context, tx store.Tx, s *workflow.Session, st workflow.Stage, grant workflow.Grant) (kept string, err error) {
-	rec := s.Current()
+func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant) (kept string, err error) {
+	rec, st := s.Current(), s.Stage
 	if st.Artifact == "" {
 		return "", nil
 	}
@@ -25,20 +26,20 @@ func (r run) saveArtifact(ctx context.Context, tx store.Tx, s *workflow.Session,
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := r.scored(ctx, s, *rec.FinalResultRef)
+	body, err := r.disk.scored(ctx, s, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}
 	decided := cmp.Or(grant.SHA256, rec.FinalResultRef.SHA256)
 	if decided != "" && workflow.Hash([]byte(body)) != decided {
-		return "", r.changedSince(s)
+		return "", gate.Edited(s)
 	}
 	body = withRows(body, rec)
 	if st.Appends != "" {
 		// What was reviewed belongs to the review: the report itself is run state otherwise.
 		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
-			appended, _ := r.workflow(s).Stage(st.Appends)
-			report, err := r.project.Texts.Read(ctx, *ref)
+			appended, _ := s.Workflow.Stage(st.Appends)
+			report, err := r.disk.text(ctx, *ref)
 			if err != nil {
 				return "", err
 			}
@@ -46,33 +47,21 @@ func (r run) saveArtifact(ctx context.Context, tx store.Tx, s *workflow.Session,
 		}
 	}
 	if grant.Decision == workflow.DecisionOverride {
-		body = overrideNote(st, rec, grant) + body
+		body = words.OverrideNote(st, rec, grant) + body
 	}
 	saved, err := artifact.Save(r.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
 	if saved.Undo != nil {
-		tx.OnFailure(saved.Undo)
+		tx.OnFailure(func() {
+			saved.Undo()
+			r.disk.forget(saved.Path)
+		})
 	}
 	if err != nil {
 		return "", err
 	}
-	s.SetArtifact(r.workflow(s), st.ID, saved.Artifact)
+	r.disk.keep(saved.Path, file{there: true, hash: saved.SHA256, size: saved.Size})
+	s.SetArtifact(s.Workflow, st.ID, saved.Artifact)
 	return saved.Kept, nil
-}
-
-// editsNote tells the human where edits of theirs are that a submission did not take.
-func editsNote(kept string) string {
-	if kept == "" {
-		return ""
-	}
-	return "The working copy had edits that this submission did not take; they are kept as `" + kept + "`.\n\n"
-}
-
-// keptNote tells the human where their edited version of an artifact is.
-func keptNote(kept string) string {
-	if kept == "" {
-		return ""
-	}
-	return "\nYour edited version is kept as `" + kept + "`."
 }
 
 // withRows appends the findings and criteria that came beside the document and
@@ -104,34 +93,4 @@ func row(cells ...string) string {
 		cells[i] = strings.ReplaceAll(strings.Join(strings.Fields(c), " "), "|", "\\|")
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
-}
-
-// overrideNote heads a document that the human let go on though its gate had not.
-// It gives the day and not the minute, so that a decision repeated after a crash
-// writes the same document.
-func overrideNote(st workflow.Stage, rec *workflow.Record, grant workflow.Grant) string {
-	what := fmt.Sprintf("the %s failed this work", st.Role)
-	switch {
-	case st.Gate == workflow.GateScore:
-		what = "it had not reached its gate in " + count(rec.Iteration, "round")
-	case rec.Doubted():
-		what = fmt.Sprintf("the %s stated a pass, but %s;", st.Role, strings.Join(rec.Objections, "; "))
-	case rec.Verdict == workflow.Blocked:
-		what = fmt.Sprintf("the %s was blocked", st.Role)
-	}
-	note := fmt.Sprintf("> **Risk accepted** on %s: %s and the human let it go on.", grant.At.Format(time.DateOnly), what)
-	if words := strings.Join(strings.Fields(grant.Feedback), " "); words != "" {
-		note += " Their words: “" + words + "”"
-	}
-	return note + "\n\n"
-}
-
-func taskFolder(s *workflow.Session) string { return artifact.TaskFolder(s.TaskName) + "/" }
-
-// artifactPath returns where a stage's artifact is or will be, relative to the project.
-func (r run) artifactPath(s *workflow.Session, st workflow.Stage) string {
-	if st.Artifact == "" {
-		return ""
-	}
-	return artifact.Path(s.TaskName, st.Artifact)
 }

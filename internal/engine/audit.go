@@ -6,46 +6,46 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // audit returns what the server finds in a document of the current stage, before any
 // lock is taken.
-func (r run) audit(ctx context.Context, s *workflow.Session, st workflow.Stage, document string) (*workflow.Audit, error) {
-	w := r.workflow(s)
+func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*workflow.Audit, error) {
+	w, st := s.Workflow, s.Stage
 	builtin, err := audit.Load(nil, w, st)
 	if err != nil {
 		return nil, err
 	}
 	plan, _ := w.OfKind(workflow.KindPlan)
-	known := audit.Background{Objective: s.Objective, Answers: answersOf(s), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	known := audit.Background{Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
 	for _, before := range w.Stages {
 		if before.ID == st.ID {
 			break
 		}
-		if doc := r.document(s, before, s.Record(before.ID).FinalResultRef); doc != nil {
-			if text, err := r.documentText(ctx, s, *doc); err == nil {
+		if doc := s.Document(before); doc != nil {
+			if text, err := r.disk.documentText(ctx, s, *doc); err == nil {
 				known.Earlier[before.ID] = text
 			}
 		}
 	}
-	own, trusted, err := r.rubric(w, st)
+	own, trusted, err := r.rubric(r.project, w, st)
 	if err != nil {
 		return nil, err
 	}
 	var best workflow.Audit
 	switch {
 	case own == nil:
-		best = builtin.Audit(document, known)
+		best = builtin.Audit(text, known)
 	case trusted:
-		best = own.Audit(document, known)
+		best = own.Audit(text, known)
 	default:
 		// What a repository brings can only be harder to please than what the person has.
-		best = builtin.Audit(document, known)
-		if hard := own.Audit(document, known); hard.Score < best.Score {
+		best = builtin.Audit(text, known)
+		if hard := own.Audit(text, known); hard.Score < best.Score {
 			best = hard
 		}
 	}
@@ -53,12 +53,12 @@ func (r run) audit(ctx context.Context, s *workflow.Session, st workflow.Stage, 
 }
 
 // documentText reads the document of an earlier stage: the saved artifact, or its last round.
-func (r run) documentText(ctx context.Context, s *workflow.Session, doc Document) (string, error) {
+func (d *disk) documentText(ctx context.Context, s *standing.Standing, doc Document) (string, error) {
 	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
-		return r.project.Texts.Read(ctx, *ref)
+		return d.text(ctx, *ref)
 	}
-	data, err := r.project.Dir.ReadFile(doc.Path, durable.TextLimit(doc.Size))
-	return string(data), err
+	f := d.read(doc.Path, doc.Size)
+	return string(f.data), f.err
 }
 
 // answersOf returns every answer that the person has given, always in the same order.
@@ -75,8 +75,8 @@ func answersOf(s *workflow.Session) []string {
 
 // rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
 // is the person's own, or they have allowed it with this content.
-func (r run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
-	own, err := r.project.Rubric(st)
+func (e *Engine) rubric(p *project.Project, w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
+	own, err := p.Rubric(st)
 	if err != nil || own == nil {
 		return nil, false, err
 	}
@@ -85,7 +85,7 @@ func (r run) rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rub
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &parsed, !own.Brought || r.trust != nil && r.trust.Allowed(rubricAllowance(r.project, own)), nil
+	return &parsed, !own.Brought || e.trust != nil && e.trust.Allowed(rubricAllowance(p, own)), nil
 }
 
 // rubricAllowance is what the person allows by allowing a rubric.

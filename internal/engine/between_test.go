@@ -52,7 +52,7 @@ func (h hooks) Rename(from, to string) error {
 // tryWith makes a call as another process, with something done in between.
 func (b *bench) tryWith(h hooks, req engine.Request) (*engine.Reply, error) {
 	b.t.Helper()
-	e := engine.New(engine.Options{Now: time.Now, Projects: project.New(project.Options{
+	e := engine.New(engine.Options{Now: time.Now, Names: names, Projects: project.New(project.Options{
 		OpenDir: func(name string) (*durable.Dir, error) {
 			dir, err := durable.OpenDir(name)
 			if err != nil {

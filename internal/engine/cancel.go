@@ -3,21 +3,23 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // cancel ends a session for good. Nothing is deleted.
-func (r run) cancel(ctx context.Context) (*Reply, error) {
+func (r *run) cancel(ctx context.Context) (*Reply, error) {
 	var grant *workflow.Grant
-	s, err := r.change(ctx, func(s *workflow.Session) (err error) {
-		grant, err = r.leave(ctx, s, workflow.DecisionCancel, "Cancel this run")
+	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
+		grant, err = r.leave(ctx, s, workflow.DecisionCancel, words.CancelLabel)
 		return err
-	}, func(_ store.Tx, s *workflow.Session) error {
+	}, func(_ store.Tx, s *standing.Standing) error {
 		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: grant.Feedback, Grant: grant})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(s, light, r.message(s))
+	return r.reply(s, light, words.Message(s))
 }

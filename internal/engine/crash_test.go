@@ -95,6 +95,7 @@ func newWorldWithID(w world, id string) world {
 		own = person{disk: w.disk, path: w.path + "-state"}
 	}
 	w.engine = engine.New(engine.Options{
+		Names: names,
 		Projects: project.New(project.Options{
 			OpenDir: func(name string) (*durable.Dir, error) {
 				if name != w.path {

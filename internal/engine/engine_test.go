@@ -27,6 +27,9 @@ import (
 
 var ctx = context.Background()
 
+// names are those of the real faces.
+var names = engine.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"}
+
 // bench is an engine on a project folder, with a clock and ids that repeat.
 type bench struct {
 	t       testing.TB
@@ -62,6 +65,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) restart() {
 	var tick sync.Mutex
 	b.engine = engine.New(engine.Options{
+		Names: names,
 		Projects: project.New(project.Options{
 			Backend:  b.backend,
 			Known:    project.Known{Folder: b.state},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -25,7 +26,7 @@ func fit(r *Reply) {
 
 // shorten keeps at most items of each list and text bytes of each of their texts.
 func (r *Reply) shorten(items, text int) {
-	cut := func(s string) string { return clip(s, text) }
+	cut := func(s string) string { return words.Clip(s, text) }
 	r.Questions = first(r.Questions, items, func(q *workflow.Question) { q.Question, q.Context = cut(q.Question), cut(q.Context); q.Extra = nil })
 	r.Findings = first(r.Findings, items, func(f *workflow.Finding) {
 		f.Problem, f.Fix, f.File, f.Extra = cut(f.Problem), cut(f.Fix), cut(f.File), nil
@@ -38,7 +39,7 @@ func (r *Reply) shorten(items, text int) {
 	if c := r.Context; c != nil {
 		c.Answers = first(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
 		c.Documents = first(c.Documents, items, func(d *Document) { d.Summary = cut(d.Summary) })
-		c.Objective, c.Feedback = clip(c.Objective, 4*text), clip(c.Feedback, 4*text)
+		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
 	}
 	if r.SessionID != "" {
 		r.SessionFile = store.SessionPath(r.SessionID)
@@ -49,7 +50,7 @@ func (r *Reply) shorten(items, text int) {
 	if answers, ok := r.NextCall["answers"].(map[string]string); ok && len(answers) > items {
 		r.NextCall["answers"] = "an object of question id and text"
 	}
-	r.UserMessage = clip(r.UserMessage, 12*text)
+	r.UserMessage = words.Clip(r.UserMessage, 12*text)
 	if len(r.UserMessage) >= 12*text-3 && r.SessionFile != "" {
 		r.UserMessage += fmt.Sprintf("\n\n(shortened; all of it is in `%s`)", r.SessionFile)
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -134,7 +134,7 @@ func roundOf(ctx context.Context, p *project.Project, s *workflow.Session, stage
 		numbers[i] = r.Iteration
 	}
 	return Round{}, fault.New(fault.NotFound, "stage %q has no submission %d", stage, iteration).
-		WithHint("its submissions are: %s", joinInts(numbers))
+		WithHint("its submissions are: %s", words.Numbers(numbers))
 }
 
 func savedRound(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
@@ -148,5 +148,5 @@ func savedRound(p *project.Project, s *workflow.Session, stage workflow.StageID)
 		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
 			WithHint("restore it from version control, or name two submissions by their numbers")
 	}
-	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: artifact.StateOf(p.Dir, *a) == artifact.Modified}, nil
+	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: a.SHA256 != "" && workflow.Hash(data) != a.SHA256}, nil
 }

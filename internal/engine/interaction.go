@@ -1,16 +1,19 @@
 package engine
 
 import (
-	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // interact says in the reply who is to act, and how the next call looks.
-func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
+func interact(s *standing.Standing, out *Reply) {
+	st := s.Stage
 	out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
 	switch s.CurrentState {
 	case workflow.Generating, workflow.Refining:
-		r.askAssistant(s, st, out)
+		askAssistant(s, out)
 	case workflow.Clarifying:
 		answers := map[string]string{}
 		for _, q := range s.Current().Questions {
@@ -20,20 +23,20 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")
-		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": askFirst}
+		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst}
 	case workflow.AwaitingApproval:
-		askHuman(out, r.approvals(s, st)...)
-		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": askFirst}
+		askHuman(out, gate.Approvals(s)...)
+		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": gate.AskFirst}
 	case workflow.Completed:
-		if len(r.unbuilt(s)) > 0 {
+		if len(s.Unbuilt()) > 0 {
 			out.RequiresUserConfirmation = true // they may leave it at that
-			out.PendingUserActions = []string{"reopen_" + string(r.builder(s))}
-			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": r.builder(s)}
+			out.PendingUserActions = []string{"reopen_" + string(s.Builder())}
+			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": s.Builder()}
 		}
 	}
-	if s.CurrentState.Gated() && r.resubmittable(s) && out.Draft != nil && out.Draft.Modified {
+	if s.CurrentState.Gated() && s.Resubmittable() && out.Draft != nil && out.Draft.Modified {
 		askHuman(out, "submit_edited", "reject")
-		out.NextCall = r.resubmission(s)
+		out.NextCall = gate.Resubmission(s)
 	}
 	if out.NextCall != nil {
 		out.NextCall["session_id"] = s.SessionID
@@ -43,7 +46,7 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 	}
 	switch {
 	case out.NextCall["action"] == workflow.ActionSubmit:
-	case r.spoiled(s):
+	case s.Unusable():
 		// A yes is refused while the draft is not what was handed in.
 		out.NextCall["feedback"] = "…"
 		for _, key := range []string{"confirmed", "approved"} {
@@ -51,119 +54,41 @@ func (r run) interact(s *workflow.Session, st workflow.Stage, out *Reply) {
 				out.NextCall[key] = false
 			}
 		}
-	case gateAction(s.CurrentState) != "":
-		r.gate(s, out)
+	case standing.GateAction(s.CurrentState) != "":
+		decides(s, out)
 	}
 }
 
-// spoiled reports whether the draft that waits is not what was handed in, and cannot be
-// submitted again as it is.
-func (r run) spoiled(s *workflow.Session) bool {
-	if !s.CurrentState.Gated() || r.blocked(s) {
-		return false
-	}
-	state := r.draftState(s)
-	return state == artifact.Missing || state == artifact.Modified && !r.resubmittable(s)
-}
-
-// gate says who decides, and how, where that is more than the person's word to the
+// decides says who decides, and how, where that is more than the person's word to the
 // assistant, or was asked for.
-func (r run) gate(s *workflow.Session, out *Reply) {
-	way := r.way(s)
-	if way == byWord && r.req.Action != workflow.ActionStatus && r.req.Action != workflow.ActionResume {
+func decides(s *standing.Standing, out *Reply) {
+	way := s.Route()
+	if way == standing.ByWord && !s.Call.Describing() {
 		return
 	}
-	out.Gate = r.gateView(s)
+	out.Gate = gateView(s)
 	switch way {
-	case byForm:
+	case standing.ByForm:
 		// The form is the question: the call that shows it states no decision.
 		out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
 		delete(out.NextCall, "confirmed")
 		delete(out.NextCall, "approved")
-	case byFormAgain:
+	case standing.ByFormAgain:
 		delete(out.NextCall, "confirmed")
 		delete(out.NextCall, "approved")
-	case byHost:
-		out.NextCall = r.confirmCall(s)
+	case standing.ByHost:
+		out.NextCall = gate.ConfirmCall(s)
 		if out.NextCall["decision"] == workflow.DecisionApprove {
 			out.Gate.AskByHost, out.RequiresUserConfirmation = true, false
 		}
-	case byOwnAct:
+	case standing.ByOwnAct:
 		out.NextCall = nil // whatever the assistant calls is refused
 	}
 }
 
-// confirmTool is the tool about which a host asks the human.
-const confirmTool = "bmad-confirm"
-
-// confirmCall is the call about which the host asks the person. Where a yes is more than
-// saving a document, the person says first which way it goes.
-func (r run) confirmCall(s *workflow.Session) map[string]any {
-	call := map[string]any{
-		"tool": confirmTool, "session_id": s.SessionID, "stage": s.CurrentStage,
-		"decision": workflow.DecisionApprove, "sha256": r.bound(s).SHA256,
-	}
-	if r.overrides(s) || r.blocked(s) {
-		call["decision"], call["feedback"] = "ask the human: approve or request_changes", "their words"
-	}
-	return call
+func gateView(s *standing.Standing) *GateView {
+	return &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s)}
 }
-
-func (r run) gateView(s *workflow.Session) *GateView {
-	return &GateView{Policy: r.policy(s).Gate, WaitsFor: "human", Terminal: "bmad-mcp " + terminalCommand(s)}
-}
-
-// way is how the human decides where a session waits for them.
-type way int
-
-const (
-	byWord      way = iota // the assistant asks them, and passes it on
-	byForm                 // their host shows them a form
-	byFormAgain            // it has, and they did not decide: when they want, it does again
-	byHost                 // their host asks them about a call of bmad-confirm
-	byOwnAct               // only at a terminal
-)
-
-// way returns the best way that the caller has and the policy takes.
-func (r run) way(s *workflow.Session) way {
-	mode := r.policy(s).Gate
-	gated := s.CurrentState.Gated() // questions are put in the call that raises them
-	relaying := r.req.Forms
-	switch {
-	case mode == workflow.GateRelay:
-		return byWord
-	case r.req.Ask != nil && relaying && gated && r.withheld:
-		return byFormAgain
-	case r.req.Ask != nil && relaying && gated && !r.req.NoForms:
-		return byForm
-	case r.req.HostConfirm && gated:
-		return byHost
-	case mode == workflow.GateStrict && (r.req.Ask == nil || r.req.NoForms):
-		return byOwnAct
-	}
-	return byWord
-}
-
-// approvals names the human's choices where a session waits for approval.
-func (r run) approvals(s *workflow.Session, st workflow.Stage) []string {
-	switch {
-	case st.Gate == workflow.GateApproval:
-		return []string{"approve", "reject"}
-	case st.Gate == workflow.GateScore:
-		if st.ID == r.workflow(s).First().ID {
-			return []string{"go_on", "accept_below_gate", "cancel"}
-		}
-		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}
-	case r.blocked(s):
-		return []string{"unblock", "go_on_without_it", "cancel"}
-	case r.reworkSpent(s):
-		return []string{"accept_risk", "cancel", "send_back_to_dev", "reopen"}
-	}
-	return []string{"accept_risk", "send_back_to_dev"}
-}
-
-// askFirst stands in a call where only the human's word can.
-const askFirst = "ask the human: true or false"
 
 // askHuman makes the reply wait for one of the human's actions.
 func askHuman(out *Reply, actions ...string) {
@@ -172,13 +97,14 @@ func askHuman(out *Reply, actions ...string) {
 
 // askAssistant makes the reply wait for a submission, and first for the human
 // where only they know what it is to hold.
-func (r run) askAssistant(s *workflow.Session, st workflow.Stage, out *Reply) {
+func askAssistant(s *standing.Standing, out *Reply) {
+	st := s.Stage
 	out.InteractionType, out.PendingUserActions = AwaitingGeneration, []string{"generate_then_submit"}
 	switch {
-	case r.asksScope(s) && (s.CurrentState == workflow.Generating || r.continuing(s)):
+	case s.AsksScope() && (s.CurrentState == workflow.Generating || s.Continuing()):
 		out.RequiresUserConfirmation = true
 		out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
-	case s.CurrentState == workflow.Refining && unexplained(s):
+	case s.CurrentState == workflow.Refining && s.Unexplained():
 		out.RequiresUserConfirmation = true
 		out.InteractionType, out.PendingUserActions = AwaitingRegeneration, []string{"say_what_to_change"}
 	case s.CurrentState == workflow.Refining:
@@ -188,44 +114,25 @@ func (r run) askAssistant(s *workflow.Session, st workflow.Stage, out *Reply) {
 	for i, e := range st.EnginesFor(s.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"
 		if i == 0 { // what another engine writes goes into a file of its own
-			out.NextCall[string(e)+"_result_path"] = r.workPath(s)
+			out.NextCall[string(e)+"_result_path"] = s.Draft.Work
 		}
 	}
-	if scope := r.defaultScope(s); st.Kind == workflow.KindBuild && len(scope) > 0 && len(scope) <= listed {
+	if scope := s.DefaultScope(); st.Kind == workflow.KindBuild && len(scope) > 0 && len(scope) <= listed {
 		out.NextCall["sprints"] = scope
 	}
 }
 
-// asksScope reports whether the session is at a stage that builds from a plan: the person says
-// which of its sprints are built.
-func (r run) asksScope(s *workflow.Session) bool {
-	_, planned := r.workflow(s).OfKind(workflow.KindPlan)
-	return planned && r.stage(s).Kind == workflow.KindBuild
-}
-
-// builder returns the stage that builds; "" where the workflow has none.
-func (r run) builder(s *workflow.Session) workflow.StageID {
-	st, _ := r.workflow(s).OfKind(workflow.KindBuild)
-	return st.ID
-}
-
-// unbuilt are the sprints that the workflow could still build.
-func (r run) unbuilt(s *workflow.Session) []int {
-	if r.builder(s) == "" {
-		return nil
+// markChanged says in a reply that its session was changed by other hands.
+func markChanged(s *standing.Standing, out *Reply) {
+	if !s.Integrity.Changed() {
+		return
 	}
-	return s.OpenSprints(workflow.SprintPending)
-}
-
-// continuing reports whether the build was reopened for sprints that are still open.
-func (r run) continuing(s *workflow.Session) bool {
-	return r.stage(s).Kind == workflow.KindBuild && s.Moved().Event == workflow.EventReopened &&
-		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
-}
-
-// unexplained reports whether the human has just asked for another round of a
-// document without saying what to change.
-func unexplained(s *workflow.Session) bool {
-	last := s.Moved()
-	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == ""
+	out.Integrity = integrityChanged
+	if !s.Stopped {
+		out.UserMessage = words.ChangedNote(s) + "\n\n" + out.UserMessage
+		return
+	}
+	out.UserMessage = words.Stopped(s)
+	out.NextCall, out.Gate = nil, nil
+	askHuman(out, string(workflow.ActionAdopt))
 }

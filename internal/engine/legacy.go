@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -12,14 +13,14 @@ import (
 // adopt gives the current stage of a session that an older server wrote its
 // document as a reference: that server kept what an engine handed in, or a
 // draft in the session itself.
-func (r run) adopt(ctx context.Context, tx store.Tx, s *workflow.Session) error {
-	r.adoptSprints(ctx, s)
+func (r *run) adopt(ctx context.Context, tx store.Tx, s *standing.Standing) error {
+	r.adoptSprints(ctx, s.Session)
 	rec := s.Current()
 	// A submission brings a document of its own.
 	if rec.FinalResultRef != nil || r.req.Action == workflow.ActionSubmit {
 		return nil
 	}
-	document := score.Read(r.stage(s), r.handedIn(ctx, rec)).Document
+	document := score.Read(s.Stage, r.disk.handedIn(ctx, rec)).Document
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
@@ -31,23 +32,13 @@ func (r run) adopt(ctx context.Context, tx store.Tx, s *workflow.Session) error 
 	return nil
 }
 
-// handedIn returns the text of a stage that an older server kept, if any.
-func (r run) handedIn(ctx context.Context, rec *workflow.Record) string {
-	for _, ref := range rec.Refs() {
-		if body, err := r.project.Texts.Read(ctx, *ref); err == nil {
-			return body
-		}
-	}
-	return rec.InlineDraft()
-}
-
 // adoptSprints reads the sprints from the plan of a session without history, which an older
 // server did not.
-func (r run) adoptSprints(ctx context.Context, s *workflow.Session) {
-	w := r.workflow(s)
+func (r *run) adoptSprints(ctx context.Context, s *workflow.Session) {
+	w := r.definition(s)
 	plan, planned := w.OfKind(workflow.KindPlan)
 	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.SetSprints(score.Read(plan, r.handedIn(ctx, s.Record(plan.ID))).Sprints)
+	s.SetSprints(score.Read(plan, r.disk.handedIn(ctx, s.Record(plan.ID))).Sprints)
 }

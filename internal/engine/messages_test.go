@@ -143,7 +143,7 @@ func TestRepeatedSprintIsPointedOut(t *testing.T) {
 func TestUnreadableVerdictIsNamed(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
-	if _, err := b.try(submit(workflow.Review, `{"review":"r","verdict":"maybe"}`)); err == nil || !strings.Contains(err.Error(), `the verdict "maybe" is none of`) {
+	if _, err := b.try(submit(workflow.Review, `{"review":"r","verdict":"maybe"}`)); err == nil || !strings.Contains(err.Error(), `the verdict "maybe" is not one of`) {
 		t.Errorf("got %v", err)
 	}
 }

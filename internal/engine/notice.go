@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Notice says how far something is that takes long.
+// Notice reports on something that takes long.
 type Notice struct {
 	// Message is one line for the person.
 	Message string
@@ -14,23 +14,23 @@ type Notice struct {
 	Elapsed, Limit time.Duration
 }
 
-// noticeEvery is how often a notice is repeated while nothing else is to be told. Hosts
+// noticeEvery is how often a notice is repeated while there is no other news. Hosts
 // give up calls that are silent for a minute (Claude Desktop, MCP Inspector).
 const noticeEvery = 5 * time.Second
 
-// telling tells of something, at once and then again and again until the returned
-// function is called.
-func (r run) telling(ctx context.Context, what string, limit time.Duration) (done func()) {
-	if r.req.Tell == nil {
+// telling reports something that is under way, at once and then again and again until the
+// returned function is called.
+func (e *Engine) telling(ctx context.Context, to func(Notice), what string, limit time.Duration) (done func()) {
+	if to == nil {
 		return func() {}
 	}
-	began := r.Clock()
+	began := e.Clock()
 	tell := func() {
-		n := Notice{Message: what, Elapsed: r.Clock().Sub(began), Limit: limit}
+		n := Notice{Message: what, Elapsed: e.Clock().Sub(began), Limit: limit}
 		if n.Elapsed >= time.Second {
 			n.Message = fmt.Sprintf("%s, for %s", what, n.Elapsed.Truncate(time.Second))
 		}
-		r.req.Tell(n)
+		to(n)
 	}
 	tell()
 	ctx, cancel := context.WithCancel(ctx)

@@ -2,29 +2,21 @@ package engine
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// Personas knows who acts in the stages of a project.
-type Personas interface {
-	// Persona describes, in Markdown of at most MaxPersona bytes, who acts in a stage of the
-	// project. If nobody does, the error is the reason.
-	Persona(project string, stage workflow.Stage) (string, error)
-}
-
-// MaxPersona bounds the persona in a reply, in bytes.
-const MaxPersona = 1800
 
 // persona returns the introduction to a stage's role prompt: the agent of the installed
 // method that acts in it, if the settings ask for one. Without an agent the action goes on,
 // since the stage has a role of its own.
-func (r run) persona(st workflow.Stage) string {
-	if r.project.Config.Personas != config.PersonasBMAD || r.personas == nil {
+func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
+	if p.Config.Personas != config.PersonasBMAD || e.personas == nil {
 		return ""
 	}
-	text, err := r.personas.Persona(r.project.Dir.Path(), st)
+	text, err := e.personas.Persona(p.Dir.Path(), st)
 	if err != nil {
-		return "The settings ask for the BMAD agent of this stage, and there is none to act as (" + clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
+		return words.NoPersona(err)
 	}
-	return clip(text, MaxPersona) + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
+	return words.Persona(words.Clip(text, MaxPersona))
 }

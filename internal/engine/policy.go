@@ -1,21 +1,12 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// policy returns what the current stage's gate asks for: what is configured now, but at
-// a pending gate no less than when the session came to it.
-func (r run) policy(s *workflow.Session) workflow.Policy {
-	p := r.stage(s).Policy()
-	if s.CurrentState.Gated() && s.Current().Policy != nil {
-		p = p.Stricter(*s.Current().Policy)
-	}
-	return p
-}
 
 // policies are those of all stages, as configured.
 func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
@@ -28,31 +19,23 @@ func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
 
 // notePolicy records in the history that the configuration asks for something else than
 // at the session's last change.
-func (r run) notePolicy(s *workflow.Session) {
-	now := policies(r.workflow(s))
-	if s.Policy == nil { // an older server kept none
-		s.Policy = now
+func (r *run) notePolicy(s *standing.Standing) {
+	now := policies(s.Workflow)
+	if s.Session.Policy == nil { // an older server kept none
+		s.Session.Policy = now
 		return
 	}
 	var changes []string
-	for _, st := range r.workflow(s).Stages {
-		before, after := s.Policy[st.ID], now[st.ID]
-		if before.Same(after) || !r.workflow(s).Gated(st) {
+	for _, st := range s.Workflow.Stages {
+		before, after := s.Session.Policy[st.ID], now[st.ID]
+		if before.Same(after) || !s.Workflow.Gated(st) {
 			continue
 		}
-		changes = append(changes, fmt.Sprintf("%s: %s → %s", st.ID, policyText(before), policyText(after)))
+		changes = append(changes, words.PolicyChange(st.ID, before, after))
 		after.Extra = before.Extra
-		s.Policy[st.ID] = after
+		s.Session.Policy[st.ID] = after
 	}
 	if len(changes) > 0 {
 		s.Note(workflow.Transition{At: r.Now(), Action: r.req.Action, Event: workflow.EventPolicyChanged, By: r.req.By, Policy: strings.Join(changes, "; ")})
 	}
-}
-
-// policyText says a policy in words.
-func policyText(p workflow.Policy) string {
-	if p.GateScore == nil {
-		return string(p.Gate)
-	}
-	return fmt.Sprintf("%s, %s %s", p.Gate, p.Scoring, points(*p.GateScore))
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -36,7 +37,7 @@ type Reply struct {
 	// UserMessage is Markdown to show to the human.
 	UserMessage        string   `json:"user_message"`
 	PendingUserActions []string `json:"pending_user_actions"`
-	// NextCall is the call that continues, with "…" where text is due.
+	// NextCall is the call that continues, with "…" in place of a text.
 	NextCall map[string]any `json:"next_call,omitempty"`
 
 	StageDescription string            `json:"stage_description,omitempty"`
@@ -138,18 +139,8 @@ type Context struct {
 	Feedback  string     `json:"feedback,omitempty"`
 }
 
-// Document refers to a text in the project; the host reads the file.
-type Document struct {
-	Stage   workflow.StageID `json:"stage"`
-	Path    string           `json:"path"`
-	Summary string           `json:"summary,omitempty"`
-	Size    int64            `json:"size"`
-	SHA256  string           `json:"sha256,omitempty"`
-	// Stale is true when an earlier stage was reopened since.
-	Stale bool `json:"stale,omitempty"`
-	// Modified is true when people have edited the artifact since it was saved.
-	Modified bool `json:"modified,omitempty"`
-}
+// Document refers to a text in the project.
+type Document = standing.Document
 
 // Answer is a question with the human's answer; an empty one was left open.
 type Answer struct {
@@ -192,3 +183,23 @@ type SessionView struct {
 func (r *Reply) At(stage workflow.StageID) int {
 	return slices.IndexFunc(r.Stages, func(v StageView) bool { return v.Stage == stage })
 }
+
+// Resource is something of a project that can be read by itself.
+type Resource struct {
+	// Name is the view's, or the file name of an artifact.
+	Name     string `json:"name"`
+	MIMEType string `json:"mime_type"`
+	// Size is that of the whole text, in bytes.
+	Size int64 `json:"size"`
+	// Path is the file that holds it, relative to the project; "" where there is none.
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
+	// Truncated is true where Text ends before the whole does.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// integrityChanged is the value of the key "integrity" in replies and lists.
+const integrityChanged = string(workflow.ChainChanged)
+
+// listed is how many sessions a list shows, the ones changed last.
+const listed = 20

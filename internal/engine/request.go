@@ -6,7 +6,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -122,7 +125,7 @@ func (q *Request) validate() error {
 		}
 	case workflow.ActionApprove:
 		if q.Approved == nil && q.Ask == nil {
-			return approveNeeds()
+			return words.ApproveNeeds()
 		}
 	}
 	return nil
@@ -167,4 +170,74 @@ func checkText(name, text string, limit int) error {
 		return fault.New(fault.InvalidArgument, "%s contains a NUL character", name).WithHint("remove it")
 	}
 	return nil
+}
+
+// decides reports whether the call is a decision at a gate.
+func (q *Request) decides() bool {
+	return q.Action == workflow.ActionConfirm || q.Action == workflow.ActionApprove
+}
+
+// refuses reports whether the decision is a no.
+func (q *Request) refuses() bool {
+	given := q.Confirmed
+	if q.Action == workflow.ActionApprove {
+		given = q.Approved
+	}
+	return given != nil && !*given
+}
+
+// takesBack reports whether a no comes after the yes that the session has moved by last.
+func (q *Request) takesBack(last workflow.Transition) bool {
+	return q.refuses() && last.Action == q.Action && !sentBack(last)
+}
+
+// repeats reports whether a call asks for the step that a session took last.
+func (q *Request) repeats(s *workflow.Session) bool {
+	last := s.Last()
+	stage := last.FromStage()
+	if last.Action == workflow.ActionReopen { // its stage is where it went
+		stage = last.ToStage()
+	}
+	if last.Action != q.Action || q.Stage != "" && q.Stage != string(stage) {
+		return false
+	}
+	switch q.Action {
+	case workflow.ActionConfirm, workflow.ActionApprove:
+		return q.refuses() == sentBack(last)
+	case workflow.ActionSubmit:
+		// A second document while the first waits is for the gate to refuse.
+		return stage != s.CurrentStage || !s.CurrentState.Active()
+	}
+	return true
+}
+
+// sentBack reports whether a transition was a no.
+func sentBack(t workflow.Transition) bool {
+	return t.Event == workflow.EventChangesRequested || t.Event == workflow.EventSentBack
+}
+
+// word is the decision that the call itself states.
+func (q *Request) word() gate.Word {
+	return gate.Word{Via: q.Via, Given: q.Confirmed != nil || q.Approved != nil, No: q.refuses(), Draft: q.Draft}
+}
+
+// results are the texts that the call hands in: the working copy where it names nothing else.
+func (q *Request) results(s *standing.Standing) []Result {
+	if len(q.Results) > 0 || q.Action != workflow.ActionSubmit {
+		return q.Results
+	}
+	return []Result{{Engine: s.Stage.EnginesFor(s.Objective)[0], Path: s.Draft.Work}}
+}
+
+func unknownAction(name string) error {
+	return fault.New(fault.InvalidArgument, "unknown action %q", name).
+		WithHint("use one of: %s", strings.Join(actionNames(workflow.Actions()), ", "))
+}
+
+func actionNames(actions []workflow.Action) []string {
+	out := make([]string, len(actions))
+	for i, a := range actions {
+		out[i] = string(a)
+	}
+	return out
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,20 +24,6 @@ const (
 	ViewHistory  = "history"
 	ViewWorkflow = "workflow"
 )
-
-// Resource is something of a project that can be read by itself.
-type Resource struct {
-	// Name is the view's, or the file name of an artifact.
-	Name     string `json:"name"`
-	MIMEType string `json:"mime_type"`
-	// Size is that of the whole text, in bytes.
-	Size int64 `json:"size"`
-	// Path is the file that holds it, relative to the project; "" where there is none.
-	Path string `json:"path,omitempty"`
-	Text string `json:"text"`
-	// Truncated is true where Text ends before the whole does.
-	Truncated bool `json:"truncated,omitempty"`
-}
 
 const (
 	mimeJSON     = "application/json"
@@ -67,7 +55,7 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 		return Resource{}, "", err
 	}
 	defer p.Close()
-	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
+	r := e.run(p, id, req, 0)
 	s, err := r.get(ctx)
 	if err != nil {
 		return Resource{}, "", err
@@ -80,14 +68,14 @@ func newResource(name, mime, path, text string) Resource {
 	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
 }
 
-func (r run) resourceOf(ctx context.Context, s *workflow.Session, view string) (Resource, error) {
+func (r *run) resourceOf(ctx context.Context, s *workflow.Session, view string) (Resource, error) {
 	p := r.project
 	switch view {
 	case ViewSession:
 		data, err := p.Backend.Stored(ctx, s.SessionID)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
-		text, err := r.historyJSON(s, 0)
+		text, err := historyJSON(s, r.vouched(), 0)
 		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	for _, st := range s.Definition().Stages {
@@ -137,13 +125,18 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
 }
 
-// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
-// not 0, entries of at most that many bytes: the newest, and how many are left out.
-func (r run) historyJSON(s *workflow.Session, room int) (string, error) {
+// vouched is the result of checking the session, for its history.
+func (r *run) vouched() workflow.Verification {
 	v := r.found.Verification
 	if r.trust == nil {
 		v.Unvouched = nil // nothing is sealed here
 	}
+	return v
+}
+
+// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
+// not 0, entries of at most that many bytes: the newest, and how many are left out.
+func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string, error) {
 	steps, omitted := History(s, v), 0
 	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
 		data, err := workflow.Marshal(steps[i])
@@ -207,7 +200,7 @@ func sessionIDs(sessions []workflow.Summary) []string {
 func sessionView(s workflow.Summary, objective int) SessionView {
 	return SessionView{
 		SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
-		Objective: clip(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
+		Objective: words.Clip(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
 	}
 }
 
@@ -262,7 +255,7 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 const maxShown = 9000
 
 // show adds to a reply what the call wants to see besides.
-func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
+func (r *run) show(ctx context.Context, s *standing.Standing, out *Reply) error {
 	switch r.req.View {
 	case "":
 		return nil
@@ -271,14 +264,14 @@ func (r run) show(ctx context.Context, s *workflow.Session, out *Reply) error {
 		out.show(res)
 		return err
 	}
-	res, err := r.resourceOf(ctx, s, r.req.View)
+	res, err := r.resourceOf(ctx, s.Session, r.req.View)
 	if err != nil {
 		return err
 	}
 	if r.req.View == ViewHistory && encodedSize(res.Text) > maxShown {
 		whole := res.Size
 		for room := maxShown - 500; ; room /= 2 {
-			if res.Text, err = r.historyJSON(s, room); err != nil {
+			if res.Text, err = historyJSON(s.Session, r.vouched(), room); err != nil {
 				return err
 			}
 			if encodedSize(res.Text) <= maxShown {

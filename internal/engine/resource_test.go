@@ -107,7 +107,7 @@ func TestWithin(t *testing.T) {
 	// Sessions that a server without bounds has started are known on this machine.
 	free := b.do(engine.Request{Action: workflow.ActionStart, Objective: "Known elsewhere", Cwd: outside})
 	b.session = ""
-	e := engine.New(engine.Options{Projects: project.New(project.Options{
+	e := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
 		Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
 		Known:   project.Known{Folder: b.state},
 		Within:  []string{root},
@@ -163,7 +163,7 @@ func TestWithin(t *testing.T) {
 	if err := os.Remove(settings); err != nil {
 		t.Fatal(err)
 	}
-	own := engine.New(engine.Options{Projects: project.New(project.Options{
+	own := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
 		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
 		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
 		Within:   []string{root},

@@ -1,47 +1,18 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Rounds end: after so many submissions below a gate, or so many reworks, the human
 // decides whether it goes on.
 
-// exhausted reports whether the submission that is being taken is the last one before
-// the human is asked whether the stage goes on.
-func (r run) exhausted(s *workflow.Session) bool {
-	return roundsBelow(s)+1 >= r.project.Config.MaxIterations
-}
-
-// roundsBelow counts the current stage's submissions since the human last decided on it.
-func roundsBelow(s *workflow.Session) int {
-	n := 0
-	for _, e := range slices.Backward(s.History) {
-		switch {
-		case e.Event == workflow.EventScoredBelow, e.Event == workflow.EventExhausted, e.Event == workflow.EventQuestioned:
-			n++
-		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered, e.Action == workflow.ActionSubmit:
-		default:
-			return n
-		}
-	}
-	return n
-}
-
-// reworkSpent reports whether the work has come back to dev as often as it may without
-// the human saying why once more.
-func (r run) reworkSpent(s *workflow.Session) bool {
-	return r.stage(s).Gate == workflow.GateVerdict && s.ReworkCount >= r.project.Config.MaxRework
-}
-
-// followsUp refuses a report that leaves out what became of findings that were open in
-// the one before: they would be lost without anyone having said that they are mended.
+// followsUp refuses a report that does not mention findings that were open in the one
+// before: they would be lost without anyone having said that they are fixed.
 func followsUp(rec *workflow.Record, a score.Assessment) error {
 	var missing []string
 	for _, f := range workflow.OpenFindings(rec.Findings) {
@@ -52,22 +23,7 @@ func followsUp(rec *workflow.Record, a score.Assessment) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	some := missing[:min(len(missing), 20)]
-	return fault.New(fault.InvalidArgument, "the report does not say what became of %s, open in the one before: %s",
-		count(len(missing), "finding"), strings.Join(some, ", ")).
-		WithHint(`list each under its id in "findings" with "status": "fixed", "open" or "withdrawn", and submit again`)
-}
-
-// findingIDs names findings by id and severity.
-func findingIDs(findings []workflow.Finding) string {
-	var ids []string
-	for _, f := range findings[:min(len(findings), 10)] {
-		ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
-	}
-	if more := len(findings) - len(ids); more > 0 {
-		ids = append(ids, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(ids, ", ")
+	return words.Unfollowed(missing)
 }
 
 // progress compares a report's findings with those of the one before; nil where that
@@ -95,14 +51,54 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 	return &p
 }
 
-// progressText says the counts in words.
-func progressText(p *workflow.Progress) string {
-	if p == nil {
-		return ""
+// enter puts the assessment of a submission into the record of its stage.
+func (sub *submission) enter(rec *workflow.Record, st workflow.Stage) {
+	a := sub.assessment
+	estimated, claimed := a.Estimated, a.Score()
+	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
+	if st.Gate == workflow.GateScore || a.Claimed != nil {
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote
 	}
-	text := fmt.Sprintf("Findings since the last report: %d fixed, %d still open, %d withdrawn, %d new.", p.Fixed, p.Open, p.Withdrawn, p.New)
-	if p.Unchanged {
-		text += " **No change since the last report**: the same findings, and no file of the project differs."
+	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
+	if rec.Verdict == workflow.Blocked {
+		rec.Needs = a.Needs
 	}
-	return text
+	rec.Audit, rec.Evidence, rec.Progress = sub.audit, sub.evidence, nil
+	if st.Gate == workflow.GateVerdict {
+		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.sameTree), sub.workTree
+	}
+	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
+	rec.Questions = freshQuestions(rec, a.Questions)
+	rec.Feedback = ""
+}
+
+// freshQuestions gives a new id to a question that would take the id of an
+// earlier one, so that answers of all rounds stay apart.
+func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
+	out := slices.Clone(asked)
+	for i := range out {
+		if rec.KnowsQuestion(out[i].ID) {
+			out[i].ID = ""
+		}
+	}
+	score.FreshIDs(out, func(id string) bool {
+		return rec.KnowsQuestion(id) || slices.ContainsFunc(out, func(q workflow.Question) bool { return q.ID == id })
+	})
+	return out
+}
+
+// gapsFor lists the gaps that the next round should close: the submission's own and, below the
+// gate, what the server finds missing.
+func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []string {
+	gaps := slices.Clone(a.Gaps)
+	switch {
+	case event == workflow.EventPlanned:
+		return append(gaps, a.Missing...)
+	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
+		return gaps
+	}
+	if a.ScoreNote != "" {
+		gaps = append(gaps, a.ScoreNote)
+	}
+	return append(append(gaps, words.StateScore(score.EstimateMax)), a.Missing...)
 }

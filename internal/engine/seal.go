@@ -52,7 +52,7 @@ func (e *Engine) recordOf(signer workflow.Signer, p *project.Project, id string)
 
 // record records the session's present form outside the project. A failure must not fail
 // the stored change: the session is then ahead of its record.
-func (r run) record(ctx context.Context, s *workflow.Session) {
+func (r *run) record(ctx context.Context, s *workflow.Session) {
 	signer := r.readSigner()
 	if r.trust == nil || signer == nil {
 		return
@@ -64,7 +64,7 @@ func (r run) record(ctx context.Context, s *workflow.Session) {
 	if data, err := store.Encode(s); err == nil {
 		c.File = workflow.Hash(data)
 	}
-	c.Strict = s.Strict(r.workflow(s).Stages)
+	c.Strict = s.Strict(r.definition(s).Stages)
 	if err := r.trust.Record(context.WithoutCancel(ctx), signer, r.project.Dir.Path(), s.SessionID, c); err != nil {
 		r.unrecorded.Do(func() { r.log.Warn("what sessions are is not recorded", "error", err) })
 	}

@@ -3,11 +3,11 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // start makes a session at the first stage.
@@ -45,14 +45,13 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err := e.projects.Remember(ctx, p); err != nil { // the session itself is stored
 		e.log.Warn("the list of known projects was not updated", "error", err)
 	}
-	r := run{Engine: e, project: p, id: id, req: req, found: new(finding)}
+	r := e.run(p, id, req, 0)
 	r.record(ctx, s)
 	e.memory.show(r.key(id), s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
-		where = fmt.Sprintf(" in the project `%s`", p.Dir.Path())
+		where = p.Dir.Path()
 	}
-	message := fmt.Sprintf("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n%s",
-		where, store.SessionPath(id), taskFolder(s), r.message(s))
-	return r.reply(s, whole, message)
+	st := r.standing(ctx, s)
+	return r.reply(st, whole, words.Started(st, where)+words.Message(st))
 }

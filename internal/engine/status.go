@@ -2,63 +2,57 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // status describes a session and changes nothing.
-func (r run) status(ctx context.Context) (*Reply, error) {
-	s, err := r.get(ctx)
+func (r *run) status(ctx context.Context) (*Reply, error) {
+	s, err := r.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.admit(ctx, s); err != nil {
-		return nil, err
-	}
-	r.adoptSprints(ctx, s) // to be shown; nothing is stored
-	out, err := r.reply(s, light, r.message(s))
+	out, err := r.reply(s, light, words.Message(s))
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range r.workflow(s).Stages {
+	for _, st := range s.Workflow.Stages {
 		rec := s.Record(st.ID)
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
 		if rec.Audit != nil {
 			view.Audit = &rec.Audit.Score
 		}
-		if entry, g := lastGrant(s, st.ID); g != nil {
-			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Unvouched: r.trust != nil && !r.found.Vouches(entry)}
+		if entry, g := s.Grant(st.ID); g != nil {
+			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Unvouched: s.Trusting && !s.Integrity.Vouches(entry)}
 		}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
-			state := artifact.StateOf(r.project.Dir, *rec.Artifact)
-			view.Missing, view.Modified = state == artifact.Missing, state == artifact.Modified
+			file := s.Saved[rec.Artifact.Path]
+			view.Missing, view.Modified = file.Missing, file.Modified
 		}
 		out.Stages = append(out.Stages, view)
 	}
-	out.Allowed = r.allowedActions(s)
+	out.Allowed = actionNames(gate.Allowed(s))
 	return out, r.show(ctx, s, out)
 }
 
-// lastGrant returns the human's latest decision on a stage and its entry, counted from 1;
-// nil where there is none.
-func lastGrant(s *workflow.Session, stage workflow.StageID) (entry int, g *workflow.Grant) {
-	for i, e := range slices.Backward(s.History) {
-		if e.Grant != nil && e.Event != workflow.EventAdopted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
-			return i + 1, e.Grant
-		}
+// look returns the session for an action that only describes it.
+func (r *run) look(ctx context.Context) (*standing.Standing, error) {
+	s, err := r.get(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return 0, nil
+	if err := r.admit(ctx, r.before(ctx, s)); err != nil {
+		return nil, err
+	}
+	r.adoptSprints(ctx, s) // to be shown; nothing is stored
+	return r.standing(ctx, s), nil
 }
-
-// listed is how many sessions a list shows, the ones changed last.
-const listed = 20
 
 // list describes the sessions of a project that has not exactly one active.
 func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
@@ -70,35 +64,25 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
-	if page.Total == 0 {
+	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
+	changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
+	for _, s := range page.Sessions {
+		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
+		view := sessionView(s, 200)
+		_, found := changed[s.SessionID]
+		if found {
+			view.Integrity = integrityChanged
+		}
+		message.Add(s, found)
+		out.Sessions = append(out.Sessions, view)
+	}
+	switch {
+	case page.Total == 0:
 		out.PendingUserActions = []string{"start"}
-		out.UserMessage = "This project has no session yet.\n\n**You can now** say what you want to build."
-	} else {
-		out.UserMessage = fmt.Sprintf("This project has %s, %d of them active.\n", count(page.Total, "session"), page.Active)
-		changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
-		for _, s := range page.Sessions {
-			e.memory.tell(run{project: p, req: req}.key(s.SessionID), s.Revision)
-			view := sessionView(s, 200)
-			out.UserMessage += fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
-			if _, found := changed[s.SessionID]; found {
-				view.Integrity = integrityChanged
-				out.UserMessage += fmt.Sprintf(", **changed by other hands** (`bmad-mcp log %s --verify`)", s.TaskName)
-			}
-			out.Sessions = append(out.Sessions, view)
-		}
-		if rest := page.Total - listed; rest > 0 {
-			out.UserMessage += fmt.Sprintf("\n- … and %d older", rest)
-		}
-		if page.Active > 0 {
-			out.UserMessage += "\n\n**You can now** name one to go on with, or say what else to build."
-		} else {
-			out.PendingUserActions = []string{"start", "reopen"}
-			out.UserMessage += "\n\n**You can now** say what to build next, or name a completed one and the stage to reopen."
-		}
+	case page.Active == 0:
+		out.PendingUserActions = []string{"start", "reopen"}
 	}
-	if n := len(page.Broken); n > 0 {
-		out.UserMessage += "\n\n" + count(n, "session file") + " cannot be read and stayed as found."
-	}
+	out.UserMessage = message.Text()
 	if req.View == "" {
 		return out, nil
 	}
@@ -109,42 +93,4 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	res, _, err := e.resource(ctx, Request{Cwd: p.Dir.Path()}, req.View)
 	out.show(res)
 	return out, err
-}
-
-// Sessions returns every readable session of a project in short, the oldest first, and
-// an error text for each that is not.
-func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return nil, nil, "", err
-	}
-	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{})
-	for _, b := range page.Broken {
-		unreadable = append(unreadable, b.Err.Error())
-	}
-	store.SortByAge(page.Sessions)
-	return page.Sessions, unreadable, p.Dir.Path(), err
-}
-
-// List returns the sessions of a project that a query asks for, and the project's folder.
-func (e *Engine) List(ctx context.Context, req Request, q store.Query) (page store.Page, cwd string, err error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return page, "", err
-	}
-	defer p.Close()
-	page, err = p.Backend.List(ctx, q)
-	return page, p.Dir.Path(), err
-}
-
-// Session returns one session in full, and its project folder.
-func (e *Engine) Session(ctx context.Context, req Request) (s *workflow.Session, cwd string, err error) {
-	p, id, err := e.projects.Find(ctx, req.Address())
-	if err != nil {
-		return nil, "", err
-	}
-	defer p.Close()
-	s, err = p.Backend.Get(ctx, id)
-	return s, p.Dir.Path(), err
 }

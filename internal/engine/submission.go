@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -25,10 +28,10 @@ type submission struct {
 }
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.
-func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflow.Stage) (*submission, error) {
-	results := r.results(s)
-	if len(r.req.Results) == 0 && !r.project.Dir.Exists(r.workPath(s)) {
-		return nil, r.noWorkingCopy(s)
+func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workflow.Stage) (*submission, error) {
+	results := r.req.results(s)
+	if len(r.req.Results) == 0 && !r.project.Dir.Exists(s.Draft.Work) {
+		return nil, words.NoWorkingCopy(s.Draft.Work)
 	}
 	sub := &submission{texts: map[workflow.Engine]string{}}
 	first := true
@@ -37,7 +40,7 @@ func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflo
 			if result.Engine != engine {
 				continue
 			}
-			text, err := r.load(result)
+			text, err := load(r.project, result)
 			if err != nil {
 				return nil, err
 			}
@@ -68,7 +71,7 @@ func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflo
 	if st.Gate == workflow.GateVerdict && sub.assessment.Verdict == "" {
 		problem := "the submission states no verdict"
 		if stated := sub.assessment.StatedVerdict; stated != "" {
-			problem = fmt.Sprintf("the verdict %q is none of pass, pass_with_risk, fail", clip(stated, 80))
+			problem = fmt.Sprintf("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
 		}
 		return nil, fault.New(fault.InvalidArgument, "%s", problem).
 			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)
@@ -77,7 +80,7 @@ func (r run) readSubmission(ctx context.Context, s *workflow.Session, st workflo
 }
 
 // load returns the text of one result.
-func (r run) load(result Result) (string, error) {
+func load(p *project.Project, result Result) (string, error) {
 	name := string(result.Engine) + "_result"
 	text := result.Text
 	if result.Path != "" {
@@ -87,12 +90,12 @@ func (r run) load(result Result) (string, error) {
 		}
 		name += "_path"
 		var err error
-		if text, err = r.project.ReadDocument(name, result.Path); err != nil {
+		if text, err = p.ReadDocument(name, result.Path); err != nil {
 			return "", err
 		}
 	}
-	if int64(len(text)) > r.project.Config.MaxSubmission {
-		return "", r.project.TooLarge(name, int64(len(text)))
+	if int64(len(text)) > p.Config.MaxSubmission {
+		return "", p.TooLarge(name, int64(len(text)))
 	}
 	if err := checkText(name, text, len(text)); err != nil {
 		return "", err

@@ -4,32 +4,24 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TypedDecisions are what the person has typed as commands of their host.
-type TypedDecisions interface {
-	// TakeTyped takes the decision for a gate away, if one was typed for exactly that.
-	TakeTyped(ctx context.Context, gate trust.TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error)
-}
-
 // typed returns the person's decision where they have typed it for the gate as it stands,
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
-func (r run) typed(ctx context.Context, s *workflow.Session, policy workflow.GateMode, b Bound) (g workflow.Grant, ok bool, err error) {
-	if r.typedBy == nil || policy == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
+func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workflow.Grant, ok bool, err error) {
+	if r.typedBy == nil || s.Policy.Gate == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
 		r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
 		return g, false, nil
 	}
-	a := Response{Channel: workflow.ChannelTyped, Decision: workflow.DecisionApprove}
-	if r.refuses() {
-		a.Decision = workflow.DecisionChanges
-	}
-	needsWords := r.wordsDue(s, a.Decision, "") != ""
+	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.word().Decision()}
+	needsWords := gate.NeedsWords(s, a.Decision, "") != ""
 	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
@@ -42,7 +34,7 @@ func (r run) typed(ctx context.Context, s *workflow.Session, policy workflow.Gat
 	if a.Feedback = words; words == "" && a.Decision == workflow.DecisionChanges {
 		a.Feedback = r.req.Feedback
 	}
-	g, err = r.granted(s, policy, b, a)
+	g, err = r.granted(s, b, a)
 	return g, true, err
 }
 
@@ -54,15 +46,15 @@ func typedGate(project string, b Bound, d workflow.Decision) trust.TypedGate {
 // of what was typed. words may begin with the name of a task; without one, exactly one
 // session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
 // either. ok is false where there is none, or more than one.
-func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (gate trust.TypedGate, rest string, ok bool) {
+func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (typed trust.TypedGate, rest string, ok bool) {
 	p, err := e.projects.Open(cwd)
 	if err != nil {
-		return gate, "", false
+		return typed, "", false
 	}
 	defer p.Close()
 	page, err := p.Backend.List(ctx, store.Query{})
 	if err != nil {
-		return gate, "", false
+		return typed, "", false
 	}
 	sessions := page.Sessions
 	name, after, _ := strings.Cut(strings.TrimSpace(words), " ")
@@ -70,19 +62,18 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	if slices.ContainsFunc(sessions, named) {
 		sessions, words = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !named(s) }), after
 	} else if name != "" && (action == workflow.ActionConfirm || after == "" && strings.Contains(name, "-")) {
-		return gate, "", false // the name of a task that is not here
+		return typed, "", false // the name of a task that is not here
 	}
 	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
-		return !s.CurrentState.Gated() || action != "" && gateAction(s.CurrentState) != action
+		return !s.CurrentState.Gated() || action != "" && standing.GateAction(s.CurrentState) != action
 	})
 	if len(sessions) != 1 {
-		return gate, "", false
+		return typed, "", false
 	}
 	s, err := p.Backend.Get(ctx, sessions[0].SessionID)
 	if err != nil || !s.CurrentState.Gated() {
-		return gate, "", false
+		return typed, "", false
 	}
-	r := run{Engine: e, project: p, id: s.SessionID}
-	b := r.bound(s)
+	b := gate.Bind(e.run(p, s.SessionID, Request{}, 0).before(ctx, s))
 	return typedGate(p.Dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
 }

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,66 +22,73 @@ func (e *Engine) permits(p *project.Project) permits {
 	})
 }
 
+// verifier runs the verify commands of one project that the person has allowed.
+type verifier struct {
+	*Engine
+	project *project.Project
+	have    permits
+}
+
+func (e *Engine) verifier(p *project.Project) *verifier {
+	return &verifier{Engine: e, project: p, have: e.permits(p)}
+}
+
 // permitsVerify returns the allowance by which a session's command may run here.
-func (r run) permitsVerify(kept workflow.VerifyCommand) *trust.Allowance {
-	return r.permits(r.project)().Command(kept.Command, kept.SetBy)
+func (v *verifier) permitsVerify(kept workflow.VerifyCommand) *trust.Allowance {
+	return v.have().Command(kept.Command, kept.SetBy)
 }
 
 // notAllowed says why a command may not run here, and how to allow it.
-func (r run) notAllowed(kept workflow.VerifyCommand) string {
-	const why = "you have not allowed it in this project yet; in a terminal: bmad-mcp allow"
-	if r.trust == nil {
-		return why
+func (v *verifier) notAllowed(kept workflow.VerifyCommand) string {
+	if v.trust == nil {
+		return words.NotAllowed(v.names)
 	}
-	list, err := r.trust.Allowances()
+	list, err := v.trust.Allowances()
 	if err != nil {
-		return "what you have allowed cannot be read, so nothing is; in a terminal: bmad-mcp allow"
+		return words.AllowancesUnreadable(v.names)
 	}
 	known := trust.Permits(list).Command(kept.Command, kept.SetBy)
 	switch {
 	case known == nil:
-		return why
-	case known.Project == trust.PathOf(r.project.Dir.Path()):
-		return why + " (what you allowed at this path was for another project, or its run state was cleared since)"
+		return words.NotAllowed(v.names)
+	case known.Project == trust.PathOf(v.project.Dir.Path()):
+		return words.AllowedBefore(v.names)
 	}
-	// Which one is not said: a client that asks may not be served that folder.
-	return why + " (you have in another one; each is asked about by itself, a copy or worktree too)"
+	return words.AllowedElsewhere(v.names)
 }
 
 // bindVerify binds an allowance of an older version to this project, with the present
 // files that the command names.
-func (r run) bindVerify(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
+func (v *verifier) bindVerify(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
 	if a.ProjectID != "" {
 		return
 	}
-	err := r.trust.Bind(ctx, a.Project)
-	for _, f := range trust.Scripts(r.project.Dir, kept.Command) {
+	err := v.trust.Bind(ctx, a.Project)
+	for _, f := range trust.Scripts(v.project.Dir, kept.Command) {
 		if err == nil && !f.Missing() {
-			f.At = r.Now()
-			err = r.trust.Allow(ctx, f)
+			f.At = v.Now()
+			err = v.trust.Allow(ctx, f)
 		}
 	}
 	if err != nil {
-		r.log.Warn("what was allowed is not bound to the project", "error", err)
+		v.log.Warn("what was allowed is not bound to the project", "error", err)
 	}
 }
 
-// maxNotes bounds how many changed files are named.
-const maxNotes = 5
-
 // scriptNotes names the files of a command that have changed since it was allowed.
-func (r run) scriptNotes(kept workflow.VerifyCommand, a trust.Allowance) []string {
-	var notes []string
-	changes := r.permits(r.project)().Changed(trust.Scripts(r.project.Dir, kept.Command), kept.Command, a)
+func (v *verifier) scriptNotes(kept workflow.VerifyCommand, a trust.Allowance) []string {
+	changes := v.have().Changed(trust.Scripts(v.project.Dir, kept.Command), kept.Command, a)
+	texts := make([]string, len(changes))
 	for i, c := range changes {
-		if i == maxNotes {
-			notes = append(notes, fmt.Sprintf("and %d more files have", len(changes)-i))
-			break
-		}
-		notes = append(notes, scriptText(c))
+		texts[i] = scriptText(c)
 	}
-	if len(notes) > 0 {
-		notes[len(notes)-1] += " (to see and settle it: bmad-mcp allow)"
-	}
-	return notes
+	return words.Scripts(texts, v.names)
+}
+
+// scriptText says how a file that a command names differs from the one that was allowed.
+func scriptText(c trust.ScriptChange) string {
+	state := map[trust.ScriptState]words.ScriptState{
+		trust.ScriptNew: words.ScriptNew, trust.ScriptChanged: words.ScriptChanged, trust.ScriptGone: words.ScriptGone, trust.ScriptBack: words.ScriptBack,
+	}[c.State]
+	return words.Script(c.Text, state, c.Since)
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -44,8 +46,8 @@ func verifiable(w *workflow.Definition) []workflow.StageID {
 	return out
 }
 
-func (r run) verifyPlans(s *workflow.Session) map[workflow.StageID]verify.Plan {
-	return verifyPlans(r.workflow(s), r.project.Config, r.permits(r.project), s.KeptVerify(), r.Now())
+func (v *verifier) plans(s *standing.Standing) map[workflow.StageID]verify.Plan {
+	return verifyPlans(s.Workflow, v.project.Config, v.have, s.KeptVerify(), v.Now())
 }
 
 // keepVerify gives a new session its verify commands.
@@ -63,15 +65,15 @@ func (e *Engine) keepVerify(p *project.Project, s *workflow.Session) {
 
 // noteVerify records in the history how the session's verify commands have changed since
 // its last change.
-func (r run) noteVerify(s *workflow.Session) {
+func (r *run) noteVerify(s *standing.Standing) {
 	next := s.KeptVerify()
 	edited := !workflow.SameVerifyCommands(s.VerifyCommands, next)
 	if next == nil {
 		next = map[workflow.StageID]workflow.VerifyCommand{}
 	}
 	var news []string
-	stages, plans := map[string][]string{}, r.verifyPlans(s)
-	for _, stage := range verifiable(r.workflow(s)) {
+	stages, plans := map[string][]string{}, r.verifier(r.project).plans(s)
+	for _, stage := range verifiable(s.Workflow) {
 		text := planText(plans[stage])
 		if text == "" {
 			continue
@@ -99,8 +101,8 @@ func (r run) noteVerify(s *workflow.Session) {
 
 // acceptVerify notes that the person has decided in knowledge of how the configuration
 // differs from the session's commands. It returns the commands for the decision's entry.
-func (r run) acceptVerify(s *workflow.Session) map[workflow.StageID]workflow.VerifyCommand {
-	seen := evidenceFor(s)
+func acceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyCommand {
+	seen := s.Evidence()
 	if seen == nil || seen.ChangedTo == nil {
 		return nil
 	}
@@ -115,4 +117,13 @@ func (r run) acceptVerify(s *workflow.Session) map[workflow.StageID]workflow.Ver
 		return nil
 	}
 	return s.KeepVerify(next)
+}
+
+// planText says how a session's verify command changes; "" if it does not.
+func planText(p verify.Plan) string {
+	steps := make([]string, len(p.Changes))
+	for i, c := range p.Changes {
+		steps[i] = words.VerifyChange(c.Before, c.After)
+	}
+	return strings.Join(steps, "; ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -179,7 +180,7 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 	if next := *kept.Instead; next != "" && w.have().Command(next, by) != nil {
 		want := w.command(next, by, "")
 		want.Allowed = false
-		want.Note = fmt.Sprintf("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, commandText(kept))
+		want.Note = fmt.Sprintf("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
 	}
 	if w.have().Command(kept.Command, kept.SetBy) == nil {
 		w.command(kept.Command, kept.SetBy, string(stage)+" of the run "+s.TaskName)

@@ -10,18 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// workflow returns the definition that a session runs by, with what the settings say of its
-// stages. It is made once per call.
-func (r run) workflow(s *workflow.Session) *workflow.Definition {
-	if r.found == nil {
-		return r.project.Config.Under(s.Definition())
-	}
-	if r.found.workflow == nil {
-		r.found.workflow = r.project.Config.Under(s.Definition())
-	}
-	return r.found.workflow
-}
-
 // chosen returns the definition that a start asks for, if it may be used.
 func (e *Engine) chosen(p *project.Project, name string) (*workflow.Definition, error) {
 	if name == "" {
@@ -33,7 +21,7 @@ func (e *Engine) chosen(p *project.Project, name string) (*workflow.Definition, 
 	}
 	if w.By == workflow.SetByProject && (e.trust == nil || !e.trust.Allowed(workflowAllowance(p, w))) {
 		return nil, fault.New(fault.NotAllowed, "the workflow %q comes from the project (%s), and the person has not allowed it as it is: it could leave gates out", w.Name, w.Path).
-			WithHint("ask the human to read it and to type `bmad-mcp allow` in a terminal, in the project; or use one of: %s", strings.Join(usable(e, p), ", "))
+			WithHint("ask the human to read it and to type `%s allow` in a terminal, in the project; or use one of: %s", e.names.Program, strings.Join(usable(e, p), ", "))
 	}
 	return w.Definition, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -23,7 +24,7 @@ func TestPlanText(t *testing.T) {
 	person, variable := command("make all", workflow.SetByPerson), command("true", workflow.SetByEnvironment)
 	long := command(strings.Repeat("x", 200), workflow.SetByProject)
 	longer := command(strings.Repeat("x", 200)+"y", workflow.SetByProject)
-	cut := "`" + clip(long.Command, 120) + "` (the project's file)"
+	cut := "`" + words.Clip(long.Command, 120) + "` (the project's file)"
 	for _, tt := range []struct {
 		changes []verify.Change
 		want    string

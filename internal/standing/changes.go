@@ -1,59 +1,17 @@
-package engine
+package standing
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// changed says how the current document differs from that of the round before; "" in the
-// first round, or where that is not there any more.
-func (r run) changed(s *workflow.Session) string {
-	ref := s.Current().FinalResultRef
-	rounds := Rounds(s, s.CurrentStage)
-	if len(rounds) < 2 || ref == nil {
-		return ""
+// Compare counts the lines that differ between two documents, wherever they stand, and names
+// the sections that hold them.
+func Compare(before, after string) Changes {
+	return Changes{
+		Added: missingLines(after, before), Removed: missingLines(before, after),
+		Same: strings.TrimSpace(before) == strings.TrimSpace(after), Sections: changedSections(before, after),
 	}
-	last := rounds[len(rounds)-2]
-	before, err := r.project.Texts.Read(context.Background(), workflow.ContentRef{FilePath: last.Path})
-	if err != nil {
-		return ""
-	}
-	after, err := r.project.Texts.Read(context.Background(), *ref)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("Changed since round %d: %s.", last.Iteration, changesText(before, after))
-}
-
-// changesText counts the lines that differ between two documents, wherever they stand, and
-// names the sections that they are in.
-func changesText(before, after string) string {
-	added, removed := missingLines(after, before), missingLines(before, after)
-	if added+removed == 0 {
-		if strings.TrimSpace(before) == strings.TrimSpace(after) {
-			return "nothing, word for word"
-		}
-		return "only the order of its lines"
-	}
-	text := fmt.Sprintf("%s added, %d removed", count(added, "line"), removed)
-	names := changedSections(before, after)
-	if len(names) == 0 {
-		return text
-	}
-	const most = 3
-	more := ""
-	if n := len(names) - most; n > 0 {
-		names, more = names[:most], fmt.Sprintf(" and %d more", n)
-	}
-	for i, name := range names {
-		names[i] = "“" + visible.Cut(plainMarks.Replace(visible.Line(name)), 32, "…") + "”"
-	}
-	return text + ", in " + strings.Join(names, ", ") + more
 }
 
 // missingLines counts the lines of a text that another does not have as often.

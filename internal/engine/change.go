@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// change runs apply on the session in one transaction, and returns where it is then. prepare,
+// which may be nil, does before it the work that needs no lock, on the session as the caller
+// saw it; when another call changed the session in between, this one is refused.
+func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
+	s, err := r.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before := r.before(ctx, s)
+	if err := goesOn(before); err != nil { // before anyone is asked
+		return nil, err
+	}
+	if err := r.admit(ctx, before); err != nil {
+		return nil, err
+	}
+	// A prompt that cannot be read would leave the next stage without its briefing. They
+	// are read here and kept: after the session is stored, nothing may fail.
+	if err := r.project.CheckPrompts(before.Workflow); err != nil {
+		return nil, err
+	}
+	if prepare != nil {
+		if err := prepare(before); err != nil {
+			return nil, err
+		}
+	}
+	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
+		return r.locked(ctx, tx, s, *before, apply)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.record(ctx, after)
+	return r.standing(ctx, after), nil
+}
+
+// locked applies a change to the session, which is now locked. now has the facts of before.
+func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now standing.Standing, apply func(store.Tx, *standing.Standing) error) error {
+	r.project.Texts = tx
+	defer func() { r.project.Texts = r.project.Backend }()
+	before := now.Session
+	if s.Revision != before.Revision {
+		return r.lost(ctx, s)
+	}
+	signer := r.signer(ctx)
+	c := r.lookAgain(s, before, signer)
+	now.Session, now.Integrity, now.Stopped = s, r.found.Verification, r.found.stops
+	if err := goesOn(&now); err != nil {
+		return err
+	}
+	if err := r.adopt(ctx, tx, &now); err != nil {
+		return err
+	}
+	seal := s.SealAfter(signer, r.found.Verification)
+	r.notePolicy(&now)
+	r.noteVerify(&now)
+	if err := apply(tx, &now); err != nil {
+		return err
+	}
+	if err := r.layOut(ctx, tx, s); err != nil {
+		return err
+	}
+	if c != nil && r.found.Changed() { // a revision is never given twice
+		s.Revision = max(s.Revision, c.Revision)
+	}
+	seal()
+	return nil
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// gatherSaved compares the saved artifacts with their files.
+func (d *disk) gatherSaved(s *standing.Standing) {
+	s.Saved = map[string]standing.File{}
+	for _, st := range s.Workflow.Stages {
+		if a := s.Record(st.ID).Artifact; a != nil {
+			s.Saved[a.Path] = d.read(a.Path, a.Size).state(a.SHA256)
+		}
+	}
+	for _, name := range s.Artifacts {
+		if _, known := s.Saved[name]; !known {
+			s.Saved[name] = standing.File{Missing: !d.project.Dir.Exists(name)}
+		}
+	}
+}
+
+// gatherDraft finds the draft of the current stage. Without a working copy it is the record of
+// the round that counts.
+func (d *disk) gatherDraft(ctx context.Context, s *standing.Standing) {
+	draft, ref := &s.Draft, s.Current().FinalResultRef
+	if !s.CurrentState.Active() {
+		return
+	}
+	draft.SHA256 = d.draftHash(ctx, s)
+	if ref == nil {
+		return
+	}
+	if f := d.read(draft.Work, 0); f.there {
+		state := f.state(draft.SHA256)
+		draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified, state.Size
+		return
+	}
+	draft.Path, draft.Size = ref.FilePath, ref.Size
+	stat, err := d.project.Texts.Stat(ctx, *ref)
+	if err != nil {
+		return
+	}
+	draft.Missing, draft.Edited = !stat.Exists, stat.Exists && draft.SHA256 != "" && stat.SHA256 != draft.SHA256
+	if stat.Exists {
+		draft.Size = stat.Size
+	}
+}
+
+// draftHash returns the hash of the document that waits, as it was handed in. A session of an
+// older server may know none; it is that of the text then.
+func (d *disk) draftHash(ctx context.Context, s *standing.Standing) string {
+	rec := s.Current()
+	if rec.FinalResultRef != nil && rec.FinalResultRef.SHA256 != "" {
+		return rec.FinalResultRef.SHA256
+	}
+	for _, e := range slices.Backward(s.History) {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && e.SHA256 != "" {
+			return e.SHA256
+		}
+	}
+	text := d.handedIn(ctx, rec)
+	switch {
+	case text == "":
+		return ""
+	case rec.FinalResultRef != nil:
+		return workflow.Hash([]byte(text))
+	}
+	return workflow.Hash([]byte(score.Read(s.Stage, text).Document + "\n"))
+}
+
+// changes compares the document at a gate with that of the round before; nil where there is
+// none, or where it is gone.
+func (d *disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
+	ref := s.Current().FinalResultRef
+	if !s.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
+		return nil
+	}
+	rounds := Rounds(s.Session, s.CurrentStage)
+	if len(rounds) < 2 {
+		return nil
+	}
+	last := rounds[len(rounds)-2]
+	before, err := d.text(ctx, workflow.ContentRef{FilePath: last.Path})
+	if err != nil {
+		return nil
+	}
+	after, err := d.text(ctx, *ref)
+	if err != nil {
+		return nil
+	}
+	out := standing.Compare(before, after)
+	out.Round = last.Iteration
+	return &out
+}
+
+// handedIn returns the text of a stage that an older server kept, if any.
+func (d *disk) handedIn(ctx context.Context, rec *workflow.Record) string {
+	for _, ref := range rec.Refs() {
+		if body, err := d.text(ctx, *ref); err == nil {
+			return body
+		}
+	}
+	return rec.InlineDraft()
+}

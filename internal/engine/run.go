@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// run is one action on one session.
+type run struct {
+	*Engine
+	project *project.Project
+	id      string
+	req     Request
+	// call is when the call came in, by the engine's memory.
+	call int64
+	// found is the result of checking the session, workflow the definition in force.
+	found    finding
+	workflow *workflow.Definition
+	disk     disk
+}
+
+func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
+	return &run{Engine: e, project: p, id: id, req: req, call: call, disk: disk{project: p}}
+}
+
+// definition returns the definition that a session runs by, with the settings in force. It is
+// made once per call.
+func (r *run) definition(s *workflow.Session) *workflow.Definition {
+	if r.workflow == nil {
+		r.workflow = r.project.Config.Under(s.Definition())
+	}
+	return r.workflow
+}
+
+// fire moves the session by one event of this action.
+func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
+	return s.Workflow.Fire(ctx, s.Session, workflow.Firing{
+		Event: event, Action: r.req.Action, By: r.req.By, At: r.Now(),
+		Stage: workflow.StageID(r.req.Stage), Note: note,
+	})
+}
+
+// finding is the result of checking a call's session.
+type finding struct {
+	workflow.Verification
+	// stops is true where the person has to accept the session before anything else.
+	stops bool
+	// key and recorded are what the session was checked with.
+	key      string
+	recorded *workflow.Checkpoint
+}
+
+// silence is the error of a question that brought no decision.
+type silence struct{ Silence }
+
+func (s *silence) Error() string { return "no decision was taken: " + s.Why }

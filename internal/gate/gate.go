@@ -1,0 +1,138 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Word is a decision as the call itself states it.
+type Word struct {
+	Via workflow.Channel
+	// Given is true where the call states a decision, and No where it is a no.
+	Given, No bool
+	// Draft is the hash of the draft that the decision is for; empty takes any.
+	Draft string
+}
+
+// Decision returns the decision that the word is for.
+func (w Word) Decision() workflow.Decision {
+	if w.No {
+		return workflow.DecisionChanges
+	}
+	return workflow.DecisionApprove
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// Decidable refuses a decision on a draft that is not the one that was scored, before anyone is
+// asked about it.
+func Decidable(s *standing.Standing, w Word) error {
+	if want := strings.ToLower(w.Draft); want != "" && s.Draft.SHA256 != want {
+		return words.OtherDraft(want)
+	}
+	switch {
+	case w.No, s.Blocked(): // nothing is saved
+		return nil
+	case s.Draft.Edited:
+		return Edited(s)
+	case s.Draft.Missing:
+		return words.MissingDraft(s)
+	}
+	return Opens(s)
+}
+
+// Edited is the error of a decision on a draft that was changed after it was scored.
+func Edited(s *standing.Standing) error {
+	e := words.EditedDraft(s)
+	if s.Resubmittable() {
+		e.NextCall = Resubmission(s)
+	}
+	return e
+}
+
+// Opens refuses a yes at a score gate that asks for more than when the session came to it.
+func Opens(s *standing.Standing) error {
+	rec, p := s.Current(), s.Policy
+	if s.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
+		return nil
+	}
+	audited := p.Scoring == workflow.ScoringAudited
+	switch {
+	case audited && rec.Audit == nil:
+		return words.NoAudit()
+	case rec.Score != nil && *rec.Score < *p.GateScore:
+		return words.BelowClaim(*rec.Score, *p.GateScore)
+	case audited && rec.Audit.Score < *p.GateScore:
+		return words.BelowAudit(rec.Audit.Score, *p.GateScore)
+	}
+	return nil
+}
+
+// Asks reports whether the question goes to the person, where the call can reach them.
+func Asks(s *standing.Standing, w Word) bool {
+	switch {
+	case !s.Call.Asks:
+		return false
+	case w.Via == "", s.Policy.Gate == workflow.GateStrict:
+		return true
+	}
+	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
+	// but where a no is the decision to go on, about that too.
+	return s.Policy.Gate == workflow.GateAuto && (!w.No || s.NeedsReason() || s.Blocked())
+}
+
+// OwnWord refuses a decision that the call itself states where its word does not count. note
+// says why no person has seen the question.
+func OwnWord(s *standing.Standing, w Word, note string) error {
+	switch {
+	case s.Policy.Gate == workflow.GateStrict && !w.Via.Personal():
+		return words.NotPersonal(s, w.Via, note)
+	case s.Policy.Gate == workflow.GateAuto && s.Call.HostConfirm && w.Via == workflow.ChannelRelayed && !w.No:
+		e := words.AskedByHost(s, note)
+		e.NextCall = ConfirmCall(s)
+		return e
+	case s.Call.Action == workflow.ActionApprove && !w.Given:
+		return words.ApproveNeeds()
+	}
+	return nil
+}
+
+// NeedsWords says why a decision needs words of the person and has none; "" where it does not.
+func NeedsWords(s *standing.Standing, d workflow.Decision, given string) string {
+	if !blank(given) || !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()) {
+		return ""
+	}
+	return words.NeedsWords(s.Blocked())
+}
+
+// Granted is the record of a decision at a gate, if the gate accepts it.
+func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
+	if why := NeedsWords(s, g.Decision, g.Feedback); why != "" {
+		return g, words.WithoutWords(why)
+	}
+	if g.Decision == workflow.DecisionChanges {
+		return g, nil
+	}
+	if s.Overrides() {
+		g.Decision = workflow.DecisionOverride
+	}
+	return g, Opens(s)
+}
+
+// LeavingPolicy is the policy for cancelling and reopening: the strictest of the stages that
+// the session has come to, since what was decided there is undone.
+func LeavingPolicy(s *standing.Standing) workflow.GateMode {
+	for _, st := range s.Workflow.Stages[:s.Workflow.Index(s.CurrentStage)] {
+		if st.Policy().Gate == workflow.GateStrict && s.Workflow.Gated(st) {
+			return workflow.GateStrict
+		}
+	}
+	return s.Policy.Gate
+}
+
+// Exhausted reports whether the submission that is being taken is the last one before the
+// person is asked whether the stage goes on.
+func Exhausted(s *standing.Standing) bool { return s.RoundsBelow()+1 >= s.MaxIterations }

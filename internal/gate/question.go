@@ -1,0 +1,140 @@
+// Package gate decides at the gates of a session: what the person is asked, which choices they
+// have, whose word counts, and whether a gate may open. Its functions are pure; they decide by
+// the facts of a [standing.Standing].
+package gate
+
+import (
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Question is what a person is asked: to decide at a gate, or for answers.
+type Question struct {
+	// Bound is what the answer is good for; an answer to another question decides nothing.
+	Bound
+	TaskName string
+	Cwd      string
+	// Title is a line that says at which stage the session is.
+	Title string
+	// Lead says in one line what is decided, with the verdict or the scores, and Worst what
+	// speaks most against it: hosts show few lines of a form, and cut them.
+	Lead, Worst string
+	// Text has the other facts about the document, for people, without emphasis.
+	Text string
+	// Draft is the document's path, relative to Cwd; Size is in bytes.
+	Draft string
+	Size  int64
+	// Choices are the decisions that can be taken, in the words of this gate.
+	Choices []Choice
+	// Questions are the open ones, where answers are asked for.
+	Questions []workflow.Question
+	// Limit is how long to wait for the person.
+	Limit time.Duration
+}
+
+// DraftLine names the document, for people, with its size where a form has room for it.
+func (q Question) DraftLine() string { return words.DraftLine(q.Draft, q.Size) }
+
+// Bound says which point of which session an answer is for.
+type Bound struct {
+	SessionID string
+	Stage     workflow.StageID
+	Revision  int
+	// SHA256 is the draft's.
+	SHA256 string
+	Action workflow.Action
+	// Target is where a reopen goes.
+	Target workflow.StageID
+}
+
+// Choice is a decision and how a person reads it.
+type Choice struct {
+	Decision workflow.Decision
+	Label    string
+	// Reason is true where the person has to say why.
+	Reason bool
+}
+
+// Value names the choice to a form: the two decisions at a gate, or the act itself.
+func (c Choice) Value() string {
+	if c.Decision == workflow.DecisionOverride {
+		return string(workflow.DecisionApprove)
+	}
+	return string(c.Decision)
+}
+
+// Response is the person's answer to a question.
+type Response struct {
+	Channel workflow.Channel
+	// Decision is empty where the person took none; Silence then says why.
+	Decision workflow.Decision
+	Feedback string
+	Answers  map[string]string
+	Took     time.Duration
+	Silence  Silence
+}
+
+// Silence says why there is no decision. It continues the words "no decision was taken: ".
+type Silence struct {
+	// Why is for people; empty where there is a decision.
+	Why string
+	// Unasked is true where no person has seen the question, so that another channel may
+	// decide. Where a person has seen it, their silence is theirs.
+	Unasked bool
+	// View is true where the person wants to read the document before they decide.
+	View bool
+}
+
+// Ask is the question at the gate that a session waits at.
+func Ask(s *standing.Standing) Question {
+	q := Question{
+		Bound: Bind(s), TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
+		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout,
+	}
+	if doc := s.Waiting(); doc != nil {
+		q.Draft, q.Size = doc.Path, doc.Size
+	}
+	return q
+}
+
+// Leave is the question whether a session leaves where it is, with a reason that the call gives.
+func Leave(s *standing.Standing, d workflow.Decision, label, reason string) Question {
+	q := Ask(s)
+	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label}}
+	q.Lead, q.Worst = words.Leaving(label, reason, s.Call.Forms)
+	if s.Call.Forms && !blank(reason) {
+		q.Text = words.ItsWords(reason) + q.Text
+	}
+	if d == workflow.DecisionReopen {
+		q.Target = workflow.StageID(s.Call.Stage)
+	}
+	return q
+}
+
+// Bind returns what an answer is good for now.
+func Bind(s *standing.Standing) Bound {
+	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: standing.GateAction(s.CurrentState)}
+	if s.CurrentState.Gated() {
+		b.SHA256 = s.Draft.SHA256
+	}
+	return b
+}
+
+// Choices are the decisions at the gate of a session, in its words.
+func Choices(s *standing.Standing) []Choice {
+	yesLabel, noLabel := words.Labels(s)
+	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}
+	no := Choice{Decision: workflow.DecisionChanges, Label: noLabel}
+	switch {
+	case s.Blocked():
+		yes.Reason, no.Reason = true, true
+	case s.Overrides():
+		yes.Decision, yes.Reason = workflow.DecisionOverride, s.NeedsReason()
+	default:
+		return []Choice{yes, no}
+	}
+	return []Choice{no, yes} // the decision that lets failed work go on is not the first one
+}

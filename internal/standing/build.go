@@ -1,0 +1,86 @@
+package standing
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// AsksScope reports whether the session is at a stage that builds from a plan: the person says
+// which of its sprints are built.
+func (s *Standing) AsksScope() bool {
+	_, planned := s.Workflow.OfKind(workflow.KindPlan)
+	return planned && s.Stage.Kind == workflow.KindBuild
+}
+
+// Builder returns the stage that builds; "" where the workflow has none.
+func (s *Standing) Builder() workflow.StageID {
+	st, _ := s.Workflow.OfKind(workflow.KindBuild)
+	return st.ID
+}
+
+// Unbuilt are the sprints that the workflow could still build.
+func (s *Standing) Unbuilt() []int {
+	if s.Builder() == "" {
+		return nil
+	}
+	return s.OpenSprints(workflow.SprintPending)
+}
+
+// Continuing reports whether the build was reopened for sprints that are still open.
+func (s *Standing) Continuing() bool {
+	return s.Stage.Kind == workflow.KindBuild && s.Moved().Event == workflow.EventReopened &&
+		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
+}
+
+// Unexplained reports whether the person has just asked for another round of a document
+// without saying what to change.
+func (s *Standing) Unexplained() bool {
+	last := s.Moved()
+	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == ""
+}
+
+// DefaultScope is what "start development" means: the sprints in rework, else those not built
+// yet, else all.
+func (s *Standing) DefaultScope() []int {
+	if again := s.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
+		return again
+	}
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		return open
+	}
+	return s.SprintNumbers()
+}
+
+// SprintNumbers returns the numbers of all sprints of the plan.
+func (s *Standing) SprintNumbers() []int {
+	out := make([]int, len(s.Sprints))
+	for i, sprint := range s.Sprints {
+		out[i] = sprint.Number
+	}
+	return out
+}
+
+// SubmittedSince reports whether a stage has had a submission since the session last went back.
+func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Event == workflow.EventReopened, e.Event == workflow.EventSentBack:
+			return false
+		case e.Action == workflow.ActionSubmit && e.FromStage() == stage:
+			return true
+		}
+	}
+	return false
+}
+
+// Grant returns the person's latest decision on a stage and its entry, counted from 1; nil
+// where there is none.
+func (s *Standing) Grant(stage workflow.StageID) (entry int, g *workflow.Grant) {
+	for i, e := range slices.Backward(s.History) {
+		if e.Grant != nil && e.Event != workflow.EventAdopted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
+			return i + 1, e.Grant
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,116 @@
+package standing
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Route is how the person decides where a session waits for them.
+type Route int
+
+// The routes to the person.
+const (
+	ByWord      Route = iota // the assistant asks them, and passes it on
+	ByForm                   // their host shows them a form
+	ByFormAgain              // it has, and they did not decide: when they want, it does again
+	ByHost                   // their host asks them about a call of Names.Confirm
+	ByOwnAct                 // only at a terminal
+)
+
+// Route returns the best route that the caller has and the policy accepts.
+func (s *Standing) Route() Route {
+	gated := s.CurrentState.Gated() // questions are put in the call that raises them
+	form := s.Call.Asks && s.Call.Forms && gated
+	switch {
+	case s.Policy.Gate == workflow.GateRelay:
+		return ByWord
+	case form && s.Call.Withheld:
+		return ByFormAgain
+	case form && !s.Call.NoForms:
+		return ByForm
+	case s.Call.HostConfirm && gated:
+		return ByHost
+	case s.Policy.Gate == workflow.GateStrict && (!s.Call.Asks || s.Call.NoForms):
+		return ByOwnAct
+	}
+	return ByWord
+}
+
+// GateAction returns the action that moves a session from a state in which it waits for the
+// person; "" for the other states.
+func GateAction(state workflow.State) workflow.Action {
+	switch state {
+	case workflow.AwaitingConfirmation:
+		return workflow.ActionConfirm
+	case workflow.AwaitingApproval:
+		return workflow.ActionApprove
+	case workflow.Clarifying:
+		return workflow.ActionAnswer
+	}
+	return ""
+}
+
+// Overrides reports whether a yes lets work go on that its gate has not let through.
+func (s *Standing) Overrides() bool {
+	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate != workflow.GateApproval && !s.Blocked()
+}
+
+// Blocked reports whether a stage waits for what only the person can do or decide.
+func (s *Standing) Blocked() bool {
+	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate == workflow.GateVerdict && s.Current().Verdict == workflow.Blocked
+}
+
+// NeedsReason reports whether an override needs the person's reason: where the ordinary
+// rounds have not led there.
+func (s *Standing) NeedsReason() bool {
+	return s.Overrides() && (s.Stage.Gate == workflow.GateScore || s.ReworkSpent())
+}
+
+// ReworkSpent reports whether the work has come back as often as it may without the person
+// saying why once more.
+func (s *Standing) ReworkSpent() bool {
+	return s.Stage.Gate == workflow.GateVerdict && s.ReworkCount >= s.MaxRework
+}
+
+// RoundsBelow counts the current stage's submissions since the person last decided on it.
+func (s *Standing) RoundsBelow() int {
+	n := 0
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Event == workflow.EventScoredBelow, e.Event == workflow.EventExhausted, e.Event == workflow.EventQuestioned:
+			n++
+		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered, e.Action == workflow.ActionSubmit:
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// Resubmittable reports whether a stage's document may be submitted again while it waits: a
+// failed report waits for the person's word on the work, which another report must not
+// replace, and spent rounds for their word on another one.
+func (s *Standing) Resubmittable() bool {
+	switch s.Stage.Gate {
+	case workflow.GateVerdict:
+		return false
+	case workflow.GateScore:
+		return s.CurrentState == workflow.AwaitingConfirmation
+	}
+	return true
+}
+
+// Resubmits reports whether the draft was edited at its gate, and may be submitted again.
+func (s *Standing) Resubmits() bool {
+	return s.CurrentState.Gated() && s.Resubmittable() && s.Draft.Edited
+}
+
+// Unusable reports whether the draft at a gate is not the document that was handed in, and
+// cannot be submitted again as it is.
+func (s *Standing) Unusable() bool {
+	if !s.CurrentState.Gated() || s.Blocked() {
+		return false
+	}
+	return s.Draft.Missing || s.Draft.Edited && !s.Resubmittable()
+}

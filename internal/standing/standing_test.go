@@ -1,0 +1,209 @@
+package standing_test
+
+import (
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// at returns the standing of a session of the default workflow at a stage and state.
+func at(stage workflow.StageID, state workflow.State) *standing.Standing {
+	w := workflow.Default()
+	s := w.NewSession("id", "Build a clock", "/p", "test", workflow.Transition{}.At)
+	s.CurrentStage, s.CurrentState = stage, state
+	st, _ := w.Stage(stage)
+	return &standing.Standing{Session: s, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3}
+}
+
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		state workflow.State
+		mode  workflow.GateMode
+		call  standing.Call
+		want  standing.Route
+	}{
+		"nothing but words":            {workflow.AwaitingConfirmation, workflow.GateAuto, standing.Call{}, standing.ByWord},
+		"relay takes words":            {workflow.AwaitingConfirmation, workflow.GateRelay, standing.Call{Asks: true, Forms: true, HostConfirm: true}, standing.ByWord},
+		"a form":                       {workflow.AwaitingConfirmation, workflow.GateAuto, standing.Call{Asks: true, Forms: true}, standing.ByForm},
+		"the form was closed":          {workflow.AwaitingConfirmation, workflow.GateAuto, standing.Call{Asks: true, Forms: true, Withheld: true}, standing.ByFormAgain},
+		"nobody saw the form":          {workflow.AwaitingConfirmation, workflow.GateAuto, standing.Call{Asks: true, Forms: true, NoForms: true}, standing.ByWord},
+		"nobody saw it, the host asks": {workflow.AwaitingConfirmation, workflow.GateAuto, standing.Call{Asks: true, Forms: true, NoForms: true, HostConfirm: true}, standing.ByHost},
+		"strict without a person":      {workflow.AwaitingConfirmation, workflow.GateStrict, standing.Call{}, standing.ByOwnAct},
+		"strict, nobody saw the form":  {workflow.AwaitingConfirmation, workflow.GateStrict, standing.Call{Asks: true, Forms: true, NoForms: true}, standing.ByOwnAct},
+		"strict at a terminal":         {workflow.AwaitingConfirmation, workflow.GateStrict, standing.Call{Asks: true}, standing.ByWord},
+		"questions come with the call": {workflow.Clarifying, workflow.GateAuto, standing.Call{Asks: true, Forms: true, HostConfirm: true}, standing.ByWord},
+		"strict questions, no person":  {workflow.Clarifying, workflow.GateStrict, standing.Call{HostConfirm: true}, standing.ByOwnAct},
+	} {
+		s := at(workflow.PO, tt.state)
+		s.Policy.Gate, s.Call = tt.mode, tt.call
+		if got := s.Route(); got != tt.want {
+			t.Errorf("%s: got route %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// TestGateFacts: what a decision overrides, whether it needs a reason, and which drafts can be
+// submitted again.
+func TestGateFacts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stage   workflow.StageID
+		state   workflow.State
+		verdict workflow.Verdict
+		rework  int
+		draft   standing.Draft
+
+		overrides, blocked, reason, resubmits, unusable bool
+	}{
+		"score reached":          {stage: workflow.PO, state: workflow.AwaitingConfirmation},
+		"score reached, edited":  {stage: workflow.PO, state: workflow.AwaitingConfirmation, draft: standing.Draft{Edited: true}, resubmits: true},
+		"score reached, missing": {stage: workflow.PO, state: workflow.AwaitingConfirmation, draft: standing.Draft{Missing: true}, unusable: true},
+		"rounds spent":           {stage: workflow.PO, state: workflow.AwaitingApproval, overrides: true, reason: true},
+		"rounds spent, edited":   {stage: workflow.PO, state: workflow.AwaitingApproval, draft: standing.Draft{Edited: true}, overrides: true, reason: true, unusable: true},
+		"plan":                   {stage: workflow.SM, state: workflow.AwaitingApproval},
+		"plan, edited":           {stage: workflow.SM, state: workflow.AwaitingApproval, draft: standing.Draft{Edited: true}, resubmits: true},
+		"failed":                 {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Fail, rework: 1, overrides: true},
+		"failed once too often":  {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Fail, rework: 2, overrides: true, reason: true},
+		"failed, edited":         {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Fail, draft: standing.Draft{Edited: true}, overrides: true, unusable: true},
+		"blocked":                {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Blocked, blocked: true},
+		"blocked, draft missing": {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Blocked, draft: standing.Draft{Missing: true}, blocked: true},
+		"at work, draft edited":  {stage: workflow.PO, state: workflow.Refining, draft: standing.Draft{Edited: true, Missing: true}},
+	} {
+		s := at(tt.stage, tt.state)
+		s.ReworkCount, s.Draft, s.Current().Verdict = tt.rework, tt.draft, tt.verdict
+		got := [5]bool{s.Overrides(), s.Blocked(), s.NeedsReason(), s.Resubmits(), s.Unusable()}
+		if want := [5]bool{tt.overrides, tt.blocked, tt.reason, tt.resubmits, tt.unusable}; got != want {
+			t.Errorf("%s: overrides, blocked, needs a reason, resubmits, unusable: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestRoundsBelow(t *testing.T) {
+	t.Parallel()
+	entry := func(e workflow.Event) workflow.Transition {
+		t := workflow.Transition{Event: e, Action: workflow.ActionSubmit}
+		if e == workflow.EventAnswered {
+			t.Action = workflow.ActionAnswer
+		} else if e == workflow.EventChangesRequested {
+			t.Action = workflow.ActionConfirm
+		}
+		return t
+	}
+	for name, tt := range map[string]struct {
+		events []workflow.Event
+		want   int
+	}{
+		"none":                      {nil, 0},
+		"three":                     {[]workflow.Event{workflow.EventScoredBelow, workflow.EventScoredBelow, workflow.EventExhausted}, 3},
+		"a decision begins anew":    {[]workflow.Event{workflow.EventScoredBelow, workflow.EventChangesRequested, workflow.EventScoredBelow}, 1},
+		"answers do not":            {[]workflow.Event{workflow.EventScoredBelow, workflow.EventQuestioned, workflow.EventAnswered, workflow.EventScoredBelow}, 3},
+		"neither does a new policy": {[]workflow.Event{workflow.EventScoredBelow, workflow.EventPolicyChanged, workflow.EventScoredBelow}, 2},
+	} {
+		s := at(workflow.PO, workflow.Refining)
+		s.History = nil
+		for _, e := range tt.events {
+			s.History = append(s.History, entry(e))
+		}
+		if got := s.RoundsBelow(); got != tt.want {
+			t.Errorf("%s: got %d rounds, want %d", name, got, tt.want)
+		}
+	}
+}
+
+func TestDefaultScope(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status []workflow.SprintStatus
+		want   []int
+	}{
+		"no plan":      {nil, nil},
+		"rework first": {[]workflow.SprintStatus{workflow.SprintDone, workflow.SprintImplemented, workflow.SprintPending}, []int{2}},
+		"open next":    {[]workflow.SprintStatus{workflow.SprintDone, workflow.SprintPending, workflow.SprintPending}, []int{2, 3}},
+		"else all":     {[]workflow.SprintStatus{workflow.SprintDone, workflow.SprintDone}, []int{1, 2}},
+	} {
+		s := at(workflow.Dev, workflow.Generating)
+		for i, status := range tt.status {
+			s.Sprints = append(s.Sprints, workflow.Sprint{Number: i + 1, Status: status})
+		}
+		got := s.DefaultScope()
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: got sprints %v, want %v", name, got, tt.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != tt.want[i] {
+				t.Errorf("%s: got sprints %v, want %v", name, got, tt.want)
+			}
+		}
+	}
+}
+
+// TestDocument: a stage's document is its draft while it is at work, else its artifact, unless
+// that is gone.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	artifact := &workflow.Artifact{Path: "a.md", Size: 3, SHA256: "aa"}
+	for name, tt := range map[string]struct {
+		stage  workflow.StageID
+		status workflow.Status
+		ref    bool
+		saved  standing.File
+		want   string
+		edited bool
+	}{
+		"nothing yet":            {stage: workflow.Architect, want: ""},
+		"the draft":              {stage: workflow.PO, ref: true, want: "work.md"},
+		"the artifact":           {stage: workflow.Architect, status: workflow.Done, ref: true, saved: standing.File{Size: 5}, want: "a.md"},
+		"the artifact, edited":   {stage: workflow.Architect, status: workflow.Done, ref: true, saved: standing.File{Size: 5, Modified: true}, want: "a.md", edited: true},
+		"the artifact is gone":   {stage: workflow.Architect, status: workflow.Done, ref: true, saved: standing.File{Missing: true}, want: "round.md"},
+		"edited before a reopen": {stage: workflow.Architect, status: workflow.InProgress, ref: true, saved: standing.File{Modified: true}, want: "a.md", edited: true},
+		"worked on since":        {stage: workflow.Architect, status: workflow.InProgress, ref: true, saved: standing.File{Size: 5}, want: "round.md"},
+	} {
+		s := at(workflow.PO, workflow.Refining)
+		s.Draft = standing.Draft{Path: "work.md", Size: 7}
+		st, _ := s.Workflow.Stage(tt.stage)
+		rec := s.Record(tt.stage)
+		if rec.Status = tt.status; tt.ref {
+			rec.FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
+		}
+		if tt.status != "" {
+			rec.Artifact, s.Saved = artifact, map[string]standing.File{"a.md": tt.saved}
+		}
+		got, path, edited := s.Document(st), "", false
+		if got != nil {
+			path, edited = got.Path, got.Modified
+		}
+		if path != tt.want || edited != tt.edited {
+			t.Errorf("%s: got %q, edited %v; want %q, edited %v", name, path, edited, tt.want, tt.edited)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	const before = "# A\none\ntwo\n# B\nthree\n"
+	for name, tt := range map[string]struct {
+		after          string
+		added, removed int
+		same           bool
+		sections       []string
+	}{
+		"the same":              {before, 0, 0, true, nil},
+		"space at its end":      {before + "\n\n", 0, 0, true, nil},
+		"another order":         {"# B\nthree\n# A\none\ntwo\n", 0, 0, false, nil},
+		"a line more":           {"# A\none\ntwo\n# B\nthree\nfour\n", 1, 0, false, []string{"B"}},
+		"a section less":        {"# A\none\ntwo\n", 0, 2, false, []string{"B"}},
+		"a line twice":          {"# A\none\none\ntwo\n# B\nthree\n", 1, 0, false, []string{"A"}},
+		"no heading in a fence": {"# A\none\ntwo\n```\n# C\n```\n# B\nthree\n", 3, 0, false, []string{"A"}},
+	} {
+		got := standing.Compare(before, tt.after)
+		if got.Added != tt.added || got.Removed != tt.removed || got.Same != tt.same {
+			t.Errorf("%s: got %d added, %d removed, same %v; want %d, %d, %v", name, got.Added, got.Removed, got.Same, tt.added, tt.removed, tt.same)
+		}
+		if tt.added+tt.removed > 0 && (len(got.Sections) != len(tt.sections) || got.Sections[0] != tt.sections[0]) {
+			t.Errorf("%s: got sections %q, want %q", name, got.Sections, tt.sections)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// List describes the sessions of a project, some of them by a line each.
+type List struct {
+	// Total counts the readable sessions, Active those that can go on, Broken the session files
+	// that cannot be read.
+	Total, Active, Broken int
+	Names                 standing.Names
+	lines                 []string
+}
+
+// Add adds the line of a session; changed is true where other hands have changed it.
+func (l *List) Add(s workflow.Summary, changed bool) {
+	line := fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
+	if changed {
+		line += fmt.Sprintf(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)
+	}
+	l.lines = append(l.lines, line)
+}
+
+// Text is the message.
+func (l *List) Text() string {
+	text := "This project has no session yet.\n\n**You can now** say what you want to build."
+	if l.Total > 0 {
+		text = fmt.Sprintf("This project has %s, %d of them active.\n", Count(l.Total, "session"), l.Active) + strings.Join(l.lines, "")
+		if rest := l.Total - len(l.lines); rest > 0 {
+			text += fmt.Sprintf("\n- … and %d older", rest)
+		}
+		if l.Active > 0 {
+			text += "\n\n**You can now** name one to go on with, or say what else to build."
+		} else {
+			text += "\n\n**You can now** say what to build next, or name a completed one and the stage to reopen."
+		}
+	}
+	if l.Broken > 0 {
+		text += "\n\n" + Count(l.Broken, "session file") + " cannot be read and stayed as found."
+	}
+	return text
+}

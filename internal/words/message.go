@@ -1,0 +1,233 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Pipeline draws the stages: ✓ done, ● current, ↻ in rework or refinement, ✗ cancelled here.
+func Pipeline(w *workflow.Definition, s *workflow.Session) string {
+	parts := make([]string, len(w.Stages))
+	for i, st := range w.Stages {
+		mark := ""
+		switch {
+		case st.ID == s.CurrentStage && s.CurrentState == workflow.Cancelled:
+			mark = " ✗"
+		case s.Record(st.ID).Status == workflow.Done:
+			mark = " ✓"
+		case st.ID == s.CurrentStage && s.CurrentState == workflow.Refining:
+			mark = " ↻"
+		case st.ID == s.CurrentStage:
+			mark = " ●"
+		}
+		parts[i] = st.Label + mark
+	}
+	return strings.Join(parts, " → ")
+}
+
+// Headline says which task this is and where it stands.
+func Headline(s *standing.Standing) string {
+	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, Place(s), Pipeline(s.Workflow, s.Session))
+}
+
+// Place says at which stage of how many a session stands, or how it ended.
+func Place(s *standing.Standing) string {
+	w := s.Workflow
+	place := fmt.Sprintf("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), s.Stage.Role)
+	switch s.CurrentState {
+	case workflow.Completed:
+		place = "complete"
+		if open := s.Unbuilt(); len(open) > 0 {
+			place += ", but for " + sprintList(open)
+		}
+	case workflow.Cancelled:
+		place = "cancelled"
+	}
+	return place
+}
+
+// Message says where the session stands and what the human can do now.
+func Message(s *standing.Standing) string {
+	st, rec := s.Stage, s.Current()
+	target := s.ArtifactPath(st)
+	draft := draftPlace(s, rec)
+	switch s.CurrentState {
+	case workflow.Generating:
+		if s.AsksScope() {
+			return devMessage(s)
+		}
+		if w := s.Workflow; w.StartsByBuilding(st) && rec.Iteration == 0 {
+			return fmt.Sprintf("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", st.Role)
+		}
+		stale := ""
+		if rec.Artifact != nil && rec.Artifact.Stale {
+			stale = fmt.Sprintf(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
+		}
+		return fmt.Sprintf("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description, stale)
+	case workflow.Refining:
+		if s.Continuing() {
+			return devMessage(s)
+		}
+		return refiningMessage(s, st, rec)
+	case workflow.Clarifying:
+		return questionsMessage(s, st, rec, draft)
+	case workflow.AwaitingConfirmation:
+		if s.Draft.Edited {
+			return editedMessage(s, draft)
+		}
+		return gateMessage(s, draft, target)
+	case workflow.AwaitingApproval:
+		if s.Resubmittable() && s.Draft.Edited {
+			return editedMessage(s, draft)
+		}
+		return gateMessage(s, draft, target)
+	case workflow.Completed:
+		return completedMessage(s)
+	case workflow.Cancelled:
+		saved := ""
+		if len(s.Artifacts) > 0 {
+			saved = " What was saved stays in `" + s.Tasks + "`."
+		}
+		return "This run is cancelled." + saved + "\n\n**You can now** start a new one."
+	}
+	return ""
+}
+
+// questionsMessage puts a stage's questions to the human.
+func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record, draft string) string {
+	var b strings.Builder
+	b.WriteString(scores(s))
+	if draft != "" {
+		b.WriteString("\nDraft: " + draft)
+	}
+	fmt.Fprintf(&b, "\n\nThe %s asks:\n", st.Role)
+	for _, q := range rec.Questions {
+		fmt.Fprintf(&b, "- **%s** %s", q.ID, Quoted(q.Question, len(q.Question)))
+		if len(q.Options) > 0 {
+			b.WriteString(" — " + optionList(q.Options))
+		}
+		if q.Context != "" {
+			b.WriteString(" (" + Quoted(q.Context, len(q.Context)) + ")")
+		}
+		b.WriteString("\n")
+	}
+	if s.Route() == standing.ByOwnAct {
+		return b.String() + "\n" + ownAct(s)
+	}
+	return b.String() + "\n**You can now** answer in your own words; leave out what you do not know."
+}
+
+// firstOpen is the number of a sprint that can be named as an example.
+func firstOpen(s *standing.Standing) int {
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		return open[0]
+	}
+	return s.Sprints[0].Number
+}
+
+// editedMessage offers what is possible with a draft that was edited at its gate.
+func editedMessage(s *standing.Standing, draft string) string {
+	again := "it is submitted as it is now, and comes back to you"
+	if s.Stage.Gate == workflow.GateScore {
+		again = "the assistant assesses the text as it is now, puts its score into it (a line `Quality Score: n/100`) and submits it; it comes back to you"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: %s\n- or say what to change: it goes into another round",
+		scores(s), draft, again))
+}
+
+// draftPlace says where the current stage's document is. Sessions of older servers
+// can have it in themselves, or none.
+func draftPlace(s *standing.Standing, rec *workflow.Record) string {
+	if rec.FinalResultRef != nil {
+		return "`" + s.Draft.Path + "`"
+	}
+	if refs := rec.Refs(); len(refs) > 0 {
+		return "`" + refs[0].FilePath + "`"
+	}
+	if rec.InlineDraft() != "" {
+		return fmt.Sprintf("in the session file `%s`, under stages.%s.draft", s.SessionFile, s.CurrentStage)
+	}
+	return ""
+}
+
+func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record) string {
+	var b strings.Builder
+	// What was shown at the last gate or question is not told again.
+	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
+		b.WriteString(text + "\n")
+	}
+	fmt.Fprintf(&b, "Round %d: the %s now revises the %s.", rec.Iteration+1, st.Role, st.DocumentName)
+	if rec.Feedback != "" {
+		b.WriteString("\nYour feedback: " + Clip(rec.Feedback, 300))
+	}
+	if s.Moved().Event == workflow.EventScoredBelow {
+		b.WriteString(list("To close:", rec.Gaps))
+	}
+	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
+		fmt.Fprintf(&b, "\nRework %d", s.ReworkCount)
+		if most := s.MaxRework; s.ReworkCount <= most {
+			fmt.Fprintf(&b, " of %d", most)
+		}
+		b.WriteString(".")
+	}
+	switch {
+	case s.Unexplained():
+		b.WriteString("\n\n**You can now** say what is to change: nothing was said yet.")
+	default:
+		b.WriteString("\n\nNothing is needed from you now.")
+	}
+	return b.String()
+}
+
+func devMessage(s *standing.Standing) string {
+	if len(s.Sprints) == 0 {
+		return "The plan has no numbered sprints, so it is built as one piece.\n\n**You can now** say **start development**, or say what to build first."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "The plan has %s:\n", Count(len(s.Sprints), "sprint"))
+	for _, sp := range s.Sprints {
+		fmt.Fprintf(&b, "- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status)
+	}
+	if len(s.OpenSprints(workflow.SprintDone)) == len(s.Sprints) {
+		b.WriteString("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all.")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", firstOpen(s))
+	return b.String()
+}
+
+func completedMessage(s *standing.Standing) string {
+	var b strings.Builder
+	open := s.Unbuilt()
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "What was in scope is done; %s not built yet. The documents:\n", sprintsAre(open))
+	} else {
+		b.WriteString("All stages are done. The documents:\n")
+	}
+	for _, p := range s.Artifacts {
+		fmt.Fprintf(&b, "- `%s`%s\n", p, sinceSaved(s, p))
+	}
+	if s.ReworkCount > 0 {
+		fmt.Fprintf(&b, "The work went back to the developer %s.\n", Count(s.ReworkCount, "time"))
+	}
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "\n**You can now** reopen %s to go on with %s, or leave it at that.", s.Builder(), sprintList(open))
+		return b.String()
+	}
+	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
+	return b.String()
+}
+
+// sinceSaved says how an artifact has changed since it was saved, if it has.
+func sinceSaved(s *standing.Standing, name string) string {
+	switch file := s.Saved[name]; {
+	case file.Missing:
+		return " — **missing on disk**"
+	case file.Modified:
+		return " — modified since it was saved"
+	}
+	return ""
+}

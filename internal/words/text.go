@@ -1,0 +1,97 @@
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// Count says "1 sprint", "2 sprints".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// sprintsAre says "sprint 2 is", "sprints 2, 3 are".
+func sprintsAre(numbers []int) string {
+	if len(numbers) == 1 {
+		return sprintList(numbers) + " is"
+	}
+	return sprintList(numbers) + " are"
+}
+
+// sprintList says "sprint 2", "sprints 2, 3".
+func sprintList(numbers []int) string {
+	if len(numbers) == 1 {
+		return "sprint " + Numbers(numbers)
+	}
+	return "sprints " + Numbers(numbers)
+}
+
+// Numbers lists numbers, with an end where there are many.
+func Numbers(numbers []int) string {
+	more := ""
+	if len(numbers) > 30 {
+		numbers, more = numbers[:30], ", …"
+	}
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(parts, ", ") + more
+}
+
+// list renders a titled list of at most ten lines, or nothing.
+func list(title string, items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n" + title)
+	for i, item := range items {
+		if i == 10 {
+			fmt.Fprintf(&b, "\n- … and %d more", len(items)-i)
+			break
+		}
+		b.WriteString("\n- " + Quoted(item, 300))
+	}
+	return b.String()
+}
+
+// Quoted sets what the assistant has written off from what the server says: in quotation
+// marks, in one line, without what steers a terminal or looks like emphasis.
+func Quoted(text string, limit int) string {
+	return "“" + Clip(plainMarks.Replace(visible.Line(text)), limit) + "”"
+}
+
+// plainMarks takes out what would let quoted words look like the server's own, and end the quotation.
+var plainMarks = strings.NewReplacer("**", "", "__", "", "“", "'", "”", "'", "`", "'", "<", "‹", ">", "›", "](", "] (")
+
+// plain are sentences of the server that quote the assistant's words: in one line each,
+// without emphasis.
+func plain(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = Clip(strings.NewReplacer("**", "", "__", "", "<", "‹", ">", "›").Replace(visible.Line(text)), 300)
+	}
+	return out
+}
+
+// Clip shortens a text to n bytes at a character, marking the cut.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	end := 0
+	for i := range s {
+		if i > n-3 {
+			break
+		}
+		end = i
+	}
+	return s[:end] + "…"
+}

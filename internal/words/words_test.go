@@ -1,0 +1,207 @@
+package words_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// at returns the standing of a session of the default workflow at a stage and state.
+func at(stage workflow.StageID, state workflow.State) *standing.Standing {
+	w := workflow.Default()
+	s := w.NewSession("id", "Build a clock", "/p", "test", time.Time{})
+	s.TaskName, s.CurrentStage, s.CurrentState = "clock", stage, state
+	st, _ := w.Stage(stage)
+	return &standing.Standing{
+		Session: s, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3,
+		Draft: standing.Draft{Path: "work.md"}, Tasks: "specs/clock/", SessionFile: "session.json",
+		Names: standing.Names{Confirm: "the-tool", Program: "the-program"},
+	}
+}
+
+func ptr(f float64) *float64 { return &f }
+
+// TestMessage: a message says where the session is, and only offers what is accepted.
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stage   workflow.StageID
+		state   workflow.State
+		change  func(*standing.Standing)
+		want    []string
+		without string
+	}{
+		"at work":       {workflow.PO, workflow.Generating, nil, []string{"The Product Owner now ", "Nothing is needed from you"}, "**You can now**"},
+		"stale version": {workflow.PO, workflow.Generating, func(s *standing.Standing) { s.Current().Artifact = &workflow.Artifact{Path: "a.md", Stale: true} }, []string{"`a.md` is out of date"}, ""},
+		"another round": {workflow.PO, workflow.Refining, func(s *standing.Standing) { s.Current().Iteration, s.Current().Feedback = 1, "shorter" }, []string{"Round 2: ", "Your feedback: shorter"}, ""},
+		"questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) {
+			s.Current().Questions = []workflow.Question{{ID: "q1", Question: "For **whom**?", Options: []string{"all", "some"}}}
+		}, []string{"- **q1** “For whom?” — “all” / “some”", "answer in your own words"}, ""},
+		"strict questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"Only your own act counts", "`the-program answer clock`"}, "the-tool"},
+		"a gate by word":   {workflow.PO, workflow.AwaitingConfirmation, nil, []string{"say **confirm**: it is saved as `specs/clock/"}, "form"},
+		"a gate by form":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.Asks, s.Call.Forms = true, true }, []string{"decide in the form that follows"}, "say **confirm**"},
+		"the form again":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call = standing.Call{Asks: true, Forms: true, Withheld: true} }, []string{"say **decide**", "`the-program confirm clock`"}, "say **confirm**"},
+		"a gate by host":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.HostConfirm = true }, []string{"your host asks you about the assistant's call of the-tool"}, "say **confirm**"},
+		"an own act":       {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"**It waits for you.**", "`the-program confirm clock`"}, "the-tool"},
+		"edited":           {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Draft.Edited = true }, []string{"changed after it was handed in", "**submit my edit**"}, "say **confirm**"},
+		"missing": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
+			s.Draft.Missing, s.Current().FinalResultRef = true, &workflow.ContentRef{}
+		}, []string{"`work.md` — **missing on disk**", "restore the file"}, "say **confirm**"},
+		"rounds spent": {workflow.PO, workflow.AwaitingApproval, nil, []string{"say **go on**", "after at most 3 rounds", "**accept it**, and why", "or **cancel**"}, "**reopen**"},
+		"a plan":       {workflow.SM, workflow.AwaitingApproval, func(s *standing.Standing) { s.Sprints = []workflow.Sprint{{Number: 1, Title: "hands"}} }, []string{"Its sprints:\n- Sprint 1: “hands”", "development can begin"}, "no heading"},
+		"failed":       {workflow.Review, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict = workflow.Fail }, []string{"**failed** the work", "**send it back**", "**accept the risk**: it goes on"}, "and why"},
+		"failed again": {workflow.Review, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict, s.ReworkCount = workflow.Fail, 2 }, []string{"come back 2 times", "**accept the risk**, and why", "**reopen**"}, ""},
+		"blocked":      {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict, s.Current().Needs = workflow.Blocked, "a key" }, []string{"**blocked** and needs something from you: “a key”"}, "accept the risk"},
+		"doubted": {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) {
+			s.Current().Verdict, s.Current().Objections = workflow.Pass, []string{"two tests fail"}
+		}, []string{"states a **pass**, but one thing speaks against it", "say **it passes**"}, ""},
+		"complete": {workflow.QA, workflow.Completed, func(s *standing.Standing) {
+			s.Artifacts, s.Saved = []string{"a.md", "b.md", "c.md"}, map[string]standing.File{"a.md": {}, "b.md": {Modified: true}, "c.md": {Missing: true}}
+		}, []string{"- `a.md`\n- `b.md` — modified since it was saved\n- `c.md` — **missing on disk**\n", "review and commit"}, ""},
+		"not all built": {workflow.QA, workflow.Completed, func(s *standing.Standing) {
+			s.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintDone}, {Number: 2, Status: workflow.SprintPending}}
+		}, []string{"sprint 2 is not built yet", "reopen dev"}, "All stages are done"},
+		"cancelled": {workflow.PO, workflow.Cancelled, nil, []string{"This run is cancelled."}, "stays in"},
+	} {
+		s := at(tt.stage, tt.state)
+		if tt.change != nil {
+			tt.change(s)
+		}
+		got := words.Message(s)
+		rest := got
+		for _, part := range tt.want {
+			before, after, found := strings.Cut(rest, part)
+			if !found {
+				t.Errorf("%s: no %q after %q in:\n%s", name, part, before, got)
+				break
+			}
+			rest = after
+		}
+		if tt.without != "" && strings.Contains(got, tt.without) {
+			t.Errorf("%s: got %q in:\n%s", name, tt.without, got)
+		}
+		for _, other := range []string{"bmad-confirm", "bmad-mcp"} {
+			if strings.Contains(got, other) {
+				t.Errorf("%s: the name %s does not come from the standing:\n%s", name, other, got)
+			}
+		}
+	}
+}
+
+// TestScores: a claim, an estimate and an audit are told apart.
+func TestScores(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rec  workflow.Record
+		want string
+	}{
+		"claimed":          {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95)}, "Score: claims 95 of 100; the gate is 95."},
+		"with a note":      {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), ScoreNote: "the last of two"}, "Score: claims 95 of 100 (the last of two); the gate is 95."},
+		"estimated":        {workflow.Record{EstimatedScore: ptr(70), Score: ptr(70)}, "No score was stated; our estimate is 70 of 100; the gate asks for a stated 95."},
+		"unusable claim":   {workflow.Record{EstimatedScore: ptr(70), Score: ptr(70), ScoreNote: "“120” is above 100"}, "“120” is above 100; our estimate is 70 of 100; the gate asks for a stated 95."},
+		"an older server":  {workflow.Record{Score: ptr(91.5)}, "Score 91.5 of 100; the gate is 95."},
+		"with an audit":    {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), Audit: &workflow.Audit{Score: 60}}, "Score: claims 95 of 100, audit 60; the gate is 95."},
+		"the audit's find": {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), Audit: &workflow.Audit{Score: 60, Summary: "no goals"}}, "audit 60; the gate is 95.\nThe audit found: no goals."},
+	} {
+		s := at(workflow.PO, workflow.AwaitingConfirmation)
+		s.Policy.GateScore = ptr(95)
+		*s.Current() = tt.rec
+		if got := words.Facts(s); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got\n%s\nwant %q in it", name, got, tt.want)
+		}
+	}
+}
+
+// TestLost: the error of a call that came second names who was first, and what to do.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	last := workflow.Transition{Action: workflow.ActionConfirm, By: "cursor", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), From: "po/awaiting_confirmation", To: "architect/generating"}
+	for name, tt := range map[string]struct {
+		state       workflow.State
+		history     []workflow.Transition
+		repeated    bool
+		words, hint string
+	}{
+		"another call":   {workflow.Generating, []workflow.Transition{last}, false, "another call came first: confirm by cursor on 2026-01-02 at 03:04:05 UTC took the session from po/awaiting_confirmation to architect/generating, revision 3", "generate the document"},
+		"the same step":  {workflow.Generating, []workflow.Transition{last}, true, "this step was taken already: confirm by cursor", "go on from there"},
+		"at a gate":      {workflow.AwaitingConfirmation, []workflow.Transition{last}, false, "another call came first", "show the human what waits now"},
+		"without a past": {workflow.Generating, nil, false, "another call changed the session first: it now stands at po/generating, revision 3", "call status"},
+	} {
+		s := at(workflow.PO, tt.state).Session
+		s.Revision, s.History = 3, tt.history
+		err := fault.From(words.Lost(s, tt.repeated))
+		if err.Code != fault.Conflict || !strings.Contains(err.Error(), tt.words) || !strings.Contains(err.Hint, tt.hint) {
+			t.Errorf("%s: got %s, %q with hint %q; want conflict, %q with %q", name, err.Code, err, err.Hint, tt.words, tt.hint)
+		}
+	}
+}
+
+// TestWays: the hint of a refusal names the acts that are left to the person.
+func TestWays(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		call standing.Call
+		want string
+	}{
+		"terminal": {standing.Call{}, "the human decides in a terminal: the-program confirm clock"},
+		"host":     {standing.Call{HostConfirm: true}, "the human decides here, with the tool the-tool, about which the host asks the human; or in a terminal: the-program confirm clock"},
+		"cancel":   {standing.Call{Action: workflow.ActionCancel, HostConfirm: true}, "the human decides in a terminal: the-program cancel clock"},
+		"reopen":   {standing.Call{Action: workflow.ActionReopen, Stage: "po"}, "the human decides in a terminal: the-program reopen clock --stage po"},
+	} {
+		s := at(workflow.PO, workflow.AwaitingConfirmation)
+		s.Call = tt.call
+		if got := words.Ways(s); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestList: a list names each session once, and the ones that are left out by their number.
+func TestList(t *testing.T) {
+	t.Parallel()
+	summary := workflow.Summary{TaskName: "clock", CurrentStage: workflow.PO, CurrentState: workflow.Generating}
+	none := words.List{}
+	if got := none.Text(); !strings.HasPrefix(got, "This project has no session yet.") {
+		t.Errorf("without sessions: got %q", got)
+	}
+	l := words.List{Total: 3, Active: 1, Broken: 1, Names: standing.Names{Program: "the-program"}}
+	l.Add(summary, false)
+	l.Add(summary, true)
+	const want = "This project has 3 sessions, 1 of them active.\n\n- **clock**: po, generating\n- **clock**: po, generating, **changed by other hands** (`the-program log clock --verify`)" +
+		"\n- … and 1 older\n\n**You can now** name one to go on with, or say what else to build.\n\n1 session file cannot be read and stayed as found."
+	if got := l.Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestScripts: of many changed files some are named, and the last note says how to settle it.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	n := standing.Names{Program: "the-program"}
+	if got := words.Scripts(nil, n); len(got) != 0 {
+		t.Errorf("without changes: got %q", got)
+	}
+	got := words.Scripts(strings.Split("1234567", ""), n)
+	if len(got) != 6 || got[4] != "5" || got[5] != "and 2 more files have (to see and settle it: the-program allow)" {
+		t.Errorf("seven files: got %q", got)
+	}
+}
+
+// TestClip cuts at characters.
+func TestClip(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{{"short", 5, "short"}, {"longer", 5, "lo…"}, {"登录服务", 8, "登…"}, {"登录", 6, "登录"}} {
+		if got := words.Clip(tt.text, tt.n); got != tt.want || len(got) > max(tt.n, len(tt.text)) {
+			t.Errorf("%q to %d bytes: got %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}
