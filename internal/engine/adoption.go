@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -27,7 +28,7 @@ func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 	if err != nil {
 		return nil, r.explain(ctx, err)
 	}
-	fit(reply)
+	reply.Fit()
 	return reply, nil
 }
 
@@ -70,7 +71,7 @@ func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
 	r.memory.show(r.key(after.SessionID), after.Revision)
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(s, light, words.Adopted(s)+words.Message(s))
+	return r.reply(s, reply.Light, words.Adopted(s)+words.Message(s))
 }
 
 // adoptable refuses to adopt a session that nobody has changed.

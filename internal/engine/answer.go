@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -37,7 +38,7 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(s, short, words.Answered(len(given.Answers), left, given.Channel)+words.Message(s))
+	return r.reply(s, reply.Short, words.Answered(len(given.Answers), left, given.Channel)+words.Message(s))
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.

@@ -53,7 +53,7 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 }
 
 // documentText reads the document of an earlier stage: the saved artifact, or its last round.
-func (d *disk) documentText(ctx context.Context, s *standing.Standing, doc Document) (string, error) {
+func (d *disk) documentText(ctx context.Context, s *standing.Standing, doc standing.Document) (string, error) {
 	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
 		return d.text(ctx, *ref)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -21,5 +22,5 @@ func (r *run) cancel(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(s, light, words.Message(s))
+	return r.reply(s, reply.Light, words.Message(s))
 }

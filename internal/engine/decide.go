@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -30,9 +31,9 @@ func (r *run) decide(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	if s.CurrentState == workflow.Refining {
-		return r.reply(s, short, words.GrantNote(grant)+words.Message(s))
+		return r.reply(s, reply.Short, words.GrantNote(grant)+words.Message(s))
 	}
-	out, err := r.reply(s, depthFor(s, from), words.Decided(s, from, grant, kept)+words.Message(s))
+	out, err := r.reply(s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+words.Message(s))
 	if a := s.Record(from.ID).Artifact; out != nil && a != nil {
 		out.Artifact = a.Path
 	}
@@ -89,10 +90,10 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	if why.View {
 		message = r.disk.viewed(ctx, s)
 	}
-	out, err := r.reply(s, light, message)
+	out, err := r.reply(s, reply.Light, message)
 	if out != nil {
 		if out.Gate == nil {
-			out.Gate = gateView(s)
+			out.Gate = reply.NewGateView(s)
 		}
 		out.Gate.Silence = why.Why
 	}

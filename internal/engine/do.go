@@ -14,7 +14,7 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	reply, err := e.do(ctx, req)
 	switch {
 	case err == nil:
-		fit(reply)
+		reply.Fit()
 		return reply, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
 		return nil, err

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -28,9 +29,9 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := short
+	d := reply.Short
 	if s.Continuing() {
-		d = whole
+		d = reply.Whole
 	}
 	return r.reply(s, d, words.Reopened(s)+words.Message(s))
 }

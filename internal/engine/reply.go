@@ -1,205 +1,35 @@
 package engine
 
 import (
-	"slices"
-
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The parts of a reply.
+type (
+	// Reply is what an action answers.
+	Reply = reply.Reply
+	// Resource is something of a project that can be read by itself.
+	Resource = reply.Resource
+	// SessionView is a session in a list.
+	SessionView = reply.SessionView
 )
 
 // MaxReply is the size, in bytes of JSON, that no reply exceeds.
-const MaxReply = 14000
+const MaxReply = reply.Max
 
-// The values of Reply.InteractionType.
-const (
-	AwaitingGeneration   = "awaiting_generation"
-	AwaitingRegeneration = "awaiting_regeneration"
-	UserDecision         = "user_decision"
-	WorkflowCompleted    = "workflow_completed"
-)
-
-// Reply is what an action answers. Its JSON form is the tool's contract: keys are
-// added, never changed or removed.
-type Reply struct {
-	SessionID string `json:"session_id,omitempty"`
-	TaskName  string `json:"task_name,omitempty"`
-	// Cwd is the project folder; every path in the reply is relative to it.
-	Cwd string `json:"cwd"`
-	// Stage and State stand under two names each; both hold the same value.
-	Stage        workflow.StageID `json:"stage,omitempty"`
-	CurrentStage workflow.StageID `json:"current_stage,omitempty"`
-	State        workflow.State   `json:"state,omitempty"`
-	CurrentState workflow.State   `json:"current_state,omitempty"`
-
-	// RequiresUserConfirmation is true when the assistant must wait for the human.
-	RequiresUserConfirmation bool   `json:"requires_user_confirmation"`
-	InteractionType          string `json:"interaction_type"`
-	// UserMessage is Markdown to show to the human.
-	UserMessage        string   `json:"user_message"`
-	PendingUserActions []string `json:"pending_user_actions"`
-	// NextCall is the call that continues, with "…" in place of a text.
-	NextCall map[string]any `json:"next_call,omitempty"`
-
-	StageDescription string            `json:"stage_description,omitempty"`
-	RolePrompt       string            `json:"role_prompt,omitempty"`
-	Engines          []workflow.Engine `json:"engines,omitempty"`
-	Context          *Context          `json:"context,omitempty"`
-
-	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is what the gate asks for.
-	Score           *float64 `json:"score,omitempty"`
-	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
-	GateScore       *float64 `json:"gate_score,omitempty"`
-	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
-	ScoreNote string `json:"score_note,omitempty"`
-
-	// Audit is the server's own count, where the stage has a submission.
-	Audit *AuditView `json:"audit,omitempty"`
-	// Evidence is what came of the verify command at the latest submission.
-	Evidence *EvidenceView `json:"evidence,omitempty"`
-	// Gate says who decides at a pending gate, and how.
-	Gate *GateView `json:"gate,omitempty"`
-
-	Verdict workflow.Verdict `json:"verdict,omitempty"`
-	// Needs is what a blocked stage waits for from the human.
-	Needs      string              `json:"needs,omitempty"`
-	Objections []string            `json:"objections,omitempty"`
-	Progress   *workflow.Progress  `json:"progress,omitempty"`
-	Findings   []workflow.Finding  `json:"findings,omitempty"`
-	Questions  []workflow.Question `json:"questions,omitempty"`
-	Gaps       []string            `json:"gaps,omitempty"`
-	Draft      *Document           `json:"draft,omitempty"`
-	Artifact   string              `json:"artifact_path,omitempty"`
-	Sprints    []workflow.Sprint   `json:"sprints,omitempty"`
-	Rework     int                 `json:"rework_count,omitempty"`
-	Iteration  int                 `json:"iteration,omitempty"`
-	Stages     []StageView         `json:"stages,omitempty"`
-	Artifacts  []workflow.Artifact `json:"artifacts,omitempty"`
-	Sessions   []SessionView       `json:"sessions,omitempty"`
-	Unreadable []string            `json:"unreadable_sessions,omitempty"`
-	Allowed    []string            `json:"allowed_actions,omitempty"`
-	// Resource is what the call wanted to see besides.
-	Resource *Resource `json:"resource,omitempty"`
-	// SessionFile is where everything that was shortened here stands in full.
-	SessionFile string `json:"session_file,omitempty"`
-	Revision    int    `json:"revision,omitempty"`
-	// Integrity is "changed" where the session was changed by other hands, else empty.
-	Integrity string `json:"integrity,omitempty"`
+// reply describes a session, with a message for the human.
+func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply, error) {
+	if !reply.Briefs(s, d) {
+		return reply.New(s, d, message, ""), nil
+	}
+	prompt, err := r.project.Prompt(s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	role := prompt.Later(s.Stage.GateScore)
+	if d == reply.Whole {
+		role = r.persona(r.project, s.Stage) + prompt.Full(s.Stage.GateScore)
+	}
+	return reply.New(s, d, message, role), nil
 }
-
-// AuditView is an audit in short; the session file has its findings.
-type AuditView struct {
-	Score float64 `json:"score"`
-}
-
-// EvidenceView is what came of a command in short; the session file has its output.
-type EvidenceView struct {
-	Command string `json:"command"`
-	// ExitCode is nil where the command was not run.
-	ExitCode *int   `json:"exit_code,omitempty"`
-	TimedOut bool   `json:"timed_out,omitempty"`
-	NotRun   string `json:"not_run,omitempty"`
-	// Changed says how the configuration differs from what the run is checked with, Notes
-	// what else the person should know.
-	Changed string   `json:"changed,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
-	Tail    string   `json:"tail,omitempty"`
-}
-
-// GateView is a session that waits for the human.
-type GateView struct {
-	Policy workflow.GateMode `json:"policy"`
-	// WaitsFor is always "human".
-	WaitsFor string `json:"waits_for"`
-	// AskByForm is true where next_call puts the question to the human in a form of
-	// their host: it is to be made at once.
-	AskByForm bool `json:"ask_by_form,omitempty"`
-	// AskByHost is true where next_call names the tool about which the host asks the human.
-	AskByHost bool `json:"ask_by_host,omitempty"`
-	// Terminal is the command by which the human decides themselves.
-	Terminal string `json:"terminal"`
-	// Silence says why the last question brought no decision.
-	Silence string `json:"no_decision,omitempty"`
-}
-
-// GrantView is who decided, in short; the session's history has all of it.
-type GrantView struct {
-	Channel   workflow.Channel   `json:"channel"`
-	Assurance workflow.Assurance `json:"assurance"`
-	Decision  workflow.Decision  `json:"decision"`
-	TookMS    *int64             `json:"took_ms,omitempty"`
-	// Unvouched is true where nothing vouches for the entry that it stands in.
-	Unvouched bool `json:"unvouched,omitempty"`
-}
-
-// Context is what a stage works from.
-type Context struct {
-	Objective string     `json:"objective,omitempty"`
-	Documents []Document `json:"documents,omitempty"`
-	Answers   []Answer   `json:"user_answers,omitempty"`
-	Feedback  string     `json:"feedback,omitempty"`
-}
-
-// Document refers to a text in the project.
-type Document = standing.Document
-
-// Answer is a question with the human's answer; an empty one was left open.
-type Answer struct {
-	ID       string `json:"id"`
-	Question string `json:"question"`
-	Answer   string `json:"answer"`
-}
-
-// StageView is a stage in a status reply.
-type StageView struct {
-	Stage     workflow.StageID `json:"stage"`
-	Status    workflow.Status  `json:"status"`
-	Iteration int              `json:"iteration,omitempty"`
-	Score     *float64         `json:"score,omitempty"`
-	Verdict   workflow.Verdict `json:"verdict,omitempty"`
-	// Audit is the server's own score, Grant the human's latest decision on the stage.
-	Audit    *float64   `json:"audit,omitempty"`
-	Grant    *GrantView `json:"grant,omitempty"`
-	Artifact string     `json:"artifact,omitempty"`
-	Stale    bool       `json:"stale,omitempty"`
-	// Missing is true when the artifact was saved and is no longer there, Modified
-	// when it was edited since.
-	Missing  bool `json:"missing,omitempty"`
-	Modified bool `json:"modified,omitempty"`
-}
-
-// SessionView is a session in a list.
-type SessionView struct {
-	SessionID string           `json:"session_id"`
-	TaskName  string           `json:"task_name"`
-	Stage     workflow.StageID `json:"stage"`
-	State     workflow.State   `json:"state"`
-	Objective string           `json:"objective"`
-	UpdatedAt string           `json:"updated_at"`
-	// Integrity is "changed" where the session was changed by other hands, else empty.
-	Integrity string `json:"integrity,omitempty"`
-}
-
-// At returns the position of a stage in a status reply, counted from 0, or -1.
-func (r *Reply) At(stage workflow.StageID) int {
-	return slices.IndexFunc(r.Stages, func(v StageView) bool { return v.Stage == stage })
-}
-
-// Resource is something of a project that can be read by itself.
-type Resource struct {
-	// Name is the view's, or the file name of an artifact.
-	Name     string `json:"name"`
-	MIMEType string `json:"mime_type"`
-	// Size is that of the whole text, in bytes.
-	Size int64 `json:"size"`
-	// Path is the file that holds it, relative to the project; "" where there is none.
-	Path string `json:"path,omitempty"`
-	Text string `json:"text"`
-	// Truncated is true where Text ends before the whole does.
-	Truncated bool `json:"truncated,omitempty"`
-}
-
-// integrityChanged is the value of the key "integrity" in replies and lists.
-const integrityChanged = string(workflow.ChainChanged)
-
-// listed is how many sessions a list shows, the ones changed last.
-const listed = 20

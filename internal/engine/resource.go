@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -46,7 +47,7 @@ func (e *Engine) Resource(ctx context.Context, req Request, view string) (res Re
 func (e *Engine) resource(ctx context.Context, req Request, view string) (Resource, string, error) {
 	switch view {
 	case ViewWorkflow:
-		return newResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), "", nil
+		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), "", nil
 	case ViewSessions:
 		return e.sessionsResource(ctx, req)
 	}
@@ -64,19 +65,15 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	return res, p.Dir.Path(), err
 }
 
-func newResource(name, mime, path, text string) Resource {
-	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
-}
-
 func (r *run) resourceOf(ctx context.Context, s *workflow.Session, view string) (Resource, error) {
 	p := r.project
 	switch view {
 	case ViewSession:
 		data, err := p.Backend.Stored(ctx, s.SessionID)
-		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
+		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
 		text, err := historyJSON(s, r.vouched(), 0)
-		return newResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
+		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	for _, st := range s.Definition().Stages {
 		a := s.Record(st.ID).Artifact
@@ -91,7 +88,7 @@ func (r *run) resourceOf(ctx context.Context, s *workflow.Session, view string) 
 		if err != nil {
 			return Resource{}, store.Trouble(p.Dir, err)
 		}
-		return newResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
+		return reply.NewResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
 	}
 	return Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
 		WithHint("there is: %s", strings.Join(append([]string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}, artifactNames(s)...), ", "))
@@ -153,7 +150,7 @@ func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string
 		out["omitted"] = omitted
 	}
 	if v.Changed() {
-		out["integrity"], out["problem"] = integrityChanged, v.Problem
+		out["integrity"], out["problem"] = reply.IntegrityChanged, v.Problem
 	}
 	if room == 0 {
 		data, err := workflow.MarshalIndent(out)
@@ -177,7 +174,7 @@ func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, s
 	for i, s := range page.Sessions {
 		rows[i] = sessionView(s, len(s.Objective))
 		if _, found := changed[s.SessionID]; found {
-			rows[i].Integrity = integrityChanged
+			rows[i].Integrity = reply.IntegrityChanged
 		}
 	}
 	unreadable := make([]string, len(page.Broken))
@@ -185,7 +182,7 @@ func (e *Engine) sessionsResource(ctx context.Context, req Request) (Resource, s
 		unreadable[i] = b.Err.Error()
 	}
 	data, err := workflow.MarshalIndent(map[string]any{"cwd": cwd, "total": page.Total, "sessions": rows, "unreadable": unreadable})
-	return newResource(ViewSessions, mimeJSON, "", string(data)), cwd, err
+	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), cwd, err
 }
 
 // sessionIDs returns the ids of sessions.
@@ -251,9 +248,6 @@ func (e *Engine) Index(ctx context.Context, req Request, n int) (entries []Index
 	return entries, p.Dir.Path(), nil
 }
 
-// maxShown bounds the text that a reply carries of a resource, in bytes.
-const maxShown = 9000
-
 // show adds to a reply what the call wants to see besides.
 func (r *run) show(ctx context.Context, s *standing.Standing, out *Reply) error {
 	switch r.req.View {
@@ -261,47 +255,25 @@ func (r *run) show(ctx context.Context, s *standing.Standing, out *Reply) error 
 		return nil
 	case ViewSessions, ViewWorkflow:
 		res, _, err := r.resource(ctx, Request{Cwd: r.project.Dir.Path()}, r.req.View)
-		out.show(res)
+		out.Show(res)
 		return err
 	}
 	res, err := r.resourceOf(ctx, s.Session, r.req.View)
 	if err != nil {
 		return err
 	}
-	if r.req.View == ViewHistory && encodedSize(res.Text) > maxShown {
+	if r.req.View == ViewHistory && reply.EncodedSize(res.Text) > reply.MaxShown {
 		whole := res.Size
-		for room := maxShown - 500; ; room /= 2 {
+		for room := reply.MaxShown - 500; ; room /= 2 {
 			if res.Text, err = historyJSON(s.Session, r.vouched(), room); err != nil {
 				return err
 			}
-			if encodedSize(res.Text) <= maxShown {
+			if reply.EncodedSize(res.Text) <= reply.MaxShown {
 				break
 			}
 		}
 		res.Size, res.Truncated = whole, true
 	}
-	out.show(res)
+	out.Show(res)
 	return nil
-}
-
-// encodedSize is how many bytes a text takes in a reply.
-func encodedSize(text string) int {
-	encoded, err := workflow.Marshal(text)
-	if err != nil {
-		return len(text)
-	}
-	return len(encoded) + 1
-}
-
-// show adds a resource. What is too long for a reply ends at a line's end.
-func (r *Reply) show(res Resource) {
-	for limit := maxShown; encodedSize(res.Text) > maxShown; limit /= 2 { // quotes and line ends take more than one byte
-		limit = min(limit, len(res.Text))
-		cut := strings.LastIndexByte(res.Text[:limit], '\n') + 1
-		if cut == 0 {
-			cut = len(strings.ToValidUTF8(res.Text[:limit], ""))
-		}
-		res.Text, res.Truncated = res.Text[:cut], true
-	}
-	r.Resource = &res
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -25,12 +26,12 @@ func TestWholeRun(t *testing.T) {
 	if task != "build-a-self-hosted-webhook-relay-that-receives" {
 		t.Errorf("task name %q", task)
 	}
-	if started.RequiresUserConfirmation || started.InteractionType != engine.AwaitingGeneration || started.RolePrompt == "" {
+	if started.RequiresUserConfirmation || started.InteractionType != reply.AwaitingGeneration || started.RolePrompt == "" {
 		t.Errorf("start: %+v", started)
 	}
 
 	asked := b.at("po/clarifying", submit(workflow.PO, sample(t, run, "01-po-first.md")))
-	if len(asked.Questions) != 4 || *asked.Score != 74 || *asked.GateScore != 90 || !asked.RequiresUserConfirmation || asked.InteractionType != engine.UserDecision {
+	if len(asked.Questions) != 4 || *asked.Score != 74 || *asked.GateScore != 90 || !asked.RequiresUserConfirmation || asked.InteractionType != reply.UserDecision {
 		t.Errorf("clarifying: %+v", asked)
 	}
 	var answers map[string]string
@@ -38,7 +39,7 @@ func TestWholeRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	refining := b.at("po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: answers})
-	if len(refining.Context.Answers) != 4 || len(refining.RolePrompt) > 2500 || refining.InteractionType != engine.AwaitingRegeneration {
+	if len(refining.Context.Answers) != 4 || len(refining.RolePrompt) > 2500 || refining.InteractionType != reply.AwaitingRegeneration {
 		t.Errorf("refining: %+v", refining)
 	}
 	ready := b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, run, "03-po-second.json")))
@@ -87,7 +88,7 @@ func TestWholeRun(t *testing.T) {
 		t.Errorf("review: %q", qa.Artifact)
 	}
 	done := b.at("qa/completed", submit(workflow.QA, sample(t, run, "11-qa.md")))
-	if done.InteractionType != engine.WorkflowCompleted || len(done.PendingUserActions) != 0 {
+	if done.InteractionType != reply.WorkflowCompleted || len(done.PendingUserActions) != 0 {
 		t.Errorf("completed: %+v", done)
 	}
 

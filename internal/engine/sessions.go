@@ -12,17 +12,12 @@ import (
 // Sessions returns every readable session of a project in short, the oldest first, and
 // an error text for each that is not.
 func (e *Engine) Sessions(ctx context.Context, req Request) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return nil, nil, "", err
-	}
-	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{})
+	page, cwd, err := e.List(ctx, req, store.Query{})
 	for _, b := range page.Broken {
 		unreadable = append(unreadable, b.Err.Error())
 	}
 	store.SortByAge(page.Sessions)
-	return page.Sessions, unreadable, p.Dir.Path(), err
+	return page.Sessions, unreadable, cwd, err
 }
 
 // List returns the sessions of a project that a query asks for, and the project's folder.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
@@ -53,5 +54,5 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		where = p.Dir.Path()
 	}
 	st := r.standing(ctx, s)
-	return r.reply(st, whole, words.Started(st, where)+words.Message(st))
+	return r.reply(st, reply.Whole, words.Started(st, where)+words.Message(st))
 }

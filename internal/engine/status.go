@@ -6,6 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -17,26 +18,11 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.reply(s, light, words.Message(s))
+	out, err := r.reply(s, reply.Light, words.Message(s))
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range s.Workflow.Stages {
-		rec := s.Record(st.ID)
-		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
-		if rec.Audit != nil {
-			view.Audit = &rec.Audit.Score
-		}
-		if entry, g := s.Grant(st.ID); g != nil {
-			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Unvouched: s.Trusting && !s.Integrity.Vouches(entry)}
-		}
-		if rec.Artifact != nil {
-			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
-			file := s.Saved[rec.Artifact.Path]
-			view.Missing, view.Modified = file.Missing, file.Modified
-		}
-		out.Stages = append(out.Stages, view)
-	}
+	out.AddStages(s)
 	out.Allowed = actionNames(gate.Allowed(s))
 	return out, r.show(ctx, s, out)
 }
@@ -47,20 +33,21 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.admit(ctx, r.before(ctx, s)); err != nil {
+	st := r.standing(ctx, s)
+	if err := r.admit(ctx, st); err != nil {
 		return nil, err
 	}
 	r.adoptSprints(ctx, s) // to be shown; nothing is stored
-	return r.standing(ctx, s), nil
+	return st, nil
 }
 
 // list describes the sessions of a project that has not exactly one active.
 func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
-	page, err := p.Backend.List(ctx, store.Query{Limit: listed})
+	page, err := p.Backend.List(ctx, store.Query{Limit: reply.Listed})
 	if err != nil {
 		return nil, err
 	}
-	out := &Reply{Cwd: p.Dir.Path(), InteractionType: UserDecision, PendingUserActions: []string{"choose_session", "start"}}
+	out := &Reply{Cwd: p.Dir.Path(), InteractionType: reply.UserDecision, PendingUserActions: []string{"choose_session", "start"}}
 	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
@@ -71,7 +58,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		view := sessionView(s, 200)
 		_, found := changed[s.SessionID]
 		if found {
-			view.Integrity = integrityChanged
+			view.Integrity = reply.IntegrityChanged
 		}
 		message.Add(s, found)
 		out.Sessions = append(out.Sessions, view)
@@ -91,6 +78,6 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 			WithHint("pass session_id; status without view lists the sessions")
 	}
 	res, _, err := e.resource(ctx, Request{Cwd: p.Dir.Path()}, req.View)
-	out.show(res)
+	out.Show(res)
 	return out, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -40,7 +41,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.assessment.Resolved), kept) + words.EditsNote(sub.edits)
-	out, err := r.reply(s, depthFor(s, from), said+words.Message(s))
+	out, err := r.reply(s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}

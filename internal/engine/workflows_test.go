@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -122,7 +123,7 @@ func TestFixStopsForItsScope(t *testing.T) {
 	if !strings.Contains(build.RolePrompt, "## Then: the change") || build.RequiresUserConfirmation || !strings.Contains(build.UserMessage, "The scope is approved.") {
 		t.Errorf("build: got %s", build.UserMessage)
 	}
-	i := slices.IndexFunc(build.Context.Documents, func(d engine.Document) bool { return d.Summary == "the approved scope" })
+	i := slices.IndexFunc(build.Context.Documents, func(d standing.Document) bool { return d.Summary == "the approved scope" })
 	if i < 0 || !strings.Contains(b.read(build.Context.Documents[i].Path), "hinge.go:3") {
 		t.Errorf("the approved scope is not handed on: %+v", build.Context.Documents)
 	}

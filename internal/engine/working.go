@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -126,7 +127,7 @@ func (d *disk) viewed(ctx context.Context, s *standing.Standing) string {
 		return words.NotViewed(s, err)
 	}
 	var shown Reply
-	shown.show(newResource("draft", mimeMarkdown, s.Draft.Path, text))
+	shown.Show(reply.NewResource("draft", mimeMarkdown, s.Draft.Path, text))
 	return words.Viewed(s, shown.Resource.Text, len(text))
 }
 

@@ -84,9 +84,10 @@ func TestRoundsBelow(t *testing.T) {
 	t.Parallel()
 	entry := func(e workflow.Event) workflow.Transition {
 		t := workflow.Transition{Event: e, Action: workflow.ActionSubmit}
-		if e == workflow.EventAnswered {
+		switch e {
+		case workflow.EventAnswered:
 			t.Action = workflow.ActionAnswer
-		} else if e == workflow.EventChangesRequested {
+		case workflow.EventChangesRequested:
 			t.Action = workflow.ActionConfirm
 		}
 		return t

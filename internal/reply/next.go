@@ -1,4 +1,4 @@
-package engine
+package reply
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
@@ -66,7 +66,7 @@ func decides(s *standing.Standing, out *Reply) {
 	if way == standing.ByWord && !s.Call.Describing() {
 		return
 	}
-	out.Gate = gateView(s)
+	out.Gate = NewGateView(s)
 	switch way {
 	case standing.ByForm:
 		// The form is the question: the call that shows it states no decision.
@@ -86,7 +86,8 @@ func decides(s *standing.Standing, out *Reply) {
 	}
 }
 
-func gateView(s *standing.Standing) *GateView {
+// NewGateView describes a session that waits for the human.
+func NewGateView(s *standing.Standing) *GateView {
 	return &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s)}
 }
 
@@ -117,7 +118,7 @@ func askAssistant(s *standing.Standing, out *Reply) {
 			out.NextCall[string(e)+"_result_path"] = s.Draft.Work
 		}
 	}
-	if scope := s.DefaultScope(); st.Kind == workflow.KindBuild && len(scope) > 0 && len(scope) <= listed {
+	if scope := s.DefaultScope(); st.Kind == workflow.KindBuild && len(scope) > 0 && len(scope) <= Listed {
 		out.NextCall["sprints"] = scope
 	}
 }
@@ -127,7 +128,7 @@ func markChanged(s *standing.Standing, out *Reply) {
 	if !s.Integrity.Changed() {
 		return
 	}
-	out.Integrity = integrityChanged
+	out.Integrity = IntegrityChanged
 	if !s.Stopped {
 		out.UserMessage = words.ChangedNote(s) + "\n\n" + out.UserMessage
 		return

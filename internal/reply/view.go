@@ -1,4 +1,4 @@
-package engine
+package reply
 
 import (
 	"strings"
@@ -8,36 +8,43 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// depth says how much of a briefing a reply carries.
-type depth int
+// Depth says how much of a briefing a reply carries.
+type Depth int
 
+// The depths of a briefing.
 const (
-	light depth = iota // where the session stands
-	short              // and what a refinement needs
-	whole              // and the whole role prompt
+	Light Depth = iota // where the session is
+	Short              // and the instructions for a refinement
+	Whole              // and the whole role prompt
 )
 
-// depthFor is the whole briefing where a stage begins, the short one for another round.
-func depthFor(s *standing.Standing, from workflow.Stage) depth {
+// DepthFor is the whole briefing where a stage begins, the short one for another round.
+func DepthFor(s *standing.Standing, from workflow.Stage) Depth {
 	switch {
 	case s.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.ReworkCount > 0 && s.Current().Iteration > 0:
-		return short // the reviewer has had the whole prompt before the rework
+		return Short // the reviewer has had the whole prompt before the rework
 	case s.CurrentState == workflow.Generating:
-		return whole
+		return Whole
 	case s.CurrentState == workflow.Refining:
-		return short
+		return Short
 	}
-	return light
+	return Light
 }
 
-// reply describes the session as it stands, with message told to the human.
-func (r *run) reply(s *standing.Standing, d depth, message string) (*Reply, error) {
+// Briefs reports whether a reply of that depth has a role prompt.
+func Briefs(s *standing.Standing, d Depth) bool {
+	return s.CurrentState.Active() && d > Light && !s.Stopped
+}
+
+// New describes a session, with a message for the human, and the stage's role prompt of that
+// depth where the reply [Briefs].
+func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if s.Stopped {
-		d = light
+		d = Light
 	}
 	st, rec := s.Stage, s.Current()
 	out := &Reply{
-		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder,
+		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder, file: s.SessionFile,
 		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
 		State: s.CurrentState, CurrentState: s.CurrentState,
 		Iteration:   rec.Iteration,
@@ -68,16 +75,36 @@ func (r *run) reply(s *standing.Standing, d depth, message string) (*Reply, erro
 		out.Gaps = rec.Gaps
 	}
 	markChanged(s, out)
-	if d != short {
+	if d != Short {
 		out.StageDescription = st.Description
 	}
-	if st.Kind == workflow.KindBuild || s.CurrentState == workflow.AwaitingApproval || d == light {
+	if st.Kind == workflow.KindBuild || s.CurrentState == workflow.AwaitingApproval || d == Light {
 		out.Sprints = s.Sprints
 	}
-	if s.CurrentState.Active() && d > light {
-		return out, r.brief(s, st, d, out)
+	if Briefs(s, d) {
+		out.brief(s, d, role)
 	}
-	return out, nil
+	return out
+}
+
+// AddStages describes all stages.
+func (r *Reply) AddStages(s *standing.Standing) {
+	for _, st := range s.Workflow.Stages {
+		rec := s.Record(st.ID)
+		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
+		if rec.Audit != nil {
+			view.Audit = &rec.Audit.Score
+		}
+		if entry, g := s.Grant(st.ID); g != nil {
+			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Unvouched: s.Trusting && !s.Integrity.Vouches(entry)}
+		}
+		if rec.Artifact != nil {
+			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale
+			file := s.Saved[rec.Artifact.Path]
+			view.Missing, view.Modified = file.Missing, file.Modified
+		}
+		r.Stages = append(r.Stages, view)
+	}
 }
 
 // waiting refers to the current stage's document; nil where there is none.
@@ -120,7 +147,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	if st.Gate == workflow.GateVerdict {
 		out.Verdict, out.Needs, out.Objections, out.Progress = rec.Verdict, rec.Needs, rec.Objections, rec.Progress
 		if s.CurrentState == workflow.AwaitingApproval {
-			out.Findings = brief(workflow.OpenFindings(rec.Findings)) // the report has all of it
+			out.Findings = shortened(workflow.OpenFindings(rec.Findings)) // the report has all of it
 		}
 	}
 }
@@ -140,26 +167,22 @@ func lastBytes(s string, n int) string {
 	return "…\n" + s
 }
 
-// brief adds what the current stage works from.
-func (r *run) brief(s *standing.Standing, st workflow.Stage, d depth, out *Reply) error {
-	prompt, err := r.project.Prompt(st)
-	if err != nil {
-		return err
-	}
-	rec := s.Current()
+// brief adds the material of the current stage.
+func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
+	st, rec, out := s.Stage, s.Current(), r
 	out.Engines = st.EnginesFor(s.Objective)
 	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.Asked {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID]}
-		if d == short && !rec.AnswerChannels[q.ID].Personal() { // the conversation has them
+		if d == Short && !rec.AnswerChannels[q.ID].Personal() { // the conversation has them
 			a.Question, a.Answer = words.Clip(a.Question, 100), words.Clip(a.Answer, 240)
 		}
 		c.Answers = append(c.Answers, a)
 	}
 	if st.Gate == workflow.GateVerdict && rec.Iteration > 0 {
 		out.Findings = rec.Findings // each is to be taken up again
-		if d == short {
-			out.Findings = brief(rec.Findings)
+		if d == Short {
+			out.Findings = shortened(rec.Findings)
 		}
 	}
 	if judges := s.Workflow.JudgesOf(st.ID); rec.Iteration > 0 && !s.Continuing() {
@@ -175,16 +198,13 @@ func (r *run) brief(s *standing.Standing, st workflow.Stage, d depth, out *Reply
 			}
 		}
 	}
-	if d == whole {
-		if s.Call.Action == workflow.ActionStart || s.Call.Action == workflow.ActionResume {
-			c.Objective = s.Objective // later stages have it in the first document
-		}
-		out.RolePrompt = r.persona(r.project, st) + prompt.Full(st.GateScore)
-	} else {
-		out.RolePrompt = words.Refinement(st, rec, prompt.Later(st.GateScore))
+	out.RolePrompt = role
+	if d != Whole {
+		out.RolePrompt = words.Refinement(st, rec, role)
+	} else if s.Call.Action == workflow.ActionStart || s.Call.Action == workflow.ActionResume {
+		c.Objective = s.Objective // later stages have it in the first document
 	}
 	out.Context = c
-	return nil
 }
 
 // earlier lists the documents of the stages before st: the artifact where one is
@@ -207,7 +227,7 @@ func earlier(s *standing.Standing, st workflow.Stage) []Document {
 	return out
 }
 
-// brief keeps of each finding what tells it from the others.
-func brief(findings []workflow.Finding) []workflow.Finding {
+// shortened keeps of each finding the part that tells it from the others.
+func shortened(findings []workflow.Finding) []workflow.Finding {
 	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = words.Clip(f.Problem, 120), "" })
 }

@@ -1,9 +1,8 @@
-package engine
+package reply
 
 import (
 	"fmt"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -11,13 +10,13 @@ import (
 // Encode returns the compact JSON of a reply, as it goes to the host.
 func (r *Reply) Encode() ([]byte, error) { return workflow.Marshal(r) }
 
-// fit brings a reply under MaxReply. Ordinary replies are far below; models and
-// people sometimes write a page into a question. What is shortened stands in full
-// in the session file, which the reply names.
-func fit(r *Reply) {
+// Fit brings a reply under Max. Ordinary replies are far below; models and
+// people sometimes write a page into a question. The reply names the session file, which
+// has the shortened texts in full.
+func (r *Reply) Fit() {
 	for _, limit := range []struct{ items, text int }{{20, 400}, {10, 200}, {5, 120}, {3, 60}} {
 		data, err := r.Encode()
-		if err != nil || len(data) <= MaxReply {
+		if err != nil || len(data) <= Max {
 			return
 		}
 		r.shorten(limit.items, limit.text)
@@ -41,8 +40,8 @@ func (r *Reply) shorten(items, text int) {
 		c.Documents = first(c.Documents, items, func(d *Document) { d.Summary = cut(d.Summary) })
 		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
 	}
-	if r.SessionID != "" {
-		r.SessionFile = store.SessionPath(r.SessionID)
+	if r.file != "" {
+		r.SessionFile = r.file
 	}
 	if r.Draft != nil {
 		r.Draft.Summary = cut(r.Draft.Summary)
