@@ -5,8 +5,12 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+// objectiveColumns is how much of an objective a line of a list shows.
+const objectiveColumns = 60
 
 // List describes the sessions of a project, some of them by a line each.
 type List struct {
@@ -20,6 +24,9 @@ type List struct {
 // Add adds the line of a session; changed is true where other hands have changed it.
 func (l *List) Add(s workflow.Summary, changed bool) {
 	line := fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
+	if s.Objective != "" {
+		line += " — " + Cut(plainMarks.Replace(visible.Line(s.Objective)), objectiveColumns, "…")
+	}
 	if changed {
 		line += fmt.Sprintf(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)
 	}
