@@ -13,9 +13,7 @@ import (
 var limits = limit{
 	file:    500,
 	methods: 60,
-	wider: map[string]int{
-		"internal/score.sentence": 106,
-	},
+	wider:   map[string]int{},
 	up: map[string]int{
 		"internal/engine":       0,
 		"internal/mcpserver":    0,

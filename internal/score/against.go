@@ -44,15 +44,15 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 	switch {
 	case s.leftCritical() && !s.has(isEarlier):
 		return true
-	case s.summaryAgainst():
-		return !s.undone(after)
-	case s.expected(), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, s.undone(after):
+	case summaryAgainst(s):
+		return !undone(s, after)
+	case expected(s), !l.fenced && s.has(isEarlier) && !s.has(isUnresolved), l.data, undone(s, after):
 		return false
-	case s.headAgainst(alone), s.countAgainst(), s.ratioAgainst(), s.rateAgainst(), s.noneRun(), s.exitAgainst(), s.tailAgainst():
+	case headAgainst(s, alone), countAgainst(s), ratioAgainst(s), rateAgainst(s), noneRun(s), exitAgainst(s), tailAgainst(s):
 		return true
 	case l.fenced:
-		return s.labelAgainst(true) || s.logAgainst()
-	case s.labelAgainst(false), s.passDenied(), s.severityOpen():
+		return labelAgainst(s, true) || logAgainst(s)
+	case labelAgainst(s, false), s.passDenied(), s.severityOpen():
 		return true
 	case s.has(isHarmless):
 		return false
@@ -61,16 +61,16 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 	case l.later:
 		return false
 	}
-	return s.partAgainst() || s.anyUnrun() || s.functionAgainst() || s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
+	return partAgainst(s) || anyUnrun(s) || s.functionAgainst() || s.proseAgainst() || s.phraseAgainst() || s.deniedAgainst()
 }
 
 // compilerError is an error as compilers and analysers print it, behind its place or with its code.
 var compilerError = regexp.MustCompile(`(?:[\w./\\-]+\.(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|ts|tsx|js|jsx|mjs|py|java|kt|scala|swift|cs|fs|hs|dart|ex|vue|zig)(?:\(\d+,\d+\)|:\d+(?::\d+)?)|^collect2|^ld): (?:fatal )?error\b|^error\[E\d+\]|\berror (?:TS|CS|C)\d{3,}:|^\d\d:\d\d \+\d+.*\[E\]$`)
 
 // logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
-func (s sentence) logAgainst() bool {
+func logAgainst(s sentence) bool {
 	for i, t := range s.tokens {
-		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && (!s.negated(i) || t.has(isLog)) && !s.zeroBefore(i) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
+		if (t.has(isLog) || t.caps && t.verdict() && !t.has(isWeak)) && (!s.negated(i) || t.has(isLog)) && !zeroBefore(s, i) && !s.zeroAfter(i) && !s.comesToPass(i) && !s.offered(i) {
 			return true
 		}
 	}
@@ -78,19 +78,19 @@ func (s sentence) logAgainst() bool {
 }
 
 // undone reports whether the sentence, or the one after it, says that it is so no longer.
-func (s sentence) undone(after *sentence) bool {
+func undone(s sentence, after *sentence) bool {
 	if s.has(isUnresolved) {
 		return false
 	}
-	if s.settles() || s.endsWell() {
+	if settles(s) || endsWell(s) {
 		return true
 	}
-	return after != nil && after.settles() && !after.has(isUnresolved|isFail) && len(after.tokens) <= 20
+	return after != nil && settles(*after) && !after.has(isUnresolved|isFail) && len(after.tokens) <= 20
 }
 
 // settles reports whether a sentence says that something was put right: "fixed", but not "a fixed
 // list", nor "no longer finds".
-func (s sentence) settles() bool {
+func settles(s sentence) bool {
 	for i, t := range s.tokens {
 		switch {
 		case !t.has(isResolved):
@@ -105,7 +105,7 @@ func (s sentence) settles() bool {
 
 // endsWell reports whether a sentence names a failure first and comes to a pass by an arrow, or
 // as the value of the whole: "FAILED → fixed → PASS", "Failed login is logged: pass".
-func (s sentence) endsWell() bool {
+func endsWell(s sentence) bool {
 	last := s.lastWord()
 	if last < 0 {
 		return false
@@ -115,7 +115,7 @@ func (s sentence) endsWell() bool {
 		if t.has(isFail) || t.has(isFailures) && t.isWord {
 			return false
 		}
-		if t.has(isPass) && s.otherTest(i) {
+		if t.has(isPass) && otherTest(s, i) {
 			return false
 		}
 		if (t.has(isPass) || t.isWord && t.text == "verified") && s.separatorBefore(i) && !s.negated(i) {
@@ -130,11 +130,11 @@ func (s sentence) endsWell() bool {
 
 // headAgainst: the first word is a verdict of failure, alone, before a mark, or before the name
 // of a test; or what a tool prints where something failed.
-func (s sentence) headAgainst(alone func() bool) bool {
+func headAgainst(s sentence, alone func() bool) bool {
 	i := s.head()
 	t := s.tokens[i]
-	if t.has(isTool) && !s.noneFailed(i) && (!s.zeroAfter(i) || len(s.tokens)-i > 5) && !s.supposed(i) {
-		return s.toolAgainst(i)
+	if t.has(isTool) && !noneFailed(s, i) && (!s.zeroAfter(i) || len(s.tokens)-i > 5) && !s.supposed(i) {
+		return toolAgainst(s, i)
 	}
 	if !t.verdict() || s.zeroAfter(i) {
 		return false
@@ -144,18 +144,18 @@ func (s sentence) headAgainst(alone func() bool) bool {
 	case n >= len(s.tokens):
 		return (!t.has(isWeak) || t.caps) && !alone()
 	case t.symbol():
-		return s.symbolAgainst(i)
+		return symbolAgainst(s, i)
 	case t.has(isWeak) && (!t.caps || t.text == "error"):
 		return t.caps && s.nameAt(n)
 	case marks && s.markAfter(i):
 		return !s.supposed(i) || t.caps
 	}
-	return !s.supposed(i) && s.wordAgainst(i, n)
+	return !s.supposed(i) && wordAgainst(s, i, n)
 }
 
 // wordAgainst reports whether the word behind a verdict leaves it one: the name of a test, or a word
 // that explains it, and not what is said to have failed as a kind ("failed logins are counted").
-func (s sentence) wordAgainst(i, n int) bool {
+func wordAgainst(s sentence, i, n int) bool {
 	t, following := s.tokens[i], s.tokens[n]
 	if following.isWord && !following.spaced && following.start == t.end { // a longer word of a script without spaces
 		return following.has(isTests|isCopula) && s.separatorAfter(n)
@@ -168,7 +168,7 @@ func (s sentence) wordAgainst(i, n int) bool {
 
 // otherTest reports whether the pass at i is the result of another test than the one that failed
 // before it: "AC-2: FAIL, AC-1: PASS".
-func (s sentence) otherTest(i int) bool {
+func otherTest(s sentence, i int) bool {
 	for j := i - 1; j >= 0; j-- {
 		switch t := s.tokens[j]; {
 		case t.has(isFail) && t.verdict():
@@ -179,7 +179,7 @@ func (s sentence) otherTest(i int) bool {
 }
 
 // symbolAgainst: a mark of failure before what failed, unless the line explains the marks.
-func (s sentence) symbolAgainst(i int) bool {
+func symbolAgainst(s sentence, i int) bool {
 	for _, t := range s.tokens {
 		if t.symbol() && t.has(isPass) {
 			return false
@@ -193,7 +193,7 @@ func (s sentence) symbolAgainst(i int) bool {
 }
 
 // toolAgainst: the words of a tool stand as tools print them.
-func (s sentence) toolAgainst(i int) bool {
+func toolAgainst(s sentence, i int) bool {
 	t := s.tokens[i]
 	if strings.Contains(strings.TrimSpace(s.text[t.start:t.end]), " ") || wordless(firstRune(t.text)) {
 		return true
@@ -209,7 +209,7 @@ func (s sentence) toolAgainst(i int) bool {
 }
 
 // labelAgainst: a label, a mark, and a verdict of failure as its value.
-func (s sentence) labelAgainst(fenced bool) bool {
+func labelAgainst(s sentence, fenced bool) bool {
 	for i, t := range s.tokens {
 		if i == 0 || !t.verdict() || !s.separatorBefore(i) || s.zeroAfter(i) {
 			continue
@@ -220,7 +220,7 @@ func (s sentence) labelAgainst(fenced bool) bool {
 		case t.symbol():
 		case fenced && !t.caps:
 			continue
-		case t.has(isWeak) && !t.caps && !last && !s.testBracketed(i):
+		case t.has(isWeak) && !t.caps && !last && !testBracketed(s, i):
 			continue
 		case last, marks, t.caps:
 		case s.tokens[n].isNumber, s.tokens[n].has(isLink | isFail):
@@ -237,12 +237,12 @@ func (s sentence) labelAgainst(fenced bool) bool {
 
 // tailAgainst: a line ends with a verdict as lists of tools and people do: "test_login FAILED",
 // "AC-3 ❌", "AC-3 fail".
-func (s sentence) tailAgainst() bool {
-	last := s.beforeBrackets()
-	if i := s.beforeDuration(last); i > 0 && i <= 4 && s.tokens[i].verdict() && !s.tokens[i].has(isWeak) {
+func tailAgainst(s sentence) bool {
+	last := beforeBrackets(s)
+	if i := beforeDuration(s, last); i > 0 && i <= 4 && s.tokens[i].verdict() && !s.tokens[i].has(isWeak) {
 		return !s.negated(i) && !s.supposed(i)
 	}
-	for last > 0 && s.trails(last) {
+	for last > 0 && trails(s, last) {
 		last--
 	}
 	t := s.tokens[last]
@@ -260,25 +260,25 @@ func (s sentence) tailAgainst() bool {
 }
 
 // trails reports whether a token may stand behind the verdict that ends a line.
-func (s sentence) trails(i int) bool {
+func trails(s sentence, i int) bool {
 	t := s.tokens[i]
-	return !t.has(isFail) && (!t.isWord || t.has(isLink) || s.timed(i))
+	return !t.has(isFail) && (!t.isWord || t.has(isLink) || timed(s, i))
 }
 
 // beforeDuration returns the token before a duration that ends at last ("failed after 12s"), 0
 // where none does.
-func (s sentence) beforeDuration(last int) int {
-	if !s.timed(last) {
+func beforeDuration(s sentence, last int) int {
+	if !timed(s, last) {
 		return 0
 	}
-	for last > 0 && (s.tokens[last].isNumber || s.timed(last) || s.tokens[last].has(isLink)) {
+	for last > 0 && (s.tokens[last].isNumber || timed(s, last) || s.tokens[last].has(isLink)) {
 		last--
 	}
 	return last
 }
 
 // beforeBrackets returns the last token before what is added in brackets at the end.
-func (s sentence) beforeBrackets() int {
+func beforeBrackets(s sentence) int {
 	last := len(s.tokens) - 1
 	if t := s.tokens[last].text; t == ")" || t == "）" {
 		for j := last; j > 0; j-- {
@@ -291,7 +291,7 @@ func (s sentence) beforeBrackets() int {
 }
 
 // timed reports whether a token is the unit of a duration: "failed after 12s".
-func (s sentence) timed(i int) bool { return s.tokens[i].text == "s" || s.tokens[i].text == "ms" }
+func timed(s sentence, i int) bool { return s.tokens[i].text == "s" || s.tokens[i].text == "ms" }
 
 // named counts the words before a verdict, none where one of them is a verdict itself, and reports
 // whether they name a test or a criterion.
@@ -309,13 +309,13 @@ func (s sentence) named(last int) (words int, names bool) {
 }
 
 // testBracketed reports whether the value of a test is followed by a note in brackets: "e2e: red (4 of 17)".
-func (s sentence) testBracketed(i int) bool {
+func testBracketed(s sentence, i int) bool {
 	mark := s.tokens[i+1].text
 	return (mark == "(" || mark == "（") && i > 1 && s.tokens[i-2].has(isTests)
 }
 
 // zeroBefore: "0 tests failed".
-func (s sentence) zeroBefore(i int) bool {
+func zeroBefore(s sentence, i int) bool {
 	return i > 0 && s.tokens[i-1].isNumber && s.tokens[i-1].number == 0
 }
 
@@ -325,6 +325,6 @@ func (l line) compilerError(piece string) bool {
 }
 
 // noneFailed: "0 tests failed", which begins as a run without tests does.
-func (s sentence) noneFailed(i int) bool {
+func noneFailed(s sentence, i int) bool {
 	return s.tokens[i].text == "0" && i+1 < len(s.tokens) && s.tokens[i+1].has(isFailures)
 }

@@ -5,12 +5,12 @@ import "strings"
 // Counts of what failed, as tools and people write them. A count of zero never speaks against a pass.
 
 // countAgainst: a number above zero of failures, before or behind the word.
-func (s sentence) countAgainst() bool {
+func countAgainst(s sentence) bool {
 	for i, t := range s.tokens {
 		if !t.has(isFailures) || t.glued && t.isWord && !t.caps {
 			continue
 		}
-		if s.countBefore(i) || s.countAfter(i) {
+		if countBefore(s, i) || countAfter(s, i) {
 			return true
 		}
 	}
@@ -18,8 +18,8 @@ func (s sentence) countAgainst() bool {
 }
 
 // countBefore: "3 failed", "12 of 40 acceptance tests fail", "3 个测试失败".
-func (s sentence) countBefore(i int) bool {
-	if !s.standsAlone(i) || s.supposed(i) {
+func countBefore(s sentence, i int) bool {
+	if !standsAlone(s, i) || s.supposed(i) {
 		return false
 	}
 	tests, others := s.tokens[i].has(isTests), 0
@@ -27,7 +27,7 @@ func (s sentence) countBefore(i int) bool {
 		t := s.tokens[j]
 		switch {
 		case t.isNumber || t.has(isNumber) && !t.has(isNeutral):
-			return s.counts(j) && (tests || others == 0 && (t.isNumber || s.has(isTests))) && (!s.tokens[i].has(isWeak) || tests || s.summary())
+			return counts(s, j) && (tests || others == 0 && (t.isNumber || s.has(isTests))) && (!s.tokens[i].has(isWeak) || tests || summary(s))
 		case t.has(isTests):
 			tests = true
 		case t.has(isCopula | isOf | isLink):
@@ -43,21 +43,21 @@ func (s sentence) countBefore(i int) bool {
 }
 
 // counts reports whether the number at j counts more than zero of something, and is not part of a name.
-func (s sentence) counts(j int) bool {
+func counts(s sentence, j int) bool {
 	t := s.tokens[j]
 	if j >= 2 && s.tokens[j-1].has(isOf) && s.tokens[j-2].isNumber { // a of b: a failed
 		t = s.tokens[j-2]
 	}
-	return !(t.isNumber && (t.number == 0 || t.glued)) && !s.noneOf(j)
+	return !(t.isNumber && (t.number == 0 || t.glued)) && !noneOf(s, j)
 }
 
-func (s sentence) noneOf(j int) bool {
+func noneOf(s sentence, j int) bool {
 	return j > 0 && s.tokens[j-1].has(isNegation|isNone) || j > 1 && s.tokens[j-1].has(isOf) && s.tokens[j-2].has(isNegation|isNone)
 }
 
 // standsAlone reports whether a word of failure is neither an attribute of the next word nor
 // an answer with a status code.
-func (s sentence) standsAlone(i int) bool {
+func standsAlone(s sentence, i int) bool {
 	n, marks := s.next(i)
 	if n >= len(s.tokens) || marks {
 		return true
@@ -71,8 +71,8 @@ func (s sentence) standsAlone(i int) bool {
 }
 
 // countAfter: "Failures: 1", "failed=2", "失败 2 项".
-func (s sentence) countAfter(i int) bool {
-	if s.tokens[i].has(isWeak) && !s.summary() {
+func countAfter(s sentence, i int) bool {
+	if s.tokens[i].has(isWeak) && !summary(s) {
 		return false
 	}
 	for j := i + 1; j < len(s.tokens) && j <= i+6; j++ {
@@ -86,7 +86,7 @@ func (s sentence) countAfter(i int) bool {
 				return false
 			}
 			n, marks := s.next(j)
-			return (n >= len(s.tokens) || marks || s.tokens[n].has(isTests|isCopula|isFindings|isPass|isOf|isFailures|isUntested)) && !s.supposed(i) && !s.timesAfter(j)
+			return (n >= len(s.tokens) || marks || s.tokens[n].has(isTests|isCopula|isFindings|isPass|isOf|isFailures|isUntested)) && !s.supposed(i) && !timesAfter(s, j)
 		case t.has(isTests | isCopula | isFindings), t.text == ":", t.text == "：", t.text == "=", t.text == "\"", t.text == "|", t.text == "#":
 		default:
 			return false
@@ -96,16 +96,16 @@ func (s sentence) countAfter(i int) bool {
 }
 
 // timesAfter reports whether a number counts repetitions: "失败 5 次".
-func (s sentence) timesAfter(j int) bool {
+func timesAfter(s sentence, j int) bool {
 	return j+1 < len(s.tokens) && (s.tokens[j+1].text == "次" || s.tokens[j+1].text == "times" || s.tokens[j+1].text == "回")
 }
 
 // summary reports whether a sentence is a tally of tests.
-func (s sentence) summary() bool {
-	return s.has(isTests) || s.has(isPass) && s.numbers() > 1
+func summary(s sentence) bool {
+	return s.has(isTests) || s.has(isPass) && numbers(s) > 1
 }
 
-func (s sentence) numbers() int {
+func numbers(s sentence) int {
 	n := 0
 	for _, t := range s.tokens {
 		if t.isNumber {
@@ -117,20 +117,20 @@ func (s sentence) numbers() int {
 
 // summaryAgainst: a tally with passed and failed ones, of which some failed. It counts in every
 // fence, and whatever else the line says.
-func (s sentence) summaryAgainst() bool {
-	if !s.has(isPass) || s.numbers() < 2 || s.expected() || s.has(isEarlier) {
+func summaryAgainst(s sentence) bool {
+	if !s.has(isPass) || numbers(s) < 2 || expected(s) || s.has(isEarlier) {
 		return false
 	}
 	passed := false
 	for i, t := range s.tokens {
-		if t.has(isPass) && t.isWord && (i > 0 && s.tokens[i-1].isNumber || s.numberAfter(i)) {
+		if t.has(isPass) && t.isWord && (i > 0 && s.tokens[i-1].isNumber || numberAfter(s, i)) {
 			passed = true
 		}
 	}
-	return passed && s.countAgainst()
+	return passed && countAgainst(s)
 }
 
-func (s sentence) numberAfter(i int) bool {
+func numberAfter(s sentence, i int) bool {
 	for j := i + 1; j < len(s.tokens) && j <= i+2; j++ {
 		if s.tokens[j].isNumber {
 			return true
@@ -143,7 +143,7 @@ func (s sentence) numberAfter(i int) bool {
 }
 
 // ratioAgainst: fewer passed than there were: "passed 3 of 40", "3/40 tests pass", "0 passed".
-func (s sentence) ratioAgainst() bool {
+func ratioAgainst(s sentence) bool {
 	if s.supposed(len(s.tokens)) {
 		return false
 	}
@@ -157,7 +157,7 @@ func (s sentence) ratioAgainst() bool {
 		if i+2 >= len(s.tokens) || !s.tokens[i+1].has(isOf) || !s.tokens[i+2].isNumber || t.number >= s.tokens[i+2].number {
 			continue
 		}
-		if s.passNear(i) && !s.restSkipped(i) {
+		if passNear(s, i) && !restSkipped(s, i) {
 			return true
 		}
 	}
@@ -165,7 +165,7 @@ func (s sentence) ratioAgainst() bool {
 }
 
 // passNear reports whether what the ratio at i counts is what passed.
-func (s sentence) passNear(i int) bool {
+func passNear(s sentence, i int) bool {
 	for j := i - 1; j >= 0 && j >= i-3; j-- {
 		if t := s.tokens[j]; t.has(isPass) && t.isWord {
 			return true
@@ -187,7 +187,7 @@ func (s sentence) passNear(i int) bool {
 
 // restSkipped reports whether the tests that are missing to the whole are named as skipped, and
 // are the smaller part.
-func (s sentence) restSkipped(i int) bool {
+func restSkipped(s sentence, i int) bool {
 	a, b := s.tokens[i].number, s.tokens[i+2].number
 	for j, t := range s.tokens {
 		if t.has(isUntested) && j > 0 && s.tokens[j-1].isNumber && a+s.tokens[j-1].number == b {
@@ -197,7 +197,7 @@ func (s sentence) restSkipped(i int) bool {
 	return false
 }
 
-func (s sentence) wordsBefore(i int) int {
+func wordsBefore(s sentence, i int) int {
 	n := 0
 	for _, t := range s.tokens[:i] {
 		if t.isWord {
@@ -208,10 +208,10 @@ func (s sentence) wordsBefore(i int) int {
 }
 
 // exitAgainst: a program ended with a code other than 0, and the line says nothing else.
-func (s sentence) exitAgainst() bool {
+func exitAgainst(s sentence) bool {
 	for i, t := range s.tokens {
 		process := len(strings.Fields(s.text[t.start:t.end])) >= 3 && i <= s.head()+8 // "Process completed with exit code"
-		if !t.has(isExit) || s.wordsBefore(i) > 1 && !s.has(isTests) && !process || s.supposed(i) {
+		if !t.has(isExit) || wordsBefore(s, i) > 1 && !s.has(isTests) && !process || s.supposed(i) {
 			continue
 		}
 		n, _ := s.next(i)

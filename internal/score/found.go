@@ -23,7 +23,7 @@ func (a *Assessment) findingAgainst(lines []line, i int, all []sentence) bool {
 		if k+1 < len(all) {
 			after = &all[k+1]
 		}
-		if s.undone(after) || s.supposed(len(s.tokens)) {
+		if undone(s, after) || s.supposed(len(s.tokens)) {
 			continue
 		}
 		if s.criticalCounted() {
@@ -174,7 +174,7 @@ func noneSaid(text string) bool {
 // itemSettled reports whether an item of a list of findings is fixed or withdrawn.
 func (a *Assessment) itemSettled(lines []line, j int) bool {
 	for _, s := range sentences(pieces(lines[j].text)[0], inSentence) {
-		if s.undone(nil) || s.has(isWithdrawn) || a.settled(s) {
+		if undone(s, nil) || s.has(isWithdrawn) || a.settled(s) {
 			return true
 		}
 	}

@@ -129,5 +129,5 @@ func (s sentence) measured() bool {
 			words++
 		}
 	}
-	return s.numbers() > 0 && (words <= 2 || s.tokens[s.head()].isNumber)
+	return numbers(s) > 0 && (words <= 2 || s.tokens[s.head()].isNumber)
 }

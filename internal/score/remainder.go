@@ -6,7 +6,7 @@ import "slices"
 // what was tested, that nothing was found. Whatever else stands there asks the person.
 
 // harmlessRest reports whether a sentence behind a pass says nothing that takes it back.
-func (s sentence) harmlessRest() bool {
+func harmlessRest(s sentence) bool {
 	words, known := 0, false
 	for i, t := range s.tokens {
 		if t.has(isStillOpen|isUnresolved|isUntested) && !s.negated(i) && !s.zeroAfter(i) && !s.has(isHarmless|isMinor) {
@@ -17,14 +17,14 @@ func (s sentence) harmlessRest() bool {
 		}
 		known = known || t.isNumber || t.has(ornaments)
 	}
-	return words == 0 || known || words <= 2 && s.brief()
+	return words == 0 || known || words <= 2 && brief(s)
 }
 
 // ornaments are the meanings that explain a pass.
 const ornaments = isPass | isNone | isNegation | isTests | isResolved | isExpected | isEarlier | isHarmless | isMinor | isFindings | isNeutral | isRefusal | isOrnament | isWorks | isNumber
 
 // brief reports whether a remainder may be a name: it begins with a capital, or stands in brackets.
-func (s sentence) brief() bool {
+func brief(s sentence) bool {
 	for _, t := range s.tokens {
 		if r := s.text[t.start]; t.isWord && (r < 'A' || r > 'Z' || t.caps || t.end-t.start < 2) {
 			return false
@@ -35,7 +35,7 @@ func (s sentence) brief() bool {
 
 // rateAgainst: a share of what passed below the whole: "通过率：83%", "pass rate 97.5 %", "92 % of
 // the tests pass".
-func (s sentence) rateAgainst() bool {
+func rateAgainst(s sentence) bool {
 	if s.supposed(len(s.tokens)) || s.has(isExpected) {
 		return false
 	}
@@ -43,7 +43,7 @@ func (s sentence) rateAgainst() bool {
 		if !t.isNumber || t.number >= 100 || i+1 >= len(s.tokens) || s.tokens[i+1].text != "%" {
 			continue
 		}
-		if s.rateOfTests(i) {
+		if rateOfTests(s, i) {
 			return true
 		}
 	}
@@ -51,10 +51,10 @@ func (s sentence) rateAgainst() bool {
 }
 
 // rateOfTests reports whether the percentage at i is a share of tests that passed.
-func (s sentence) rateOfTests(i int) bool { return s.rateBefore(i) || s.testsAfter(i) }
+func rateOfTests(s sentence, i int) bool { return rateBefore(s, i) || testsAfter(s, i) }
 
 // rateBefore reports whether the words before the percentage at i name a rate.
-func (s sentence) rateBefore(i int) bool {
+func rateBefore(s sentence, i int) bool {
 	for j := i - 1; j >= 0 && j >= i-5; j-- {
 		t := s.tokens[j]
 		if t.has(isRate) {
@@ -68,7 +68,7 @@ func (s sentence) rateBefore(i int) bool {
 }
 
 // testsAfter reports whether the words behind the percentage at i are of tests that passed.
-func (s sentence) testsAfter(i int) bool {
+func testsAfter(s sentence, i int) bool {
 	tests, passed := false, false
 	for j := i + 2; j < len(s.tokens) && j <= i+8; j++ {
 		t := s.tokens[j]
@@ -84,9 +84,9 @@ func (s sentence) testsAfter(i int) bool {
 }
 
 // partAgainst: only a part of what was to be is there: "only 3 of the 9 stories are done".
-func (s sentence) partAgainst() bool {
+func partAgainst(s sentence) bool {
 	for i, t := range s.tokens {
-		if !t.isNumber || t.glued || !s.partOf(i) || s.restSkipped(i) {
+		if !t.isNumber || t.glued || !partOf(s, i) || restSkipped(s, i) {
 			continue
 		}
 		for j := max(0, i-4); j < len(s.tokens) && j <= i+12; j++ {
@@ -100,7 +100,7 @@ func (s sentence) partAgainst() bool {
 }
 
 // partOf reports whether the number at i is the smaller part of a ratio: "3 of the 9".
-func (s sentence) partOf(i int) bool {
+func partOf(s sentence, i int) bool {
 	j := i + 1
 	if j >= len(s.tokens) || !s.tokens[j].has(isOf) && s.tokens[j].text != "of" {
 		return false
@@ -118,7 +118,7 @@ func (s sentence) partOf(i int) bool {
 }
 
 // anyUnrun: "did not run any of the interface tests", "未执行任何接口测试".
-func (s sentence) anyUnrun() bool {
+func anyUnrun(s sentence) bool {
 	for i, t := range s.tokens {
 		if t.text != "anything" && (t.text != "any" && t.text != "任" || !s.has(isTests)) {
 			continue
@@ -135,7 +135,7 @@ func (s sentence) anyUnrun() bool {
 
 // expected reports whether a sentence says that something was meant to be so. Words that only
 // count what was as expected do not: "36 as expected, 4 not".
-func (s sentence) expected() bool {
+func expected(s sentence) bool {
 	if !s.has(isExpected) {
 		return false
 	}
@@ -151,27 +151,27 @@ func (s sentence) expected() bool {
 			return true
 		}
 	}
-	return s.numbers() < 2
+	return numbers(s) < 2
 }
 
 // noneRun: "0 of 14 scenarios executed", in a log too.
-func (s sentence) noneRun() bool {
+func noneRun(s sentence) bool {
 	for i, t := range s.tokens {
-		if t.isNumber && t.number == 0 && !t.glued && s.partOf(i) && s.has(isTests) && s.has(isDone|isPass) {
+		if t.isNumber && t.number == 0 && !t.glued && partOf(s, i) && s.has(isTests) && s.has(isDone|isPass) {
 			return true
 		}
 	}
-	return s.shareOfTests()
+	return shareOfTests(s)
 }
 
 // shareOfTests: a label of tests and nothing but a ratio of less than all: "Contract tests: 38/41".
-func (s sentence) shareOfTests() bool {
+func shareOfTests(s sentence) bool {
 	h := s.head()
 	for i := h + 1; i < len(s.tokens) && i <= h+5; i++ {
 		if !s.tokens[i].isNumber {
 			continue
 		}
-		return s.separatorBefore(i) && slices.ContainsFunc(s.tokens[h:i], func(t token) bool { return t.has(isTests) }) && s.partOf(i) && !s.restSkipped(i) && i+3 >= len(s.tokens)
+		return s.separatorBefore(i) && slices.ContainsFunc(s.tokens[h:i], func(t token) bool { return t.has(isTests) }) && partOf(s, i) && !restSkipped(s, i) && i+3 >= len(s.tokens)
 	}
 	return false
 }

@@ -96,7 +96,7 @@ func passedCell(s sentence, i int) resultKind {
 	}
 	full := sentences(s.text, inSentence)
 	for _, f := range full {
-		if f.summaryAgainst() || f.ratioAgainst() {
+		if summaryAgainst(f) || ratioAgainst(f) {
 			return resultFailed
 		}
 	}
@@ -119,14 +119,14 @@ func ofAll(cell string) (ratio, part bool) {
 // unknownResult reads a cell whose first words say nothing.
 func unknownResult(cell string, s sentence, strict bool) resultKind {
 	for _, f := range sentences(cell, inSentence) {
-		if f.head() < len(f.tokens) && !f.has(isExpected|isEarlier) && !f.undone(nil) && f.cellAgainst() {
+		if f.head() < len(f.tokens) && !f.has(isExpected|isEarlier) && !undone(f, nil) && f.cellAgainst() {
 			return resultFailed
 		}
 	}
 	if all, part := ofAll(cell); all {
 		return map[bool]resultKind{true: resultFailed, false: resultPassed}[part]
 	}
-	words, digits := 0, s.numbers() > 0
+	words, digits := 0, numbers(s) > 0
 	for _, t := range s.tokens {
 		if t.isWord {
 			words++
@@ -144,7 +144,7 @@ func unknownResult(cell string, s sentence, strict bool) resultKind {
 
 // cellAgainst reports whether a cell says in words that something failed.
 func (s sentence) cellAgainst() bool {
-	return s.countAgainst() || s.ratioAgainst() || s.proseAgainst() || s.phraseAgainst() || s.tailAgainst()
+	return countAgainst(s) || ratioAgainst(s) || s.proseAgainst() || s.phraseAgainst() || tailAgainst(s)
 }
 
 // result reads the outcome of one criterion; anything but pass and fail means not tested.

@@ -246,7 +246,7 @@ func plainRest(rest string, risk bool) bool {
 		}
 	}
 	for _, s := range sentences(rest, inSentence|isRefusal|isOrnament|isHarmless) {
-		if !risk && !s.harmlessRest() {
+		if !risk && !harmlessRest(s) {
 			return false
 		}
 	}
@@ -260,7 +260,7 @@ func plainRest(rest string, risk bool) bool {
 
 // takesBack reports whether a sentence behind a pass says that something failed or is missing.
 func (s sentence) takesBack() bool {
-	return s.has(isNobody) || s.rateAgainst() || s.criticalNamed() || s.ratioBelow() || s.summaryAgainst() || s.countAgainst() || s.phraseAgainst() || s.failureNamed()
+	return s.has(isNobody) || rateAgainst(s) || s.criticalNamed() || s.ratioBelow() || summaryAgainst(s) || countAgainst(s) || s.phraseAgainst() || s.failureNamed()
 }
 
 // criticalNamed reports whether a sentence behind a pass names something critical that is there.
@@ -319,7 +319,7 @@ func (s sentence) provisoOfFindings() bool {
 func (s sentence) ratioBelow() bool {
 	for i, t := range s.tokens {
 		if t.isNumber && !t.glued && i+2 < len(s.tokens) && s.tokens[i+1].has(isOf) && s.tokens[i+2].isNumber &&
-			t.number < s.tokens[i+2].number && s.tokens[i+2].number != 100 && !s.restSkipped(i) {
+			t.number < s.tokens[i+2].number && s.tokens[i+2].number != 100 && !restSkipped(s, i) {
 			return true
 		}
 		if t.isNumber && i+1 < len(s.tokens) && s.tokens[i+1].text == "%" && t.number < 100 && s.has(isPass|isTests|isNeutral) {

@@ -309,8 +309,8 @@ func (t mdTable) pairAgainst(row []string) bool {
 	}
 	l := line{text: row[0] + ": " + row[1]}
 	for _, s := range sentences(l.text, inSentence) {
-		if s.head() < len(s.tokens) && !s.has(isExpected|isEarlier) && (s.countAgainst() || s.ratioAgainst() || s.labelAgainst(false) && len(units(row[1])) <= 4) {
-			return !s.undone(nil)
+		if s.head() < len(s.tokens) && !s.has(isExpected|isEarlier) && (countAgainst(s) || ratioAgainst(s) || labelAgainst(s, false) && len(units(row[1])) <= 4) {
+			return !undone(s, nil)
 		}
 	}
 	return false
