@@ -131,3 +131,36 @@ func named(id workflow.StageID) workflow.Stage {
 	st, _ := workflow.Default().Stage(id)
 	return st
 }
+
+// TestPromptsForAnyStage: a stage that brings no prompt gets one for its kind, in its own words,
+// whose examples the server reads.
+func TestPromptsForAnyStage(t *testing.T) {
+	fix, _ := workflow.Parse("fix", []byte(workflow.BuiltinText("fix")))
+	stages := []workflow.Stage{fix.First()}
+	for _, kind := range workflow.Kinds() {
+		stages = append(stages, workflow.Stage{ID: "guard", Kind: kind, Role: "Gate Keeper", DocumentName: "guard book", Description: "keeps the gate", GateScore: 80})
+	}
+	for _, st := range stages {
+		p, err := prompts.Load(nil, st)
+		if err != nil {
+			t.Fatalf("%s: %v", st.Kind, err)
+		}
+		text := p.Full(80)
+		if p.Stage != st.ID || p.Title != st.Role || strings.Contains(text, "{{") || p.Later(80) == "" || len(text) > prompts.MaxSize {
+			t.Errorf("%s: stage %q, title %q, %d bytes, later %q\n%s", st.Kind, p.Stage, p.Title, len(text), p.Later(80), text)
+		}
+		if st.ID == "guard" && (!strings.Contains(text, "You are the Gate Keeper") || !strings.Contains(text, "this stage keeps the gate") && !strings.Contains(text, "This stage keeps the gate")) {
+			t.Errorf("%s: the stage's own words are missing:\n%s", st.Kind, text)
+		}
+		examples := 0
+		for _, m := range jsonFence.FindAllStringSubmatch(text, -1) {
+			examples++
+			if a := score.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n"); a.Document != "# The document\n\nIts text." || a.Defect != "" {
+				t.Errorf("%s: the example %s is read as %+v", st.Kind, m[1], a)
+			}
+		}
+		if examples == 0 && st.Kind != workflow.KindPlan {
+			t.Errorf("%s: no example", st.Kind)
+		}
+	}
+}
