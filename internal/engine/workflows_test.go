@@ -158,7 +158,7 @@ func TestSeventhStage(t *testing.T) {
 	b.write(".claude/bmad-workflows/secure.yaml", secure(t))
 	asks := engine.Request{Action: workflow.ActionStart, Objective: "build a thing", Workflow: "secure"}
 	hint := b.refused(asks, fault.NotAllowed, "the person has not allowed it as it is")
-	if !strings.Contains(hint, "bmad, quick, plan, fix") {
+	if !strings.Contains(hint, "bmad, quick, plan, fix, six") {
 		t.Errorf("hint: got %s", hint)
 	}
 	b.allowWorkflow()
@@ -227,6 +227,7 @@ func TestStartOptions(t *testing.T) {
 		t.Errorf("task name: got %s", named.TaskName)
 	}
 	b.refused(engine.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "nope"}, fault.InvalidArgument, `no workflow "nope"`)
+	b.workflow = ""
 	b.settings("workflow: quick\n")
 	if r := b.do(start("another")); !strings.Contains(r.UserMessage, "stage 1 of 3") {
 		t.Errorf("configured workflow: got %s", r.UserMessage)
