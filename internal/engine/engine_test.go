@@ -59,6 +59,9 @@ var benchStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir(), clock: benchStart, own: t.TempDir(), workflow: "six"}
+	if _, measured := t.(*testing.B); measured {
+		b.workflow, b.own = "", "" // a person's own files would be part of the figures
+	}
 	b.backend = func(dir *durable.Dir) store.Backend { return filestore.New(dir) }
 	b.restart()
 	return b
@@ -67,11 +70,13 @@ func newBench(t testing.TB) *bench {
 // restart replaces the engine by a new one, as a new process has it.
 func (b *bench) restart() {
 	b.t.Helper()
-	six, err := os.ReadFile(filepath.Join("testdata", "workflows", "six.yaml"))
-	if err != nil {
-		b.t.Fatal(err)
+	if b.workflow != "" {
+		six, err := os.ReadFile(filepath.Join("testdata", "workflows", "six.yaml"))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		put(b.t, filepath.Join(b.own, "bmad-mcp", "workflows", "six.yaml"), string(six))
 	}
-	put(b.t, filepath.Join(b.own, "bmad-mcp", "workflows", "six.yaml"), string(six))
 	var tick sync.Mutex
 	b.engine = engine.New(engine.Options{
 		Names: names,
