@@ -48,7 +48,7 @@ type bench struct {
 	// workflow is that of a start which names none: six stages that stay as they are when a
 	// built-in workflow changes. "" leaves it to the settings.
 	workflow string
-	people engine.Personas
+	people   engine.Personas
 	// backend is where sessions and texts are kept: files, unless a test says otherwise.
 	backend func(dir *durable.Dir) store.Backend
 }
