@@ -190,18 +190,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 
 // stageNames are the stages of a workflow and of the built-in ones, each once.
 func stageNames(d *workflow.Definition) []string {
-	var out []string
-	for _, w := range append([]*workflow.Definition{d}, workflow.Builtins()...) {
-		if w == nil {
-			continue
-		}
-		for _, id := range w.IDs() {
-			if !slices.Contains(out, id) {
-				out = append(out, id)
-			}
-		}
-	}
-	return out
+	return workflow.IDsOf(workflow.StagesOf(append([]*workflow.Definition{d}, workflow.Builtins()...)...))
 }
 
 var (
@@ -243,7 +232,10 @@ func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error
 		if err := c.set(key.Value, value); err != nil {
 			return c, mistake(name, key.Line, "%s: %s", key.Value, err)
 		}
-		if stages := stageNames(d); key.Value == "from" && !slices.Contains(stages, c.From) {
+		if key.Value != "from" {
+			continue
+		}
+		if stages := stageNames(d); !slices.Contains(stages, c.From) {
 			return c, mistake(name, key.Line, "from: %q is not a stage; valid are %s", c.From, strings.Join(stages, ", "))
 		}
 	}

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // completeStage completes the name of a stage, of any workflow that the project can use.
@@ -15,24 +14,19 @@ func (a *app) completeStage(*cobra.Command, []string, string) ([]string, cobra.S
 
 // stageIDs lists the stages of the workflows that the project can use.
 func stageIDs(a *app) []string {
-	var out []string
+	var definitions []*workflow.Definition
 	for _, w := range workflows(a) {
-		for _, id := range w.Definition.IDs() {
-			if !slices.Contains(out, id) {
-				out = append(out, id)
-			}
-		}
+		definitions = append(definitions, w.Definition)
 	}
-	return out
+	return workflow.IDsOf(workflow.StagesOf(definitions...))
 }
 
 // workflows are those that can be used in the project, or the built-in ones where there is none.
 func workflows(a *app) []config.Workflow {
-	req, err := a.request(nil)
-	if err != nil || a.engine == nil {
+	if a.engine == nil { // for a text of help, which every start of the program makes
 		return config.Default("").Workflows
 	}
-	views, err := a.engine.Workflows(req)
+	views, err := workflowViews(a)
 	if err != nil {
 		return config.Default("").Workflows
 	}

@@ -425,12 +425,9 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 // those lists the stages of all workflows for which a condition holds, each once.
 func (c *Config) those(holds func(*workflow.Definition, workflow.Stage) bool) []workflow.StageID {
 	var out []workflow.StageID
-	for _, w := range c.Workflows {
-		if w.Definition == nil {
-			continue
-		}
-		for _, st := range w.Definition.Stages {
-			if holds(w.Definition, st) && !slices.Contains(out, st.ID) {
+	for _, d := range c.definitions() {
+		for _, st := range d.Stages {
+			if holds(d, st) && !slices.Contains(out, st.ID) {
 				out = append(out, st.ID)
 			}
 		}

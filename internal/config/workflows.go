@@ -67,11 +67,14 @@ func (c *Config) WorkflowNames() []string {
 }
 
 // StageIDs lists the stages of all usable workflows, each once.
-func (c *Config) StageIDs() []string {
-	var out []string
-	for _, st := range c.stages() {
-		if !slices.Contains(out, string(st.ID)) {
-			out = append(out, string(st.ID))
+func (c *Config) StageIDs() []string { return workflow.IDsOf(workflow.StagesOf(c.definitions()...)) }
+
+// definitions are those of the usable workflows.
+func (c *Config) definitions() []*workflow.Definition {
+	var out []*workflow.Definition
+	for _, w := range c.Workflows {
+		if w.Definition != nil {
+			out = append(out, w.Definition)
 		}
 	}
 	return out
@@ -80,10 +83,8 @@ func (c *Config) StageIDs() []string {
 // stages returns those of all usable workflows, as they are defined.
 func (c *Config) stages() []workflow.Stage {
 	var out []workflow.Stage
-	for _, w := range c.Workflows {
-		if w.Definition != nil {
-			out = append(out, w.Definition.Stages...)
-		}
+	for _, d := range c.definitions() {
+		out = append(out, d.Stages...)
 	}
 	return out
 }

@@ -19,18 +19,24 @@ func (e *Engine) chosen(p *project.Project, name string) (*workflow.Definition, 
 	if err != nil {
 		return nil, err
 	}
-	if w.By == workflow.SetByProject && (e.trust == nil || !e.trust.Allowed(workflowAllowance(p, w))) {
+	if !e.mayFollow(p, w) {
 		return nil, fault.New(fault.NotAllowed, "the workflow %q comes from the project (%s), and the person has not allowed it as it is: it could leave gates out", w.Name, w.Path).
 			WithHint("ask the human to read it and to type `%s allow` in a terminal, in the project; or use one of: %s", e.names.Program, strings.Join(usable(e, p), ", "))
 	}
 	return w.Definition, nil
 }
 
+// mayFollow reports whether a run may follow a workflow: one that the project brings has to be
+// allowed as it is.
+func (e *Engine) mayFollow(p *project.Project, w config.Workflow) bool {
+	return w.By != workflow.SetByProject || e.trust != nil && e.trust.Allowed(workflowAllowance(p, w))
+}
+
 // usable lists the workflows that can be started as things are.
 func usable(e *Engine, p *project.Project) []string {
 	var out []string
 	for _, w := range p.Config.Workflows {
-		if w.Definition != nil && (w.By != workflow.SetByProject || e.trust != nil && e.trust.Allowed(workflowAllowance(p, w))) {
+		if w.Definition != nil && e.mayFollow(p, w) {
 			out = append(out, w.Name)
 		}
 	}
@@ -57,14 +63,9 @@ func (e *Engine) Workflows(req Request) ([]WorkflowView, error) {
 		return nil, err
 	}
 	defer p.Close()
-	usable := usable(e, p)
-	var out []WorkflowView
-	for _, w := range p.Config.Workflows {
-		view := WorkflowView{Workflow: w, Default: w.Name == p.Config.Workflow}
-		for _, name := range usable {
-			view.Allowed = view.Allowed || name == w.Name
-		}
-		out = append(out, view)
+	out := make([]WorkflowView, len(p.Config.Workflows))
+	for i, w := range p.Config.Workflows {
+		out[i] = WorkflowView{Workflow: w, Default: w.Name == p.Config.Workflow, Allowed: w.Definition != nil && e.mayFollow(p, w)}
 	}
 	return out, nil
 }
@@ -74,23 +75,13 @@ func (e *Engine) Workflows(req Request) ([]WorkflowView, error) {
 func (e *Engine) Stages(req Request) []workflow.Stage {
 	views, err := e.Workflows(req)
 	if err != nil {
-		views = nil
-		for _, w := range config.Default("").Workflows {
-			views = append(views, WorkflowView{Workflow: w, Allowed: true})
-		}
+		return workflow.StagesOf(workflow.Builtins()...)
 	}
-	var out []workflow.Stage
-	seen := map[workflow.StageID]bool{}
+	var usable []*workflow.Definition
 	for _, w := range views {
-		if !w.Allowed {
-			continue
-		}
-		for _, st := range w.Definition.Stages {
-			if !seen[st.ID] {
-				seen[st.ID] = true
-				out = append(out, st)
-			}
+		if w.Allowed {
+			usable = append(usable, w.Definition)
 		}
 	}
-	return out
+	return workflow.StagesOf(usable...)
 }

@@ -232,12 +232,32 @@ func (d *Definition) Next(id StageID) (next Stage, ok bool) {
 }
 
 // IDs lists the stage ids in order, as strings for messages and schemas.
-func (d *Definition) IDs() []string {
-	ids := make([]string, len(d.Stages))
-	for i, s := range d.Stages {
+func (d *Definition) IDs() []string { return IDsOf(d.Stages) }
+
+// IDsOf lists the ids of stages, as strings.
+func IDsOf(stages []Stage) []string {
+	ids := make([]string, len(stages))
+	for i, s := range stages {
 		ids[i] = string(s.ID)
 	}
 	return ids
+}
+
+// StagesOf lists the stages of several definitions, each id once: the stage of the first
+// definition that has it. A nil definition has none.
+func StagesOf(definitions ...*Definition) []Stage {
+	var out []Stage
+	for _, d := range definitions {
+		if d == nil {
+			continue
+		}
+		for _, st := range d.Stages {
+			if !slices.ContainsFunc(out, func(have Stage) bool { return have.ID == st.ID }) {
+				out = append(out, st)
+			}
+		}
+	}
+	return out
 }
 
 // OfKind returns the first stage of a kind; ok is false if there is none.
