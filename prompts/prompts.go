@@ -85,8 +85,8 @@ func Builtin(st workflow.Stage) bool {
 var parsed sync.Map
 
 func embedded(st workflow.Stage) (Prompt, error) {
-	name := st.PromptName()
-	if !Builtin(st) {
+	name, own := st.PromptName(), Builtin(st)
+	if !own {
 		name = "any-" + string(st.Kind)
 	}
 	known, ok := parsed.Load(name)
@@ -100,7 +100,7 @@ func embedded(st workflow.Stage) (Prompt, error) {
 	}
 	p := known.(Prompt)
 	p.Stage = st.ID
-	if !Builtin(st) {
+	if !own {
 		p.Title = st.Role
 		names := strings.NewReplacer("{{role}}", st.Role, "{{document}}", st.DocumentName, "{{does}}", st.Description)
 		p.body, p.later = names.Replace(p.body), names.Replace(p.later)

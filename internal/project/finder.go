@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
@@ -82,7 +81,7 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	}
 	dir.LockTimeout = cfg.LockTimeout
 	backend := f.backend(dir)
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[workflow.StageID]prompts.Prompt{}, openOwn: f.openOwn}, nil
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, openOwn: f.openOwn}, nil
 }
 
 // openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it,

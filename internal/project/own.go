@@ -11,7 +11,9 @@ import (
 
 // Prompt returns a stage's role prompt, the project's own if it has one. It is read once.
 func (p *Project) Prompt(st workflow.Stage) (prompts.Prompt, error) {
-	if known, ok := p.prompts[st.ID]; ok {
+	// Two workflows can have a stage of one id with different prompts.
+	key := [2]string{string(st.ID), st.PromptName()}
+	if known, ok := p.prompts[key]; ok {
 		return known, nil
 	}
 	own, done, _, err := p.ownFolder(p.Config.Prompts)
@@ -21,7 +23,7 @@ func (p *Project) Prompt(st workflow.Stage) (prompts.Prompt, error) {
 	defer done()
 	read, err := prompts.Load(own, st)
 	if err == nil {
-		p.prompts[st.ID] = read
+		p.prompts[key] = read
 	}
 	return read, err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
@@ -25,7 +24,7 @@ type Project struct {
 	// Texts is where rounds are read: the backend, or the update that is under way.
 	Texts   store.Contents
 	Config  config.Config
-	prompts map[workflow.StageID]prompts.Prompt // those read so far
+	prompts map[[2]string]prompts.Prompt // those read so far
 	// openOwn opens a configured folder of prompts or rubrics outside the project.
 	openOwn func(name string) (*durable.Dir, error)
 }
