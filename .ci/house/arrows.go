@@ -50,7 +50,7 @@ func between(set *token.FileSet, pkg *types.Package, uses map[*ast.Ident]types.O
 // The files of a package are put one above the other, callers above what they call, so that as many
 // arrows as possible run down; the others run back up. Without circles no arrow does. With circles
 // the number says how many arrows have to go before the files lean on each other in one direction.
-// It does not depend on what the files are called, but for the choice between equally good orders.
+// File names have no influence, except on the choice between equally good orders.
 func (a arrows) upward() []string {
 	order := a.improve(a.stack())
 	height := map[string]int{}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// limits are those of this module. Lower a number in wider or up when what it counts has become
-// fewer; never raise one.
+// limits are those of this module. Lower a number in wider or up as soon as its count falls; never
+// raise one.
 var limits = limit{
 	file:    500,
 	methods: 60,

@@ -154,7 +154,7 @@ var free = []string{
 	"cat > NOTES.md <<'EOF'\nType bmad-mcp confirm in a terminal.\nEOF",
 	`cat .bmad-task/session-*.json | jq .current_state`,
 	`jq . .bmad-task/work/confirm/po.md`,
-	`cd /work/bmad-mcp && go test ./internal/claudehook -run TestConfirm`,
+	`cd ~/src/bmad-mcp && go test ./internal/claudehook -run TestConfirm`,
 	`go build -o bmad-mcp ./cmd/bmad-mcp`,
 	`go vet ./cmd/bmad-mcp`,
 	`npm test -- --grep "confirm dialog"`,

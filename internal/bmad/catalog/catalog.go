@@ -44,7 +44,7 @@ type Catalog struct {
 // Origins returns the sources as they were scanned, in order.
 func (c *Catalog) Origins() []*Origin { return c.origins }
 
-// Empty reports whether there is no installation.
+// Empty reports whether the catalog has no installations.
 func (c *Catalog) Empty() bool {
 	return !slices.ContainsFunc(c.origins, func(f *Origin) bool { return len(f.Installations) > 0 })
 }

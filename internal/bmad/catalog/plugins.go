@@ -38,7 +38,7 @@ func (s *scan) addPlugins() {
 		for _, skill := range plugin.Skills {
 			dir, ok := s.pluginSkill(from, skill)
 			if !ok {
-				s.problem(marketplace, "the plugin %q offers %q, where there is no skill", format.OneLine(plugin.Name), format.OneLine(skill))
+				s.problem(marketplace, "the plugin %q lists %q, which contains no skill", format.OneLine(plugin.Name), format.OneLine(skill))
 				continue
 			}
 			if s.Skills[path.Base(dir)] == nil {

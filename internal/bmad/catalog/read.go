@@ -57,7 +57,7 @@ func (c *Catalog) Locate(r Ref) (*Origin, string, error) {
 		return f, name, nil
 	}
 	if names := c.sourceNames(); r.Source != "" && !slices.Contains(names, r.Source) {
-		return nil, "", fault.New(fault.NotFound, "there is no source %q", r.Source).WithHint("the sources are: %s", strings.Join(names, ", "))
+		return nil, "", fault.New(fault.NotFound, "unknown source %q", r.Source).WithHint("the sources are: %s", strings.Join(names, ", "))
 	}
 	err := fault.New(fault.NotFound, "no installation has a file %q", r.Path)
 	if like := c.like(r.Path); len(like) > 0 {

@@ -87,7 +87,7 @@ func TestReadRefuses(t *testing.T) {
 		{"_bmad/core/none.md", fault.NotFound, `no installation has a file "_bmad/core/none.md"`, "list the agents"},
 		{"_bmad/core/config.yaml/x", fault.NotFound, "no installation has a file", "list the agents"},
 		{"bmad-build/SKILL.md", fault.NotFound, "no installation has a file", "did you mean bmad://.claude/skills/bmad-build/SKILL.md?"},
-		{"bmad://~user/_bmad/core/config.yaml", fault.NotFound, `there is no source "user"`, "the sources are: project"},
+		{"bmad://~user/_bmad/core/config.yaml", fault.NotFound, `unknown source "user"`, "the sources are: project"},
 		{".claude/skills/pdf-tools/SKILL.md", fault.NotFound, "no installation has a file", "list the agents"},
 		{"_bmad-more/x.md", fault.NotFound, "no installation", "list"}, {".claude/skills/bmad-prd-notes.md", fault.NotFound, "no installation", "list"}, {".claude/skills", fault.NotFound, "no installation", "list"},
 	}
@@ -285,7 +285,7 @@ func TestSourcesOfFiles(t *testing.T) {
 	_, err := follow(c, "bmad://~project/_bmad/bmm/only.md")
 	wantFault(t, "of the other source", err, fault.NotFound, "no installation has a file", "")
 	_, err = follow(c, "bmad://~git-other/_bmad/bmm/only.md")
-	wantFault(t, "of no source", err, fault.NotFound, `no source "git-other"`, "project, git-fork")
+	wantFault(t, "of no source", err, fault.NotFound, `unknown source "git-other"`, "project, git-fork")
 }
 
 // TestFolderItself: where the folder of the source is the installation, what the version

@@ -94,8 +94,8 @@ type Copy struct {
 }
 
 // Copy returns the copy on disk. It waits for nothing: neither for the network nor for a running
-// update. The error is fault.NotFound if there is no copy yet, or if the
-// copy has no such folder.
+// update. The error is fault.NotFound before the first fetch, and for a
+// folder that the copy lacks.
 func (c *Cache) Copy(s Spec) (Copy, error) {
 	p, err := c.open(s)
 	if errors.Is(err, fs.ErrNotExist) {

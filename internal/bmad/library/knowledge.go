@@ -47,7 +47,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		return string(r.Data), out, err
 	}
 	if len(all) == 0 {
-		err := fault.New(fault.NotFound, "there is no knowledge of %q", format.OneLine(domain))
+		err := fault.New(fault.NotFound, "no domain of knowledge matches %q", format.OneLine(domain))
 		if near := s.Near(domain); len(near) > 0 {
 			return "", out, err.WithHint("did you mean %s?", strings.Join(near, ", "))
 		}

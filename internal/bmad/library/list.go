@@ -258,7 +258,7 @@ func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 	kind, ok := kinds[name]
 	if !ok {
-		return catalog.TextFile{}, fault.New(fault.NotFound, "there is no manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks")
+		return catalog.TextFile{}, fault.New(fault.NotFound, "unknown manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks")
 	}
 	cursor := ""
 	if all := s.Catalog.Items(kind); offset > 0 && offset <= len(all) {
