@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -118,31 +117,6 @@ func pipeline(d *workflow.Definition) string {
 		labels[i] = st.Label
 	}
 	return visible.Line(strings.Join(labels, " → "))
-}
-
-func workflowViews(a *app) ([]engine.WorkflowView, error) {
-	req, err := a.request(nil)
-	if err != nil {
-		return nil, err
-	}
-	return a.engine.Workflows(req)
-}
-
-// workflowNamed returns the workflow of a name, the default one for "".
-func workflowNamed(a *app, name string) (config.Workflow, error) {
-	views, err := workflowViews(a)
-	if err != nil {
-		return config.Workflow{}, err
-	}
-	var names []string
-	for _, w := range views {
-		if w.Name == name || name == "" && w.Default {
-			return w.Workflow, nil
-		}
-		names = append(names, w.Name)
-	}
-	return config.Workflow{}, fault.New(fault.NotFound, "there is no workflow %q", name).
-		WithHint("the workflows here are: %s", strings.Join(names, ", "))
 }
 
 func workflowShow(a *app) *cobra.Command {
