@@ -173,13 +173,22 @@ func (s *screen) until(what string, shown func(string) bool) string {
 // above the form changes by itself.
 func (s *screen) key(name string) string {
 	s.t.Helper()
-	form := func(text string) string {
-		_, below, _ := strings.Cut(text, formBegins)
-		return below
-	}
-	before := form(s.text())
+	_, before, _ := strings.Cut(s.text(), formBegins)
 	s.ask("send-keys", name)
-	return s.until("the effect of "+name, func(text string) bool { return form(text) != before })
+	return s.drawn("the effect of "+name, func(form string) bool { return form != before })
+}
+
+// drawn waits for a form as wanted, and returns the screen once two looks at the form are the
+// same: one look can fall into the middle of drawing it.
+func (s *screen) drawn(what string, wanted func(form string) bool) string {
+	s.t.Helper()
+	last := ""
+	return s.until(what, func(text string) bool {
+		_, form, found := strings.Cut(text, formBegins)
+		same := form == last
+		last = form
+		return found && same && strings.Contains(form, formEnds) && wanted(form)
+	})
 }
 
 // says types what a person says, and sends it.
@@ -230,11 +239,7 @@ const (
 // form waits for a form whose message begins with these words, and reads it.
 func (s *screen) form(lead string) screenForm {
 	s.t.Helper()
-	text := s.until("a form: "+lead, func(text string) bool {
-		_, below, found := strings.Cut(text, formBegins)
-		return found && strings.Contains(below, formEnds) && strings.HasPrefix(strings.TrimSpace(below), lead)
-	})
-	return readForm(text)
+	return readForm(s.drawn("a form: "+lead, func(form string) bool { return strings.HasPrefix(strings.TrimSpace(form), lead) }))
 }
 
 // readForm reads the form that a screen shows.
