@@ -9,6 +9,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/gosimple/slug v1.15.0
 	github.com/kaptinlin/jsonrepair v0.2.15
+	github.com/leonelquinteros/gotext v1.7.2
 	github.com/lithammer/fuzzysearch v1.1.8
 	github.com/looplab/fsm v1.0.3
 	github.com/mark3labs/mcp-go v1.2.1

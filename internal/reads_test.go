@@ -31,6 +31,7 @@ var mayRead = map[string]map[string]string{
 	"internal/cli/hook.go":             {"os.ReadDir": "of the person's own state folder"},
 	"internal/project/detect.go":       {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
 	"internal/score/lexicon.go":        {".ReadFile": "of the word lists in the binary"},
+	"internal/lang/catalogue.go":       {".ReadFile": "of the catalogues in the binary"},
 	"internal/bmad/gitsource/entry.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
 	"internal/trust/userstate.go":      {"os.OpenRoot": "of the person's state folder, to make files in"},
 	"internal/workflow/definition.go":  {".ReadFile": "of the definitions in the binary"},

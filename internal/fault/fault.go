@@ -3,18 +3,19 @@
 // An [Error] has a [Code] for machines, a message for people (lower case, what
 // happened and why), a hint (what to do next) and, where a session is involved,
 // the actions that are allowed now. Every package below the faces returns these;
-// each face maps them once: the MCP face to an isError result, the CLI to an
-// exit code.
+// each face maps them once, in the language of its reader: the MCP face to an
+// isError result, the CLI to an exit code.
 package fault
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Code classifies an error. The set is part of the tool's contract.
@@ -43,7 +44,8 @@ const (
 // Error is a refused action. Nothing was changed on disk when it is returned, unless its
 // code is Internal or its hint says so.
 type Error struct {
-	Code    Code
+	Code Code
+	// Message and Hint are in English, or in the language of [Error.Translated].
 	Message string
 	Hint    string
 	// Allowed lists the actions that would be accepted now; empty if no session was found.
@@ -57,18 +59,52 @@ type Error struct {
 	NextCall map[string]any
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
+
+	message    lang.Text
+	translated bool
+	hints      []lang.Text
 }
 
 // New returns an error with a message formatted as by fmt.Errorf, including %w.
 func New(code Code, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+	err := lang.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), message: lang.Of(err)}
 }
 
 // WithHint returns e with the next step, in words that a person can follow.
 func (e *Error) WithHint(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
+	e.Hint, e.hints = "", nil
+	e.AddHint(format, args...)
 	return e
+}
+
+// AddHint continues the hint.
+func (e *Error) AddHint(format string, args ...any) {
+	hint := lang.T(format, args...)
+	e.Hint += hint.String()
+	e.hints = append(e.hints, hint)
+}
+
+// In returns the message in a language.
+func (e *Error) In(l lang.Language) string {
+	if l == lang.English || e.message.Empty() {
+		return e.Message
+	}
+	return e.message.In(l)
+}
+
+// Translated returns e with its message and hint in a language, unless they already are in
+// one: code closer to the session chose it.
+func (e *Error) Translated(l lang.Language) *Error {
+	if e.translated {
+		return e
+	}
+	out := *e
+	out.Message, out.translated = e.In(l), true
+	if len(e.hints) > 0 {
+		out.Hint = lang.Join(e.hints, "").In(l)
+	}
+	return &out
 }
 
 // Error returns the message, without the hint.
@@ -86,7 +122,9 @@ const internalHint = "this is a bug in bmad-mcp, and effects of the call may rem
 // as the value of a panic.
 func Unexpected(cause any) *Error {
 	err, _ := cause.(error)
-	return &Error{Code: Internal, Message: fmt.Sprintf("internal error: %v", cause), Hint: internalHint, Err: err}
+	e := New(Internal, "internal error: %v", cause).WithHint(internalHint)
+	e.Err = err
+	return e
 }
 
 // OfDisk reports whether an error comes from the operating system or from reading or
@@ -124,12 +162,8 @@ func From(err error) *Error {
 	case !OfDisk(err):
 		return Unexpected(err)
 	}
-	return &Error{
-		Code:    Storage,
-		Message: err.Error(),
-		Hint:    "nothing was changed; check the free space and the permissions of the project folder, then repeat the action",
-		Err:     err,
-	}
+	return New(Storage, "%w", err).
+		WithHint("nothing was changed; check the free space and the permissions of the project folder, then repeat the action")
 }
 
 // Is reports whether err has the code.

@@ -1,0 +1,113 @@
+package lang
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/leonelquinteros/gotext"
+)
+
+//go:embed zh
+var folders embed.FS
+
+// catalogue has the sentences of one language.
+type catalogue struct {
+	tag  Language
+	name string // in English
+	// script is the one that the language is written in.
+	script *unicode.RangeTable
+	// sentences are read when the first one is said: most runs of the program say none.
+	sentences func() map[string]*gotext.Translation
+	plural    *gotext.Domain
+}
+
+var catalogues = sync.OnceValue(func() []*catalogue {
+	entries, err := folders.ReadDir(".")
+	if err != nil {
+		panic(err) // a broken build
+	}
+	out := make([]*catalogue, len(entries))
+	for i, entry := range entries {
+		out[i] = newCatalogue(Language(entry.Name()))
+	}
+	return out
+})
+
+// about is the file of a language's folder that describes the language: its headers X-Name and
+// X-Script give the English name and the Unicode script.
+const about = "language.po"
+
+func newCatalogue(tag Language) *catalogue {
+	c := &catalogue{tag: tag}
+	c.plural = c.read(about)
+	c.name = c.plural.Headers.Get("X-Name")
+	c.script = unicode.Scripts[c.plural.Headers.Get("X-Script")]
+	if c.name == "" || c.script == nil {
+		panic(fmt.Sprintf("the language %q lacks the header X-Name or X-Script", tag))
+	}
+	c.sentences = sync.OnceValue(c.all)
+	return c
+}
+
+func (c *catalogue) read(name string) *gotext.Domain {
+	data, err := folders.ReadFile(path.Join(string(c.tag), name))
+	if err != nil {
+		panic(err)
+	}
+	po := gotext.NewPo()
+	po.Parse(data)
+	return po.GetDomain()
+}
+
+// all reads the sentences of every file of the folder.
+func (c *catalogue) all() map[string]*gotext.Translation {
+	files, err := folders.ReadDir(string(c.tag))
+	if err != nil {
+		panic(err)
+	}
+	out := map[string]*gotext.Translation{}
+	for _, file := range files {
+		for id, t := range c.read(file.Name()).GetTranslations() {
+			if id != "" {
+				out[id] = t
+			}
+		}
+	}
+	return out
+}
+
+func catalogueOf(l Language) *catalogue {
+	if l == English || l == "" {
+		return nil
+	}
+	for _, c := range catalogues() {
+		if c.tag == l {
+			return c
+		}
+	}
+	return nil
+}
+
+func (c *catalogue) word(text string) string {
+	if t, ok := c.sentences()[text]; ok && t.IsTranslated() {
+		return t.Get()
+	}
+	return text
+}
+
+// format returns the format of a sentence. Its causes are said, not wrapped.
+func (c *catalogue) format(format string) string {
+	return strings.ReplaceAll(c.word(strings.ReplaceAll(format, "%w", "%v")), "%w", "%v")
+}
+
+// count is the number of things by the plural rule in the header of about.
+func (c *catalogue) count(n int, noun string) string {
+	if _, ok := c.plural.GetTranslations()["%d "+noun]; !ok {
+		return English.Count(n, noun)
+	}
+	return fmt.Sprintf(c.plural.GetN("%d "+noun, "%d "+noun+"s", n), n)
+}

@@ -1,0 +1,93 @@
+// Package lang puts the sentences of this program into the language of the person who reads
+// them.
+//
+// A sentence is written in English where it is said; its format is the key of its translations.
+// A [Language] says a sentence at once, with [Language.Say]. A [Text] is a sentence that is said
+// later, by code that knows the language: errors, findings and other results carry their
+// sentences in this form. The catalogue of a language is a folder of this package with gettext
+// files (.po), which any editor for translations opens; a folder more is a language more.
+// Prompts, tool descriptions and log lines are for models and operators, and stay English.
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Language is the tag of a language that people are spoken to in, such as "zh". The zero
+// value is [English].
+type Language string
+
+// English is the language in which every sentence is written.
+const English Language = "en"
+
+// All lists the languages, English first.
+func All() []Language {
+	out := []Language{English}
+	for _, c := range catalogues() {
+		out = append(out, c.tag)
+	}
+	return out
+}
+
+// Known returns the language of a tag, and false where it has no catalogue.
+func Known(tag string) (Language, bool) {
+	at := slices.Index(All(), Language(tag))
+	if at < 0 {
+		return English, false
+	}
+	return All()[at], true
+}
+
+// Name is the name of the language in English.
+func (l Language) Name() string {
+	if c := catalogueOf(l); c != nil {
+		return c.name
+	}
+	return "English"
+}
+
+// Say puts a sentence into the language, with arguments as fmt.Sprintf takes them. Arguments
+// that are sentences themselves, a [Text] or an error that carries one, are put into the
+// language as well. A sentence that the catalogue lacks stays English.
+func (l Language) Say(format string, args ...any) string {
+	if c := catalogueOf(l); c != nil {
+		format, args = c.format(format), said(l, args)
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Count says a number of things: "1 line", "2 lines". The noun is its English singular, which
+// has a plural in -s.
+func (l Language) Count(n int, noun string) string {
+	if c := catalogueOf(l); c != nil {
+		return c.count(n, noun)
+	}
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// Word translates a text that is data, such as the role of a built-in stage, and returns it as
+// it is where it has no translation, as that of a person's own workflow.
+func (l Language) Word(text string) string {
+	if c := catalogueOf(l); c != nil {
+		return c.word(text)
+	}
+	return text
+}
+
+// speaker is an argument with a sentence of its own.
+type speaker interface{ In(Language) string }
+
+func said(l Language, args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if s, ok := arg.(speaker); ok {
+			out[i] = s.In(l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package lang
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// saying are the functions that say a sentence, with the place of its format among their
+// arguments. Those with a package are functions, the others methods.
+var saying = map[string]int{
+	"Say": 0, "say": 0, "WithHint": 0, "AddHint": 0,
+	"tightened": 0, "lang.T": 0, "lang.Errorf": 0, "fault.New": 1,
+}
+
+// spoken are the keys of YAML files whose texts are said to people.
+var spoken = []string{"role", "document_name", "description", "when", "problem", "fix"}
+
+// silent are packages that say nothing to people: this one, and parts of tests.
+var silent = []string{"lang", "conformance", "durabletest", "storetest"}
+
+// untranslated are packages whose sentences are still to come into the catalogues.
+var untranslated = []string{
+	"artifact", "audit", "catalog", "cli", "config", "doctor", "durable", "engine", "filestore", "format", "gate", "gitsource", "hosts",
+	"library", "mcpserver", "mcpwire", "project", "reply", "resolve", "score", "store", "trust", "verify", "words", "workflow", "definitions",
+	"rubrics", "fault", "httpguard", "reach",
+}
+
+// source is what the program says, by sentence, with the place of one use.
+type source struct {
+	sentences, nouns map[string]string
+	// texts are all constant texts, which the keys of the catalogues must be among.
+	texts map[string]bool
+}
+
+// TestCatalogues: each catalogue has every sentence that the program says, with the same
+// arguments, and none besides.
+func TestCatalogues(t *testing.T) {
+	t.Parallel()
+	found := readSource(t, "..")
+	for _, c := range catalogues() {
+		all := c.sentences()
+		for sentence, place := range found.sentences {
+			translation, ok := all[sentence]
+			switch {
+			case !ok || !translation.IsTranslated() || translation.Get() == "":
+				t.Errorf("%s: %s lacks the sentence %q", place, c.tag, sentence)
+			case verbs(sentence) != verbs(translation.Get()):
+				t.Errorf("%s: %s has other arguments in %q than in %q", place, c.tag, translation.Get(), sentence)
+			}
+		}
+		for noun, place := range found.nouns {
+			if got := c.count(2, noun); got == "2 "+noun+"s" {
+				t.Errorf("%s: %s lacks the noun %q in %s", place, c.tag, noun, about)
+			}
+		}
+		for sentence, translation := range all {
+			noun := strings.TrimPrefix(sentence, "%d ")
+			if !found.texts[sentence] && (translation.PluralID == "" || !found.texts[noun]) {
+				t.Errorf("%s has a sentence that nothing says: %q", c.tag, sentence)
+			}
+		}
+	}
+}
+
+var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0]*[\d.]*([a-zA-Z%])`)
+
+// verbs lists the arguments of a format in their order.
+func verbs(format string) string {
+	var out []string
+	next := 1
+	for _, m := range verb.FindAllStringSubmatch(format, -1) {
+		if m[2] == "%" {
+			continue
+		}
+		if m[1] != "" {
+			next, _ = strconv.Atoi(m[1])
+		}
+		out = append(out, strconv.Itoa(next)+strings.Replace(m[2], "w", "v", 1))
+		next++
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+func readSource(t *testing.T, root string) source {
+	t.Helper()
+	found := source{sentences: map[string]string{}, nouns: map[string]string{}, texts: map[string]bool{}}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || slices.Contains(silent, d.Name())):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".yaml"):
+			found.readYAML(t, path)
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			found.readGo(t, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (s source) readGo(t *testing.T, path string) {
+	t.Helper()
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if e, ok := n.(ast.Expr); ok {
+			if text, constant := textOf(e); constant {
+				s.texts[strings.ReplaceAll(text, "%w", "%v")] = true
+			}
+		}
+		if call, ok := n.(*ast.CallExpr); ok {
+			s.readCall(t, set.Position(call.Pos()), call)
+		}
+		return true
+	})
+}
+
+func (s source) readCall(t *testing.T, at token.Position, call *ast.CallExpr) {
+	t.Helper()
+	if slices.Contains(untranslated, filepath.Base(filepath.Dir(at.Filename))) {
+		return
+	}
+	place := at.Filename + ":" + strconv.Itoa(at.Line)
+	name := nameOf(call.Fun)
+	if base := name[strings.LastIndexByte(name, '.')+1:]; base == "Count" && len(call.Args) == 2 {
+		if noun, ok := textOf(call.Args[1]); ok {
+			s.nouns[noun] = place
+		}
+		return
+	}
+	at0, ok := saying[name]
+	if base := name[strings.LastIndexByte(name, '.')+1:]; !ok {
+		at0, ok = saying[base]
+	}
+	if !ok || len(call.Args) <= at0 {
+		return
+	}
+	sentence, constant := textOf(call.Args[at0])
+	if !constant {
+		if _, named := call.Args[at0].(*ast.Ident); !named {
+			t.Errorf("%s: the sentence is put together: a catalogue cannot have it", place)
+		}
+		return
+	}
+	if strings.ContainsFunc(verb.ReplaceAllString(sentence, ""), unicode.IsLetter) {
+		s.sentences[strings.ReplaceAll(sentence, "%w", "%v")] = place
+	}
+}
+
+// nameOf names a function: with its package, or as a method.
+func nameOf(fun ast.Expr) string {
+	switch f := fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+		return f.Sel.Name
+	}
+	return ""
+}
+
+// textOf returns the text of a literal, or of several put together.
+func textOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		left, ok := textOf(e.X)
+		right, both := textOf(e.Y)
+		return left + right, ok && both && e.Op == token.ADD
+	case *ast.ParenExpr:
+		return textOf(e.X)
+	}
+	return "", false
+}
+
+func (s source) readYAML(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		for i, child := range n.Content {
+			if n.Kind == yaml.MappingNode && i%2 == 1 && child.Kind == yaml.ScalarNode && slices.Contains(spoken, n.Content[i-1].Value) {
+				s.texts[child.Value] = true
+				if slices.Contains(untranslated, filepath.Base(filepath.Dir(path))) {
+					continue
+				}
+				s.sentences[child.Value] = path + ":" + strconv.Itoa(child.Line)
+			}
+			walk(child)
+		}
+	}
+	walk(&document)
+}

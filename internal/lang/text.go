@@ -1,0 +1,68 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Text is a sentence that is put into a language when it is said.
+type Text struct {
+	format string
+	args   []any
+}
+
+// T returns the sentence of an English format and its arguments, as fmt.Sprintf takes them.
+func T(format string, args ...any) Text { return Text{format, args} }
+
+// In returns the sentence in a language.
+func (t Text) In(l Language) string { return l.Say(t.format, t.args...) }
+
+// String returns the sentence in English.
+func (t Text) String() string { return t.In(English) }
+
+// Empty reports whether there is no sentence.
+func (t Text) Empty() bool { return t.format == "" }
+
+// Join returns sentences with a separator between them.
+func Join(texts []Text, separator string) Text {
+	args := make([]any, len(texts))
+	for i, t := range texts {
+		args[i] = t
+	}
+	separator = strings.ReplaceAll(separator, "%", "%%")
+	return Text{strings.TrimSuffix(strings.Repeat("%s"+separator, len(texts)), separator), args}
+}
+
+// Count is [Language.Count], said later.
+func Count(n int, noun string) fmt.Stringer { return counted{n, noun} }
+
+type counted struct {
+	n    int
+	noun string
+}
+
+func (c counted) In(l Language) string { return l.Count(c.n, c.noun) }
+func (c counted) String() string       { return c.In(English) }
+
+// Errorf returns an error that can be said in every language; %w wraps a cause as fmt.Errorf
+// does.
+func Errorf(format string, args ...any) error {
+	return &sayable{Text: T(strings.ReplaceAll(format, "%w", "%v"), args...), cause: errors.Unwrap(fmt.Errorf(format, args...))}
+}
+
+type sayable struct {
+	Text
+	cause error
+}
+
+func (e *sayable) Error() string { return e.String() }
+func (e *sayable) Unwrap() error { return e.cause }
+
+// Of returns the sentence of an error, whichever carries it, or its English text.
+func Of(err error) Text {
+	if s, ok := err.(speaker); ok {
+		return T("%s", s)
+	}
+	return T("%s", err)
+}
