@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -67,7 +68,7 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 			return ended(ctx, err)
 		}
 		if choice.Decision == "" {
-			return silent("not now"), nil
+			return silent(lang.T("not now")), nil
 		}
 	}
 	answer := engine.Response{Decision: choice.Decision, Feedback: t.words}
@@ -75,16 +76,16 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 	if t.words != "" || !changes && !choice.Reason {
 		return answer, nil
 	}
-	prompt := "Your words (they are recorded): "
+	prompt := q.Language.Say("Your words (they are recorded): ")
 	if changes && !choice.Reason {
-		prompt = "The changes you want: "
+		prompt = q.Language.Say("The changes you want: ")
 	}
 	words, err := t.line(ctx, prompt)
 	if err != nil {
 		return ended(ctx, err)
 	}
 	if words == "" {
-		return silent("no words were given"), nil
+		return silent(lang.T("no words were given")), nil
 	}
 	answer.Feedback = words
 	return answer, nil
@@ -103,11 +104,11 @@ func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice
 	}
 	if q.Draft != "" {
 		view = "v"
-		fmt.Fprintln(t.out, "  v  View the draft")
+		fmt.Fprintln(t.out, "  v ", q.Language.Say("View the draft"))
 	}
-	fmt.Fprint(t.out, "  n  Not now: leave it as it is\n\n")
+	fmt.Fprintf(t.out, "  n  %s\n\n", q.Language.Say("Not now: leave it as it is"))
 	for {
-		line, err := t.line(ctx, "Your decision ["+offered+view+"n]: ")
+		line, err := t.line(ctx, q.Language.Say("Your decision [%s]: ", offered+view+"n"))
 		if err != nil {
 			return engine.Choice{}, err
 		}
@@ -123,13 +124,13 @@ func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice
 	}
 }
 
-func silent(why string) engine.Response {
+func silent(why lang.Text) engine.Response {
 	return engine.Response{Silence: engine.Silence{Why: why}}
 }
 
 func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Response, error) {
 	answer := engine.Response{Answers: map[string]string{}}
-	fmt.Fprintln(t.out, "An empty line leaves a question open; the end of the input (Ctrl-D) leaves the rest.")
+	fmt.Fprintln(t.out, q.Language.Say("An empty line leaves a question open; the end of the input (Ctrl-D) leaves the rest."))
 	for _, question := range q.Questions {
 		fmt.Fprintf(t.out, "\n%s  %s\n", question.ID, oneLine(question.Question))
 		for _, option := range question.Options {
@@ -147,7 +148,7 @@ func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Respo
 		}
 		answer.Answers[question.ID] = line
 	}
-	answer.Silence.Why = "every question was left open"
+	answer.Silence.Why = lang.T("every question was left open")
 	return answer, nil
 }
 
@@ -159,7 +160,7 @@ func ended(ctx context.Context, err error) (engine.Response, error) {
 	if err != io.EOF { //nolint:errorlint // readers return it as it is
 		return engine.Response{}, err
 	}
-	return silent("the input ended"), nil
+	return silent(lang.T("the input ended")), nil
 }
 
 // view opens a file in the person's pager.
@@ -218,10 +219,10 @@ var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT",
 func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return nil, noPerson("standard input is not a terminal")
+		return nil, noPerson(lang.T("standard input is not a terminal"))
 	}
 	if name := assistantHere(); name != "" {
-		return nil, noPerson("this terminal is an assistant's (" + name + " is set)")
+		return nil, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
 	}
 	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
 }
@@ -237,7 +238,7 @@ func assistantHere() string {
 	return ""
 }
 
-func noPerson(why string) error {
+func noPerson(why lang.Text) error {
 	return fault.New(fault.GatePending, "%s, so no person can decide here", why).
 		WithHint("run it in a terminal of your own")
 }

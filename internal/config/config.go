@@ -23,6 +23,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -94,6 +95,9 @@ type Config struct {
 	Toolsets []Toolset
 	// Personas selects the roles of the stages: PersonasOwn or PersonasBMAD.
 	Personas string
+	// Language is the one that people are spoken to in, DocumentLanguage that of documents, or
+	// lang.Auto.
+	Language, DocumentLanguage string
 	// Projects are the absolute folders that the person has opened to assistants.
 	Projects []string
 	// Sources are the git repositories with the method that the person configured, OwnSources
@@ -144,7 +148,7 @@ func Default(project string) Config {
 		LogLevel:      slog.LevelWarn,
 		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
-		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn,
+		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Language: lang.Auto, DocumentLanguage: lang.Auto,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
 		Verify:  map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
 		byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
@@ -246,7 +250,7 @@ func (c *Config) keyOf(variable string) (string, bool) {
 
 var (
 	topKeys = []string{
-		"form_timeout", "gate", "host_confirm", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
+		"document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
 		"personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "scoring", "verify"}
@@ -276,8 +280,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return err
 	}
 	switch key {
-	case "personas":
-		return pick(&c.Personas, key, v, []string{PersonasOwn, PersonasBMAD})
+	case "personas", "language", "document_language":
+		return c.setChoice(key, v)
 	case "log_level":
 		if !slices.Contains(logLevels, v) {
 			return fmt.Errorf("log_level %q is not one of %s", v, strings.Join(logLevels, ", "))
@@ -307,6 +311,18 @@ func (c *Config) set(key string, values []string, base string) error {
 		return fmt.Errorf("unknown key %q; valid keys: %s", key, strings.Join(topKeys, ", "))
 	}
 	return nil
+}
+
+// setChoice sets one of a few words.
+func (c *Config) setChoice(key, v string) error {
+	switch key {
+	case "personas":
+		return pick(&c.Personas, key, v, []string{PersonasOwn, PersonasBMAD})
+	case "language":
+		return pick(&c.Language, key, v, lang.Settings())
+	default:
+		return pick(&c.DocumentLanguage, key, v, lang.Settings())
+	}
 }
 
 // setLimit sets a numeric limit.

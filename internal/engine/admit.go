@@ -102,10 +102,14 @@ func (r *run) explain(ctx context.Context, err error) error {
 	f := fault.From(store.Trouble(r.project.Dir, err))
 	f.SessionID = r.id
 	ctx = context.WithoutCancel(ctx)
-	if s, getErr := r.project.Backend.Get(ctx, r.id); getErr == nil && len(f.Allowed) == 0 {
+	s, getErr := r.project.Backend.Get(ctx, r.id)
+	if getErr != nil {
+		return f.Translated(r.language(r.project, ""))
+	}
+	if len(f.Allowed) == 0 {
 		f.Allowed = actionNames(gate.Allowed(r.before(ctx, s)))
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
 		r.memory.tell(r.key(r.id), s.Revision)
 	}
-	return f
+	return f.Translated(r.language(r.project, s.Objective))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -89,11 +90,11 @@ func adoptable(s *standing.Standing) error {
 // acceptance asks the person at the terminal.
 func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
 	if r.req.Ask == nil {
-		return nil, words.NotAdopted(s, "only a person at a terminal can adopt a session")
+		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session"))
 	}
 	q := Question{
-		Bound: gate.Bind(s), TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
-		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel}},
+		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
+		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""
 	a, err := r.ask(ctx, s, q)
@@ -104,7 +105,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		return nil, fault.New(fault.GatePending, "nothing was adopted: %s", a.Silence.Why).
 			WithHint("repeat the command when you have decided, or put the session file back as it was")
 	case a.Channel != workflow.ChannelTerminal:
-		return nil, words.NotAdopted(s, "only a person at a terminal can adopt a session, and this came by "+string(a.Channel))
+		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
 	}
 	policy := s.Policy.Gate
 	if s.Stopped {

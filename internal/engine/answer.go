@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -38,14 +39,14 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(s, reply.Short, words.Answered(len(given.Answers), left, given.Channel)+words.Message(s))
+	return r.reply(s, reply.Short, words.Answered(s, len(given.Answers), left, given.Channel)+words.Message(s))
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.
 func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response, error) {
 	strict := s.Policy.Gate == workflow.GateStrict
 	relayed := filled(r.req.Answers)
-	note := ""
+	var note lang.Text
 	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
 		a, err := r.ask(ctx, s, openQuestions(s))
 		if err != nil {
@@ -116,7 +117,7 @@ func checkAnswers(s *workflow.Session, answers map[string]string) error {
 			return fault.New(fault.InvalidArgument, "there is no open question %q", id).
 				WithHint("the open questions are: %s", strings.Join(open, ", "))
 		}
-		if err := checkText("the answer to "+id, text, MaxAnswer); err != nil {
+		if err := checkText(lang.T("the answer to %s", id), text, MaxAnswer); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 		}
 	}
 	if grant.Decision == workflow.DecisionOverride {
-		body = words.OverrideNote(st, rec, grant) + body
+		body = words.OverrideNote(s.Documents, st, rec, grant) + body
 	}
 	saved, err := artifact.Save(r.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
 	if saved.Undo != nil {

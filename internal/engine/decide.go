@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -31,7 +32,7 @@ func (r *run) decide(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	if s.CurrentState == workflow.Refining {
-		return r.reply(s, reply.Short, words.GrantNote(grant)+words.Message(s))
+		return r.reply(s, reply.Short, words.GrantNote(s.Language, grant)+words.Message(s))
 	}
 	out, err := r.reply(s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+words.Message(s))
 	if a := s.Record(from.ID).Artifact; out != nil && a != nil {
@@ -95,7 +96,7 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 		if out.Gate == nil {
 			out.Gate = reply.NewGateView(s)
 		}
-		out.Gate.Silence = why.Why
+		out.Gate.Silence = why.Why.In(s.Language)
 	}
 	return out, err
 }
@@ -122,35 +123,35 @@ func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, 
 		return workflow.Grant{}, err
 	}
 	g, err := r.granted(s, bound, Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback})
-	g.Note = note
+	g.Note = note.In(s.Language)
 	return g, err
 }
 
 // asked puts the question to the person where the call can and the policy wants it. It
 // returns their decision; or nil, and why no person has seen the question, where the call's
 // own word is next.
-func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (answer *Response, note string, err error) {
+func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (answer *Response, note lang.Text, err error) {
 	if !gate.Asks(s, word) {
-		return nil, "", nil
+		return nil, note, nil
 	}
 	a, err := r.ask(ctx, s, gate.Ask(s))
 	switch {
 	case err != nil:
-		return nil, "", err
+		return nil, note, err
 	case a.Decision != "":
-		if why := gate.NeedsWords(s, a.Decision, a.Feedback); why != "" {
-			return nil, "", &silence{Silence{Why: words.NoWords(why)}}
+		if why := gate.NeedsWords(s, a.Decision, a.Feedback); !why.Empty() {
+			return nil, note, &silence{Silence{Why: words.NoWords(why)}}
 		}
-		return &a, "", nil
+		return &a, note, nil
 	case !a.Silence.Unasked, word.Via == "", !word.Given: // the last left the decision to a form that nobody saw
-		return nil, "", &silence{a.Silence}
+		return nil, note, &silence{a.Silence}
 	}
 	return nil, a.Silence.Why, nil
 }
 
 // leave returns the decision to take a session away from where it stands: it undoes what
 // a person has decided, so that under a strict policy the person takes it themselves.
-func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decision, label string) (*workflow.Grant, error) {
+func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decision, label lang.Text) (*workflow.Grant, error) {
 	policy := gate.LeavingPolicy(s)
 	a := Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
 	bound := gate.Bind(s)

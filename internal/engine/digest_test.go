@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -34,7 +35,7 @@ func TestDigestFitsTheScreen(t *testing.T) {
 		for _, many := range []int{1, 2, 7, 30} {
 			t.Run(fmt.Sprint(name, many), func(t *testing.T) {
 				b := newBench(t)
-				person := &answers{Response: engine.Response{Silence: engine.Silence{Why: "not now"}}}
+				person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("not now")}}}
 				forms := func(r engine.Request) engine.Request {
 					r.Ask, r.Forms = person, true
 					return r

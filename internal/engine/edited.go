@@ -31,9 +31,10 @@ func (q *Request) notStale(p *project.Project, s *standing.Standing) error {
 
 // sameAsBefore says so where a submission is word for word the stage's document of the round
 // before, so that the person who decides on it knows.
-func sameAsBefore(rec *workflow.Record, sub *submission) []string {
+func sameAsBefore(s *standing.Standing, sub *submission) []string {
+	rec := s.Current()
 	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
 		return nil
 	}
-	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale)}
+	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale).In(s.Language)}
 }

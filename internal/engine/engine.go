@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -80,6 +81,8 @@ type Options struct {
 	Personas Personas
 	// Names are what the faces call their tool of decisions and the program.
 	Names Names
+	// Language is the one of callers whose project and objective name none.
+	Language lang.Language
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string
@@ -94,6 +97,7 @@ type Engine struct {
 	typedBy  TypedDecisions
 	personas Personas
 	names    Names
+	spoken   lang.Language
 	now      func() time.Time
 	newID    func() string
 	log      *slog.Logger
@@ -108,7 +112,7 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{projects: o.Projects, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, names: o.Names, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{projects: o.Projects, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, names: o.Names, spoken: o.Language, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.projects == nil {
 		e.projects = project.New(project.Options{})
 	}
@@ -123,6 +127,20 @@ func New(o Options) *Engine {
 	}
 	e.born = e.Now()
 	return e
+}
+
+// language returns the one for a person who has written a text in a project, which may be nil.
+func (e *Engine) language(p *project.Project, written string) lang.Language {
+	setting := lang.Auto
+	if p != nil {
+		setting = p.Config.Language
+	}
+	return lang.Choose(setting, written, e.spoken)
+}
+
+// documentLanguage is the same for the documents of a run.
+func (e *Engine) documentLanguage(p *project.Project, written string) lang.Language {
+	return lang.Choose(p.Config.DocumentLanguage, written, e.language(p, written))
 }
 
 // Projects finds and opens the projects that the engine works in.

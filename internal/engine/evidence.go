@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -29,23 +30,23 @@ func (v *verifier) evidence(ctx context.Context, tell func(Notice), s *standing.
 		seen := *e // of the time when the work was handed in, compared with the present configuration
 		seen.Notes = nil
 		if allowed := v.permitsVerify(kept); allowed != nil {
-			seen.Notes = v.scriptNotes(kept, *allowed)
+			seen.Notes = v.scriptNotes(s.Language, kept, *allowed)
 		}
-		return differing(&seen, kept)
+		return differing(s.Language, &seen, kept)
 	}
-	return differing(v.verify(ctx, tell, kept), kept)
+	return differing(s.Language, v.verify(ctx, s.Language, tell, kept), kept)
 }
 
 // verify runs a command, if the person has allowed it here.
-func (v *verifier) verify(ctx context.Context, tell func(Notice), kept workflow.VerifyCommand) *workflow.Evidence {
+func (v *verifier) verify(ctx context.Context, l lang.Language, tell func(Notice), kept workflow.VerifyCommand) *workflow.Evidence {
 	allowed := v.permitsVerify(kept)
 	if allowed == nil {
-		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: v.Now(), NotRun: v.notAllowed(kept)}
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: v.Now(), NotRun: v.notAllowed(kept).In(l)}
 	}
-	notes := v.scriptNotes(kept, *allowed)
+	notes := v.scriptNotes(l, kept, *allowed)
 	v.bindVerify(ctx, kept, *allowed)
 	timeout := v.project.Config.VerifyTimeout
-	defer v.telling(ctx, tell, "running `"+words.Clip(kept.Command, 120)+"`", timeout)()
+	defer v.telling(ctx, l, tell, l.Say("running `%s`", words.Clip(kept.Command, 120)), timeout)()
 	e := verify.Run(ctx, v.project.Dir.Path(), kept.Command, v.now, verify.Limits{Timeout: timeout, Tail: v.project.Config.VerifyOutput})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
@@ -53,14 +54,14 @@ func (v *verifier) verify(ctx context.Context, tell func(Notice), kept workflow.
 
 // differing adds to the evidence how the configuration differs from the session's command,
 // which is an objection until the person has accepted it.
-func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
+func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
 	e.Changed, e.ChangedTo = "", nil
 	switch {
 	case kept.Instead == nil:
 	case kept.Accepted:
-		e.Notes = append(e.Notes, words.Accepted(*kept.Instead))
+		e.Notes = append(e.Notes, words.Accepted(*kept.Instead).In(l))
 	default:
-		e.Changed, e.ChangedTo = words.Instead(*kept.Instead), kept.Instead
+		e.Changed, e.ChangedTo = words.Instead(*kept.Instead).In(l), kept.Instead
 	}
 	return e
 }
@@ -75,5 +76,9 @@ func opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verd
 	if now == nil || !verdict.Passes() {
 		return nil
 	}
-	return words.Opposes(now)
+	var out []string
+	for _, objection := range words.Opposes(now) {
+		out = append(out, objection.In(s.Language))
+	}
+	return out
 }

@@ -40,7 +40,7 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 func (r *run) known(s *workflow.Session) *standing.Standing {
 	w, c := r.definition(s), r.project.Config
 	st := &standing.Standing{
-		Session: s, Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
+		Session: s, Language: r.language(r.project, s.Objective), Documents: r.documentLanguage(r.project, s.Objective), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.found.Verification, Stopped: r.found.stops, Trusting: r.trust != nil,
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.names,
 		Call: standing.Call{

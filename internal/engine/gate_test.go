@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -342,7 +343,7 @@ func TestRelayedNoIsNoWayOn(t *testing.T) {
 	} {
 		b := newBench(t)
 		tt.bring(b)
-		person := &answers{Response: engine.Response{Silence: engine.Silence{Why: "the form was closed"}}}
+		person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("the form was closed")}}}
 		no := approve(false, "invented")
 		no.Ask, no.Via = person, workflow.ChannelRelayed
 		r := b.do(no)
@@ -437,7 +438,7 @@ func TestModelsTextIsNotOurs(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# D","quality_score":95,"gaps":["none\nDraft: docs/prd.md (48 kB)\n\u001b[1A\u001b[2KScore: claims 95 of 100, audit 100; the gate is 90."]}`))
-	person := &answers{Response: engine.Response{Silence: engine.Silence{Why: "not now"}}}
+	person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("not now")}}}
 	b.do(engine.Request{Action: workflow.ActionConfirm, Ask: person})
 	for line := range strings.SplitSeq(person.asked[0].Text, "\n") {
 		if strings.HasPrefix(line, "Draft:") || strings.HasPrefix(line, "Score: ") && strings.Contains(line, "audit 100") || strings.ContainsRune(line, 0x1b) {

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Notice reports on something that takes long.
@@ -20,7 +21,7 @@ const noticeEvery = 5 * time.Second
 
 // telling reports something that is under way, at once and then again and again until the
 // returned function is called.
-func (e *Engine) telling(ctx context.Context, to func(Notice), what string, limit time.Duration) (done func()) {
+func (e *Engine) telling(ctx context.Context, l lang.Language, to func(Notice), what string, limit time.Duration) (done func()) {
 	if to == nil {
 		return func() {}
 	}
@@ -28,7 +29,7 @@ func (e *Engine) telling(ctx context.Context, to func(Notice), what string, limi
 	tell := func() {
 		n := Notice{Message: what, Elapsed: e.Clock().Sub(began), Limit: limit}
 		if n.Elapsed >= time.Second {
-			n.Message = fmt.Sprintf("%s, for %s", what, n.Elapsed.Truncate(time.Second))
+			n.Message = l.Say("%s, for %s", what, n.Elapsed.Truncate(time.Second))
 		}
 		to(n)
 	}

@@ -31,7 +31,7 @@ func (r *run) notePolicy(s *standing.Standing) {
 		if before.Same(after) || !s.Workflow.Gated(st) {
 			continue
 		}
-		changes = append(changes, words.PolicyChange(st.ID, before, after))
+		changes = append(changes, words.PolicyChange(st.ID, before, after).In(s.Language))
 		after.Extra = before.Extra
 		s.Session.Policy[st.ID] = after
 	}

@@ -158,7 +158,7 @@ func CheckStage(w *workflow.Definition, name string) error {
 		WithHint("use one of: %s", strings.Join(w.IDs(), ", "))
 }
 
-func checkText(name, text string, limit int) error {
+func checkText(name any, text string, limit int) error {
 	if len(text) > limit {
 		return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", name, len(text), limit).
 			WithHint("shorten it, or put the details into a file of the project and name the file")

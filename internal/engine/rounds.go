@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -89,7 +90,7 @@ func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.
 
 // gapsFor lists the gaps that the next round should close: the submission's own and, below the
 // gate, what the server finds missing.
-func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []string {
+func gapsFor(l lang.Language, st workflow.Stage, a score.Assessment, event workflow.Event) []string {
 	gaps := slices.Clone(a.Gaps)
 	switch {
 	case event == workflow.EventPlanned:
@@ -100,5 +101,5 @@ func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []stri
 	if a.ScoreNote != "" {
 		gaps = append(gaps, a.ScoreNote)
 	}
-	return append(append(gaps, words.StateScore(score.EstimateMax)), a.Missing...)
+	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), a.Missing...)
 }

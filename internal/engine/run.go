@@ -56,4 +56,4 @@ type finding struct {
 // silence is the error of a question that brought no decision.
 type silence struct{ Silence }
 
-func (s *silence) Error() string { return "no decision was taken: " + s.Why }
+func (s *silence) Error() string { return "no decision was taken: " + s.Why.String() }

@@ -51,7 +51,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
-	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
+	message := words.List{Language: e.language(p, ""), Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
 	changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
 	for _, s := range page.Sessions {
 		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)

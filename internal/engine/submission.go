@@ -2,10 +2,10 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -69,9 +69,9 @@ func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workf
 		}
 	}
 	if st.Gate == workflow.GateVerdict && sub.assessment.Verdict == "" {
-		problem := "the submission states no verdict"
+		problem := lang.T("the submission states no verdict")
 		if stated := sub.assessment.StatedVerdict; stated != "" {
-			problem = fmt.Sprintf("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
+			problem = lang.T("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
 		}
 		return nil, fault.New(fault.InvalidArgument, "%s", problem).
 			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)

@@ -40,7 +40,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.assessment.Resolved), kept) + words.EditsNote(sub.edits)
+	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.assessment.Resolved), kept) + words.EditsNote(s.Language, sub.edits)
 	out, err := r.reply(s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
@@ -109,7 +109,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 			return "", err
 		}
 	}
-	unchanged := sameAsBefore(rec, sub)
+	unchanged := sameAsBefore(s, sub)
 	if err := r.keep(ctx, tx, s, rec, sub); err != nil {
 		return "", err
 	}
@@ -123,14 +123,14 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		reading.Audited = &sub.audit.Score
 	}
 	event := s.Workflow.Outcome(st, first, reading)
-	rec.Gaps = append(unchanged, gapsFor(st, a, event)...)
+	rec.Gaps = append(unchanged, gapsFor(s.Language, st, a, event)...)
 	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
-		rec.Gaps = append(rec.Gaps, words.AuditGaps(sub.audit)...)
+		rec.Gaps = append(rec.Gaps, words.AuditGaps(s.Language, sub.audit)...)
 	}
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
 		for _, q := range rec.Questions {
-			rec.Gaps = append(rec.Gaps, words.OpenQuestion(q))
+			rec.Gaps = append(rec.Gaps, words.OpenQuestion(q).In(s.Language))
 		}
 		rec.Questions = nil
 	}
@@ -149,7 +149,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.sources(r.project, s), Kept: sub.edits, Evidence: words.HistoryEvidence(rec.Evidence),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.sources(r.project, s), Kept: sub.edits, Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
 	}); err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workf
 		return g, false, nil
 	}
 	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.word().Decision()}
-	needsWords := gate.NeedsWords(s, a.Decision, "") != ""
+	needsWords := !gate.NeedsWords(s, a.Decision, "").Empty()
 	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {

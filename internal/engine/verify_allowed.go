@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -39,7 +40,7 @@ func (v *verifier) permitsVerify(kept workflow.VerifyCommand) *trust.Allowance {
 }
 
 // notAllowed says why a command may not run here, and how to allow it.
-func (v *verifier) notAllowed(kept workflow.VerifyCommand) string {
+func (v *verifier) notAllowed(kept workflow.VerifyCommand) lang.Text {
 	if v.trust == nil {
 		return words.NotAllowed(v.names)
 	}
@@ -76,17 +77,20 @@ func (v *verifier) bindVerify(ctx context.Context, kept workflow.VerifyCommand, 
 }
 
 // scriptNotes names the files of a command that have changed since it was allowed.
-func (v *verifier) scriptNotes(kept workflow.VerifyCommand, a trust.Allowance) []string {
+func (v *verifier) scriptNotes(l lang.Language, kept workflow.VerifyCommand, a trust.Allowance) (notes []string) {
 	changes := v.have().Changed(trust.Scripts(v.project.Dir, kept.Command), kept.Command, a)
-	texts := make([]string, len(changes))
+	texts := make([]lang.Text, len(changes))
 	for i, c := range changes {
 		texts[i] = scriptText(c)
 	}
-	return words.Scripts(texts, v.names)
+	for _, note := range words.Scripts(texts, v.names) {
+		notes = append(notes, note.In(l))
+	}
+	return notes
 }
 
 // scriptText says how a file that a command names differs from the one that was allowed.
-func scriptText(c trust.ScriptChange) string {
+func scriptText(c trust.ScriptChange) lang.Text {
 	state := map[trust.ScriptState]words.ScriptState{
 		trust.ScriptNew: words.ScriptNew, trust.ScriptChanged: words.ScriptChanged, trust.ScriptGone: words.ScriptGone, trust.ScriptBack: words.ScriptBack,
 	}[c.State]

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -41,7 +42,7 @@ func TestPlanText(t *testing.T) {
 			"`make` (the project's file) → `make all` (your own file); the configuration names `true` instead, and `make all` (your own file) still counts"},
 		{[]verify.Change{{Before: person, After: variable}}, "`make all` (your own file) → `true` (a variable)"},
 	} {
-		if got := planText(verify.Plan{Changes: tt.changes}); got != tt.want {
+		if got := planText(lang.English, verify.Plan{Changes: tt.changes}); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
 		}
 	}
@@ -62,7 +63,7 @@ func TestScriptText(t *testing.T) {
 		{trust.ScriptBack, at, "check.sh is back since you allowed it to be gone on 2026-01-02"},
 	} {
 		c := trust.ScriptChange{Allowance: trust.Allowance{Text: "check.sh"}, State: tt.state, Since: tt.since}
-		if got := scriptText(c); got != tt.want {
+		if got := scriptText(c).String(); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

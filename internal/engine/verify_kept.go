@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -74,7 +74,7 @@ func (r *run) noteVerify(s *standing.Standing) {
 	var news []string
 	stages, plans := map[string][]string{}, r.verifier(r.project).plans(s)
 	for _, stage := range verifiable(s.Workflow) {
-		text := planText(plans[stage])
+		text := planText(s.Language, plans[stage])
 		if text == "" {
 			continue
 		}
@@ -85,10 +85,10 @@ func (r *run) noteVerify(s *standing.Standing) {
 		next[stage] = plans[stage].Keep
 	}
 	for i, text := range news {
-		news[i] = fmt.Sprintf("verify of %s: %s", strings.Join(stages[text], ", "), text)
+		news[i] = s.Say("verify of %s: %s", strings.Join(stages[text], ", "), text)
 	}
 	if edited {
-		news = append(news, "verify: the session file was edited, and the commands of its history count")
+		news = append(news, s.Say("verify: the session file was edited, and the commands of its history count"))
 	}
 	if len(news) == 0 {
 		return
@@ -120,10 +120,10 @@ func acceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyComm
 }
 
 // planText says how a session's verify command changes; "" if it does not.
-func planText(p verify.Plan) string {
+func planText(l lang.Language, p verify.Plan) string {
 	steps := make([]string, len(p.Changes))
 	for i, c := range p.Changes {
-		steps[i] = words.VerifyChange(c.Before, c.After)
+		steps[i] = words.VerifyChange(c.Before, c.After).In(l)
 	}
 	return strings.Join(steps, "; ")
 }

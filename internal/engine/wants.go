@@ -2,12 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -39,7 +39,7 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 		return "", nil, err
 	}
 	defer p.Close()
-	w := wanted{Engine: e, p: p, have: e.permits(p)}
+	w := wanted{Engine: e, l: e.language(p, ""), p: p, have: e.permits(p)}
 	for _, stage := range p.Config.Verified() {
 		if command := p.Config.Verify[stage]; command != "" {
 			w.command(command, p.Config.VerifyBy[stage], string(stage))
@@ -51,7 +51,7 @@ func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
 		return "", nil, err
 	}
 	for _, source := range p.Config.OwnSources {
-		w.add(trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindSource, Text: source}, "agents and workflows")
+		w.add(trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindSource, Text: source}, w.l.Say("agents and workflows"))
 	}
 	return p.Dir.Path(), w.list, nil
 }
@@ -73,7 +73,7 @@ func (w *wanted) brought() error {
 			continue
 		}
 		if own.By == workflow.SetByProject {
-			w.add(workflowAllowance(w.p, own), own.Definition.Description).Note = "its stages: " + gatesText(own.Definition)
+			w.add(workflowAllowance(w.p, own), w.l.Word(own.Definition.Description)).Note = w.l.Say("its stages: %s", gatesText(own.Definition))
 		}
 		for _, st := range own.Definition.Stages {
 			if seen[audit.FileName(st)] {
@@ -111,6 +111,7 @@ func (e *Engine) Allow(ctx context.Context, w Want) error {
 // wanted collects the list of Wants.
 type wanted struct {
 	*Engine
+	l    lang.Language
 	p    *project.Project
 	have permits
 	list []Want
@@ -180,10 +181,10 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 	if next := *kept.Instead; next != "" && w.have().Command(next, by) != nil {
 		want := w.command(next, by, "")
 		want.Allowed = false
-		want.Note = fmt.Sprintf("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
+		want.Note = w.l.Say("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
 	}
 	if w.have().Command(kept.Command, kept.SetBy) == nil {
-		w.command(kept.Command, kept.SetBy, string(stage)+" of the run "+s.TaskName)
+		w.command(kept.Command, kept.SetBy, w.l.Say("%s of the run %s", stage, s.TaskName))
 	}
 }
 
@@ -196,7 +197,7 @@ func (w *wanted) scripts() {
 		by := w.have().Command(want.Text, want.SetBy)
 		for _, c := range w.have().Changed(trust.Scripts(w.p.Dir, want.Text), want.Text, *by) {
 			script := w.add(c.Allowance, want.Text)
-			script.Allowed, script.Note = false, scriptText(c)
+			script.Allowed, script.Note = false, scriptText(c).In(w.l)
 		}
 	}
 }

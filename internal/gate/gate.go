@@ -3,6 +3,7 @@ package gate
 import (
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -86,7 +87,7 @@ func Asks(s *standing.Standing, w Word) bool {
 
 // OwnWord refuses a decision that the call itself states where its word does not count. note
 // says why no person has seen the question.
-func OwnWord(s *standing.Standing, w Word, note string) error {
+func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 	switch {
 	case s.Policy.Gate == workflow.GateStrict && !w.Via.Personal():
 		return words.NotPersonal(s, w.Via, note)
@@ -100,17 +101,17 @@ func OwnWord(s *standing.Standing, w Word, note string) error {
 	return nil
 }
 
-// NeedsWords says why a decision needs words of the person and has none; "" where it does not.
-func NeedsWords(s *standing.Standing, d workflow.Decision, given string) string {
+// NeedsWords says why a decision needs words of the person and has none; empty where it does not.
+func NeedsWords(s *standing.Standing, d workflow.Decision, given string) lang.Text {
 	if !blank(given) || !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()) {
-		return ""
+		return lang.Text{}
 	}
 	return words.NeedsWords(s.Blocked())
 }
 
 // Granted is the record of a decision at a gate, if the gate accepts it.
 func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
-	if why := NeedsWords(s, g.Decision, g.Feedback); why != "" {
+	if why := NeedsWords(s, g.Decision, g.Feedback); !why.Empty() {
 		return g, words.WithoutWords(why)
 	}
 	if g.Decision == workflow.DecisionChanges {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -142,7 +143,7 @@ func TestOwnWord(t *testing.T) {
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.Gate, s.Call = tt.mode, tt.call
-		err := gate.OwnWord(s, tt.word, "nobody saw it")
+		err := gate.OwnWord(s, tt.word, lang.T("nobody saw it"))
 		if !refused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 			continue

@@ -6,6 +6,7 @@ package gate
 import (
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -15,6 +16,8 @@ import (
 type Question struct {
 	// Bound is what the answer is good for; an answer to another question decides nothing.
 	Bound
+	// Language is the one that the person is asked in.
+	Language lang.Language
 	TaskName string
 	Cwd      string
 	// Title is a line that says at which stage the session is.
@@ -36,7 +39,7 @@ type Question struct {
 }
 
 // DraftLine names the document, for people, with its size where a form has room for it.
-func (q Question) DraftLine() string { return words.DraftLine(q.Draft, q.Size) }
+func (q Question) DraftLine() string { return words.DraftLine(q.Language, q.Draft, q.Size) }
 
 // Bound says which point of which session an answer is for.
 type Bound struct {
@@ -80,7 +83,7 @@ type Response struct {
 // Silence says why there is no decision. It continues the words "no decision was taken: ".
 type Silence struct {
 	// Why is for people; empty where there is a decision.
-	Why string
+	Why lang.Text
 	// Unasked is true where no person has seen the question, so that another channel may
 	// decide. Where a person has seen it, their silence is theirs.
 	Unasked bool
@@ -91,7 +94,7 @@ type Silence struct {
 // Ask is the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {
 	q := Question{
-		Bound: Bind(s), TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
+		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
 		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout,
 	}
 	if doc := s.Waiting(); doc != nil {
@@ -101,12 +104,12 @@ func Ask(s *standing.Standing) Question {
 }
 
 // Leave is the question whether a session leaves where it is, with a reason that the call gives.
-func Leave(s *standing.Standing, d workflow.Decision, label, reason string) Question {
+func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason string) Question {
 	q := Ask(s)
-	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label}}
-	q.Lead, q.Worst = words.Leaving(label, reason, s.Call.Forms)
+	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
+	q.Lead, q.Worst = words.Leaving(s.Language, label, reason, s.Call.Forms)
 	if s.Call.Forms && !blank(reason) {
-		q.Text = words.ItsWords(reason) + q.Text
+		q.Text = words.ItsWords(s.Language, reason) + q.Text
 	}
 	if d == workflow.DecisionReopen {
 		q.Target = workflow.StageID(s.Call.Stage)

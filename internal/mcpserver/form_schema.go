@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -59,25 +60,25 @@ func styleOf(ctx context.Context) formStyle {
 // columns of a field's title and one line of its description, each cut: the decision, its
 // worst consequence and the draft come first.
 func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
-	lines := []string{q.Lead, cmp.Or(longEnds(q.Questions), q.Worst)}
+	lines := []string{q.Lead, cmp.Or(longEnds(q.Language, q.Questions), q.Worst)}
 	if q.Draft != "" {
 		lines = append(lines, q.DraftLine())
 	}
-	lines = append(lines, "", fmt.Sprintf("Task “%s” · %s", q.TaskName, q.Title))
+	lines = append(lines, "", q.Language.Say("Task “%s” · %s", q.TaskName, q.Title))
 	if q.Text != "" {
 		lines = append(lines, q.Text)
 	}
 	if len(q.Questions) > 0 {
-		lines = append(lines, "", "The assistant asks:")
+		lines = append(lines, "", q.Language.Say("The assistant asks:"))
 	}
 	for i, question := range q.Questions {
 		lines = append(lines, fmt.Sprintf("%d. “%s”", i+1, visible.Line(question.Question)))
 		if question.Context != "" {
-			lines = append(lines, "   why: “"+visible.Line(question.Context)+"”")
+			lines = append(lines, q.Language.Say("   why: “%s”", visible.Line(question.Context)))
 		}
 	}
 	if len(q.Choices) > 0 {
-		lines = append(lines, "", "Declining or closing the form decides nothing.")
+		lines = append(lines, "", q.Language.Say("Declining or closing the form decides nothing."))
 	}
 	p := mcp.ElicitationParams{Message: clipRunes(visible.Text(strings.Join(lines, "\n")), maxFormText)}
 	if len(q.Questions) > 0 {
@@ -108,14 +109,14 @@ func (f formStyle) decisionSchema(q engine.Question) map[string]any {
 		values, labels = append(values, choice.Value()), append(labels, visible.Line(choice.Label))
 	}
 	if q.Draft != "" {
-		values, labels = append(values, viewFirst), append(labels, "View the document first")
+		values, labels = append(values, viewFirst), append(labels, q.Language.Say("View the document first"))
 	}
-	values, labels = append(values, notNow), append(labels, "Not now: leave it as it is")
+	values, labels = append(values, notNow), append(labels, q.Language.Say("Not now: leave it as it is"))
 	return map[string]any{
 		"type": "object",
 		"properties": map[string]any{
-			"decision": f.choose(map[string]any{"type": "string", "title": "Your decision", "description": "Accept sends it. Decline and Esc decide nothing."}, values, labels),
-			"feedback": map[string]any{"type": "string", "title": "Feedback", "description": "what to change, or why, in your own words", "maxLength": engine.MaxFeedback / 4},
+			"decision": f.choose(map[string]any{"type": "string", "title": q.Language.Say("Your decision"), "description": q.Language.Say("Accept sends it. Decline and Esc decide nothing.")}, values, labels),
+			"feedback": map[string]any{"type": "string", "title": q.Language.Say("Feedback"), "description": q.Language.Say("what to change, or why, in your own words"), "maxLength": engine.MaxFeedback / 4},
 		},
 		"required": []string{"decision"},
 	}
@@ -124,7 +125,7 @@ func (f formStyle) decisionSchema(q engine.Question) map[string]any {
 func (f formStyle) answerSchema(q engine.Question) map[string]any {
 	fields := map[string]any{}
 	for i, question := range q.Questions {
-		title := fmt.Sprintf("%d of %d", i+1, len(q.Questions))
+		title := q.Language.Say("%d of %d", i+1, len(q.Questions))
 		field := map[string]any{"type": "string", "title": title, "description": clipRunes(visible.Line(question.Question), maxFormTitle)}
 		fields[answerField(i)] = field
 		if len(question.Options) < 2 {
@@ -135,16 +136,16 @@ func (f formStyle) answerSchema(q engine.Question) map[string]any {
 		for j, text := range question.Options {
 			values, labels = append(values, option(j)), append(labels, visible.Line(text))
 		}
-		f.choose(field, append(values, other), append(labels, "Something else: write it below"))
-		fields[otherField(i)] = map[string]any{"type": "string", "title": title + ", in your words", "description": "instead of an answer above, or in addition to it", "maxLength": engine.MaxAnswer / 4}
+		f.choose(field, append(values, other), append(labels, q.Language.Say("Something else: write it below")))
+		fields[otherField(i)] = map[string]any{"type": "string", "title": q.Language.Say("%s, in your words", title), "description": q.Language.Say("instead of an answer above, or in addition to it"), "maxLength": engine.MaxAnswer / 4}
 	}
 	return map[string]any{"type": "object", "properties": fields}
 }
 
 // longEnds returns the ends of the questions that a host may cut, as far as one line has room
 // for them; "" where there are none. A question has to be read to its end before it is answered.
-func longEnds(questions []workflow.Question) string {
-	line := "Long questions end:"
+func longEnds(l lang.Language, questions []workflow.Question) string {
+	line := l.Say("Long questions end:")
 	before := line
 	for i, question := range questions {
 		text := visible.Line(question.Question)

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -64,7 +64,7 @@ func newForms(now func() time.Time) *forms {
 }
 
 // add remembers a form and returns its state; "" and the reason where it must not be sent.
-func (f *forms) add(n form) (state, why string) {
+func (f *forms) add(n form) (state string, why lang.Text) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.asked = f.now()
@@ -75,7 +75,7 @@ func (f *forms) add(n form) (state, why string) {
 			delete(f.open, state)
 			continue
 		case other.bound == n.bound && other.cwd == n.cwd && other.held:
-			return "", "a form with this question is open already"
+			return "", lang.T("a form with this question is open already")
 		}
 		if other.held {
 			if other.client == n.client {
@@ -86,14 +86,14 @@ func (f *forms) add(n form) (state, why string) {
 		}
 	}
 	if n.held && held >= maxForms {
-		return "", "too many forms are open at once"
+		return "", lang.T("too many forms are open at once")
 	}
 	if len(f.open) >= maxRemembered && oldest != "" {
 		delete(f.open, oldest)
 	}
 	state = statePrefix + rand.Text()
 	f.open[state] = &n
-	return state, ""
+	return state, why
 }
 
 // take returns the form that a client was sent with a state, once; nil for one that was never
@@ -205,7 +205,7 @@ func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response
 	if f := c.answered; f != nil {
 		c.answered = nil
 		if f.bound != q.Bound || f.cwd != q.Cwd {
-			return silence("the session or its draft changed while the form was open, so the answer was not used", false), nil
+			return silence(lang.T("the session or its draft changed while the form was open, so the answer was not used"), false), nil
 		}
 		return c.read(f, q), nil
 	}
@@ -217,7 +217,7 @@ func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response
 	return engine.Response{}, engine.ErrAsked
 }
 
-func silence(why string, unasked bool) engine.Response {
+func silence(why lang.Text, unasked bool) engine.Response {
 	return engine.Response{Silence: engine.Silence{Why: why, Unasked: unasked}}
 }
 
@@ -227,25 +227,25 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 	took := c.forms.now().Sub(f.asked)
 	switch {
 	case c.answer == nil && took >= f.limit:
-		return silence(fmt.Sprintf("the form was not answered within %v", f.limit), false)
+		return silence(lang.T("the form was not answered within %v", f.limit), false)
 	case took >= f.limit:
-		return silence(fmt.Sprintf("the form was answered after its %v were over", f.limit), false)
+		return silence(lang.T("the form was answered after its %v were over", f.limit), false)
 	case c.answer == nil && took >= humanTime:
-		return silence("the host gave no answer to the form", false)
+		return silence(lang.T("the host gave no answer to the form"), false)
 	case c.answer == nil:
 		c.forms.setSilent(c.client, true)
-		return silence("the host could not show the form", true)
+		return silence(lang.T("the host could not show the form"), true)
 	case took < humanTime:
 		c.forms.setSilent(c.client, true)
-		return silence(fmt.Sprintf("the host answered the form by itself, in %d ms", took.Milliseconds()), true)
+		return silence(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), true)
 	}
 	c.forms.setSilent(c.client, false)
 	switch c.answer.Action {
 	case mcp.ElicitationResponseActionAccept:
 	case mcp.ElicitationResponseActionDecline:
-		return silence("the form was declined", false)
+		return silence(lang.T("the form was declined"), false)
 	default:
-		return silence("the form was closed", false)
+		return silence(lang.T("the form was closed"), false)
 	}
 	content, _ := c.answer.Content.(map[string]any)
 	a := engine.Response{Channel: workflow.ChannelElicited, Took: took}
@@ -259,18 +259,18 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 		if len(a.Answers) > 0 {
 			return a
 		}
-		return silence("the form came back empty", false)
+		return silence(lang.T("the form came back empty"), false)
 	}
 	decision, _ := content["decision"].(string)
 	switch decision {
 	case notNow:
-		return silence("not now", false)
+		return silence(lang.T("not now"), false)
 	case viewFirst:
-		return engine.Response{Silence: engine.Silence{Why: "the document is to be read first", View: true}}
+		return engine.Response{Silence: engine.Silence{Why: lang.T("the document is to be read first"), View: true}}
 	}
 	i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == decision })
 	if i < 0 {
-		return silence("the form came back without a decision", false)
+		return silence(lang.T("the form came back without a decision"), false)
 	}
 	a.Decision = q.Choices[i].Decision
 	a.Feedback, _ = content["feedback"].(string)

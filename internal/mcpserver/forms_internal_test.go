@@ -34,7 +34,7 @@ func FuzzFormAnswer(f *testing.F) {
 		}
 		got := c.read(&form{asked: asked, limit: time.Minute}, q)
 		decided := got.Decision != "" || got.Answers != nil
-		if decided == (got.Silence.Why != "") {
+		if decided == (!got.Silence.Why.Empty()) {
 			t.Fatalf("%s: %+v", text, got)
 		}
 		if decided && (answer.Action != "accept" || tookMS < 1000 || tookMS >= 60000) {

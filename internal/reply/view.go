@@ -113,7 +113,7 @@ func waiting(s *standing.Standing) *Document {
 	switch {
 	case doc == nil:
 	case doc.Path == s.SessionFile:
-		doc.Summary = words.OldDraft(s.CurrentStage)
+		doc.Summary = words.OldDraft(s.CurrentStage).In(s.Language)
 	default:
 		doc.Summary = words.Clip(doc.Summary, 120)
 	}
@@ -192,7 +192,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 			if e := s.Record(id).Evidence; e.Failed() {
 				tail = lastBytes(e.Tail, shownTail)
 			}
-			out.Findings = append(out.Findings, words.JudgedFindings(id, s.Record(id), tail)...)
+			out.Findings = append(out.Findings, words.JudgedFindings(s.Language, id, s.Record(id), tail)...)
 			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Held() {
 				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
@@ -213,7 +213,7 @@ func earlier(s *standing.Standing, st workflow.Stage) []Document {
 	var out []Document
 	for _, before := range s.Workflow.Stages {
 		if scope := s.Record(before.ID).ApprovedScope; scope != nil {
-			out = append(out, Document{Stage: before.ID, Path: scope.FilePath, Summary: "the approved scope", Size: scope.Size})
+			out = append(out, Document{Stage: before.ID, Path: scope.FilePath, Summary: s.Say("the approved scope"), Size: scope.Size})
 		}
 		if before.ID == st.ID {
 			break

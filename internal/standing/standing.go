@@ -8,12 +8,17 @@ package standing
 import (
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Standing is a session with every fact about it at one moment.
 type Standing struct {
 	*workflow.Session
+	// Language is the one that the session's person is spoken to in, Documents that of its
+	// documents.
+	lang.Language
+	Documents lang.Language
 	// Workflow is the session's definition with the settings in force, and Stage its current
 	// stage.
 	Workflow *workflow.Definition

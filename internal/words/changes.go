@@ -1,7 +1,6 @@
 package words
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -9,23 +8,17 @@ import (
 )
 
 // changed says how the current document differs from that of an earlier round.
-func changed(c *standing.Changes) string {
-	if c == nil {
-		return ""
-	}
-	return fmt.Sprintf("Changed since round %d: %s.", c.Round, changesText(*c))
-}
-
-func changesText(c standing.Changes) string {
+func changed(s *standing.Standing) string {
+	c := s.Draft.Changes
 	switch {
+	case c == nil:
+		return ""
 	case c.Added+c.Removed == 0 && c.Same:
-		return "nothing, word for word"
+		return s.Say("Changed since round %d: nothing, word for word.", c.Round)
 	case c.Added+c.Removed == 0:
-		return "only the order of its lines"
-	}
-	text := fmt.Sprintf("%s added, %d removed", Count(c.Added, "line"), c.Removed)
-	if len(c.Sections) == 0 {
-		return text
+		return s.Say("Changed since round %d: only the order of its lines.", c.Round)
+	case len(c.Sections) == 0:
+		return s.Say("Changed since round %d: %s added, %d removed.", c.Round, s.Count(c.Added, "line"), c.Removed)
 	}
 	const most = 3
 	names, more := make([]string, min(len(c.Sections), most)), ""
@@ -33,7 +26,7 @@ func changesText(c standing.Changes) string {
 		names[i] = "“" + visible.Cut(plainMarks.Replace(visible.Line(c.Sections[i])), 32, "…") + "”"
 	}
 	if n := len(c.Sections) - most; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+		more = s.Say(" and %d more", n)
 	}
-	return text + ", in " + strings.Join(names, ", ") + more
+	return s.Say("Changed since round %d: %s added, %d removed, in %s.", c.Round, s.Count(c.Added, "line"), c.Removed, strings.Join(names, s.Say(", "))+more)
 }

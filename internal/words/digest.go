@@ -1,9 +1,9 @@
 package words
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -25,6 +25,7 @@ const (
 
 // digest is what a person needs for a decision, before they read the document itself.
 type digest struct {
+	lang.Language
 	lines []digestLine
 	lists []digestList
 }
@@ -144,7 +145,7 @@ func (d digest) with(way digestWay) string {
 		b.WriteString("\n" + list.title)
 		for i, item := range list.items {
 			if i == way.most && len(list.items) > way.most+1 {
-				fmt.Fprintf(&b, "\n- … and %d more", len(list.items)-i)
+				b.WriteString("\n- " + d.Say("… and %d more", len(list.items)-i))
 				break
 			}
 			columns, end := way.next, "…"

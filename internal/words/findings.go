@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -14,97 +15,99 @@ func Finding(f workflow.Finding) string {
 }
 
 // findingIDs names findings by id and severity.
-func findingIDs(findings []workflow.Finding) string {
+func findingIDs(l lang.Language, findings []workflow.Finding) string {
 	var ids []string
 	for _, f := range findings[:min(len(findings), 10)] {
 		ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
 	}
 	if more := len(findings) - len(ids); more > 0 {
-		ids = append(ids, fmt.Sprintf("and %d more", more))
+		ids = append(ids, l.Say("and %d more", more))
 	}
-	return strings.Join(ids, ", ")
+	return strings.Join(ids, l.Say(", "))
 }
 
 // Progress says the counts in words.
-func Progress(p *workflow.Progress) string {
+func Progress(l lang.Language, p *workflow.Progress) string {
 	if p == nil {
 		return ""
 	}
-	text := fmt.Sprintf("Findings since the last report: %d fixed, %d still open, %d withdrawn, %d new.", p.Fixed, p.Open, p.Withdrawn, p.New)
+	text := l.Say("Findings since the last report: %d fixed, %d still open, %d withdrawn, %d new.", p.Fixed, p.Open, p.Withdrawn, p.New)
 	if p.Unchanged {
-		text += " **No change since the last report**: the same findings, and no file of the project differs."
+		text += l.Say(" **No change since the last report**: the same findings, and no file of the project differs.")
 	}
 	return text
 }
 
 // AuditGaps are the findings of an audit that holds a document below its gate, as work.
-func AuditGaps(a *workflow.Audit) []string {
+func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	var out []string
 	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
 		line := ""
 		if f.Line > 0 {
-			line = fmt.Sprintf(" (line %d)", f.Line)
+			line = l.Say(" (line %d)", f.Line)
 		}
-		out = append(out, fmt.Sprintf("audit −%s: %s%s; %s", Points(f.Points), f.Problem, line, f.Fix))
+		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), f.Problem, line, f.Fix))
 	}
 	return out
 }
 
 // StateScore asks for a stated score; estimates end at most.
-func StateScore(most int) string {
-	return fmt.Sprintf(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, most)
+func StateScore(most int) lang.Text {
+	return lang.T(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, most)
 }
 
 // OpenQuestion is a question that was not put to the person in this round, as a gap.
-func OpenQuestion(q workflow.Question) string { return "open question: " + q.Question }
+func OpenQuestion(q workflow.Question) lang.Text { return lang.T("open question: %s", q.Question) }
 
 // SameAsBefore says that a submission repeats an earlier document: that of the round before, or
 // one from before a reopen.
-func SameAsBefore(reopened bool) string {
+func SameAsBefore(reopened bool) lang.Text {
 	if reopened {
-		return "word for word the document from before an earlier stage was reopened"
+		return lang.T("word for word the document from before an earlier stage was reopened")
 	}
-	return "word for word the document of the round before"
+	return lang.T("word for word the document of the round before")
 }
 
 // Opposes returns how the evidence contradicts a pass. A command that was not run proves
 // nothing, so it opposes a pass as well.
-func Opposes(e *workflow.Evidence) []string {
-	var out []string
+func Opposes(e *workflow.Evidence) []lang.Text {
+	var out []lang.Text
 	switch {
 	case e.NotRun != "":
-		out = append(out, "nothing shows it: the verify command "+Result(e))
+		out = append(out, lang.T("nothing shows it: the verify command %s", Result(e)))
 	case e.Failed():
-		out = append(out, "the verify command says no: "+Result(e))
+		out = append(out, lang.T("the verify command says no: %s", Result(e)))
 	}
 	if e.Changed != "" {
-		out = append(out, fmt.Sprintf("the verify command was changed during the run: %s; `%s` was checked with", e.Changed, Clip(e.Command, 120)))
+		out = append(out, lang.T("the verify command was changed during the run: %s; `%s` was checked with", e.Changed, Clip(e.Command, 120)))
 	}
 	return out
 }
 
 // Accepted says that the person has accepted a configured command in place of the kept one.
-func Accepted(command string) string { return Instead(command) + ", which you have accepted" }
+func Accepted(command string) lang.Text {
+	return lang.T("%s, which you have accepted", Instead(command))
+}
 
 // JudgedFindings are the objections of a stage that judged the work, as findings for its author.
-func JudgedFindings(judge workflow.StageID, rec *workflow.Record, tail string) []workflow.Finding {
+func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Record, tail string) []workflow.Finding {
 	out := workflow.OpenFindings(rec.Findings)
 	for _, row := range workflow.FailedCriteria(rec.Criteria) {
-		out = append(out, workflow.Finding{ID: row.ID, Severity: "critical", Problem: "criterion failed: " + row.Criterion + " " + row.Evidence})
+		out = append(out, workflow.Finding{ID: row.ID, Severity: "critical", Problem: l.Say("criterion failed: %s %s", row.Criterion, row.Evidence)})
 	}
 	if e := rec.Evidence; e.Failed() {
-		out = append(out, workflow.Finding{ID: "verify", Severity: "critical", Problem: Evidence(e) + "; its output ends: " + tail})
+		out = append(out, workflow.Finding{ID: "verify", Severity: "critical", Problem: l.Say("%s; its output ends: %s", Evidence(e), tail)})
 	}
 	if !rec.Doubted() {
 		return out
 	}
 	for i, objection := range rec.Objections {
-		out = append(out, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", judge, i+1), Severity: "major", Problem: "the report states a pass, but: " + objection})
+		out = append(out, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", judge, i+1), Severity: "major", Problem: l.Say("the report states a pass, but: %s", objection)})
 	}
 	return out
 }
 
 // OldDraft says where the document of a session of an older server is.
-func OldDraft(stage workflow.StageID) string {
-	return fmt.Sprintf("it stands in this file, under stages.%s.draft", stage)
+func OldDraft(stage workflow.StageID) lang.Text {
+	return lang.T("it stands in this file, under stages.%s.draft", stage)
 }

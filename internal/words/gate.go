@@ -1,7 +1,6 @@
 package words
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -12,31 +11,30 @@ import (
 // them on, else by which act of their own.
 func options(s *standing.Standing, ways ...string) string {
 	if s.Unusable() {
-		return "The draft is not what was handed in: it is missing, or was changed since. **You can now** restore the file, or say what to change."
+		return s.Say("The draft is not what was handed in: it is missing, or was changed since. **You can now** restore the file, or say what to change.")
 	}
 	switch s.Route() {
 	case standing.ByForm:
-		return "**You can now** decide in the form that follows, or view the document first."
+		return s.Say("**You can now** decide in the form that follows, or view the document first.")
 	case standing.ByFormAgain:
-		return "It waits. **You can now** say **decide** when you are ready, and the form comes back; or say what to change; or type `" + Terminal(s) + "` in a terminal."
+		return s.Say("It waits. **You can now** say **decide** when you are ready, and the form comes back; or say what to change; or type `%s` in a terminal.", Terminal(s))
 	case standing.ByHost:
 		if s.Overrides() || s.Blocked() {
-			return "**You can now** read it and\n- " + strings.Join(ways, "\n- ") + "\n\nYour host then asks you about the assistant's call of " + s.Names.Confirm + "."
+			return s.Say("**You can now** read it and\n- %s\n\nYour host then asks you about the assistant's call of %s.", strings.Join(ways, "\n- "), s.Names.Confirm)
 		}
-		return "**You can now** read it; your host asks you about the assistant's call of " + s.Names.Confirm + ". Allow it to approve; or decline it and say what to change."
+		return s.Say("**You can now** read it; your host asks you about the assistant's call of %s. Allow it to approve; or decline it and say what to change.", s.Names.Confirm)
 	case standing.ByOwnAct:
 		return ownAct(s)
 	}
-	return "**You can now** read it and\n- " + strings.Join(ways, "\n- ")
+	return s.Say("**You can now** read it and\n- %s", strings.Join(ways, "\n- "))
 }
 
 // ownAct says how the person decides by themselves.
 func ownAct(s *standing.Standing) string {
-	act := "type `" + Terminal(s) + "` in a terminal"
 	if s.Call.HostConfirm && s.CurrentState.Gated() {
-		act += ", or let the assistant call " + s.Names.Confirm + ", about which your host asks you"
+		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal, or let the assistant call %s, about which your host asks you. Then tell the assistant to go on.", Terminal(s), s.Names.Confirm)
 	}
-	return "**It waits for you.** Only your own act counts here, not the assistant's word for it: " + act + ". Then tell the assistant to go on."
+	return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. Then tell the assistant to go on.", Terminal(s))
 }
 
 // gateMessage is what a person reads where the session waits for their decision: a digest
@@ -57,38 +55,38 @@ func gateOptions(s *standing.Standing, target string) string {
 	switch {
 	case s.CurrentState == workflow.AwaitingConfirmation:
 		return options(s,
-			fmt.Sprintf("say **confirm**: it is saved as `%s` and the next stage begins", target),
-			"or say what to change: it goes into another round")
+			s.Say("say **confirm**: it is saved as `%s` and the next stage begins", target),
+			s.Say("or say what to change: it goes into another round"))
 	case st.Gate == workflow.GateApproval:
-		yes := fmt.Sprintf("say **approve**: it is saved as `%s` and the next stage begins", target)
+		yes := s.Say("say **approve**: it is saved as `%s` and the next stage begins", target)
 		switch st.Kind {
 		case workflow.KindBuild:
-			yes = "say **approve**: the " + st.Role + " makes this change, and nothing else"
+			yes = s.Say("say **approve**: the %s makes this change, and nothing else", s.Word(st.Role))
 		case workflow.KindPlan:
 			if s.Builder() != "" {
-				yes = fmt.Sprintf("say **approve**: it is saved as `%s` and development can begin", target)
+				yes = s.Say("say **approve**: it is saved as `%s` and development can begin", target)
 			}
 		}
-		return options(s, yes, "or say what to change")
+		return options(s, yes, s.Say("or say what to change"))
 	case st.Gate == workflow.GateScore:
 		return options(s,
-			fmt.Sprintf("say **go on**, and what to change, cut or add: you are asked again after at most %s", Count(s.MaxIterations, "round")),
-			fmt.Sprintf("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
-			elsewhere(s.Workflow, st))
+			s.Say("say **go on**, and what to change, cut or add: you are asked again after at most %s", s.Count(s.MaxIterations, "round")),
+			s.Say("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
+			elsewhere(s, st))
 	case s.Blocked():
 		return options(s,
-			"say what you did or decided, or how to go on without it: the "+st.Role+" goes on with your words",
-			"or **cancel**")
+			s.Say("say what you did or decided, or how to go on without it: the %s goes on with your words", s.Word(st.Role)),
+			s.Say("or **cancel**"))
 	}
-	back := "say **send it back**: the developer gets these findings"
+	back := s.Say("say **send it back**: the developer gets these findings")
 	if s.Current().Doubted() && !s.ReworkSpent() {
-		return options(s, back, "or say **it passes**: it goes on, and `"+target+"` records that you let it")
+		return options(s, back, s.Say("or say **it passes**: it goes on, and `%s` records that you let it", target))
 	}
 	if s.ReworkSpent() {
-		risk := fmt.Sprintf("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
-		return options(s, back, risk, elsewhere(s.Workflow, st))
+		risk := s.Say("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
+		return options(s, back, risk, elsewhere(s, st))
 	}
-	return options(s, back, fmt.Sprintf("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
+	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
 
 // labelled names something; "" where there is nothing to name.
@@ -102,45 +100,49 @@ func labelled(label, what string) string {
 // digest gathers what speaks for and against the document that waits. The draft is left
 // out where it is named elsewhere.
 func digestOf(s *standing.Standing, draft string) digest {
-	var d digest
+	d := digest{Language: s.Language}
 	st, rec := s.Stage, s.Current()
 	if draft != "" && s.Draft.Missing {
-		draft += " — **missing on disk**: restore it, or ask for another round"
+		draft += s.Say(" — **missing on disk**: restore it, or ask for another round")
 	}
 	d.add(goal(s))
 	switch {
 	case st.Gate == workflow.GateScore:
 		d.add(scores(s))
 		if s.CurrentState == workflow.AwaitingApproval {
-			d.add(fmt.Sprintf("After %s it has not reached the gate; from here it goes on as you decide.", Count(s.RoundsBelow(), "round")))
+			d.add(s.Say("After %s it has not reached the gate; from here it goes on as you decide.", s.Count(s.RoundsBelow(), "round")))
 		}
-		d.add(changed(s.Draft.Changes))
-		d.add(labelled("Draft: ", draft))
-		d.quote(map[bool]string{true: "Still missing:", false: "Known gaps:"}[s.CurrentState == workflow.AwaitingApproval], rec.Gaps)
+		d.add(changed(s))
+		d.add(labelled(s.Say("Draft: "), draft))
+		title := s.Say("Known gaps:")
+		if s.CurrentState == workflow.AwaitingApproval {
+			title = s.Say("Still missing:")
+		}
+		d.quote(title, rec.Gaps)
 	case st.Gate == workflow.GateApproval:
-		d.add(labelled("The "+st.DocumentName+" is ready: ", draft))
-		d.add(changed(s.Draft.Changes))
-		d.spare(Audit(rec.Audit))
+		d.add(labelled(s.Say("The %s is ready: ", s.Word(st.DocumentName)), draft))
+		d.add(changed(s))
+		d.spare(Audit(s.Language, rec.Audit))
 		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {
-			d.add("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work.")
+			d.add(s.Say("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work."))
 		}
-		d.list("Its sprints:", sprintTitles(s))
-		d.quote("To look at:", rec.Gaps)
+		d.list(s.Say("Its sprints:"), sprintTitles(s))
+		d.quote(s.Say("To look at:"), rec.Gaps)
 	case rec.Verdict == workflow.Blocked:
-		needs := "the report does not say what."
+		needs := s.Say("the report does not say what.")
 		if rec.Needs != "" {
 			needs = Quoted(rec.Needs, 300)
 		}
-		d.add(fmt.Sprintf("The %s is **blocked** and needs something from you: %s", st.Role, needs))
+		d.add(s.Say("The %s is **blocked** and needs something from you: %s", s.Word(st.Role), needs))
 		reported(s, &d, draft)
 	default:
 		if rec.Doubted() {
-			d.add(fmt.Sprintf("The %s states a **pass**, but %s against it, so you decide.", st.Role, speaks(rec)))
+			d.add(s.Say("The %s states a **pass**, but %s against it, so you decide.", s.Word(st.Role), speaks(s)))
 		} else {
-			d.add(fmt.Sprintf("The %s **failed** the work%s.", st.Role, tally(s)))
+			d.add(s.Say("The %s **failed** the work%s.", s.Word(st.Role), tally(s)))
 		}
 		if s.ReworkSpent() {
-			d.add(fmt.Sprintf("The work has come back %s already, and may go on coming back.", Count(s.ReworkCount, "time")))
+			d.add(s.Say("The work has come back %s already, and may go on coming back.", s.Count(s.ReworkCount, "time")))
 		}
 		reported(s, &d, draft)
 	}
@@ -150,44 +152,44 @@ func digestOf(s *standing.Standing, draft string) digest {
 func sprintTitles(s *standing.Standing) []string {
 	var out []string
 	for _, sp := range s.Sprints {
-		out = append(out, fmt.Sprintf("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
+		out = append(out, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
 	}
 	return out
 }
 
 // elsewhere names the other ways besides going on or back.
-func elsewhere(w *workflow.Definition, st workflow.Stage) string {
-	if st.ID == w.First().ID {
-		return "or **cancel**"
+func elsewhere(s *standing.Standing, st workflow.Stage) string {
+	if st.ID == s.Workflow.First().ID {
+		return s.Say("or **cancel**")
 	}
-	return "or **reopen** an earlier stage, or **cancel**"
+	return s.Say("or **reopen** an earlier stage, or **cancel**")
 }
 
 // reported adds what a review or QA report came to, beside its verdict.
 func reported(s *standing.Standing, d *digest, draft string) {
 	rec := s.Current()
-	d.add(labelled("Report: ", draft))
+	d.add(labelled(s.Say("Report: "), draft))
 	if s.Draft.Edited {
-		d.add("It was changed after it was handed in, and counts as it was judged.")
+		d.add(s.Say("It was changed after it was handed in, and counts as it was judged."))
 	}
-	d.add(Progress(rec.Progress))
+	d.add(Progress(s.Language, rec.Progress))
 	if e := s.Evidence(); e != nil {
-		text := Evidence(e) + "."
+		text := s.Say("%s.", Evidence(e))
 		if e.Failed() && strings.TrimSpace(e.Tail) != "" {
-			text += " Its output ends: " + Quoted(lastLine(e.Tail), 160)
+			text += s.Say(" Its output ends: %s", Quoted(lastLine(e.Tail), 160))
 		}
 		d.add(text)
 	}
-	d.spare(Audit(rec.Audit))
-	d.list("Against it:", plain(rec.Objections))
+	d.spare(Audit(s.Language, rec.Audit))
+	d.list(s.Say("Against it:"), plain(rec.Objections))
 	var open []string
 	for _, f := range worstFirst(workflow.OpenFindings(rec.Findings)) {
 		open = append(open, Finding(f))
 	}
 	for _, c := range workflow.FailedCriteria(rec.Criteria) {
-		open = append(open, criterionLine(c))
+		open = append(open, criterionLine(s.Language, c))
 	}
-	d.quote("Open findings:", open)
+	d.quote(s.Say("Open findings:"), open)
 }
 
 // lastLine returns the last line of a text that says something.

@@ -1,10 +1,10 @@
 package words
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -16,54 +16,56 @@ func Lead(s *standing.Standing) string {
 	text := ""
 	switch {
 	case s.CurrentState == workflow.Clarifying:
-		text = fmt.Sprintf("%s from the %s. %s", Count(len(rec.Questions), "question"), st.Role, sentence(figures(s)))
+		text = s.Say("%s from the %s. %s", s.Count(len(rec.Questions), "question"), s.Word(st.Role), sentence(figures(s)))
 	case s.Blocked():
-		text = fmt.Sprintf("The %s is blocked and needs something from you", st.Role)
+		text = s.Say("The %s is blocked and needs something from you", s.Word(st.Role))
 	case rec.Doubted():
-		text = fmt.Sprintf("The %s states a pass, but %s against it", st.Role, speaks(rec))
+		text = s.Say("The %s states a pass, but %s against it", s.Word(st.Role), speaks(s))
 	case st.Gate == workflow.GateVerdict:
-		text = fmt.Sprintf("The %s failed the work%s", st.Role, tally(s))
+		text = s.Say("The %s failed the work%s", s.Word(st.Role), tally(s))
 	case st.Gate == workflow.GateApproval:
-		text = fmt.Sprintf("Approve the %s? %s", st.DocumentName, sentence(joined(Count(len(s.Sprints), "sprint"), auditFigure(rec))))
+		text = s.Say("Approve the %s? %s", s.Word(st.DocumentName), sentence(joined(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
 	case s.CurrentState == workflow.AwaitingApproval:
-		text = fmt.Sprintf("Accept it below the gate? %s, after %s", sentence(figures(s)), Count(s.RoundsBelow(), "round"))
+		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures(s)), s.Count(s.RoundsBelow(), "round"))
 	default:
-		text = fmt.Sprintf("Confirm the %s? %s", st.DocumentName, sentence(figures(s)))
+		text = s.Say("Confirm the %s? %s", s.Word(st.DocumentName), sentence(figures(s)))
 	}
 	return Cut(text, formColumns, "…")
 }
 
 // speaks says how many things speak against a stated pass.
-func speaks(rec *workflow.Record) string {
-	if len(rec.Objections) == 1 {
-		return "one thing speaks"
+func speaks(s *standing.Standing) string {
+	n := len(s.Current().Objections)
+	if n == 1 {
+		return s.Say("one thing speaks")
 	}
-	return Count(len(rec.Objections), "thing") + " speak"
+	return s.Say("%s speak", s.Count(n, "thing"))
 }
 
 // figures are the scores of the current document beside its gate.
 func figures(s *standing.Standing) string {
 	rec, p := s.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
-		return auditFigure(rec)
+		return auditFigure(s)
 	}
-	claim := "claims " + Points(*rec.Score)
+	claim := s.Say("claims %s", Points(*rec.Score))
 	if rec.ClaimedScore == nil {
-		claim = "no score claimed"
+		claim = s.Say("no score claimed")
 	}
-	return joined(claim, auditFigure(rec)) + "; the gate is " + Points(*p.GateScore)
+	return s.Say("%s; the gate is %s", joined(s.Language, claim, auditFigure(s)), Points(*p.GateScore))
 }
 
-func auditFigure(rec *workflow.Record) string {
-	if rec.Audit == nil {
+func auditFigure(s *standing.Standing) string {
+	a := s.Current().Audit
+	if a == nil {
 		return ""
 	}
-	return "audit " + Points(rec.Audit.Score)
+	return s.Say("audit %s", Points(a.Score))
 }
 
 // joined joins the parts that say something.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+func joined(l lang.Language, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), l.Say(", "))
 }
 
 // sentence begins a text with a capital.
@@ -90,64 +92,64 @@ func tally(s *standing.Standing) string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+			parts = append(parts, s.Say("%d %s", n, s.Word(severity)))
 		}
 	}
 	if n := len(workflow.FailedCriteria(rec.Criteria)); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d criteria failed", n, len(rec.Criteria)))
+		parts = append(parts, s.Say("%d of %d criteria failed", n, len(rec.Criteria)))
 	}
 	if s.Evidence().Failed() {
-		parts = append(parts, "verify failed")
+		parts = append(parts, s.Say("verify failed"))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return ": " + joined(parts...)
+	return s.Say(": %s", joined(s.Language, parts...))
 }
 
 // Worst says in one line what speaks most against going on, in its own words.
 func Worst(s *standing.Standing) string {
 	st, rec := s.Stage, s.Current()
-	theirs := func(text string) string { return Cut("Assistant: "+Quoted(text, 300), formColumns, "…”") }
+	theirs := func(text string) string { return Cut(s.Say("Assistant: %s", Quoted(text, 300)), formColumns, "…”") }
 	ours := func(text string) string { return Cut(visible.Line(text), formColumns, "…") }
 	switch {
 	case s.CurrentState == workflow.Clarifying:
-		return "Leave open what you do not know. No passwords or keys belong here."
+		return s.Say("Leave open what you do not know. No passwords or keys belong here.")
 	case s.Blocked():
 		return theirs(rec.Needs)
 	case st.Gate == workflow.GateVerdict:
 		return verdictWorst(s, theirs, ours)
 	}
 	if f, ok := costliest(rec.Audit); ok {
-		return ours(fmt.Sprintf("Audit −%s: %s", Points(f.Points), f.Problem))
+		return ours(s.Say("Audit −%s: %s", Points(f.Points), f.Problem))
 	}
 	if len(rec.Gaps) > 0 {
 		return theirs(rec.Gaps[0])
 	}
-	return "No gap is stated, and the audit found none."
+	return s.Say("No gap is stated, and the audit found none.")
 }
 
 func verdictWorst(s *standing.Standing, theirs, ours func(string) string) string {
 	rec := s.Current()
 	open := worstFirst(workflow.OpenFindings(rec.Findings))
 	if serious := len(open) > 0 && open[0].Severity == severities[0]; rec.Doubted() && !serious {
-		return ours("Against it: " + rec.Objections[0])
+		return ours(s.Say("Against it: %s", rec.Objections[0]))
 	}
 	switch failed := workflow.FailedCriteria(rec.Criteria); {
 	case len(open) > 0:
 		f := open[0]
-		if visible.Columns(Finding(f)) > formColumns-len("Assistant: “”") {
+		if visible.Columns(Finding(f)) > formColumns-visible.Columns(s.Say("Assistant: %s", "“”")) {
 			f.File = "" // the report has the place, the line no room for it
 		}
 		return theirs(Finding(f))
 	case len(failed) > 0:
-		return theirs(criterionLine(failed[0]))
+		return theirs(criterionLine(s.Language, failed[0]))
 	case len(rec.Objections) > 0:
 		return ours(sentence(rec.Objections[0]))
 	case s.Evidence().Failed():
-		return ours(Evidence(s.Evidence()))
+		return ours(Evidence(s.Evidence()).In(s.Language))
 	}
-	return "The report lists no open finding."
+	return s.Say("The report lists no open finding.")
 }
 
 // worstFirst sorts findings by severity. A word that is not known may stand for the worst.
@@ -166,8 +168,8 @@ func worstFirst(findings []workflow.Finding) []workflow.Finding {
 	return findings
 }
 
-func criterionLine(c workflow.Criterion) string {
-	return strings.TrimSuffix(fmt.Sprintf("%s failed: %s", c.ID, c.Criterion), ": ")
+func criterionLine(l lang.Language, c workflow.Criterion) string {
+	return strings.TrimSuffix(l.Say("%s failed: %s", c.ID, c.Criterion), ": ")
 }
 
 // costliest returns the finding that takes the most from an audit's score.
@@ -194,15 +196,15 @@ func optionList(options []string) string {
 
 // goal is the objective in one line.
 func goal(s *standing.Standing) string {
-	return Cut("Goal: "+plainMarks.Replace(visible.Line(s.Objective)), goalColumns, "…")
+	return Cut(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
 }
 
 // DraftLine names the document, for people, with its size where a form has room for it.
-func DraftLine(path string, bytes int64) string {
-	line := "Draft: " + path
-	size := fmt.Sprintf(" (%d bytes)", bytes)
+func DraftLine(l lang.Language, path string, bytes int64) string {
+	line := l.Say("Draft: ") + path
+	size := l.Say(" (%d bytes)", bytes)
 	if bytes >= 1000 {
-		size = fmt.Sprintf(" (%.0f kB)", float64(bytes)/1000)
+		size = l.Say(" (%.0f kB)", float64(bytes)/1000)
 	}
 	if visible.Columns(line+size) > formColumns {
 		return line
@@ -212,15 +214,18 @@ func DraftLine(path string, bytes int64) string {
 
 // Leaving is the lead of a question about reopening or cancelling, and the reason to show
 // beside it; words are what the assistant gives as its reason.
-func Leaving(label, words string, assistant bool) (lead, reason string) {
-	switch {
-	case !assistant:
-		return label + "?", ""
-	case strings.TrimSpace(words) == "":
-		return label + "? The assistant asks for it", "It gives no reason."
+func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (lead, reason string) {
+	if !assistant {
+		return l.Say("%s?", label), ""
 	}
-	return label + "? The assistant asks for it", Cut("Assistant: "+Quoted(words, 300), formColumns, "…”")
+	lead, reason = l.Say("%s? The assistant asks for it", label), l.Say("It gives no reason.")
+	if strings.TrimSpace(words) != "" {
+		reason = Cut(l.Say("Assistant: %s", Quoted(words, 300)), formColumns, "…”")
+	}
+	return lead, reason
 }
 
 // ItsWords are the words of the assistant, ahead of the facts.
-func ItsWords(words string) string { return "Its words: " + Quoted(words, 1000) + "\n" }
+func ItsWords(l lang.Language, words string) string {
+	return l.Say("Its words: %s", Quoted(words, 1000)) + "\n"
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -14,6 +15,7 @@ const objectiveColumns = 60
 
 // List describes the sessions of a project, some of them by a line each.
 type List struct {
+	lang.Language
 	// Total counts the readable sessions, Active those that can go on, Broken the session files
 	// that cannot be read.
 	Total, Active, Broken int
@@ -28,27 +30,27 @@ func (l *List) Add(s workflow.Summary, changed bool) {
 		line += " — " + Cut(plainMarks.Replace(visible.Line(s.Objective)), objectiveColumns, "…")
 	}
 	if changed {
-		line += fmt.Sprintf(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)
+		line += l.Say(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)
 	}
 	l.lines = append(l.lines, line)
 }
 
 // Text is the message.
 func (l *List) Text() string {
-	text := "This project has no session yet.\n\n**You can now** say what you want to build."
+	text := l.Say("This project has no session yet.\n\n**You can now** say what you want to build.")
 	if l.Total > 0 {
-		text = fmt.Sprintf("This project has %s, %d of them active.\n", Count(l.Total, "session"), l.Active) + strings.Join(l.lines, "")
+		text = l.Say("This project has %s, %d of them active.", l.Count(l.Total, "session"), l.Active) + "\n" + strings.Join(l.lines, "")
 		if rest := l.Total - len(l.lines); rest > 0 {
-			text += fmt.Sprintf("\n- … and %d older", rest)
+			text += "\n- " + l.Say("… and %d older", rest)
 		}
 		if l.Active > 0 {
-			text += "\n\n**You can now** name one to go on with, or say what else to build."
+			text += "\n\n" + l.Say("**You can now** name one to go on with, or say what else to build.")
 		} else {
-			text += "\n\n**You can now** say what to build next, or name a completed one and the stage to reopen."
+			text += "\n\n" + l.Say("**You can now** say what to build next, or name a completed one and the stage to reopen.")
 		}
 	}
 	if l.Broken > 0 {
-		text += "\n\n" + Count(l.Broken, "session file") + " cannot be read and stayed as found."
+		text += "\n\n" + l.Say("%s cannot be read and stayed as found.", l.Count(l.Broken, "session file"))
 	}
 	return text
 }

@@ -36,15 +36,15 @@ func Headline(s *standing.Standing) string {
 // Place says at which stage of how many a session stands, or how it ended.
 func Place(s *standing.Standing) string {
 	w := s.Workflow
-	place := fmt.Sprintf("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), s.Stage.Role)
+	place := s.Say("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), s.Word(s.Stage.Role))
 	switch s.CurrentState {
 	case workflow.Completed:
-		place = "complete"
+		place = s.Say("complete")
 		if open := s.Unbuilt(); len(open) > 0 {
-			place += ", but for " + sprintList(open)
+			place = s.Say("complete, but for %s", sprintList(s.Language, open))
 		}
 	case workflow.Cancelled:
-		place = "cancelled"
+		place = s.Say("cancelled")
 	}
 	return place
 }
@@ -60,13 +60,13 @@ func Message(s *standing.Standing) string {
 			return devMessage(s)
 		}
 		if w := s.Workflow; w.StartsByBuilding(st) && rec.Iteration == 0 {
-			return fmt.Sprintf("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", st.Role)
+			return s.Say("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", s.Word(st.Role))
 		}
 		stale := ""
 		if rec.Artifact != nil && rec.Artifact.Stale {
-			stale = fmt.Sprintf(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
+			stale = s.Say(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
 		}
-		return fmt.Sprintf("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", st.Role, st.Description, stale)
+		return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", s.Word(st.Role), s.Word(st.Description), stale)
 	case workflow.Refining:
 		if s.Continuing() {
 			return devMessage(s)
@@ -89,9 +89,9 @@ func Message(s *standing.Standing) string {
 	case workflow.Cancelled:
 		saved := ""
 		if len(s.Artifacts) > 0 {
-			saved = " What was saved stays in `" + s.Tasks + "`."
+			saved = s.Say(" What was saved stays in `%s`.", s.Tasks)
 		}
-		return "This run is cancelled." + saved + "\n\n**You can now** start a new one."
+		return s.Say("This run is cancelled.") + saved + "\n\n" + s.Say("**You can now** start a new one.")
 	}
 	return ""
 }
@@ -101,11 +101,11 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	var b strings.Builder
 	b.WriteString(scores(s))
 	if draft != "" {
-		b.WriteString("\nDraft: " + draft)
+		b.WriteString("\n" + s.Say("Draft: ") + draft)
 	}
-	fmt.Fprintf(&b, "\n\nThe %s asks:\n", st.Role)
+	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
 	for _, q := range rec.Questions {
-		fmt.Fprintf(&b, "- **%s** %s", q.ID, Quoted(q.Question, len(q.Question)))
+		b.WriteString(s.Say("- **%s** %s", q.ID, Quoted(q.Question, len(q.Question))))
 		if len(q.Options) > 0 {
 			b.WriteString(" — " + optionList(q.Options))
 		}
@@ -117,7 +117,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	if s.Route() == standing.ByOwnAct {
 		return b.String() + "\n" + ownAct(s)
 	}
-	return b.String() + "\n**You can now** answer in your own words; leave out what you do not know."
+	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know.")
 }
 
 // firstOpen is the number of a sprint that can be named as an example.
@@ -130,11 +130,11 @@ func firstOpen(s *standing.Standing) int {
 
 // editedMessage offers what is possible with a draft that was edited at its gate.
 func editedMessage(s *standing.Standing, draft string) string {
-	again := "it is submitted as it is now, and comes back to you"
+	again := s.Say("it is submitted as it is now, and comes back to you")
 	if s.Stage.Gate == workflow.GateScore {
-		again = "the assistant assesses the text as it is now, puts its score into it (a line `Quality Score: n/100`) and submits it; it comes back to you"
+		again = s.Say("the assistant assesses the text as it is now, puts its score into it (a line `Quality Score: n/100`) and submits it; it comes back to you")
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: %s\n- or say what to change: it goes into another round",
+	return strings.TrimSpace(s.Say("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: %s\n- or say what to change: it goes into another round",
 		scores(s), draft, again))
 }
 
@@ -148,7 +148,7 @@ func draftPlace(s *standing.Standing, rec *workflow.Record) string {
 		return "`" + refs[0].FilePath + "`"
 	}
 	if rec.InlineDraft() != "" {
-		return fmt.Sprintf("in the session file `%s`, under stages.%s.draft", s.SessionFile, s.CurrentStage)
+		return s.Say("in the session file `%s`, under stages.%s.draft", s.SessionFile, s.CurrentStage)
 	}
 	return ""
 }
@@ -159,43 +159,43 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
-	fmt.Fprintf(&b, "Round %d: the %s now revises the %s.", rec.Iteration+1, st.Role, st.DocumentName)
+	b.WriteString(s.Say("Round %d: the %s now revises the %s.", rec.Iteration+1, s.Word(st.Role), s.Word(st.DocumentName)))
 	if rec.Feedback != "" {
-		b.WriteString("\nYour feedback: " + Clip(rec.Feedback, 300))
+		b.WriteString("\n" + s.Say("Your feedback: %s", Clip(rec.Feedback, 300)))
 	}
 	if s.Moved().Event == workflow.EventScoredBelow {
-		b.WriteString(list("To close:", rec.Gaps))
+		b.WriteString(list(s.Language, s.Say("To close:"), rec.Gaps))
 	}
 	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
-		fmt.Fprintf(&b, "\nRework %d", s.ReworkCount)
+		b.WriteString(s.Say("\nRework %d", s.ReworkCount))
 		if most := s.MaxRework; s.ReworkCount <= most {
-			fmt.Fprintf(&b, " of %d", most)
+			b.WriteString(s.Say(" of %d", most))
 		}
 		b.WriteString(".")
 	}
 	switch {
 	case s.Unexplained():
-		b.WriteString("\n\n**You can now** say what is to change: nothing was said yet.")
+		b.WriteString(s.Say("\n\n**You can now** say what is to change: nothing was said yet."))
 	default:
-		b.WriteString("\n\nNothing is needed from you now.")
+		b.WriteString(s.Say("\n\nNothing is needed from you now."))
 	}
 	return b.String()
 }
 
 func devMessage(s *standing.Standing) string {
 	if len(s.Sprints) == 0 {
-		return "The plan has no numbered sprints, so it is built as one piece.\n\n**You can now** say **start development**, or say what to build first."
+		return s.Say("The plan has no numbered sprints, so it is built as one piece.\n\n**You can now** say **start development**, or say what to build first.")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The plan has %s:\n", Count(len(s.Sprints), "sprint"))
+	b.WriteString(s.Say("The plan has %s:\n", s.Count(len(s.Sprints), "sprint")))
 	for _, sp := range s.Sprints {
-		fmt.Fprintf(&b, "- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status)
+		b.WriteString(s.Say("- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status))
 	}
 	if len(s.OpenSprints(workflow.SprintDone)) == len(s.Sprints) {
-		b.WriteString("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all.")
+		b.WriteString(s.Say("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all."))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", firstOpen(s))
+	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", firstOpen(s)))
 	return b.String()
 }
 
@@ -203,21 +203,21 @@ func completedMessage(s *standing.Standing) string {
 	var b strings.Builder
 	open := s.Unbuilt()
 	if len(open) > 0 {
-		fmt.Fprintf(&b, "What was in scope is done; %s not built yet. The documents:\n", sprintsAre(open))
+		b.WriteString(s.Say("What was in scope is done; %s not built yet. The documents:\n", sprintsAre(s.Language, open)))
 	} else {
-		b.WriteString("All stages are done. The documents:\n")
+		b.WriteString(s.Say("All stages are done. The documents:\n"))
 	}
 	for _, p := range s.Artifacts {
-		fmt.Fprintf(&b, "- `%s`%s\n", p, sinceSaved(s, p))
+		b.WriteString(s.Say("- `%s`%s\n", p, sinceSaved(s, p)))
 	}
 	if s.ReworkCount > 0 {
-		fmt.Fprintf(&b, "The work went back to the developer %s.\n", Count(s.ReworkCount, "time"))
+		b.WriteString(s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
 	}
 	if len(open) > 0 {
-		fmt.Fprintf(&b, "\n**You can now** reopen %s to go on with %s, or leave it at that.", s.Builder(), sprintList(open))
+		b.WriteString(s.Say("\n**You can now** reopen %s to go on with %s, or leave it at that.", s.Builder(), sprintList(s.Language, open)))
 		return b.String()
 	}
-	b.WriteString("\n**You can now** review and commit them, or reopen a stage to change something.")
+	b.WriteString(s.Say("\n**You can now** review and commit them, or reopen a stage to change something."))
 	return b.String()
 }
 
@@ -225,9 +225,9 @@ func completedMessage(s *standing.Standing) string {
 func sinceSaved(s *standing.Standing, name string) string {
 	switch file := s.Saved[name]; {
 	case file.Missing:
-		return " — **missing on disk**"
+		return s.Say(" — **missing on disk**")
 	case file.Modified:
-		return " — modified since it was saved"
+		return s.Say(" — modified since it was saved")
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -24,68 +25,67 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 	case workflow.GateVerdict:
 		risk := ""
 		if rec.Verdict == workflow.PassWithRisk {
-			risk = " **with risk**"
+			risk = s.Say(" **with risk**")
 		}
-		fmt.Fprintf(&b, "The %s has **passed** the work%s; saved as `%s`.", from.Role, risk, s.ArtifactPath(from))
-		if text := Progress(rec.Progress); text != "" {
+		b.WriteString(s.Say("The %s has **passed** the work%s; saved as `%s`.", s.Word(from.Role), risk, s.ArtifactPath(from)))
+		if text := Progress(s.Language, rec.Progress); text != "" {
 			b.WriteString(" " + text)
 		}
 		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
-			fmt.Fprintf(&b, " Still open: %s.", findingIDs(open))
+			b.WriteString(s.Say(" Still open: %s.", findingIDs(s.Language, open)))
 		}
 	default:
-		fmt.Fprintf(&b, "The %s is in", from.DocumentName)
+		b.WriteString(s.Say("The %s is in", s.Word(from.DocumentName)))
 		if len(rec.Scope) > 0 {
-			fmt.Fprintf(&b, " for %s", sprintList(rec.Scope))
+			b.WriteString(s.Say(" for %s", sprintList(s.Language, rec.Scope)))
 		}
-		fmt.Fprintf(&b, ": `%s`.", work)
+		b.WriteString(s.Say(": `%s`.", work))
 		if resolved > 0 {
-			fmt.Fprintf(&b, " It reports %s resolved.", Count(resolved, "finding"))
+			b.WriteString(s.Say(" It reports %s resolved.", s.Count(resolved, "finding")))
 		}
 	}
 	if rec.Evidence != nil {
-		fmt.Fprintf(&b, "\n%s.", Evidence(rec.Evidence))
+		b.WriteString("\n" + s.Say("%s.", Evidence(rec.Evidence)))
 	}
-	if audit := Audit(rec.Audit); audit != "" {
+	if audit := Audit(s.Language, rec.Audit); audit != "" {
 		b.WriteString("\n" + audit)
 	}
-	return b.String() + KeptNote(kept) + "\n\n"
+	return b.String() + keptNote(s, kept) + "\n\n"
 }
 
 // Decided describes the result of a decision at the gate of a stage. kept is as for [Outcome].
 func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept string) string {
 	said := ""
 	if a := s.Record(from.ID).Artifact; a != nil {
-		said = fmt.Sprintf("Saved: `%s` (%d bytes).", a.Path, a.Size)
+		said = s.Say("Saved: `%s` (%d bytes).", a.Path, a.Size)
 	}
 	if s.Moved().Event == workflow.EventScopeApproved {
-		said = "The scope is approved."
+		said = s.Say("The scope is approved.")
 	}
 	if g.Decision == workflow.DecisionOverride {
-		said = "The risk is accepted and recorded. " + said
+		said = s.Say("The risk is accepted and recorded. ") + said
 	}
-	return GrantNote(g) + said + KeptNote(kept) + "\n\n"
+	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"
 }
 
 // Undecided says that a question brought no decision, and why.
-func Undecided(s *standing.Standing, why string) string {
-	what := "No decision was taken"
+func Undecided(s *standing.Standing, why lang.Text) string {
 	if s.CurrentState == workflow.Clarifying {
-		what = "No answers were given"
+		return s.Say("**No answers were given:** %s. Nothing was changed.", why) + "\n\n"
 	}
-	return fmt.Sprintf("**%s:** %s. Nothing was changed.\n\n", what, why)
+	return s.Say("**No decision was taken:** %s. Nothing was changed.", why) + "\n\n"
 }
 
 // Answered says how many questions were answered, and how many were left open.
-func Answered(n, left int, channel workflow.Channel) string {
-	said := Count(n, "answer") + " recorded"
+func Answered(s *standing.Standing, n, left int, channel workflow.Channel) string {
+	said := s.Say("%s recorded", s.Count(n, "answer"))
 	if channel == workflow.ChannelElicited {
-		said += " from the form, in the human's own words"
+		said = s.Say("%s recorded from the form, in the human's own words", s.Count(n, "answer"))
 	}
 	if left > 0 {
-		said += fmt.Sprintf(", %d left open", left)
+		said += s.Say(", %d left open", left)
 	}
-	return said + ".\n\n"
+	return s.Say("%s.", said) + "\n\n"
 }
 
 // Started says where a run and its documents are kept; project is named where its person may
@@ -93,14 +93,14 @@ func Answered(n, left int, channel workflow.Channel) string {
 func Started(s *standing.Standing, project string) string {
 	where := ""
 	if project != "" {
-		where = fmt.Sprintf(" in the project `%s`", project)
+		where = s.Say(" in the project `%s`", project)
 	}
-	return fmt.Sprintf("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n", where, s.SessionFile, s.Tasks)
+	return s.Say("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n", where, s.SessionFile, s.Tasks)
 }
 
 // Reopened says to which stage the session went back, and which artifacts are out of date.
 func Reopened(s *standing.Standing) string {
-	said := fmt.Sprintf("Reopened %s.", s.CurrentStage)
+	said := s.Say("Reopened %s.", s.CurrentStage)
 	var stale []string
 	for _, st := range s.Workflow.Stages {
 		if a := s.Record(st.ID).Artifact; a != nil && a.Stale {
@@ -108,46 +108,48 @@ func Reopened(s *standing.Standing) string {
 		}
 	}
 	if len(stale) > 0 {
-		said += " Out of date until their stages are done again: " + strings.Join(stale, ", ") + "."
+		said += s.Say(" Out of date until their stages are done again: %s.", strings.Join(stale, ", "))
 	}
 	return said + "\n\n"
 }
 
 // Resumed names the objective.
-func Resumed(s *standing.Standing) string { return "Objective: " + Clip(s.Objective, 300) + "\n\n" }
-
-// EditsNote tells the person where edits of theirs are that a submission did not use.
-func EditsNote(kept string) string {
-	if kept == "" {
-		return ""
-	}
-	return "The working copy had edits that this submission did not take; they are kept as `" + kept + "`.\n\n"
+func Resumed(s *standing.Standing) string {
+	return s.Say("Objective: %s", Clip(s.Objective, 300)) + "\n\n"
 }
 
-// KeptNote tells the person where their edited version of an artifact is.
-func KeptNote(kept string) string {
+// EditsNote tells the person where edits of theirs are that a submission did not use.
+func EditsNote(l lang.Language, kept string) string {
 	if kept == "" {
 		return ""
 	}
-	return "\nYour edited version is kept as `" + kept + "`."
+	return l.Say("The working copy had edits that this submission did not take; they are kept as `%s`.", kept) + "\n\n"
+}
+
+// keptNote tells the person where their edited version of an artifact is.
+func keptNote(s *standing.Standing, kept string) string {
+	if kept == "" {
+		return ""
+	}
+	return "\n" + s.Say("Your edited version is kept as `%s`.", kept)
 }
 
 // OverrideNote heads a document that the person let go on though its gate had not. It gives
 // the day and not the minute, so that a decision repeated after a crash writes the same
 // document.
-func OverrideNote(st workflow.Stage, rec *workflow.Record, grant workflow.Grant) string {
-	what := fmt.Sprintf("the %s failed this work", st.Role)
+func OverrideNote(l lang.Language, st workflow.Stage, rec *workflow.Record, grant workflow.Grant) string {
+	on := grant.At.Format(time.DateOnly)
+	note := l.Say("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", on, l.Word(st.Role))
 	switch {
 	case st.Gate == workflow.GateScore:
-		what = "it had not reached its gate in " + Count(rec.Iteration, "round")
+		note = l.Say("> **Risk accepted** on %s: it had not reached its gate in %s and the human let it go on.", on, l.Count(rec.Iteration, "round"))
 	case rec.Doubted():
-		what = fmt.Sprintf("the %s stated a pass, but %s;", st.Role, strings.Join(rec.Objections, "; "))
+		note = l.Say("> **Risk accepted** on %s: the %s stated a pass, but %s; and the human let it go on.", on, l.Word(st.Role), strings.Join(rec.Objections, "; "))
 	case rec.Verdict == workflow.Blocked:
-		what = fmt.Sprintf("the %s was blocked", st.Role)
+		note = l.Say("> **Risk accepted** on %s: the %s was blocked and the human let it go on.", on, l.Word(st.Role))
 	}
-	note := fmt.Sprintf("> **Risk accepted** on %s: %s and the human let it go on.", grant.At.Format(time.DateOnly), what)
 	if words := strings.Join(strings.Fields(grant.Feedback), " "); words != "" {
-		note += " Their words: “" + words + "”"
+		note += l.Say(" Their words: “%s”", words)
 	}
 	return note + "\n\n"
 }
@@ -157,15 +159,15 @@ func OverrideNote(st workflow.Stage, rec *workflow.Record, grant workflow.Grant)
 func Viewed(s *standing.Standing, shown string, size int) string {
 	end := ""
 	if len(shown) < size {
-		end = fmt.Sprintf("\n\n… The first %d of %d bytes; all of it is in `%s`.", len(shown), size, s.Draft.Path)
+		end = "\n\n" + s.Say("… The first %d of %d bytes; all of it is in `%s`.", len(shown), size, s.Draft.Path)
 	}
-	return fmt.Sprintf("Nothing was decided. The document, `%s`:\n\n---\n\n%s%s\n\n---\n\n%s", s.Draft.Path, visible.Text(shown), end,
-		"Say **decide** when you are ready: the form asks again. Or say what to change.")
+	return fmt.Sprintf("%s\n\n---\n\n%s%s\n\n---\n\n%s", s.Say("Nothing was decided. The document, `%s`:", s.Draft.Path), visible.Text(shown), end,
+		s.Say("Say **decide** when you are ready: the form asks again. Or say what to change."))
 }
 
 // NotViewed says that the document that waits cannot be read.
 func NotViewed(s *standing.Standing, err error) string {
-	return fmt.Sprintf("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
+	return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
 }
 
 // Refinement is the short prompt of a later round: what changes, and the form.

@@ -1,10 +1,10 @@
 package words
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -20,9 +20,9 @@ func NotNow(s *standing.Standing, takesBack bool) error {
 		WithHint("%s", NextMove(s))
 	switch {
 	case takesBack:
-		e.Hint += "; to take the decision back, reopen " + string(s.Last().FromStage())
+		e.AddHint("; to take the decision back, reopen %s", s.Last().FromStage())
 	case s.Call.Action == workflow.ActionSubmit && s.Resubmits():
-		e.Hint += "; the draft was edited: it alone can be submitted now, from " + s.Draft.Path
+		e.AddHint("; the draft was edited: it alone can be submitted now, from %s", s.Draft.Path)
 	}
 	return e
 }
@@ -53,7 +53,7 @@ func Lost(s *workflow.Session, repeated bool) error {
 		return fault.New(fault.Conflict, "another call changed the session first: it now stands at %s, revision %d", s.Place(), s.Revision).
 			WithHint("call status, then decide again")
 	}
-	what := fmt.Sprintf("%s by %s on %s took the session from %s to %s, revision %d",
+	what := lang.T("%s by %s on %s took the session from %s to %s, revision %d",
 		last.Action, Clip(last.By, 60), last.At.UTC().Format("2006-01-02 at 15:04:05 MST"), last.From, last.To, s.Revision)
 	switch {
 	case repeated:
@@ -84,9 +84,9 @@ func EditedDraft(s *standing.Standing) *fault.Error {
 	if !s.Resubmittable() {
 		return e.WithHint("it counts as it was judged: restore the file, or call approve with false and say what to change")
 	}
-	again := "submit it again from its path, so that the text as it is now is judged"
+	again := lang.T("submit it again from its path, so that the text as it is now is judged")
 	if s.Stage.Gate == workflow.GateScore {
-		again += `; assess it first, and put the line "Quality Score: n/100" into it`
+		again = lang.T(`submit it again from its path, so that the text as it is now is judged; assess it first, and put the line "Quality Score: n/100" into it`)
 	}
 	return e.WithHint("%s. Or call %s with false and say what to change", again, s.Call.Action)
 }
@@ -98,56 +98,60 @@ func NoAudit() error {
 }
 
 // BelowClaim and BelowAudit refuse a yes to a document whose score the gate no longer accepts.
-func BelowClaim(score, gate float64) error { return below("claimed score", score, gate) }
+func BelowClaim(score, gate float64) error {
+	return tightened("the claimed score is %s and the gate now asks for %s", score, gate)
+}
 
 // BelowAudit is for the score of the audit; see [BelowClaim].
-func BelowAudit(score, gate float64) error { return below("audit", score, gate) }
+func BelowAudit(score, gate float64) error {
+	return tightened("the audit is %s and the gate now asks for %s", score, gate)
+}
 
-func below(which string, score, gate float64) error {
-	return fault.New(fault.GatePending, "the %s is %s and the gate now asks for %s", which, Points(score), Points(gate)).
+func tightened(format string, score, gate float64) error {
+	return fault.New(fault.GatePending, format, Points(score), Points(gate)).
 		WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
 }
 
 // NeedsWords says why a decision needs words of the person; blocked is true for a blocked stage.
-func NeedsWords(blocked bool) string {
+func NeedsWords(blocked bool) lang.Text {
 	if blocked {
-		return "it was blocked, and goes on only with what the human did or decided"
+		return lang.T("it was blocked, and goes on only with what the human did or decided")
 	}
-	return "accepting this needs the human's reason"
+	return lang.T("accepting this needs the human's reason")
 }
 
 // NoWords says that words were needed and none were given.
-func NoWords(why string) string { return why + ", and none was given" }
+func NoWords(why lang.Text) lang.Text { return lang.T("%s, and none was given", why) }
 
 // WithoutWords refuses a decision that needs words of the person.
-func WithoutWords(why string) error {
+func WithoutWords(why lang.Text) error {
 	return fault.New(fault.InvalidArgument, "%s", NoWords(why)).
 		WithHint("ask the human, and pass their words as feedback; they are recorded")
 }
 
 // NotPersonal refuses a decision that another program brought where only a person's own act
 // counts. note says why no person has seen the question.
-func NotPersonal(s *standing.Standing, via workflow.Channel, note string) error {
-	whose := "the assistant's"
+func NotPersonal(s *standing.Standing, via workflow.Channel, note lang.Text) error {
+	why := lang.T("only the human's own act counts here (policy strict), and this call is the assistant's")
 	if via == workflow.ChannelScript {
-		whose = "a script's"
+		why = lang.T("only the human's own act counts here (policy strict), and this call is a script's")
 	}
-	return fault.New(fault.GatePending, "%s", noted("only the human's own act counts here (policy strict), and this call is "+whose, note)).WithHint("%s", Ways(s))
+	return fault.New(fault.GatePending, "%s", noted(why, note)).WithHint("%s", Ways(s))
 }
 
 // AskedByHost refuses a yes that the assistant passes on where its host asks the person: their
 // answer there is worth more than the assistant's word for it.
-func AskedByHost(s *standing.Standing, note string) *fault.Error {
-	why := "this host asks the human about each call of " + s.Names.Confirm + ", so the assistant's word for a yes does not count here"
+func AskedByHost(s *standing.Standing, note lang.Text) *fault.Error {
+	why := lang.T("this host asks the human about each call of %s, so the assistant's word for a yes does not count here", s.Names.Confirm)
 	return fault.New(fault.GatePending, "%s", noted(why, note)).
 		WithHint("call %s with the same decision, the stage and the sha256 of the draft; or %s", s.Names.Confirm, Ways(s))
 }
 
-func noted(why, note string) string {
-	if note == "" {
+func noted(why, note lang.Text) lang.Text {
+	if note.Empty() {
 		return why
 	}
-	return why + "; " + note
+	return lang.T("%s; %s", why, note)
 }
 
 // ApproveNeeds refuses an approve that states no decision.
@@ -170,7 +174,7 @@ func ChangedByOthers(s *standing.Standing) *fault.Error {
 }
 
 // NotAdopted refuses to accept a session without a person at a terminal.
-func NotAdopted(s *standing.Standing, problem string) error {
+func NotAdopted(s *standing.Standing, problem lang.Text) error {
 	return fault.New(fault.GatePending, "%s", problem).
 		WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.TaskName)
 }
@@ -191,6 +195,6 @@ func FromBefore(path string) error {
 // before.
 func Unfollowed(missing []string) error {
 	return fault.New(fault.InvalidArgument, "the report does not say what became of %s, open in the one before: %s",
-		Count(len(missing), "finding"), strings.Join(missing[:min(len(missing), 20)], ", ")).
+		lang.Count(len(missing), "finding"), strings.Join(missing[:min(len(missing), 20)], ", ")).
 		WithHint(`list each under its id in "findings" with "status": "fixed", "open" or "withdrawn", and submit again`)
 }

@@ -1,9 +1,9 @@
 package words
 
 import (
-	"fmt"
 	"strconv"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -16,46 +16,45 @@ func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 func scores(s *standing.Standing) string {
 	rec, p := s.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
-		return Audit(rec.Audit)
+		return Audit(s.Language, rec.Audit)
 	}
 	var claim string
-	gate := "the gate is " + Points(*p.GateScore)
+	gate := s.Say("the gate is %s", Points(*p.GateScore))
 	switch {
 	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
-		claim = fmt.Sprintf("Score %s of 100", Points(*rec.Score))
+		claim = s.Say("Score %s of 100", Points(*rec.Score))
 	case rec.ClaimedScore == nil && rec.ScoreNote != "":
-		claim = fmt.Sprintf("%s; our estimate is %s of 100", Clip(visible.Line(rec.ScoreNote), 300), Points(*rec.Score))
-		gate = "the gate asks for a stated " + Points(*p.GateScore)
+		claim = s.Say("%s; our estimate is %s of 100", Clip(visible.Line(rec.ScoreNote), 300), Points(*rec.Score))
+		gate = s.Say("the gate asks for a stated %s", Points(*p.GateScore))
 	case rec.ClaimedScore == nil:
-		claim = fmt.Sprintf("No score was stated; our estimate is %s of 100", Points(*rec.Score))
-		gate = "the gate asks for a stated " + Points(*p.GateScore)
+		claim = s.Say("No score was stated; our estimate is %s of 100", Points(*rec.Score))
+		gate = s.Say("the gate asks for a stated %s", Points(*p.GateScore))
 	default:
-		claim = fmt.Sprintf("Score: claims %s of 100", Points(*rec.Score))
+		claim = s.Say("Score: claims %s of 100", Points(*rec.Score))
 		if rec.ScoreNote != "" {
-			claim += " (" + Clip(visible.Line(rec.ScoreNote), 300) + ")"
+			claim = s.Say("%s (%s)", claim, Clip(visible.Line(rec.ScoreNote), 300))
 		}
 	}
 	if rec.Audit == nil {
-		return claim + "; " + gate + "."
+		return s.Say("%s; %s.", claim, gate)
 	}
-	audit := ", audit " + Points(rec.Audit.Score)
 	if p.Scoring == workflow.ScoringAudited {
-		gate += " for both"
+		gate = s.Say("%s for both", gate)
 	}
+	text := s.Say("%s, audit %s; %s.", claim, Points(rec.Audit.Score), gate)
 	if rec.Audit.Summary != "" {
-		return claim + audit + "; " + gate + ".\nThe audit found: " + rec.Audit.Summary + "."
+		text += "\n" + s.Say("The audit found: %s.", rec.Audit.Summary)
 	}
-	return claim + audit + "; " + gate + "."
+	return text
 }
 
 // Audit reports the findings of an audit where no score has to reach a gate.
-func Audit(a *workflow.Audit) string {
-	if a == nil {
+func Audit(l lang.Language, a *workflow.Audit) string {
+	switch {
+	case a == nil:
 		return ""
+	case a.Summary == "":
+		return l.Say("Audit %s of 100.", Points(a.Score))
 	}
-	text := fmt.Sprintf("Audit %s of 100", Points(a.Score))
-	if a.Summary != "" {
-		text += ": " + a.Summary
-	}
-	return text + "."
+	return l.Say("Audit %s of 100: %s.", Points(a.Score), a.Summary)
 }

@@ -1,35 +1,27 @@
 package words
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// Count says "1 sprint", "2 sprints".
-func Count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
 // sprintsAre says "sprint 2 is", "sprints 2, 3 are".
-func sprintsAre(numbers []int) string {
+func sprintsAre(l lang.Language, numbers []int) string {
 	if len(numbers) == 1 {
-		return sprintList(numbers) + " is"
+		return l.Say("%s is", sprintList(l, numbers))
 	}
-	return sprintList(numbers) + " are"
+	return l.Say("%s are", sprintList(l, numbers))
 }
 
 // sprintList says "sprint 2", "sprints 2, 3".
-func sprintList(numbers []int) string {
+func sprintList(l lang.Language, numbers []int) string {
 	if len(numbers) == 1 {
-		return "sprint " + Numbers(numbers)
+		return l.Say("sprint %s", Numbers(numbers))
 	}
-	return "sprints " + Numbers(numbers)
+	return l.Say("sprints %s", Numbers(numbers))
 }
 
 // Numbers lists numbers, with an end where there are many.
@@ -46,7 +38,7 @@ func Numbers(numbers []int) string {
 }
 
 // list renders a titled list of at most ten lines, or nothing.
-func list(title string, items []string) string {
+func list(l lang.Language, title string, items []string) string {
 	if len(items) == 0 {
 		return ""
 	}
@@ -54,7 +46,7 @@ func list(title string, items []string) string {
 	b.WriteString("\n" + title)
 	for i, item := range items {
 		if i == 10 {
-			fmt.Fprintf(&b, "\n- … and %d more", len(items)-i)
+			b.WriteString("\n- " + l.Say("… and %d more", len(items)-i))
 			break
 		}
 		b.WriteString("\n- " + Quoted(item, 300))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -12,97 +13,105 @@ import (
 
 // Evidence says in one line how a command ended, and what the person should know about
 // it.
-func Evidence(e *workflow.Evidence) string {
+func Evidence(e *workflow.Evidence) lang.Text {
 	text := Result(e)
 	if e.Changed != "" {
-		text += "; changed during the run: " + e.Changed
+		text = lang.T("%s; changed during the run: %s", text, e.Changed)
 	}
 	if len(e.Notes) > 0 {
-		text += "; note: " + strings.Join(e.Notes, "; ")
+		text = lang.T("%s; note: %s", text, strings.Join(e.Notes, "; "))
 	}
 	return text
 }
 
 // Result says in one line how a command ended.
-func Result(e *workflow.Evidence) string {
+func Result(e *workflow.Evidence) lang.Text {
 	command := "`" + Clip(e.Command, 120) + "`"
 	switch {
 	case e.NotRun != "":
-		return command + " was not run: " + e.NotRun
+		return lang.T("%s was not run: %s", command, e.NotRun)
 	case e.TimedOut:
-		return fmt.Sprintf("%s was ended after %s", command, time.Duration(e.TookMS)*time.Millisecond)
+		return lang.T("%s was ended after %s", command, time.Duration(e.TookMS)*time.Millisecond)
 	case e.ExitCode != 0:
-		return fmt.Sprintf("%s failed with exit code %d", command, e.ExitCode)
+		return lang.T("%s failed with exit code %d", command, e.ExitCode)
 	}
-	return command + " passed"
+	return lang.T("%s passed", command)
 }
 
 // HistoryEvidence is a submission's evidence as the history records it.
-func HistoryEvidence(e *workflow.Evidence) string {
+func HistoryEvidence(l lang.Language, e *workflow.Evidence) string {
 	if e == nil {
 		return ""
 	}
-	return strings.ReplaceAll(visible.Line(Evidence(e)), "`", "")
+	return strings.ReplaceAll(visible.Line(Evidence(e).In(l)), "`", "")
 }
 
 // VerifyChange says how a session's verify command changes.
-func VerifyChange(before, after workflow.VerifyCommand) string {
+func VerifyChange(before, after workflow.VerifyCommand) lang.Text {
 	was, is := Command(before), Command(after)
 	switch {
 	case after.Instead != nil:
-		return Instead(*after.Instead) + ", and " + was + " still counts"
+		return lang.T("%s, and %s still counts", Instead(*after.Instead), was)
 	case before.Command == after.Command && before.SetBy == after.SetBy:
-		return was + " is configured again"
+		return lang.T("%s is configured again", was)
 	}
-	return was + " → " + is
+	return lang.T("%s → %s", was, is)
 }
 
 // Instead names the command that is configured in place of a kept one.
-func Instead(command string) string {
+func Instead(command string) lang.Text {
 	if command == "" {
-		return "the configuration no longer names one"
+		return lang.T("the configuration no longer names one")
 	}
-	return "the configuration names `" + Clip(command, 120) + "` instead"
+	return lang.T("the configuration names `%s` instead", Clip(command, 120))
 }
 
 // Command names a command and who has set it.
-func Command(c workflow.VerifyCommand) string {
+func Command(c workflow.VerifyCommand) lang.Text {
 	if c.Command == "" {
-		return "none"
+		return lang.T("none")
 	}
-	by := "the project's file"
+	by := lang.T("the project's file")
 	switch c.SetBy {
 	case workflow.SetByPerson:
-		by = "your own file"
+		by = lang.T("your own file")
 	case workflow.SetByEnvironment:
-		by = "a variable"
+		by = lang.T("a variable")
 	}
-	return "`" + Clip(c.Command, 120) + "` (" + by + ")"
+	return lang.T("`%s` (%s)", Clip(c.Command, 120), by)
 }
 
 // ScriptState is how a file that a command names differs from the one that was allowed.
-type ScriptState string
+type ScriptState int
 
-// The states of such a file, as the sentence about it continues.
+// The states of such a file.
 const (
-	ScriptNew     ScriptState = " was not there when you allowed the command"
-	ScriptChanged ScriptState = " has changed since you allowed it"
-	ScriptGone    ScriptState = " is gone since you allowed it"
-	ScriptBack    ScriptState = " is back since you allowed it to be gone"
+	ScriptNew ScriptState = iota
+	ScriptChanged
+	ScriptGone
+	ScriptBack
 )
 
 // Script says how a file differs from the one that was allowed; since may be zero.
-func Script(file string, state ScriptState, since time.Time) string {
-	text := file + string(state)
+func Script(file string, state ScriptState, since time.Time) lang.Text {
+	text := lang.T("%s was not there when you allowed the command", file)
+	switch state {
+	case ScriptChanged:
+		text = lang.T("%s has changed since you allowed it", file)
+	case ScriptGone:
+		text = lang.T("%s is gone since you allowed it", file)
+	case ScriptBack:
+		text = lang.T("%s is back since you allowed it to be gone", file)
+	}
 	if since.IsZero() {
 		return text
 	}
-	return text + " on " + since.Format(time.DateOnly)
+	return lang.T("%s on %s", text, since.Format(time.DateOnly))
 }
 
 // PolicyChange says how a stage's gate asks for something else than before.
-func PolicyChange(stage workflow.StageID, before, after workflow.Policy) string {
-	return fmt.Sprintf("%s: %s → %s", stage, policyText(before), policyText(after))
+func PolicyChange(stage workflow.StageID, before, after workflow.Policy) lang.Text {
+	return lang.T("%s: %s → %s", stage, policyText(before), policyText(after))
 }
 
 func policyText(p workflow.Policy) string {
@@ -113,36 +122,36 @@ func policyText(p workflow.Policy) string {
 }
 
 // NotAllowed says that the person has not allowed a command, and how to.
-func NotAllowed(n standing.Names) string {
-	return "you have not allowed it in this project yet; in a terminal: " + n.Program + " allow"
+func NotAllowed(n standing.Names) lang.Text {
+	return lang.T("you have not allowed it in this project yet; in a terminal: %s allow", n.Program)
 }
 
 // AllowedBefore says that a command was allowed for another project at the same path.
-func AllowedBefore(n standing.Names) string {
-	return NotAllowed(n) + " (what you allowed at this path was for another project, or its run state was cleared since)"
+func AllowedBefore(n standing.Names) lang.Text {
+	return lang.T("%s (what you allowed at this path was for another project, or its run state was cleared since)", NotAllowed(n))
 }
 
 // AllowedElsewhere says that a command is allowed in another project. It does not name that: a
 // client that asks may not be served that folder.
-func AllowedElsewhere(n standing.Names) string {
-	return NotAllowed(n) + " (you have in another one; each is asked about by itself, a copy or worktree too)"
+func AllowedElsewhere(n standing.Names) lang.Text {
+	return lang.T("%s (you have in another one; each is asked about by itself, a copy or worktree too)", NotAllowed(n))
 }
 
 // AllowancesUnreadable says that the record of what the person allows cannot be read.
-func AllowancesUnreadable(n standing.Names) string {
-	return "what you have allowed cannot be read, so nothing is; in a terminal: " + n.Program + " allow"
+func AllowancesUnreadable(n standing.Names) lang.Text {
+	return lang.T("what you have allowed cannot be read, so nothing is; in a terminal: %s allow", n.Program)
 }
 
 // maxNotes bounds how many changed files are named.
 const maxNotes = 5
 
 // Scripts joins the notes on files that have changed, and says how to settle it.
-func Scripts(notes []string, n standing.Names) []string {
+func Scripts(notes []lang.Text, n standing.Names) []lang.Text {
 	if more := len(notes) - maxNotes; more > 0 {
-		notes = append(notes[:maxNotes:maxNotes], fmt.Sprintf("and %d more files have", more))
+		notes = append(notes[:maxNotes:maxNotes], lang.T("and %d more files have", more))
 	}
-	if len(notes) > 0 {
-		notes[len(notes)-1] += " (to see and settle it: " + n.Program + " allow)"
+	if last := len(notes) - 1; last >= 0 {
+		notes[last] = lang.T("%s (to see and settle it: %s allow)", notes[last], n.Program)
 	}
 	return notes
 }

@@ -1,8 +1,7 @@
 package words
 
 import (
-	"strings"
-
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -13,7 +12,7 @@ func Terminal(s *standing.Standing) string {
 }
 
 // Ways says how the person can decide by their own act.
-func Ways(s *standing.Standing) string {
+func Ways(s *standing.Standing) lang.Text {
 	command := Terminal(s)
 	if s.Call.Leaving() {
 		command = s.Names.Program + " " + string(s.Call.Action) + " " + s.TaskName
@@ -21,15 +20,14 @@ func Ways(s *standing.Standing) string {
 			command += " --stage " + s.Call.Stage
 		}
 	}
-	ways := []string{"in a terminal: " + command}
 	if s.Call.HostConfirm && s.CurrentState.Gated() && !s.Call.Leaving() {
-		ways = append([]string{"here, with the tool " + s.Names.Confirm + ", about which the host asks the human"}, ways...)
+		return lang.T("the human decides here, with the tool %s, about which the host asks the human; or in a terminal: %s", s.Names.Confirm, command)
 	}
-	return "the human decides " + strings.Join(ways, "; or ")
+	return lang.T("the human decides in a terminal: %s", command)
 }
 
 // NextMove names the next step of a session, and how the caller can take it.
-func NextMove(s *standing.Standing) string {
+func NextMove(s *standing.Standing) lang.Text {
 	if standing.GateAction(s.CurrentState) != "" && s.Route() == standing.ByOwnAct {
 		return Ways(s)
 	}
@@ -37,36 +35,36 @@ func NextMove(s *standing.Standing) string {
 }
 
 // NextMoveOf names the next step of a session.
-func NextMoveOf(s *workflow.Session) string {
+func NextMoveOf(s *workflow.Session) lang.Text {
 	switch s.CurrentState {
 	case workflow.Generating, workflow.Refining:
-		return "generate the document for stage " + string(s.CurrentStage) + " and submit it"
+		return lang.T("generate the document for stage %s and submit it", s.CurrentStage)
 	case workflow.Clarifying:
-		return "show the open questions to the human and call answer with their words"
+		return lang.T("show the open questions to the human and call answer with their words")
 	case workflow.AwaitingConfirmation:
-		return "the human decides: call confirm with confirmed true or false once they have said so"
+		return lang.T("the human decides: call confirm with confirmed true or false once they have said so")
 	case workflow.AwaitingApproval:
-		return "the human decides: call approve with approved true or false once they have said so"
+		return lang.T("the human decides: call approve with approved true or false once they have said so")
 	case workflow.Completed:
-		return "the workflow is complete; reopen a stage to change something, or start a new session"
+		return lang.T("the workflow is complete; reopen a stage to change something, or start a new session")
 	}
-	return "the session is cancelled; start a new one"
+	return lang.T("the session is cancelled; start a new one")
 }
 
 // GrantNote says by which channel a decision came, where the person did not see it themselves.
-func GrantNote(g workflow.Grant) string {
+func GrantNote(l lang.Language, g workflow.Grant) string {
 	switch g.Channel {
 	case workflow.ChannelRelayed:
 		if g.Note != "" {
-			return "_Relayed by the assistant: " + g.Note + "._ "
+			return l.Say("_Relayed by the assistant: %s._ ", g.Note)
 		}
-		return "_Relayed by the assistant._ "
+		return l.Say("_Relayed by the assistant._ ")
 	case workflow.ChannelElicited:
-		return "Decided by you in the form. "
+		return l.Say("Decided by you in the form. ")
 	case workflow.ChannelTyped:
-		return "Decided by the command that you typed. "
+		return l.Say("Decided by the command that you typed. ")
 	case workflow.ChannelHostConfirmed:
-		return "Decided by you when the host asked. "
+		return l.Say("Decided by you when the host asked. ")
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -155,7 +156,7 @@ func TestWays(t *testing.T) {
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Call = tt.call
-		if got := words.Ways(s); got != tt.want {
+		if got := words.Ways(s).String(); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
@@ -188,8 +189,12 @@ func TestScripts(t *testing.T) {
 	if got := words.Scripts(nil, n); len(got) != 0 {
 		t.Errorf("without changes: got %q", got)
 	}
-	got := words.Scripts(strings.Split("1234567", ""), n)
-	if len(got) != 6 || got[4] != "5" || got[5] != "and 2 more files have (to see and settle it: the-program allow)" {
+	var notes []lang.Text
+	for _, note := range strings.Split("1234567", "") {
+		notes = append(notes, lang.T(note))
+	}
+	got := words.Scripts(notes, n)
+	if len(got) != 6 || got[4].String() != "5" || got[5].String() != "and 2 more files have (to see and settle it: the-program allow)" {
 		t.Errorf("seven files: got %q", got)
 	}
 }
