@@ -187,7 +187,7 @@ func (s *screen) drawn(what string, wanted func(form string) bool) string {
 		_, form, found := strings.Cut(text, formBegins)
 		same := form == last
 		last = form
-		return found && same && strings.Contains(form, formEnds) && wanted(form)
+		return found && same && strings.Contains(form, "Esc to ") && wanted(form) // its last line
 	})
 }
 
