@@ -35,6 +35,13 @@ func TestDigestFitsTheScreen(t *testing.T) {
 		for _, many := range []int{1, 2, 7, 30} {
 			t.Run(fmt.Sprint(name, many), func(t *testing.T) {
 				b := newBench(t)
+				b.chinese = name == "chinese"
+				says := func(english, chinese string) string {
+					if b.chinese {
+						return chinese
+					}
+					return english
+				}
 				person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("not now")}}}
 				forms := func(r engine.Request) engine.Request {
 					r.Ask, r.Forms = person, true
@@ -67,7 +74,7 @@ func TestDigestFitsTheScreen(t *testing.T) {
 				}
 				b.do(forms(start(words.objective)))
 				check(b.at("po/awaiting_confirmation", forms(submit(workflow.PO, jsonOf(t, map[string]any{"prd_draft": "# P", "quality_score": 95, "gaps": gaps})))),
-					"Goal: ", "Score: claims 95", "Draft: ", "Known gaps:", "\n- “", "**You can now**")
+					says("Goal: ", "目标："), says("Score: claims 95", "评分：自评 95"), says("Draft: ", "草稿："), says("Known gaps:", "已知不足："), "\n- “", says("**You can now**", "**你现在可以**"))
 				b.do(confirm(true))
 				b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 95"))
 				b.do(confirm(true))
@@ -80,7 +87,7 @@ func TestDigestFitsTheScreen(t *testing.T) {
 				}
 				findings = append(findings, map[string]string{"id": "R99", "severity": "critical", "file": "internal/token/compare.go:118", "problem": words.worst})
 				check(b.at("review/awaiting_approval", forms(submit(workflow.Review, jsonOf(t, map[string]any{"review": "# R", "status": "fail", "findings": findings})))),
-					"Goal: ", "**failed** the work: 1 critical", "Report: ", "Open findings:\n- “R99 critical", words.worst, "**You can now**")
+					says("Goal: ", "目标："), says("**failed** the work: 1 critical", "**不通过**：1 个严重"), says("Report: ", "报告："), says("Open findings:", "未解决的问题：")+"\n- “R99 critical", words.worst, says("**You can now**", "**你现在可以**"))
 				if q := person.asked[len(person.asked)-1]; !strings.Contains(q.Worst, "R99 critical") || !strings.Contains(q.Worst, words.worst) {
 					t.Errorf("the worst is %q", q.Worst)
 				}

@@ -48,6 +48,8 @@ type bench struct {
 	// workflow is that of a start which names none: six stages that stay as they are when a
 	// built-in workflow changes. "" leaves it to the settings.
 	workflow string
+	// chinese is true where no reply may have a sentence in English.
+	chinese bool
 	people   engine.Personas
 	// backend is where sessions and texts are kept: files, unless a test says otherwise.
 	backend func(dir *durable.Dir) store.Backend
@@ -114,7 +116,11 @@ func (b *bench) try(req engine.Request) (*engine.Reply, error) {
 	}
 	req.By = "test"
 	reply, err := b.engine.Do(ctx, req)
+	refusedInChinese(b.t, err)
 	if reply != nil {
+		if b.chinese {
+			repliedInChinese(b.t, reply)
+		}
 		data, encErr := reply.Encode()
 		if encErr != nil {
 			b.t.Fatal(encErr)

@@ -120,6 +120,7 @@ func TestWholeRun(t *testing.T) {
 
 func TestChineseRun(t *testing.T) {
 	b := newBench(t)
+	b.chinese = true
 	const run = "zh-booking"
 	started := b.at("po/generating", start(sample(t, run, "objective.txt")))
 	if !strings.HasPrefix(started.TaskName, "wei-she-qu-tu-shu-guan") {
@@ -140,7 +141,7 @@ func TestChineseRun(t *testing.T) {
 	b.at("review/generating", one)
 	b.at("qa/generating", submit(workflow.Review, sample(t, run, "05-review-first.md")))
 	done := b.at("qa/completed", submit(workflow.QA, sample(t, run, "06-qa.json")))
-	if !strings.Contains(done.UserMessage, "complete, but for sprint 2") || done.NextCall["stage"] != workflow.Dev {
+	if !strings.Contains(done.UserMessage, "已完成，除了冲刺 2") || done.NextCall["stage"] != workflow.Dev {
 		t.Errorf("message:\n%s", done.UserMessage)
 	}
 	again := b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "now sprint 2"})

@@ -93,6 +93,14 @@ func (e *Error) In(l lang.Language) string {
 	return e.message.In(l)
 }
 
+// HintIn returns the hint in a language.
+func (e *Error) HintIn(l lang.Language) string {
+	if l == lang.English || len(e.hints) == 0 {
+		return e.Hint
+	}
+	return lang.Join(e.hints, "").In(l)
+}
+
 // Translated returns e with its message and hint in a language, unless they already are in
 // one: code closer to the session chose it.
 func (e *Error) Translated(l lang.Language) *Error {
@@ -101,9 +109,7 @@ func (e *Error) Translated(l lang.Language) *Error {
 	}
 	out := *e
 	out.Message, out.translated = e.In(l), true
-	if len(e.hints) > 0 {
-		out.Hint = lang.Join(e.hints, "").In(l)
-	}
+	out.Hint = e.HintIn(l)
 	return &out
 }
 

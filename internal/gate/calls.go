@@ -3,12 +3,13 @@ package gate
 import (
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // AskFirst is the place in a call for the person's word alone.
-const AskFirst = "ask the human: true or false"
+var AskFirst = lang.T("ask the human: true or false")
 
 // Resubmission is the call that submits the current document from where it is.
 func Resubmission(s *standing.Standing) map[string]any {
@@ -27,7 +28,7 @@ func ConfirmCall(s *standing.Standing) map[string]any {
 		"decision": workflow.DecisionApprove, "sha256": Bind(s).SHA256,
 	}
 	if s.Overrides() || s.Blocked() {
-		call["decision"], call["feedback"] = "ask the human: approve or request_changes", "their words"
+		call["decision"], call["feedback"] = s.Say("ask the human: approve or request_changes"), s.Say("their words")
 	}
 	return call
 }

@@ -42,6 +42,10 @@ func TestFormsFitTheirHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			leads, count, draft := []string{"2 questions from the Product Owner. Claims 80", "Confirm the product requirements? Claims 95"}, "1 of 2", "Draft: "
+			if name == "chinese" {
+				leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "确认产品需求文档？自评 95"}, "第 1 个（共 2 个）", "草稿："
+			}
 			var seen []mcpserver.Form
 			c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)})
 			do := func(arguments object) object {
@@ -62,13 +66,13 @@ func TestFormsFitTheirHost(t *testing.T) {
 				t.Fatalf("%d forms", len(seen))
 			}
 			for _, form := range seen {
-				checkForm(t, form)
+				checkForm(t, form, draft)
 			}
-			if !strings.HasPrefix(seen[0].Message, "2 questions from the Product Owner. Claims 80") || !strings.HasPrefix(seen[1].Message, "Confirm the product requirements? Claims 95") {
+			if !strings.HasPrefix(seen[0].Message, leads[0]) || !strings.HasPrefix(seen[1].Message, leads[1]) {
 				t.Errorf("%q\n%q", seen[0].Message, seen[1].Message)
 			}
 			first := seen[0].Schema["properties"].(object)["answer_01"].(object)
-			if first["title"] != "1 of 2" || !strings.Contains(fmt.Sprint(first["oneOf"]), "Okta") {
+			if first["title"] != count || !strings.Contains(fmt.Sprint(first["oneOf"]), "Okta") {
 				t.Errorf("the first question is %v", first)
 			}
 		})
@@ -76,7 +80,7 @@ func TestFormsFitTheirHost(t *testing.T) {
 }
 
 // checkForm fails where a host would cut what a decision needs, or something in it steers.
-func checkForm(t *testing.T, form mcpserver.Form) {
+func checkForm(t *testing.T, form mcpserver.Form, draft string) {
 	t.Helper()
 	lines := strings.Split(form.Message, "\n")
 	for i, line := range lines[:formLines] {
@@ -84,15 +88,15 @@ func checkForm(t *testing.T, form mcpserver.Form) {
 			t.Errorf("line %d takes %d columns: %q", i+1, visible.Columns(line), line)
 		}
 	}
-	path, _, _ := strings.Cut(strings.TrimPrefix(lines[2], "Draft: "), " (")
-	if !strings.HasPrefix(lines[2], "Draft: .bmad-task/work/") || visible.Columns(path) > 60 {
+	path, _, _ := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(lines[2], "（", " ("), draft), " (")
+	if !strings.HasPrefix(lines[2], draft+".bmad-task/work/") || visible.Columns(path) > 60 {
 		t.Errorf("the third line is %q", lines[2])
 	}
 	if text := fmt.Sprint(form.Message, form.Schema); strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
 		t.Errorf("something in it steers: %q", text)
 	}
 	for _, line := range lines[formLines:] {
-		if strings.HasPrefix(line, "Draft: ") || strings.HasPrefix(line, "**") {
+		if strings.HasPrefix(line, draft) || strings.HasPrefix(line, "**") {
 			t.Errorf("the assistant's words look like ours: %q", line)
 		}
 	}

@@ -1,8 +1,6 @@
 package reply
 
 import (
-	"fmt"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -47,11 +45,11 @@ func (r *Reply) shorten(items, text int) {
 		r.Draft.Summary = cut(r.Draft.Summary)
 	}
 	if answers, ok := r.NextCall["answers"].(map[string]string); ok && len(answers) > items {
-		r.NextCall["answers"] = "an object of question id and text"
+		r.NextCall["answers"] = r.language.Say("an object of question id and text")
 	}
 	r.UserMessage = words.Clip(r.UserMessage, 12*text)
 	if len(r.UserMessage) >= 12*text-3 && r.SessionFile != "" {
-		r.UserMessage += fmt.Sprintf("\n\n(shortened; all of it is in `%s`)", r.SessionFile)
+		r.UserMessage += "\n\n" + r.language.Say("(shortened; all of it is in `%s`)", r.SessionFile)
 	}
 }
 

@@ -23,10 +23,10 @@ func interact(s *standing.Standing, out *Reply) {
 		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")
-		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst}
+		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst.In(s.Language)}
 	case workflow.AwaitingApproval:
 		askHuman(out, gate.Approvals(s)...)
-		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": gate.AskFirst}
+		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": gate.AskFirst.In(s.Language)}
 	case workflow.Completed:
 		if len(s.Unbuilt()) > 0 {
 			out.RequiresUserConfirmation = true // they may leave it at that

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -88,7 +89,8 @@ type Reply struct {
 	// Integrity is "changed" where the session was changed by other hands, else empty.
 	Integrity string `json:"integrity,omitempty"`
 
-	file string // the session's
+	file     string // the session's
+	language lang.Language
 }
 
 // AuditView is an audit in short; the session file has its findings.

@@ -44,7 +44,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	}
 	st, rec := s.Stage, s.Current()
 	out := &Reply{
-		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder, file: s.SessionFile,
+		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder, file: s.SessionFile, language: s.Language,
 		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
 		State: s.CurrentState, CurrentState: s.CurrentState,
 		Iteration:   rec.Iteration,
@@ -76,7 +76,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	}
 	markChanged(s, out)
 	if d != Short {
-		out.StageDescription = st.Description
+		out.StageDescription = s.Word(st.Description)
 	}
 	if st.Kind == workflow.KindBuild || s.CurrentState == workflow.AwaitingApproval || d == Light {
 		out.Sprints = s.Sprints
