@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,7 +30,7 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 			}
 		}
 	}
-	own, trusted, err := r.rubric(r.project, w, st)
+	own, trusted, err := r.person.In(r.project).Rubric(w, st)
 	if err != nil {
 		return nil, err
 	}
@@ -71,24 +69,4 @@ func answersOf(s *workflow.Session) []string {
 		}
 	}
 	return out
-}
-
-// rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
-// is the person's own, or they have allowed it with this content.
-func (e *Engine) rubric(p *project.Project, w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
-	own, err := p.Rubric(st)
-	if err != nil || own == nil {
-		return nil, false, err
-	}
-	parsed, err := own.Parse(w)
-	if err != nil {
-		return nil, false, err
-	}
-	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &parsed, !own.Brought || e.trust != nil && e.trust.Allowed(rubricAllowance(p, own)), nil
-}
-
-// rubricAllowance is what the person allows by allowing a rubric.
-func rubricAllowance(p *project.Project, own *project.Rubric) trust.Allowance {
-	return trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindRubric, Text: own.Path, SHA256: workflow.Hash(own.Text)}
 }

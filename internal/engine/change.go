@@ -62,7 +62,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	}
 	seal := s.SealAfter(signer, r.found.Verification)
 	r.notePolicy(&now)
-	r.noteVerify(&now)
+	r.person.In(r.project).NoteVerify(&now, workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By})
 	if err := apply(tx, &now); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 )
 
 // Channel brings a question to a person and their answer back: a form of their host, a
@@ -17,6 +18,9 @@ type Channel interface {
 
 // ErrAsked ends a call whose question is on its way to the person. Nothing was changed.
 var ErrAsked = errors.New("the person was asked; the call is repeated with their answer")
+
+// Notice reports on something that takes long.
+type Notice = verify.Notice
 
 // What a channel carries.
 type (

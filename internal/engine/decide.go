@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -73,7 +74,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		return kept, err
 	}
 	rec.Approved = true
-	note.VerifyCommands = acceptVerify(s)
+	note.VerifyCommands = permission.AcceptVerify(s)
 	return kept, r.fire(ctx, s, event, note)
 }
 

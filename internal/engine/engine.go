@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -21,7 +22,7 @@ import (
 // Trust is what the person keeps outside of projects.
 type Trust interface {
 	Records
-	Consent
+	permission.Consent
 }
 
 // Records vouch for sessions.
@@ -33,19 +34,6 @@ type Records interface {
 	// ids, and Record keeps it.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
 	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error
-}
-
-// Consent is what the person has allowed.
-type Consent interface {
-	// Allowed reports whether they have allowed something in a project.
-	Allowed(a trust.Allowance) bool
-	// InForce returns what they have allowed in a project, Allowances what anywhere.
-	InForce(project string) []trust.Allowance
-	Allowances() ([]trust.Allowance, error)
-	// Bind binds what they have allowed under an older version to the project.
-	Bind(ctx context.Context, project string) error
-	// Allow records what they allow.
-	Allow(ctx context.Context, a trust.Allowance) error
 }
 
 // TypedDecisions are what the person has typed as commands of their host.
@@ -91,6 +79,7 @@ type Options struct {
 type Engine struct {
 	projects *project.Finder
 	trust    Trust
+	person   permission.Person
 	typedBy  TypedDecisions
 	personas Personas
 	names    Names
@@ -121,6 +110,7 @@ func New(o Options) *Engine {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
+	e.person = permission.Person{Consent: e.trust, Names: e.names, Now: e.now, Log: e.log}
 	e.born = e.Now()
 	return e
 }

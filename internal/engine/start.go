@@ -19,7 +19,8 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	}
 	defer p.Close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
-	w, err := e.chosen(p, req.Workflow)
+	guard := e.person.In(p)
+	w, err := guard.Chosen(req.Workflow)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	id := e.newID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
-	e.keepVerify(p, s)
+	guard.KeepVerify(s)
 	s.SealNew(e.signer(ctx))
 	names := store.Names{
 		Candidate: func(n int) string {

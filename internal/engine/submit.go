@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -86,12 +87,12 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 		return err
 	}
 	if !scoping { // nothing was changed yet
-		sub.evidence = r.verifier(r.project).evidence(ctx, r.req.Tell, s)
+		sub.evidence = r.person.In(r.project).Evidence(ctx, r.req.Tell, s)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	sub.assessment.Objections = append(sub.assessment.Objections, opposes(s, sub.evidence, sub.assessment.Verdict)...)
+	sub.assessment.Objections = append(sub.assessment.Objections, permission.Opposes(s, sub.evidence, sub.assessment.Verdict)...)
 	return nil
 }
 

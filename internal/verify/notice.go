@@ -1,4 +1,4 @@
-package engine
+package verify
 
 import (
 	"context"
@@ -18,15 +18,15 @@ type Notice struct {
 // give up calls that are silent for a minute (Claude Desktop, MCP Inspector).
 const noticeEvery = 5 * time.Second
 
-// telling reports something that is under way, at once and then again and again until the
-// returned function is called.
-func (e *Engine) telling(ctx context.Context, to func(Notice), what string, limit time.Duration) (done func()) {
+// Tell reports something that is under way, at once and then again and again until the
+// returned function is called. to may be nil.
+func Tell(ctx context.Context, to func(Notice), what string, now func() time.Time, limit time.Duration) (done func()) {
 	if to == nil {
 		return func() {}
 	}
-	began := e.Clock()
+	began := now()
 	tell := func() {
-		n := Notice{Message: what, Elapsed: e.Clock().Sub(began), Limit: limit}
+		n := Notice{Message: what, Elapsed: now().Sub(began), Limit: limit}
 		if n.Elapsed >= time.Second {
 			n.Message = fmt.Sprintf("%s, for %s", what, n.Elapsed.Truncate(time.Second))
 		}

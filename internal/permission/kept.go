@@ -1,36 +1,35 @@
-package engine
+package permission
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// configuredVerify returns the configured verify command of a stage.
-func configuredVerify(c config.Config, have permits, stage workflow.StageID) verify.Configured {
+// configured returns the configured verify command of a stage.
+func (g *Guard) configured(stage workflow.StageID) verify.Configured {
+	c := g.project.Config
 	now := verify.Configured{Command: c.Verify[stage], By: c.VerifyBy[stage]}
 	if own, says := c.PersonVerify[stage]; says {
 		now.Person = &own
 	}
-	if a := have().Command(now.Command, now.By); now.Command != "" && a != nil {
+	if a := g.permits().Command(now.Command, now.By); now.Command != "" && a != nil {
 		now.Allowed = &a.At
 	}
 	return now
 }
 
-// verifyPlans decides for each stage between the command that a session keeps and the
-// configured one.
-func verifyPlans(w *workflow.Definition, c config.Config, have permits, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verify.Plan {
+// plans decides for each stage of a workflow between the command that a session keeps and
+// the configured one.
+func (g *Guard) plans(w *workflow.Definition, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verify.Plan {
 	out := map[workflow.StageID]verify.Plan{}
 	for _, stage := range verifiable(w) {
-		out[stage] = verify.NewPlan(kept[stage], configuredVerify(c, have, stage), at)
+		out[stage] = verify.NewPlan(kept[stage], g.configured(stage), at)
 	}
 	return out
 }
@@ -46,14 +45,10 @@ func verifiable(w *workflow.Definition) []workflow.StageID {
 	return out
 }
 
-func (v *verifier) plans(s *standing.Standing) map[workflow.StageID]verify.Plan {
-	return verifyPlans(s.Workflow, v.project.Config, v.have, s.KeptVerify(), v.Now())
-}
-
-// keepVerify gives a new session its verify commands.
-func (e *Engine) keepVerify(p *project.Project, s *workflow.Session) {
+// KeepVerify gives a new session its verify commands.
+func (g *Guard) KeepVerify(s *workflow.Session) {
 	commands := map[workflow.StageID]workflow.VerifyCommand{}
-	for stage, plan := range verifyPlans(s.Definition(), p.Config, e.permits(p), nil, s.CreatedAt) {
+	for stage, plan := range g.plans(s.Definition(), nil, s.CreatedAt) {
 		if plan.Keep.Command != "" {
 			commands[stage] = plan.Keep
 		}
@@ -63,16 +58,16 @@ func (e *Engine) keepVerify(p *project.Project, s *workflow.Session) {
 	}
 }
 
-// noteVerify records in the history how the session's verify commands have changed since
-// its last change.
-func (r *run) noteVerify(s *standing.Standing) {
+// NoteVerify records in the history how the session's verify commands have changed since its
+// last change, in an entry that begins as note does.
+func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 	next := s.KeptVerify()
 	edited := !workflow.SameVerifyCommands(s.VerifyCommands, next)
 	if next == nil {
 		next = map[workflow.StageID]workflow.VerifyCommand{}
 	}
 	var news []string
-	stages, plans := map[string][]string{}, r.verifier(r.project).plans(s)
+	stages, plans := map[string][]string{}, g.plans(s.Workflow, s.KeptVerify(), g.at())
 	for _, stage := range verifiable(s.Workflow) {
 		text := planText(plans[stage])
 		if text == "" {
@@ -93,15 +88,13 @@ func (r *run) noteVerify(s *standing.Standing) {
 	if len(news) == 0 {
 		return
 	}
-	s.Note(workflow.Transition{
-		At: r.Now(), Action: r.req.Action, Event: workflow.EventPolicyChanged, By: r.req.By,
-		Policy: strings.Join(news, "; "), VerifyCommands: s.KeepVerify(next),
-	})
+	note.Event, note.Policy, note.VerifyCommands = workflow.EventPolicyChanged, strings.Join(news, "; "), s.KeepVerify(next)
+	s.Note(note)
 }
 
-// acceptVerify notes that the person has decided in knowledge of how the configuration
+// AcceptVerify notes that the person has decided in knowledge of how the configuration
 // differs from the session's commands. It returns the commands for the decision's entry.
-func acceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyCommand {
+func AcceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyCommand {
 	seen := s.Evidence()
 	if seen == nil || seen.ChangedTo == nil {
 		return nil

@@ -1,4 +1,4 @@
-package engine
+package permission
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// evidence runs the verify command for the work that a stage hands in or judges, before any
+// Evidence runs the verify command for the work that a stage hands in or judges, before any
 // lock is taken. It returns nil if there is none, or if the evidence that was handed in with
 // the work is enough.
-func (v *verifier) evidence(ctx context.Context, tell func(Notice), s *standing.Standing) *workflow.Evidence {
+func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *standing.Standing) *workflow.Evidence {
 	stage := standing.VerifiedBy(s.Stage)
 	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
 		return nil
 	}
-	kept := v.plans(s)[stage].Keep
+	kept := g.plans(s.Workflow, s.KeptVerify(), g.at())[stage].Keep
 	if kept.Command == "" {
 		return nil
 	}
@@ -28,25 +28,25 @@ func (v *verifier) evidence(ctx context.Context, tell func(Notice), s *standing.
 		}
 		seen := *e // of the time when the work was handed in, compared with the present configuration
 		seen.Notes = nil
-		if allowed := v.permitsVerify(kept); allowed != nil {
-			seen.Notes = v.scriptNotes(kept, *allowed)
+		if allowed := g.permit(kept); allowed != nil {
+			seen.Notes = g.scriptNotes(kept, *allowed)
 		}
 		return differing(&seen, kept)
 	}
-	return differing(v.verify(ctx, tell, kept), kept)
+	return differing(g.verify(ctx, tell, kept), kept)
 }
 
 // verify runs a command, if the person has allowed it here.
-func (v *verifier) verify(ctx context.Context, tell func(Notice), kept workflow.VerifyCommand) *workflow.Evidence {
-	allowed := v.permitsVerify(kept)
+func (g *Guard) verify(ctx context.Context, tell func(verify.Notice), kept workflow.VerifyCommand) *workflow.Evidence {
+	allowed := g.permit(kept)
 	if allowed == nil {
-		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: v.Now(), NotRun: v.notAllowed(kept)}
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept)}
 	}
-	notes := v.scriptNotes(kept, *allowed)
-	v.bindVerify(ctx, kept, *allowed)
-	timeout := v.project.Config.VerifyTimeout
-	defer v.telling(ctx, tell, "running `"+words.Clip(kept.Command, 120)+"`", timeout)()
-	e := verify.Run(ctx, v.project.Dir.Path(), kept.Command, v.now, verify.Limits{Timeout: timeout, Tail: v.project.Config.VerifyOutput})
+	notes := g.scriptNotes(kept, *allowed)
+	g.bind(ctx, kept, *allowed)
+	timeout := g.project.Config.VerifyTimeout
+	defer verify.Tell(ctx, tell, "running `"+words.Clip(kept.Command, 120)+"`", g.Now, timeout)()
+	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }
@@ -65,9 +65,9 @@ func differing(e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evid
 	return e
 }
 
-// opposes returns how the evidence contradicts a pass of the current stage: that of its own
+// Opposes returns how the evidence contradicts a pass of the current stage: that of its own
 // command, or of the one that was run when the work was handed in.
-func opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []string {
+func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []string {
 	by := standing.VerifiedBy(s.Stage)
 	if now == nil && by != s.Stage.ID {
 		now = s.Record(by).Evidence

@@ -1,4 +1,4 @@
-package engine
+package permission
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -30,30 +29,25 @@ type Want struct {
 	Scripts []trust.Allowance
 }
 
-// Wants lists the things in a project that need the person's permission: its verify commands,
-// those that its runs keep, the person's own, their files that have changed, the project's
-// rubrics, and the repositories that it names.
-func (e *Engine) Wants(req Request) (cwd string, wants []Want, err error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return "", nil, err
-	}
-	defer p.Close()
-	w := wanted{Engine: e, p: p, have: e.permits(p)}
-	for _, stage := range p.Config.Verified() {
-		if command := p.Config.Verify[stage]; command != "" {
-			w.command(command, p.Config.VerifyBy[stage], string(stage))
+// Wants lists the things in the project that need the person's permission: its verify
+// commands, those that its runs keep, the person's own, their files that have changed, the
+// project's rubrics, and the repositories that it names.
+func (g *Guard) Wants() ([]Want, error) {
+	w, c := wanted{Guard: g}, g.project.Config
+	for _, stage := range c.Verified() {
+		if command := c.Verify[stage]; command != "" {
+			w.command(command, c.VerifyBy[stage], string(stage))
 		}
 	}
 	w.runs()
 	w.scripts()
 	if err := w.brought(); err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	for _, source := range p.Config.OwnSources {
-		w.add(trust.Allowance{Project: p.Dir.Path(), Kind: trust.KindSource, Text: source}, "agents and workflows")
+	for _, source := range c.OwnSources {
+		w.add(g.allowance(trust.KindSource, source), "agents and workflows")
 	}
-	return p.Dir.Path(), w.list, nil
+	return w.list, nil
 }
 
 // gatesText says which stages a workflow has, and what each asks of a person.
@@ -68,24 +62,24 @@ func gatesText(d *workflow.Definition) string {
 // brought adds the workflows and the rubrics that the project brings.
 func (w *wanted) brought() error {
 	seen := map[string]bool{}
-	for _, own := range w.p.Config.Workflows {
+	for _, own := range w.project.Config.Workflows {
 		if own.Definition == nil {
 			continue
 		}
 		if own.By == workflow.SetByProject {
-			w.add(workflowAllowance(w.p, own), own.Definition.Description).Note = "its stages: " + gatesText(own.Definition)
+			w.add(w.workflow(own), own.Definition.Description).Note = "its stages: " + gatesText(own.Definition)
 		}
 		for _, st := range own.Definition.Stages {
 			if seen[audit.FileName(st)] {
 				continue
 			}
 			seen[audit.FileName(st)] = true
-			own, err := w.p.Rubric(st)
+			own, err := w.project.Rubric(st)
 			if err != nil {
 				return err
 			}
 			if own != nil && own.Brought {
-				w.add(rubricAllowance(w.p, own), string(st.ID))
+				w.add(w.rubric(own), string(st.ID))
 			}
 		}
 	}
@@ -93,32 +87,30 @@ func (w *wanted) brought() error {
 }
 
 // Allow records that the person allows something, with its files as they were shown.
-func (e *Engine) Allow(ctx context.Context, w Want) error {
-	if e.trust == nil {
+func (p *Person) Allow(ctx context.Context, w Want) error {
+	if p.Consent == nil {
 		return fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
-	w.At, w.Files = e.Now(), w.Kind == trust.KindVerify || w.Kind == trust.KindOwnVerify
+	w.At, w.Files = p.at(), w.Kind == trust.KindVerify || w.Kind == trust.KindOwnVerify
 	for _, f := range w.Scripts { // first: a command without recorded files would have all of them reported
 		f.At = w.At
-		if err := e.trust.Allow(ctx, f); err != nil {
+		if err := p.Consent.Allow(ctx, f); err != nil {
 			return err
 		}
 	}
-	return e.trust.Allow(ctx, w.Allowance)
+	return p.Consent.Allow(ctx, w.Allowance)
 }
 
 // wanted collects the list of Wants.
 type wanted struct {
-	*Engine
-	p    *project.Project
-	have permits
+	*Guard
 	list []Want
 }
 
 // add adds something once, with every use.
 func (w *wanted) add(a trust.Allowance, use string) *Want {
-	a.At = w.Now()
+	a.At = w.at()
 	for i := range w.list {
 		if have := &w.list[i]; have.Kind == a.Kind && have.Text == a.Text {
 			if use != "" {
@@ -127,19 +119,19 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 			return have
 		}
 	}
-	w.list = append(w.list, Want{Allowance: a, Use: use, Allowed: w.trust != nil && w.trust.Allowed(a)})
+	w.list = append(w.list, Want{Allowance: a, Use: use, Allowed: w.allowed(a)})
 	return &w.list[len(w.list)-1]
 }
 
 // command adds a verify command.
 func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
-	a := trust.Allowance{Project: w.p.Dir.Path(), Kind: trust.KindVerify, Text: verify.Canonical(command)}
+	a := w.allowance(trust.KindVerify, verify.Canonical(command))
 	if by == workflow.SetByPerson {
 		a.Kind = trust.KindOwnVerify
 	}
 	want := w.add(a, use)
-	want.SetBy, want.Allowed = by, want.Note == "" && w.have().Command(command, by) != nil
-	want.Scripts = slices.DeleteFunc(trust.Scripts(w.p.Dir, command), trust.Allowance.Missing)
+	want.SetBy, want.Allowed = by, want.Note == "" && w.permits().Command(command, by) != nil
+	want.Scripts = slices.DeleteFunc(trust.Scripts(w.project.Dir, command), trust.Allowance.Missing)
 	for i := range want.Scripts {
 		want.Scripts[i].At = a.At
 	}
@@ -154,17 +146,17 @@ const maxRuns = 20
 func (w *wanted) runs() {
 	q := store.Active()
 	q.Limit = maxRuns
-	page, err := w.p.Backend.List(context.Background(), q)
+	page, err := w.project.Backend.List(context.Background(), q)
 	if err != nil {
 		return // doctor reports it
 	}
 	store.SortByAge(page.Sessions)
 	for _, summary := range page.Sessions {
-		s, err := w.p.Backend.Get(context.Background(), summary.SessionID)
+		s, err := w.project.Backend.Get(context.Background(), summary.SessionID)
 		if err != nil {
 			continue
 		}
-		plans := verifyPlans(s.Definition(), w.p.Config, w.have, s.KeptVerify(), w.Now())
+		plans := w.plans(s.Definition(), s.KeptVerify(), w.at())
 		for _, stage := range verifiable(s.Definition()) {
 			w.run(s, stage, plans[stage].Keep)
 		}
@@ -176,13 +168,13 @@ func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.
 	if kept.Instead == nil || kept.Accepted {
 		return
 	}
-	by := w.p.Config.VerifyBy[stage]
-	if next := *kept.Instead; next != "" && w.have().Command(next, by) != nil {
+	by := w.project.Config.VerifyBy[stage]
+	if next := *kept.Instead; next != "" && w.permits().Command(next, by) != nil {
 		want := w.command(next, by, "")
 		want.Allowed = false
 		want.Note = fmt.Sprintf("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
 	}
-	if w.have().Command(kept.Command, kept.SetBy) == nil {
+	if w.permits().Command(kept.Command, kept.SetBy) == nil {
 		w.command(kept.Command, kept.SetBy, string(stage)+" of the run "+s.TaskName)
 	}
 }
@@ -193,8 +185,8 @@ func (w *wanted) scripts() {
 		if !want.Allowed {
 			continue
 		}
-		by := w.have().Command(want.Text, want.SetBy)
-		for _, c := range w.have().Changed(trust.Scripts(w.p.Dir, want.Text), want.Text, *by) {
+		by := w.permits().Command(want.Text, want.SetBy)
+		for _, c := range w.permits().Changed(trust.Scripts(w.project.Dir, want.Text), want.Text, *by) {
 			script := w.add(c.Allowance, want.Text)
 			script.Allowed, script.Note = false, scriptText(c)
 		}
