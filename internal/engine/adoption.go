@@ -7,7 +7,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -33,12 +32,11 @@ func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
 }
 
 func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
-	stored, err := r.get(ctx)
+	stored, err := r.check.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
 	before := r.known(stored)
-	found := before.Integrity
 	if err := adoptable(before); err != nil {
 		return nil, err
 	}
@@ -46,28 +44,10 @@ func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	signer, err := r.trust.Signer(ctx) // without a seal the acceptance would not count
+	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant})
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.project.Backend.Update(ctx, r.id, func(_ store.Tx, s *workflow.Session) error {
-		c := r.recordOf(signer, r.project, r.id)
-		now := s.VerifyAgainst(signer, c)
-		if s.Revision != before.Revision || now.Problem != found.Problem || now.Broken != found.Broken {
-			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
-		}
-		if c != nil { // a revision is never reused, not even after an older file was put back
-			s.Revision = max(s.Revision, c.Revision)
-		}
-		s.Adopt(signer, now, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant})
-		s.UpdatedAt = r.Now()
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.found = finding{}
-	r.record(ctx, after)
 	r.memory.show(r.key(after.SessionID), after.Revision)
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does

@@ -12,7 +12,7 @@ import (
 // which may be nil, does before it the work that needs no lock, on the session as the caller
 // saw it; when another call changed the session in between, this one is refused.
 func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
-	s, err := r.get(ctx)
+	s, err := r.check.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err != nil {
 		return nil, err
 	}
-	r.record(ctx, after)
+	r.check.Record(ctx, after)
 	return r.standing(ctx, after), nil
 }
 
@@ -51,16 +51,15 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if s.Revision != before.Revision {
 		return r.lost(ctx, s)
 	}
-	signer := r.signer(ctx)
-	c := r.lookAgain(s, before, signer)
-	now.Session, now.Integrity, now.Stopped = s, r.found.Verification, r.found.stops
+	r.check.Again(ctx, s, before)
+	now.Session, now.Integrity, now.Stopped = s, r.check.Found, r.check.Stops
 	if err := goesOn(&now); err != nil {
 		return err
 	}
 	if err := r.adopt(ctx, tx, &now); err != nil {
 		return err
 	}
-	seal := s.SealAfter(signer, r.found.Verification)
+	seal := r.check.Seal(s)
 	r.notePolicy(&now)
 	r.person.In(r.project).NoteVerify(&now, workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By})
 	if err := apply(tx, &now); err != nil {
@@ -68,9 +67,6 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	}
 	if err := r.layOut(ctx, tx, s); err != nil {
 		return err
-	}
-	if c != nil && r.found.Changed() { // a revision is never given twice
-		s.Revision = max(s.Revision, c.Revision)
 	}
 	seal()
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -21,19 +22,8 @@ import (
 
 // Trust is what the person keeps outside of projects.
 type Trust interface {
-	Records
+	integrity.Records
 	permission.Consent
-}
-
-// Records vouch for sessions.
-type Records interface {
-	// Signer signs histories; ReadSigner is the same for checks, and nil where there is none.
-	Signer(ctx context.Context) (workflow.Signer, error)
-	ReadSigner() (workflow.Signer, error)
-	// Checkpoints returns what this machine has recorded of sessions of a project, by their
-	// ids, and Record keeps it.
-	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
-	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error
 }
 
 // TypedDecisions are what the person has typed as commands of their host.
@@ -78,7 +68,7 @@ type Options struct {
 // but which revision it last told its callers of.
 type Engine struct {
 	projects *project.Finder
-	trust    Trust
+	keeper   *integrity.Keeper
 	person   permission.Person
 	typedBy  TypedDecisions
 	personas Personas
@@ -88,16 +78,11 @@ type Engine struct {
 	log      *slog.Logger
 	born     time.Time
 	memory   memory
-
-	signing sync.Mutex
-	signs   workflow.Signer // once it was had
-
-	unrecorded sync.Once // whether it was said that nothing can be recorded
 }
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{projects: o.Projects, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, names: o.Names, now: o.Now, newID: o.NewID, log: o.Log}
+	e := &Engine{projects: o.Projects, typedBy: o.Typed, personas: o.Personas, names: o.Names, now: o.Now, newID: o.NewID, log: o.Log}
 	if e.projects == nil {
 		e.projects = project.New(project.Options{})
 	}
@@ -110,7 +95,8 @@ func New(o Options) *Engine {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
-	e.person = permission.Person{Consent: e.trust, Names: e.names, Now: e.now, Log: e.log}
+	e.keeper = integrity.New(o.Trust, e.log)
+	e.person = permission.Person{Consent: o.Trust, Names: e.names, Now: e.now, Log: e.log}
 	e.born = e.Now()
 	return e
 }

@@ -57,7 +57,7 @@ func (e *Engine) resource(ctx context.Context, req Request, view string) (Resour
 	}
 	defer p.Close()
 	r := e.run(p, id, req, 0)
-	s, err := r.get(ctx)
+	s, err := r.check.Get(ctx)
 	if err != nil {
 		return Resource{}, "", err
 	}
@@ -72,7 +72,7 @@ func (r *run) resourceOf(ctx context.Context, s *workflow.Session, view string) 
 		data, err := p.Backend.Stored(ctx, s.SessionID)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
-		text, err := historyJSON(s, r.vouched(), 0)
+		text, err := historyJSON(s, r.check.Vouched(), 0)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	for _, st := range s.Definition().Stages {
@@ -120,15 +120,6 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	}
 	seconds, err := workflow.Marshal(s.Waited.Seconds())
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
-}
-
-// vouched is the result of checking the session, for its history.
-func (r *run) vouched() workflow.Verification {
-	v := r.found.Verification
-	if r.trust == nil {
-		v.Unvouched = nil // nothing is sealed here
-	}
-	return v
 }
 
 // historyJSON returns a session's history as JSON, the oldest entry first. Where room is
@@ -265,7 +256,7 @@ func (r *run) show(ctx context.Context, s *standing.Standing, out *Reply) error 
 	if r.req.View == ViewHistory && reply.EncodedSize(res.Text) > reply.MaxShown {
 		whole := res.Size
 		for room := reply.MaxShown - 500; ; room /= 2 {
-			if res.Text, err = historyJSON(s.Session, r.vouched(), room); err != nil {
+			if res.Text, err = historyJSON(s.Session, r.check.Vouched(), room); err != nil {
 				return err
 			}
 			if reply.EncodedSize(res.Text) <= reply.MaxShown {

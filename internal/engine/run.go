@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -16,14 +17,14 @@ type run struct {
 	req     Request
 	// call is when the call came in, by the engine's memory.
 	call int64
-	// found is the result of checking the session, workflow the definition in force.
-	found    finding
+	// check is the check of the session, workflow the definition in force.
+	check    *integrity.Check
 	workflow *workflow.Definition
 	disk     disk
 }
 
 func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
-	return &run{Engine: e, project: p, id: id, req: req, call: call, disk: disk{project: p}}
+	return &run{Engine: e, project: p, id: id, req: req, call: call, check: e.keeper.Of(p, id), disk: disk{project: p}}
 }
 
 // definition returns the definition that a session runs by, with the settings in force. It is
@@ -41,16 +42,6 @@ func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Eve
 		Event: event, Action: r.req.Action, By: r.req.By, At: r.Now(),
 		Stage: workflow.StageID(r.req.Stage), Note: note,
 	})
-}
-
-// finding is the result of checking a call's session.
-type finding struct {
-	workflow.Verification
-	// stops is true where the person has to accept the session before anything else.
-	stops bool
-	// key and recorded are what the session was checked with.
-	key      string
-	recorded *workflow.Checkpoint
 }
 
 // silence is the error of a question that brought no decision.

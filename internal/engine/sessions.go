@@ -54,3 +54,26 @@ func (e *Engine) GateAction(ctx context.Context, req Request) (workflow.Action, 
 	}
 	return standing.GateAction(s.CurrentState), s, nil
 }
+
+// Inspect returns one session in full, the result of checking it, and its project folder.
+func (e *Engine) Inspect(ctx context.Context, req Request) (s *workflow.Session, v workflow.Verification, cwd string, err error) {
+	p, id, err := e.projects.Find(ctx, req.Address())
+	if err != nil {
+		return nil, v, "", err
+	}
+	defer p.Close()
+	check := e.keeper.Of(p, id)
+	s, err = check.Get(ctx)
+	return s, check.Found, p.Dir.Path(), err
+}
+
+// Changed returns those of a project's sessions that were changed by other hands, by their
+// ids. Unless all are asked for, only some of those without a record are verified.
+func (e *Engine) Changed(ctx context.Context, req Request, ids []string, all bool) (map[string]workflow.Verification, error) {
+	p, err := e.projects.At(req.Address())
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return e.keeper.Changed(ctx, p, ids, all), ctx.Err()
+}

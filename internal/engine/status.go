@@ -29,7 +29,7 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 
 // look returns the session for an action that only describes it.
 func (r *run) look(ctx context.Context) (*standing.Standing, error) {
-	s, err := r.get(ctx)
+	s, err := r.check.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
 	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
-	changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
+	changed := e.keeper.Changed(ctx, p, sessionIDs(page.Sessions), true)
 	for _, s := range page.Sessions {
 		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
 		view := sessionView(s, 200)

@@ -1,4 +1,4 @@
-package engine
+package integrity
 
 import (
 	"context"
@@ -11,36 +11,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Inspect returns one session in full, the result of checking it, and its project folder.
-func (e *Engine) Inspect(ctx context.Context, req Request) (s *workflow.Session, v workflow.Verification, cwd string, err error) {
-	p, id, err := e.projects.Find(ctx, req.Address())
-	if err != nil {
-		return nil, v, "", err
-	}
-	defer p.Close()
-	r := e.run(p, id, req, 0)
-	s, err = r.get(ctx)
-	return s, r.found.Verification, p.Dir.Path(), err
-}
-
 // maxUnrecorded bounds the sessions without a record that a list verifies.
 const maxUnrecorded = 200
 
 // Changed returns those of a project's sessions that were changed by other hands, by their
 // ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
 // for.
-func (e *Engine) Changed(ctx context.Context, req Request, ids []string, all bool) (map[string]workflow.Verification, error) {
-	p, err := e.projects.At(req.Address())
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	return e.changed(ctx, p, ids, all), ctx.Err()
-}
-
-func (e *Engine) changed(ctx context.Context, p *project.Project, ids []string, all bool) map[string]workflow.Verification {
-	signer := e.readSigner()
-	if e.trust == nil || signer == nil && !all {
+func (k *Keeper) Changed(ctx context.Context, p *project.Project, ids []string, all bool) map[string]workflow.Verification {
+	signer := k.readSigner()
+	if k.records == nil || signer == nil && !all {
 		return nil
 	}
 	var unrecorded atomic.Int64
@@ -52,7 +31,7 @@ func (e *Engine) changed(ctx context.Context, p *project.Project, ids []string, 
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			recorded := e.trust.Checkpoints(signer, p.Dir.Path(), part...)
+			recorded := k.records.Checkpoints(signer, p.Dir.Path(), part...)
 			for _, id := range part {
 				c, ok := recorded[id]
 				if ctx.Err() != nil || !ok && unrecorded.Add(1) > maxUnrecorded && !all {
@@ -62,7 +41,7 @@ func (e *Engine) changed(ctx context.Context, p *project.Project, ids []string, 
 				if ok {
 					record = &c
 				}
-				if v := e.compared(ctx, p, id, signer, record); v.Changed() {
+				if v := k.compared(ctx, p, id, signer, record); v.Changed() {
 					mu.Lock()
 					out[id] = v
 					mu.Unlock()
@@ -79,7 +58,7 @@ const inspected = 64
 
 // compared checks a session against its record, if there is one. A file that is as it was
 // recorded needs no other check.
-func (e *Engine) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
 		if data, err := p.Backend.Stored(ctx, id); err == nil && workflow.Hash(data) == c.File {
 			return none
