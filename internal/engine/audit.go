@@ -25,7 +25,7 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 			break
 		}
 		if doc := s.Document(before); doc != nil {
-			if text, err := r.disk.documentText(ctx, s, *doc); err == nil {
+			if text, err := r.disk.Text(ctx, s, *doc); err == nil {
 				known.Earlier[before.ID] = text
 			}
 		}
@@ -48,15 +48,6 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 		}
 	}
 	return &best, nil
-}
-
-// documentText reads the document of an earlier stage: the saved artifact, or its last round.
-func (d *disk) documentText(ctx context.Context, s *standing.Standing, doc standing.Document) (string, error) {
-	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
-		return d.text(ctx, *ref)
-	}
-	f := d.read(doc.Path, doc.Size)
-	return string(f.data), f.err
 }
 
 // answersOf returns every answer that the person has given, always in the same order.

@@ -56,8 +56,11 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if err := goesOn(&now); err != nil {
 		return err
 	}
-	if err := r.adopt(ctx, tx, &now); err != nil {
-		return err
+	r.disk.AdoptSprints(ctx, &now)
+	if r.req.Action != workflow.ActionSubmit { // that brings a document of its own
+		if err := r.disk.Adopt(ctx, tx, &now); err != nil {
+			return err
+		}
 	}
 	seal := r.check.Seal(s)
 	r.notePolicy(&now)
@@ -65,7 +68,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
-	if err := r.layOut(ctx, tx, s); err != nil {
+	if err := r.disk.LayOut(ctx, tx, s); err != nil {
 		return err
 	}
 	seal()

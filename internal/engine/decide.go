@@ -51,8 +51,8 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	}
 	yes := grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
-		r.disk.forget(s.Draft.Work)
-		if r.disk.gatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
+		r.disk.Forget(s)
+		if r.disk.GatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
 			return "", gate.Edited(s)
 		}
 	}
@@ -70,7 +70,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		s.Current().Feedback = note.Feedback
 		return "", nil
 	}
-	if kept, err = r.saveArtifact(ctx, tx, s, grant); err != nil {
+	if kept, err = r.disk.SaveArtifact(ctx, tx, s, grant, r.Now()); err != nil {
 		return kept, err
 	}
 	rec.Approved = true
@@ -89,7 +89,7 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	s.Call.Withheld, s.Call.NoForms = !why.Unasked, s.Call.NoForms || why.Unasked
 	message := words.Undecided(s, why.Why) + words.Message(s)
 	if why.View {
-		message = r.disk.viewed(ctx, s)
+		message = r.viewed(ctx, s)
 	}
 	out, err := r.reply(s, reply.Light, message)
 	if out != nil {
@@ -99,6 +99,17 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 		out.Gate.Silence = why.Why
 	}
 	return out, err
+}
+
+// viewed shows the document that waits, as much of it as a reply holds.
+func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
+	text, err := r.disk.DraftText(ctx, s)
+	if err != nil {
+		return words.NotViewed(s, err)
+	}
+	var shown Reply
+	shown.Show(reply.NewResource("draft", mimeMarkdown, s.Draft.Path, text))
+	return words.Viewed(s, shown.Resource.Text, len(text))
 }
 
 // grant returns the human's decision on the session as it stands, by the best channel

@@ -37,3 +37,14 @@ func sameAsBefore(rec *workflow.Record, sub *submission) []string {
 	}
 	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale)}
 }
+
+// sources are the files of the project that the call hands in.
+func (q *Request) sources(p *project.Project, s *standing.Standing) []string {
+	var out []string
+	for _, result := range q.results(s) {
+		if result.Path != "" && q.Action == workflow.ActionSubmit {
+			out = append(out, p.Local(result.Path))
+		}
+	}
+	return out
+}

@@ -13,9 +13,7 @@ import (
 func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Standing {
 	ctx = context.WithoutCancel(ctx)
 	st := r.known(s)
-	r.disk.gatherSaved(st)
-	r.disk.gatherDraft(ctx, st)
-	st.Draft.Changes = r.disk.changes(ctx, st)
+	r.disk.Gather(ctx, st)
 	return st
 }
 
@@ -28,10 +26,10 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 	ctx = context.WithoutCancel(ctx)
 	st := r.known(s)
 	if r.req.Action == workflow.ActionSubmit {
-		r.disk.gatherSaved(st)
+		r.disk.GatherSaved(st)
 	}
 	if a := s.Current().Artifact; s.CurrentState.Gated() || a != nil && a.Stale {
-		r.disk.gatherDraft(ctx, st)
+		r.disk.GatherDraft(ctx, st)
 	}
 	return st
 }

@@ -12,7 +12,7 @@ import (
 // ask puts a question to the person, who may edit the draft before they answer.
 func (r *run) ask(ctx context.Context, s *standing.Standing, q Question) (Response, error) {
 	a, err := r.req.Ask.Ask(ctx, q)
-	r.disk.forget(s.Draft.Work)
+	r.disk.Forget(s)
 	return a, err
 }
 

@@ -4,10 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -59,37 +56,9 @@ func decision(e workflow.Transition) bool {
 	return false
 }
 
-// Round is one submission of a stage.
-type Round struct {
-	Iteration int
-	At        time.Time
-	Path      string
-	Text      string
-	// Edited is true if the file was changed after it was submitted.
-	Edited bool
-}
-
-// Rounds returns the submissions of a stage, the oldest first, without their texts.
-func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
-	var out []Round
-	for _, e := range s.History {
-		if e.Action == workflow.ActionSubmit && e.FromStage() == stage && e.Path != "" && e.Event != workflow.EventChangesRequested {
-			out = append(out, Round{Iteration: e.Iteration, At: e.At, Path: e.Path})
-		}
-	}
-	ref := s.Record(stage).FinalResultRef
-	if len(out) == 0 && ref != nil { // an older server kept only the latest
-		out = append(out, Round{Iteration: max(s.Record(stage).Iteration, 1), At: ref.LastUpdated, Path: ref.FilePath})
-	}
-	return out
-}
-
-// Saved stands for the saved artifact in Submissions.
-const Saved = -1
-
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
-func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.StageID, iterations ...int) ([]Round, error) {
+func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {
 	p, id, err := e.projects.Find(ctx, req.Address())
 	if err != nil {
 		return nil, err
@@ -99,54 +68,11 @@ func (e *Engine) Submissions(ctx context.Context, req Request, stage workflow.St
 	if err != nil {
 		return nil, err
 	}
-	rounds := Rounds(s, stage)
-	out := make([]Round, len(iterations))
+	out := make([]documents.Round, len(iterations))
 	for i, n := range iterations {
-		if n == Saved {
-			out[i], err = savedRound(p, s, stage)
-		} else {
-			out[i], err = roundOf(ctx, p, s, stage, rounds, n)
-		}
-		if err != nil {
+		if out[i], err = documents.ReadRound(ctx, p, s, stage, n); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-func roundOf(ctx context.Context, p *project.Project, s *workflow.Session, stage workflow.StageID, rounds []Round, iteration int) (Round, error) {
-	for _, r := range rounds {
-		if r.Iteration != iteration {
-			continue
-		}
-		text, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
-		if err != nil {
-			return r, err
-		}
-		r.Text = text
-		for _, e := range s.History {
-			r.Edited = r.Edited || e.Path == r.Path && e.SHA256 != "" && e.SHA256 != workflow.Hash([]byte(text))
-		}
-		return r, nil
-	}
-	numbers := make([]int, len(rounds))
-	for i, r := range rounds {
-		numbers[i] = r.Iteration
-	}
-	return Round{}, fault.New(fault.NotFound, "stage %q has no submission %d", stage, iteration).
-		WithHint("its submissions are: %s", words.Numbers(numbers))
-}
-
-func savedRound(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
-	a := s.Record(stage).Artifact
-	if a == nil {
-		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).
-			WithHint("name two submissions by their numbers")
-	}
-	data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
-	if err != nil {
-		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
-			WithHint("restore it from version control, or name two submissions by their numbers")
-	}
-	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: a.SHA256 != "" && workflow.Hash(data) != a.SHA256}, nil
 }

@@ -2,8 +2,12 @@ package engine
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -101,4 +105,30 @@ func gapsFor(st workflow.Stage, a score.Assessment, event workflow.Event) []stri
 		gaps = append(gaps, a.ScoreNote)
 	}
 	return append(append(gaps, words.StateScore(score.EstimateMax)), a.Missing...)
+}
+
+// editedText is the kind of a text that a person had in the working copy and no submission took.
+const editedText = "edited"
+
+// textsOf are what a submission is kept as: the document read out of it, what each engine
+// handed in, and edits of the working copy that it does not take. index has the place of
+// each engine's text; a text that is nothing but the document is stored once.
+func textsOf(s *standing.Standing, sub *submission, edits string, at time.Time) (texts []store.Text, index map[workflow.Engine]int) {
+	texts = []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: sub.assessment.Document + "\n", At: at}}
+	index = map[workflow.Engine]int{}
+	for _, engine := range workflow.Engines() {
+		text, given := sub.texts[engine]
+		switch {
+		case !given:
+		case strings.TrimSpace(text) == sub.assessment.Document:
+			index[engine] = 0
+		default:
+			index[engine] = len(texts)
+			texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: string(engine) + "_result", Body: text, At: at})
+		}
+	}
+	if edits != "" {
+		texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: editedText, Body: edits, At: at})
+	}
+	return texts, index
 }

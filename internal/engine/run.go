@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -20,11 +21,11 @@ type run struct {
 	// check is the check of the session, workflow the definition in force.
 	check    *integrity.Check
 	workflow *workflow.Definition
-	disk     disk
+	disk     *documents.Disk
 }
 
 func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
-	return &run{Engine: e, project: p, id: id, req: req, call: call, check: e.keeper.Of(p, id), disk: disk{project: p}}
+	return &run{Engine: e, project: p, id: id, req: req, call: call, check: e.keeper.Of(p, id), disk: documents.On(p)}
 }
 
 // definition returns the definition that a session runs by, with the settings in force. It is

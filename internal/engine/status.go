@@ -37,7 +37,7 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 	if err := r.admit(ctx, st); err != nil {
 		return nil, err
 	}
-	r.adoptSprints(ctx, s) // to be shown; nothing is stored
+	r.disk.AdoptSprints(ctx, st) // to be shown; nothing is stored
 	return st, nil
 }
 

@@ -3,8 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
@@ -22,7 +25,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 	from := workflow.Stage{}
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
-		r.adoptSprints(ctx, s.Session) // as the change itself will
+		r.disk.AdoptSprints(ctx, s) // as the change itself will
 		if r.req.Sprints != nil && from.Kind != workflow.KindBuild {
 			return fault.New(fault.InvalidArgument, "sprints go with stage %q, not %q", s.Builder(), from.ID).
 				WithHint("leave sprints out")
@@ -77,11 +80,11 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
 			return err
 		}
-		sub.workTree, sub.sameTree = r.fingerprint(s)
+		sub.workTree, sub.sameTree = r.disk.Fingerprint(s, r.req.sources(r.project, s), r.Now())
 	}
 	document := sub.assessment.Document
 	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it
-		document = withRows(document, &workflow.Record{Findings: sub.assessment.Findings, Criteria: sub.assessment.Criteria})
+		document = documents.WithRows(document, &workflow.Record{Findings: sub.assessment.Findings, Criteria: sub.assessment.Criteria})
 	}
 	if sub.audit, err = r.audit(ctx, s, document); err != nil {
 		return err
@@ -143,7 +146,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		s.MarkSprints(sub.scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if kept, err = r.saveArtifact(ctx, tx, s, workflow.Grant{}); err != nil {
+		if kept, err = r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.Now()); err != nil {
 			return "", err
 		}
 	}
@@ -160,7 +163,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 // keep stores the texts of a submission, and the document as the new working copy. Edits
 // of that which the submission does not take are kept as a text of the round.
 func (r *run) keep(ctx context.Context, tx store.Tx, s *standing.Standing, rec *workflow.Record, sub *submission) error {
-	edits, err := r.edits(ctx, s, sub)
+	edits, err := r.disk.Edits(ctx, s, append(slices.Collect(maps.Values(sub.texts)), sub.assessment.Document)...)
 	if err != nil {
 		return err
 	}
@@ -179,5 +182,5 @@ func (r *run) keep(ctx context.Context, tx store.Tx, s *standing.Standing, rec *
 		return nil
 	}
 	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[0], ref(workflow.Claude), ref(workflow.Codex)
-	return r.saveWork(tx, s.Session, texts[0].Body)
+	return r.disk.SaveWork(tx, s.Session, texts[0].Body)
 }

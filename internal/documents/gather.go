@@ -1,4 +1,4 @@
-package engine
+package documents
 
 import (
 	"context"
@@ -9,8 +9,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// gatherSaved compares the saved artifacts with their files.
-func (d *disk) gatherSaved(s *standing.Standing) {
+// Gather compares all documents of a session with their files.
+func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
+	d.GatherSaved(s)
+	d.GatherDraft(ctx, s)
+	s.Draft.Changes = d.changes(ctx, s)
+}
+
+// GatherSaved compares the saved artifacts with their files.
+func (d *Disk) GatherSaved(s *standing.Standing) {
 	s.Saved = map[string]standing.File{}
 	for _, st := range s.Workflow.Stages {
 		if a := s.Record(st.ID).Artifact; a != nil {
@@ -24,9 +31,9 @@ func (d *disk) gatherSaved(s *standing.Standing) {
 	}
 }
 
-// gatherDraft finds the draft of the current stage. Without a working copy it is the record of
+// GatherDraft finds the draft of the current stage. Without a working copy it is the record of
 // the round that counts.
-func (d *disk) gatherDraft(ctx context.Context, s *standing.Standing) {
+func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 	draft, ref := &s.Draft, s.Current().FinalResultRef
 	if !s.CurrentState.Active() {
 		return
@@ -53,7 +60,7 @@ func (d *disk) gatherDraft(ctx context.Context, s *standing.Standing) {
 
 // draftHash returns the hash of the document that waits, as it was handed in. A session of an
 // older server may know none; it is that of the text then.
-func (d *disk) draftHash(ctx context.Context, s *standing.Standing) string {
+func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 	rec := s.Current()
 	if rec.FinalResultRef != nil && rec.FinalResultRef.SHA256 != "" {
 		return rec.FinalResultRef.SHA256
@@ -75,7 +82,7 @@ func (d *disk) draftHash(ctx context.Context, s *standing.Standing) string {
 
 // changes compares the document at a gate with that of the round before; nil where there is
 // none, or where it is gone.
-func (d *disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
+func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
 	ref := s.Current().FinalResultRef
 	if !s.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
 		return nil
@@ -99,7 +106,7 @@ func (d *disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 }
 
 // handedIn returns the text of a stage that an older server kept, if any.
-func (d *disk) handedIn(ctx context.Context, rec *workflow.Record) string {
+func (d *Disk) handedIn(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
 		if body, err := d.text(ctx, *ref); err == nil {
 			return body

@@ -1,10 +1,11 @@
-package engine
+package documents
 
 import (
 	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -15,9 +16,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// saveArtifact saves the current stage's document as its deliverable. It returns
+// SaveArtifact saves the current stage's document as its deliverable. It returns
 // where an earlier one that was edited since is kept.
-func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant) (kept string, err error) {
+func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) (kept string, err error) {
 	rec, st := s.Current(), s.Stage
 	if st.Artifact == "" {
 		return "", nil
@@ -26,7 +27,7 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := r.disk.scored(ctx, s, *rec.FinalResultRef)
+	body, err := d.scored(ctx, s, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}
@@ -34,12 +35,12 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 	if decided != "" && workflow.Hash([]byte(body)) != decided {
 		return "", gate.Edited(s)
 	}
-	body = withRows(body, rec)
+	body = WithRows(body, rec)
 	if st.Appends != "" {
-		// What was reviewed belongs to the review: the report itself is run state otherwise.
+		// The work under review belongs to the review: its report is only run state otherwise.
 		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
 			appended, _ := s.Workflow.Stage(st.Appends)
-			report, err := r.disk.text(ctx, *ref)
+			report, err := d.text(ctx, *ref)
 			if err != nil {
 				return "", err
 			}
@@ -49,24 +50,24 @@ func (r *run) saveArtifact(ctx context.Context, tx store.Tx, s *standing.Standin
 	if grant.Decision == workflow.DecisionOverride {
 		body = words.OverrideNote(st, rec, grant) + body
 	}
-	saved, err := artifact.Save(r.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, r.Now())
+	saved, err := artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, at)
 	if saved.Undo != nil {
 		tx.OnFailure(func() {
 			saved.Undo()
-			r.disk.forget(saved.Path)
+			delete(d.files, saved.Path)
 		})
 	}
 	if err != nil {
 		return "", err
 	}
-	r.disk.keep(saved.Path, file{there: true, hash: saved.SHA256, size: saved.Size})
+	d.files[saved.Path] = file{there: true, hash: saved.SHA256, size: saved.Size}
 	s.SetArtifact(s.Workflow, st.ID, saved.Artifact)
 	return saved.Kept, nil
 }
 
-// withRows appends the findings and criteria that came beside the document and
+// WithRows appends the findings and criteria that came beside the document and
 // are not in its text: the session file that has them is not in the repository.
-func withRows(body string, rec *workflow.Record) string {
+func WithRows(body string, rec *workflow.Record) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(body, "\n") + "\n")
 	if slices.ContainsFunc(rec.Findings, func(f workflow.Finding) bool { return !strings.Contains(body, f.ID) }) {

@@ -1,4 +1,10 @@
-package engine
+// Package documents reads and writes the documents of sessions.
+//
+// The working copy of a stage is the draft that people read and edit. It has one path for
+// all [Round]s. Each round is kept beside it, untouched, as it was submitted: what a gate
+// saves as the artifact is that text, and an edit shows by comparing the two. A [Disk] has the
+// files of one project as one call sees them.
+package documents
 
 import (
 	"context"
@@ -11,12 +17,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// disk reads the files of a project for one call, each once, so that the parts of a reply
+// Disk reads the files of a project for one call, each once, so that the parts of a reply
 // agree with each other.
-type disk struct {
+type Disk struct {
 	project *project.Project
 	files   map[string]file
 	texts   map[string]string
+}
+
+// On returns the disk of a project.
+func On(p *project.Project) *Disk {
+	return &Disk{project: p, files: map[string]file{}, texts: map[string]string{}}
 }
 
 // file is a file as the call has read it.
@@ -30,7 +41,7 @@ type file struct {
 }
 
 // read returns a file; size is the size on record, 0 where there is none.
-func (d *disk) read(name string, size int64) file {
+func (d *Disk) read(name string, size int64) file {
 	if f, known := d.files[name]; known {
 		return f
 	}
@@ -47,32 +58,21 @@ func (d *disk) read(name string, size int64) file {
 	default:
 		f.hash = workflow.Hash(data)
 	}
-	d.keep(name, f)
+	d.files[name] = f
 	return f
 }
 
-// keep notes the content of a file, as read or as the call itself has written it.
-func (d *disk) keep(name string, f file) {
-	if d.files == nil {
-		d.files = map[string]file{}
-	}
-	d.files[name] = f
-}
-
-// forget has a file read again: people may have edited it meanwhile.
-func (d *disk) forget(name string) { delete(d.files, name) }
+// Forget has the working copy read again: people may have edited it meanwhile.
+func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 
 // text returns the text of a round, which nobody changes.
-func (d *disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
+func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	if body, known := d.texts[ref.FilePath]; known {
 		return body, nil
 	}
 	body, err := d.project.Texts.Read(ctx, ref)
 	if err != nil {
 		return "", err
-	}
-	if d.texts == nil {
-		d.texts = map[string]string{}
 	}
 	d.texts[ref.FilePath] = body
 	return body, nil
