@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -45,7 +45,7 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := engine.CheckStage(s.Definition(), args[1]); err != nil {
+	if err := request.CheckStage(s.Definition(), args[1]); err != nil {
 		return err
 	}
 	from, to, err := whichRounds(documents.Rounds(s, stage), stage, args[2:])

@@ -12,7 +12,7 @@ import (
 func (r *run) lost(ctx context.Context, s *workflow.Session) error {
 	// Once told that a step was taken, the caller must not lose it again with the power.
 	_ = r.project.Backend.Confirm(ctx, s.SessionID)
-	return words.Lost(s, r.req.repeats(s))
+	return words.Lost(s, r.req.Repeats(s))
 }
 
 // key tells sessions apart in the memory, and callers: a copy of a project has the same
@@ -27,5 +27,5 @@ func (r *run) key(sessionID string) string {
 // callers; and if its last move was this very step: then the caller has lost
 // a race, or repeats a call whose answer it never saw.
 func (r *run) late(s *workflow.Session) bool {
-	return !r.memory.knew(r.key(s.SessionID), s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.repeats(s)
+	return !r.memory.knew(r.key(s.SessionID), s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
 }

@@ -115,7 +115,7 @@ func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
 // grant returns the human's decision on the session as it stands, by the best channel
 // that the call has and the policy takes.
 func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
-	word := r.req.word()
+	word := r.req.Word()
 	if err := gate.Decidable(s, word); err != nil {
 		return workflow.Grant{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -24,7 +25,7 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	call := e.memory.count.Add(1)
-	if err := req.validate(); err != nil {
+	if err := req.Validate(); err != nil {
 		return nil, err
 	}
 	if req.Action == workflow.ActionStart {
@@ -70,5 +71,5 @@ func (r *run) act(ctx context.Context) (*Reply, error) {
 	case workflow.ActionCancel:
 		return r.cancel(ctx)
 	}
-	return nil, unknownAction(string(r.req.Action))
+	return nil, request.UnknownAction(string(r.req.Action))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -26,7 +27,7 @@ func (r *run) recorded(s *standing.Standing, policy workflow.GateMode, b Bound, 
 		ms := a.Took.Milliseconds()
 		g.TookMS = &ms
 	}
-	return g, checkText("feedback", g.Feedback, MaxFeedback)
+	return g, request.CheckText("feedback", g.Feedback, MaxFeedback)
 }
 
 // granted is the record of a decision at a gate, if the gate takes it.

@@ -132,3 +132,12 @@ func textsOf(s *standing.Standing, sub *submission, edits string, at time.Time) 
 	}
 	return texts, index
 }
+
+// sameAsBefore says so where a submission is word for word the stage's document of the round
+// before, so that the person who decides on it knows.
+func sameAsBefore(rec *workflow.Record, sub *submission) []string {
+	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
+		return nil
+	}
+	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale)}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -23,7 +24,7 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	out.AddStages(s)
-	out.Allowed = actionNames(gate.Allowed(s))
+	out.Allowed = request.ActionNames(gate.Allowed(s))
 	return out, r.show(ctx, s, out)
 }
 

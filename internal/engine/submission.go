@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -29,7 +30,7 @@ type submission struct {
 
 // readSubmission loads and assesses the results of a call, before any lock is taken.
 func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workflow.Stage) (*submission, error) {
-	results := r.req.results(s)
+	results := r.req.Submitted(s)
 	if len(r.req.Results) == 0 && !r.project.Dir.Exists(s.Draft.Work) {
 		return nil, words.NoWorkingCopy(s.Draft.Work)
 	}
@@ -97,7 +98,7 @@ func load(p *project.Project, result Result) (string, error) {
 	if int64(len(text)) > p.Config.MaxSubmission {
 		return "", p.TooLarge(name, int64(len(text)))
 	}
-	if err := checkText(name, text, len(text)); err != nil {
+	if err := request.CheckText(name, text, len(text)); err != nil {
 		return "", err
 	}
 	if strings.TrimSpace(text) == "" {

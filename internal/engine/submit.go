@@ -30,7 +30,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 			return fault.New(fault.InvalidArgument, "sprints go with stage %q, not %q", s.Builder(), from.ID).
 				WithHint("leave sprints out")
 		}
-		if err := r.req.notStale(r.project, s); err != nil {
+		if err := r.req.NotStale(r.project, s); err != nil {
 			return err
 		}
 		if sub, err = r.readSubmission(ctx, s, from); err != nil {
@@ -72,7 +72,7 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *Reply
 
 // examine finds out, before any lock is taken, what the server itself can say of a submission.
 func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission) (err error) {
-	if sub.scope, err = r.req.scope(s, sub.assessment.Scope); err != nil {
+	if sub.scope, err = r.req.Scope(s, sub.assessment.Scope); err != nil {
 		return err
 	}
 	scoping := s.Workflow.Scoping(s.Session)
@@ -80,7 +80,7 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
 			return err
 		}
-		sub.workTree, sub.sameTree = r.disk.Fingerprint(s, r.req.sources(r.project, s), r.Now())
+		sub.workTree, sub.sameTree = r.disk.Fingerprint(s, r.req.Sources(r.project, s), r.Now())
 	}
 	document := sub.assessment.Document
 	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it
@@ -153,7 +153,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.sources(r.project, s), Kept: sub.edits, Evidence: words.HistoryEvidence(rec.Evidence),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.edits, Evidence: words.HistoryEvidence(rec.Evidence),
 	}); err != nil {
 		return "", err
 	}

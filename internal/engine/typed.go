@@ -20,7 +20,7 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workf
 		r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
 		return g, false, nil
 	}
-	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.word().Decision()}
+	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
 	needsWords := gate.NeedsWords(s, a.Decision, "") != ""
 	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
