@@ -57,7 +57,7 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	req.SessionID = s.SessionID
-	rounds, err := a.engine.Submissions(cmd.Context(), req, stage, from, to)
+	rounds, err := a.engine.Submissions(cmd.Context(), req.Address(), stage, from, to)
 	if err != nil {
 		return err
 	}

@@ -139,12 +139,12 @@ func checkFolders(a *app) doctor.Check {
 func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	req := engine.Request{Cwd: cwd}
-	sessions, _, _, err := a.engine.Sessions(ctx, req)
+	sessions, _, _, err := a.engine.Sessions(ctx, req.Address())
 	if err != nil {
 		c.Detail = "not checked: the project cannot be used"
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req, sessionIDs(sessions), true)
+	changed, err := a.engine.Changed(ctx, req.Address(), sessionIDs(sessions), true)
 	if err != nil {
 		return c, err
 	}
@@ -206,7 +206,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	for _, what := range settings.Ignored {
 		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what})
 	}
-	_, wants, err := a.engine.Wants(engine.Request{Cwd: cwd})
+	_, wants, err := a.engine.Wants(project.Address{Cwd: cwd})
 	if err != nil {
 		return
 	}

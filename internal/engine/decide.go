@@ -108,7 +108,7 @@ func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
 		return words.NotViewed(s, err)
 	}
 	var shown Reply
-	shown.Show(reply.NewResource("draft", mimeMarkdown, s.Draft.Path, text))
+	shown.Show(reply.NewResource("draft", "text/markdown", s.Draft.Path, text))
 	return words.Viewed(s, shown.Resource.Text, len(text))
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -67,6 +68,7 @@ type Options struct {
 // Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
 // but which revision it last told its callers of.
 type Engine struct {
+	*views.Reader
 	projects *project.Finder
 	keeper   *integrity.Keeper
 	person   permission.Person
@@ -97,12 +99,13 @@ func New(o Options) *Engine {
 	}
 	e.keeper = integrity.New(o.Trust, e.log)
 	e.person = permission.Person{Consent: o.Trust, Names: e.names, Now: e.now, Log: e.log}
+	e.Reader = views.New(e.projects, e.keeper, &e.person)
 	e.born = e.Now()
 	return e
 }
 
-// Projects finds and opens the projects that the engine works in.
-func (e *Engine) Projects() *project.Finder { return e.projects }
+// Allow records that the person allows something, with its files as they were shown.
+func (e *Engine) Allow(ctx context.Context, w permission.Want) error { return e.person.Allow(ctx, w) }
 
 // Now returns the time by the engine's clock, in the precision that is stored.
 func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecond) }

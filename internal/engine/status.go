@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
@@ -25,7 +26,12 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 	}
 	out.AddStages(s)
 	out.Allowed = request.ActionNames(gate.Allowed(s))
-	return out, r.show(ctx, s, out)
+	if r.req.View == "" {
+		return out, nil
+	}
+	res, err := r.Shown(ctx, r.project, s.Session, r.check, r.req.View)
+	out.Show(res)
+	return out, err
 }
 
 // look returns the session for an action that only describes it.
@@ -53,16 +59,10 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
 	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
-	changed := e.keeper.Changed(ctx, p, sessionIDs(page.Sessions), true)
-	for _, s := range page.Sessions {
+	out.Sessions = e.Rows(ctx, p, page.Sessions, 200, true)
+	for i, s := range page.Sessions {
 		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
-		view := sessionView(s, 200)
-		_, found := changed[s.SessionID]
-		if found {
-			view.Integrity = reply.IntegrityChanged
-		}
-		message.Add(s, found)
-		out.Sessions = append(out.Sessions, view)
+		message.Add(s, out.Sessions[i].Integrity != "")
 	}
 	switch {
 	case page.Total == 0:
@@ -74,11 +74,11 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	if req.View == "" {
 		return out, nil
 	}
-	if req.View != ViewSessions && req.View != ViewWorkflow {
+	if req.View != views.ViewSessions && req.View != views.ViewWorkflow {
 		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
 			WithHint("pass session_id; status without view lists the sessions")
 	}
-	res, _, err := e.resource(ctx, Request{Cwd: p.Dir.Path()}, req.View)
+	res, _, err := e.Resource(ctx, project.Address{Cwd: p.Dir.Path()}, req.View)
 	out.Show(res)
 	return out, err
 }
