@@ -19,7 +19,7 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
-	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/doctor", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/httpguard", "internal/mcpserver", "internal/permission", "internal/project", "internal/reach", "internal/request", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/views", "internal/visible", "internal/words", "internal/workflow"},
+	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/doctor", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/httpguard", "internal/mcpserver", "internal/permission", "internal/project", "internal/reach", "internal/request", "internal/store", "internal/store/filestore", "internal/trust", "internal/views", "internal/visible", "internal/words", "internal/workflow"},
 	"internal/mcpserver":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/engine", "internal/fault", "internal/feed", "internal/httpguard", "internal/mcpserver/conformance", "internal/mcpwire", "internal/project", "internal/reach", "internal/views", "internal/visible", "internal/workflow"},
 	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/gitsource", "internal/bmad/resolve", "internal/config", "internal/durable", "internal/fault", "internal/trust", "internal/workflow"},
 	"internal/bmad/resolve":          {"internal/bmad/catalog", "internal/bmad/format", "internal/fault"},
@@ -29,12 +29,13 @@ var may = map[string][]string{
 	"internal/claudehook":            {},
 	"internal/watch":                 {"internal/durable", "internal/store"},
 	"internal/project":               {"internal/audit", "internal/config", "internal/durable", "internal/fault", "internal/reach", "internal/store", "internal/workflow", "prompts"},
-	"internal/engine":                {"internal/artifact", "internal/audit", "internal/config", "internal/documents", "internal/fault", "internal/gate", "internal/integrity", "internal/permission", "internal/project", "internal/reply", "internal/request", "internal/score", "internal/standing", "internal/store", "internal/trust", "internal/verify", "internal/views", "internal/words", "internal/workflow"},
+	"internal/engine":                {"internal/artifact", "internal/config", "internal/documents", "internal/fault", "internal/gate", "internal/integrity", "internal/permission", "internal/project", "internal/reply", "internal/request", "internal/standing", "internal/store", "internal/submission", "internal/trust", "internal/verify", "internal/views", "internal/words", "internal/workflow"},
 	"internal/documents":             {"internal/artifact", "internal/durable", "internal/fault", "internal/gate", "internal/project", "internal/score", "internal/standing", "internal/store", "internal/words", "internal/workflow"},
 	"internal/integrity":             {"internal/fault", "internal/project", "internal/store", "internal/workflow"},
 	"internal/request":               {"internal/fault", "internal/gate", "internal/project", "internal/standing", "internal/verify", "internal/words", "internal/workflow"},
 	"internal/permission":            {"internal/audit", "internal/config", "internal/fault", "internal/project", "internal/standing", "internal/store", "internal/trust", "internal/verify", "internal/words", "internal/workflow"},
 	"internal/views":                 {"internal/config", "internal/documents", "internal/durable", "internal/fault", "internal/integrity", "internal/permission", "internal/project", "internal/reply", "internal/standing", "internal/store", "internal/words", "internal/workflow"},
+	"internal/submission":            {"internal/audit", "internal/documents", "internal/fault", "internal/permission", "internal/project", "internal/request", "internal/score", "internal/standing", "internal/store", "internal/words", "internal/workflow"},
 	"internal/standing":              {"internal/workflow"},
 	"internal/words":                 {"internal/fault", "internal/standing", "internal/visible", "internal/workflow"},
 	"internal/reply":                 {"internal/gate", "internal/standing", "internal/words", "internal/workflow"},

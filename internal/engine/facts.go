@@ -36,7 +36,8 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 
 // known gathers the facts that need no file.
 func (r *run) known(s *workflow.Session) *standing.Standing {
-	w, c := r.definition(s), r.project.Config
+	c := r.project.Config
+	w := c.Under(s.Definition())
 	st := &standing.Standing{
 		Session: s, Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Stopped: r.check.Stops, Trusting: r.keeper.Trusting(),

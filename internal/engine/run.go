@@ -17,24 +17,13 @@ type run struct {
 	id      string
 	req     Request
 	// call is when the call came in, by the engine's memory.
-	call int64
-	// check is the check of the session, workflow the definition in force.
-	check    *integrity.Check
-	workflow *workflow.Definition
-	disk     *documents.Disk
+	call  int64
+	check *integrity.Check
+	disk  *documents.Disk
 }
 
 func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
 	return &run{Engine: e, project: p, id: id, req: req, call: call, check: e.keeper.Of(p, id), disk: documents.On(p)}
-}
-
-// definition returns the definition that a session runs by, with the settings in force. It is
-// made once per call.
-func (r *run) definition(s *workflow.Session) *workflow.Definition {
-	if r.workflow == nil {
-		r.workflow = r.project.Config.Under(s.Definition())
-	}
-	return r.workflow
 }
 
 // fire moves the session by one event of this action.
