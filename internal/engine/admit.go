@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // admit refuses an action that the session's stage or state does not allow, or
@@ -25,7 +26,7 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 		return r.lost(ctx, s.Session)
 	}
 	err := r.req.Fits(r.project, s)
-	if err == nil && r.req.Decides() && r.req.Revision == nil && r.memory.showedOther(r.key(s.SessionID), s.Revision) {
+	if err == nil && r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision) {
 		return r.lost(ctx, s.Session) // the human has seen another document than the one that waits
 	}
 	if err != nil && r.late(s.Session) {
@@ -55,7 +56,24 @@ func (r *run) explain(ctx context.Context, err error) error {
 	if s, getErr := r.project.Backend.Get(ctx, r.id); getErr == nil && len(f.Allowed) == 0 {
 		f.Allowed = request.ActionNames(gate.Allowed(r.before(ctx, s)))
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
-		r.memory.tell(r.key(r.id), s.Revision)
+		r.caller.tell(s.Revision)
 	}
 	return f
+}
+
+// lost is the error of a call that another one came before: it says by whom the
+// session was moved, and where it is now.
+func (r *run) lost(ctx context.Context, s *workflow.Session) error {
+	// Once told that a step was taken, the caller must not lose it again with the power.
+	_ = r.project.Backend.Confirm(ctx, s.SessionID)
+	return words.Lost(s, r.req.Repeats(s))
+}
+
+// late reports whether a call that does not fit where the session is would
+// have fitted before another call moved it. That is so if the session moved
+// while this call was under way, or moved without this program having told its
+// callers; and if its last move was this very step: then the caller has lost
+// a race, or repeats a call whose answer it never saw.
+func (r *run) late(s *workflow.Session) bool {
+	return !r.caller.knew(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
 }

@@ -2,15 +2,17 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// change runs apply on the session in one transaction, and returns where it is then. prepare,
-// which may be nil, does before it the work that needs no lock, on the session as the caller
-// saw it; when another call changed the session in between, this one is refused.
+// change runs apply on the session in one transaction, and returns where it is then. prepare
+// does before it the work that needs no lock, on the session as the caller saw it; when another
+// call changed the session in between, this one is refused.
 func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
 	s, err := r.check.Get(ctx)
 	if err != nil {
@@ -28,10 +30,8 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err := r.project.CheckPrompts(before.Workflow); err != nil {
 		return nil, err
 	}
-	if prepare != nil {
-		if err := prepare(before); err != nil {
-			return nil, err
-		}
+	if err := prepare(before); err != nil {
+		return nil, err
 	}
 	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
 		return r.locked(ctx, tx, s, *before, apply)
@@ -63,8 +63,9 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 		}
 	}
 	seal := r.check.Seal(s)
-	r.notePolicy(&now)
-	r.person.In(r.project).NoteVerify(&now, workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By})
+	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By}
+	notePolicy(&now, note)
+	r.person.In(r.project).NoteVerify(&now, note)
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
@@ -73,4 +74,37 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	}
 	seal()
 	return nil
+}
+
+// policies are those of all stages, as configured.
+func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
+	out := map[workflow.StageID]workflow.Policy{}
+	for _, st := range w.Stages {
+		out[st.ID] = st.Policy()
+	}
+	return out
+}
+
+// notePolicy records in the history that the configuration asks for something else than
+// at the session's last change, in an entry that begins as note does.
+func notePolicy(s *standing.Standing, note workflow.Transition) {
+	now := policies(s.Workflow)
+	if s.Session.Policy == nil { // an older server kept none
+		s.Session.Policy = now
+		return
+	}
+	var changes []string
+	for _, st := range s.Workflow.Stages {
+		before, after := s.Session.Policy[st.ID], now[st.ID]
+		if before.Same(after) || !s.Workflow.Gated(st) {
+			continue
+		}
+		changes = append(changes, words.PolicyChange(st.ID, before, after))
+		after.Extra = before.Extra
+		s.Session.Policy[st.ID] = after
+	}
+	if len(changes) > 0 {
+		note.Event, note.Policy = workflow.EventPolicyChanged, strings.Join(changes, "; ")
+		s.Note(note)
+	}
 }

@@ -6,8 +6,6 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,7 +67,6 @@ type Options struct {
 // but which revision it last told its callers of.
 type Engine struct {
 	*views.Reader
-	projects *project.Finder
 	keeper   *integrity.Keeper
 	person   permission.Person
 	typedBy  TypedDecisions
@@ -84,9 +81,9 @@ type Engine struct {
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{projects: o.Projects, typedBy: o.Typed, personas: o.Personas, names: o.Names, now: o.Now, newID: o.NewID, log: o.Log}
-	if e.projects == nil {
-		e.projects = project.New(project.Options{})
+	e := &Engine{typedBy: o.Typed, personas: o.Personas, names: o.Names, now: o.Now, newID: o.NewID, log: o.Log}
+	if o.Projects == nil {
+		o.Projects = project.New(project.Options{})
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -99,7 +96,7 @@ func New(o Options) *Engine {
 	}
 	e.keeper = integrity.New(o.Trust, e.log)
 	e.person = permission.Person{Consent: o.Trust, Names: e.names, Now: e.now, Log: e.log}
-	e.Reader = views.New(e.projects, e.keeper, &e.person)
+	e.Reader = views.New(o.Projects, e.keeper, &e.person)
 	e.born = e.Now()
 	return e
 }
@@ -112,44 +109,3 @@ func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecon
 
 // Clock returns the time with all that the clock gives, for measuring how long something takes.
 func (e *Engine) Clock() time.Time { return e.now() }
-
-// memory is which revision of each session this program has told its callers of, and
-// when, by a count of calls and answers: clocks can be set back. To be told where a
-// session stands, as by a refusal or a list, is less than to be shown it.
-type memory struct {
-	count atomic.Int64
-	told  sync.Map // key of the session → told
-	shown sync.Map // key of the session → revision
-}
-
-type told struct {
-	revision int
-	at       int64
-}
-
-func (m *memory) tell(key string, revision int) { m.told.Store(key, told{revision, m.count.Add(1)}) }
-
-// show notes what a reply shows. Replies can overtake each other; the newest counts.
-func (m *memory) show(key string, revision int) {
-	m.tell(key, revision)
-	for {
-		before, loaded := m.shown.LoadOrStore(key, revision)
-		if !loaded || before.(int) >= revision || m.shown.CompareAndSwap(key, before, revision) {
-			return
-		}
-	}
-}
-
-// showedOther reports whether the last document of a session that was shown is of another revision.
-func (m *memory) showedOther(key string, revision int) bool {
-	shown, ok := m.shown.Load(key)
-	return ok && shown != revision
-}
-
-// knew reports whether the caller could know where a session is: this program had
-// named its revision before the call came in.
-func (m *memory) knew(key string, revision int, call int64) bool {
-	last, _ := m.told.Load(key)
-	t, ok := last.(told)
-	return ok && t.revision == revision && t.at < call
-}

@@ -13,7 +13,7 @@ import (
 
 // start makes a session at the first stage.
 func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
-	p, err := e.projects.At(req.Address())
+	p, err := e.Projects().At(req.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +44,12 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return nil, err
 	}
-	if err := e.projects.Remember(ctx, p); err != nil { // the session itself is stored
+	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := e.run(p, id, req, 0)
 	r.check.Record(ctx, s)
-	e.memory.show(r.key(id), s.Revision)
+	r.caller.show(s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
 		where = p.Dir.Path()

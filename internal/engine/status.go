@@ -61,7 +61,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
 	out.Sessions = e.Rows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
-		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
+		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)
 		message.Add(s, out.Sessions[i].Integrity != "")
 	}
 	switch {

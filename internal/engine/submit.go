@@ -56,7 +56,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 // askNow puts the questions of a submission to the person right away, where the caller
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *Reply) (*Reply, error) {
-	r.memory.show(r.key(s.SessionID), s.Revision)
+	r.caller.show(s.Revision)
 	next := r.run(r.project, r.id, Request{
 		Action: workflow.ActionAnswer, By: r.req.By, Client: r.req.Client, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision,
 	}, r.call)

@@ -47,7 +47,7 @@ func typedGate(project string, b Bound, d workflow.Decision) trust.TypedGate {
 // session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
 // either. ok is false where there is none, or more than one.
 func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (typed trust.TypedGate, rest string, ok bool) {
-	p, err := e.projects.Open(cwd)
+	p, err := e.Projects().Open(cwd)
 	if err != nil {
 		return typed, "", false
 	}

@@ -54,7 +54,7 @@ func (c *Check) Again(ctx context.Context, s, before *workflow.Session) {
 // Seal is called before the locked session is changed; the function it returns seals it
 // afterwards.
 func (c *Check) Seal(s *workflow.Session) func() {
-	seal := s.SealAfter(c.signer, c.Found)
+	seal := s.Seal(c.signer, c.Found)
 	return func() {
 		if c.Found.Changed() {
 			c.raise(s)

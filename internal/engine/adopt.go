@@ -11,27 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Adopt lets the person accept a session that was changed by other hands, as it is. It is
-// not an action of the tool: req.Ask has to be a person at a terminal. The history records
-// the finding.
-func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
-	call := e.memory.count.Add(1)
-	req.Action = workflow.ActionAdopt
-	p, id, err := e.projects.Find(ctx, req.Address())
-	if err != nil {
-		return nil, fault.From(err)
-	}
-	defer p.Close()
-	r := e.run(p, id, req, call)
-	reply, err := r.adoptChanged(ctx)
-	if err != nil {
-		return nil, r.explain(ctx, err)
-	}
-	reply.Fit()
-	return reply, nil
-}
-
-func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
+// adopt lets the person accept a session that was changed by other hands, as it is. The
+// history records the finding.
+func (r *run) adopt(ctx context.Context) (*Reply, error) {
 	stored, err := r.check.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -48,7 +30,6 @@ func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.memory.show(r.key(after.SessionID), after.Revision)
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
 	return r.reply(s, reply.Light, words.Adopted(s)+words.Message(s))
