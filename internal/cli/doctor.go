@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -131,7 +132,7 @@ func checkFolders(a *app) doctor.Check {
 		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: "does not count: " + row.Why})
 	}
 	c.Detail = fmt.Sprintf("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
-		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
+		words.Count(count[fromSessions], "project"), words.Count(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
 

@@ -21,15 +21,6 @@ func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Docu
 	return string(f.data), f.err
 }
 
-// DraftText reads the file of the current draft.
-func (d *Disk) DraftText(ctx context.Context, s *standing.Standing) (string, error) {
-	if ref := s.Current().FinalResultRef; ref != nil && s.Draft.Path == ref.FilePath {
-		return d.text(ctx, *ref)
-	}
-	work := d.read(s.Draft.Work, 0)
-	return string(work.data), work.err
-}
-
 // Edits returns the text of the working copy where it holds edits that a submission does not
 // take: it is neither the document of the last round nor one of the submitted texts.
 func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...string) (string, error) {

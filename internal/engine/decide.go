@@ -103,7 +103,7 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 
 // viewed shows the document that waits, as much of it as a reply holds.
 func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
-	text, err := r.disk.DraftText(ctx, s)
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
 	if err != nil {
 		return words.NotViewed(s, err)
 	}

@@ -67,35 +67,29 @@ type Options struct {
 // but which revision it last told its callers of.
 type Engine struct {
 	*views.Reader
-	keeper   *integrity.Keeper
-	person   permission.Person
-	typedBy  TypedDecisions
-	personas Personas
-	names    Names
-	now      func() time.Time
-	newID    func() string
-	log      *slog.Logger
-	born     time.Time
-	memory   memory
+	options Options
+	keeper  *integrity.Keeper
+	person  permission.Person
+	born    time.Time
+	memory  memory
 }
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{typedBy: o.Typed, personas: o.Personas, names: o.Names, now: o.Now, newID: o.NewID, log: o.Log}
 	if o.Projects == nil {
 		o.Projects = project.New(project.Options{})
 	}
-	if e.now == nil {
-		e.now = time.Now
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if e.newID == nil {
-		e.newID = uuid.NewString
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
 	}
-	if e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e.keeper = integrity.New(o.Trust, e.log)
-	e.person = permission.Person{Consent: o.Trust, Names: e.names, Now: e.now, Log: e.log}
+	e := &Engine{options: o, keeper: integrity.New(o.Trust, o.Log)}
+	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
 	e.Reader = views.New(o.Projects, e.keeper, &e.person)
 	e.born = e.Now()
 	return e
@@ -105,7 +99,7 @@ func New(o Options) *Engine {
 func (e *Engine) Allow(ctx context.Context, w permission.Want) error { return e.person.Allow(ctx, w) }
 
 // Now returns the time by the engine's clock, in the precision that is stored.
-func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
+func (e *Engine) Now() time.Time { return e.options.Now().UTC().Truncate(time.Millisecond) }
 
 // Clock returns the time with all that the clock gives, for measuring how long something takes.
-func (e *Engine) Clock() time.Time { return e.now() }
+func (e *Engine) Clock() time.Time { return e.options.Now() }

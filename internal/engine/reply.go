@@ -42,10 +42,10 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 // method that acts in it, if the settings ask for one. Without an agent the action goes on,
 // since the stage has a role of its own.
 func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
-	if p.Config.Personas != config.PersonasBMAD || e.personas == nil {
+	if p.Config.Personas != config.PersonasBMAD || e.options.Personas == nil {
 		return ""
 	}
-	text, err := e.personas.Persona(p.Dir.Path(), st)
+	text, err := e.options.Personas.Persona(p.Dir.Path(), st)
 	if err != nil {
 		return words.NoPersona(err)
 	}

@@ -27,7 +27,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err := p.CheckPrompts(w); err != nil {
 		return nil, err
 	}
-	id := e.newID()
+	id := e.options.NewID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
@@ -45,7 +45,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		return nil, err
 	}
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
-		e.log.Warn("the list of known projects was not updated", "error", err)
+		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := e.run(p, id, req, 0)
 	r.check.Record(ctx, s)

@@ -58,7 +58,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
-	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
+	message := words.List{Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
 	out.Sessions = e.Rows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
 		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)

@@ -16,16 +16,16 @@ import (
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
 func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workflow.Grant, ok bool, err error) {
-	if r.typedBy == nil || s.Policy.Gate == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
+	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
 		r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
 		return g, false, nil
 	}
 	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
 	needsWords := gate.NeedsWords(s, a.Decision, "") != ""
-	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
+	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
-			r.log.Warn("what was typed cannot be taken", "error", err)
+			r.options.Log.Warn("what was typed cannot be taken", "error", err)
 		}
 		return g, false, nil
 	}

@@ -47,9 +47,7 @@ func (g *Guard) usable() []string {
 
 // workflow is what the person allows by allowing a workflow that the project brings.
 func (g *Guard) workflow(w config.Workflow) trust.Allowance {
-	a := g.allowance(trust.KindWorkflow, w.Path)
-	a.SHA256 = workflow.Hash([]byte(w.Text))
-	return a
+	return g.allowance(trust.KindWorkflow, w.Path, workflow.Hash([]byte(w.Text)))
 }
 
 // Rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
@@ -69,7 +67,5 @@ func (g *Guard) Rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.
 
 // rubric is what the person allows by allowing a rubric.
 func (g *Guard) rubric(own *project.Rubric) trust.Allowance {
-	a := g.allowance(trust.KindRubric, own.Path)
-	a.SHA256 = workflow.Hash(own.Text)
-	return a
+	return g.allowance(trust.KindRubric, own.Path, workflow.Hash(own.Text))
 }

@@ -19,7 +19,7 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
 		return nil
 	}
-	kept := g.plans(s.Workflow, s.KeptVerify(), g.at())[stage].Keep
+	kept := g.plan(stage, s.KeptVerify()[stage], g.at()).Keep
 	if kept.Command == "" {
 		return nil
 	}

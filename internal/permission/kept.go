@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// configured returns the configured verify command of a stage.
-func (g *Guard) configured(stage workflow.StageID) verify.Configured {
+// plan decides between the command that a session keeps for a stage and the configured one.
+func (g *Guard) plan(stage workflow.StageID, kept workflow.VerifyCommand, at time.Time) verify.Plan {
 	c := g.project.Config
 	now := verify.Configured{Command: c.Verify[stage], By: c.VerifyBy[stage]}
 	if own, says := c.PersonVerify[stage]; says {
@@ -21,17 +21,7 @@ func (g *Guard) configured(stage workflow.StageID) verify.Configured {
 	if a := g.permits().Command(now.Command, now.By); now.Command != "" && a != nil {
 		now.Allowed = &a.At
 	}
-	return now
-}
-
-// plans decides for each stage of a workflow between the command that a session keeps and
-// the configured one.
-func (g *Guard) plans(w *workflow.Definition, kept map[workflow.StageID]workflow.VerifyCommand, at time.Time) map[workflow.StageID]verify.Plan {
-	out := map[workflow.StageID]verify.Plan{}
-	for _, stage := range verifiable(w) {
-		out[stage] = verify.NewPlan(kept[stage], g.configured(stage), at)
-	}
-	return out
+	return verify.NewPlan(kept, now, at)
 }
 
 // verifiable are the stages of a workflow whose submission a verify command can check.
@@ -48,9 +38,9 @@ func verifiable(w *workflow.Definition) []workflow.StageID {
 // KeepVerify gives a new session its verify commands.
 func (g *Guard) KeepVerify(s *workflow.Session) {
 	commands := map[workflow.StageID]workflow.VerifyCommand{}
-	for stage, plan := range g.plans(s.Definition(), nil, s.CreatedAt) {
-		if plan.Keep.Command != "" {
-			commands[stage] = plan.Keep
+	for _, stage := range verifiable(s.Definition()) {
+		if keep := g.plan(stage, workflow.VerifyCommand{}, s.CreatedAt).Keep; keep.Command != "" {
+			commands[stage] = keep
 		}
 	}
 	if len(commands) > 0 {
@@ -67,9 +57,10 @@ func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 		next = map[workflow.StageID]workflow.VerifyCommand{}
 	}
 	var news []string
-	stages, plans := map[string][]string{}, g.plans(s.Workflow, s.KeptVerify(), g.at())
+	stages := map[string][]string{}
 	for _, stage := range verifiable(s.Workflow) {
-		text := planText(plans[stage])
+		plan := g.plan(stage, next[stage], note.At)
+		text := planText(plan)
 		if text == "" {
 			continue
 		}
@@ -77,7 +68,7 @@ func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 			news = append(news, text)
 		}
 		stages[text] = append(stages[text], string(stage))
-		next[stage] = plans[stage].Keep
+		next[stage] = plan.Keep
 	}
 	for i, text := range news {
 		news[i] = fmt.Sprintf("verify of %s: %s", strings.Join(stages[text], ", "), text)

@@ -64,7 +64,8 @@ type Guard struct {
 	permits func() trust.Permits
 }
 
-// allowance is what the person allows by allowing something of the project.
-func (g *Guard) allowance(kind, text string) trust.Allowance {
-	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text}
+// allowance is what the person allows by allowing something of the project; hash is that of
+// its content, "" where the text says everything.
+func (g *Guard) allowance(kind, text, hash string) trust.Allowance {
+	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}
 }

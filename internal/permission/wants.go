@@ -45,7 +45,7 @@ func (g *Guard) Wants() ([]Want, error) {
 		return nil, err
 	}
 	for _, source := range c.OwnSources {
-		w.add(g.allowance(trust.KindSource, source), "agents and workflows")
+		w.add(g.allowance(trust.KindSource, source, ""), "agents and workflows")
 	}
 	return w.list, nil
 }
@@ -125,7 +125,7 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 
 // command adds a verify command.
 func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
-	a := w.allowance(trust.KindVerify, verify.Canonical(command))
+	a := w.allowance(trust.KindVerify, verify.Canonical(command), "")
 	if by == workflow.SetByPerson {
 		a.Kind = trust.KindOwnVerify
 	}
@@ -156,9 +156,8 @@ func (w *wanted) runs() {
 		if err != nil {
 			continue
 		}
-		plans := w.plans(s.Definition(), s.KeptVerify(), w.at())
 		for _, stage := range verifiable(s.Definition()) {
-			w.run(s, stage, plans[stage].Keep)
+			w.run(s, stage, w.plan(stage, s.KeptVerify()[stage], w.at()).Keep)
 		}
 	}
 }

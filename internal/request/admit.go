@@ -13,7 +13,11 @@ import (
 // Fits refuses an action that the session's stage or state does not allow.
 func (q *Request) Fits(p *project.Project, s *standing.Standing) error {
 	if q.Action == workflow.ActionReopen {
-		return q.canReopen(s)
+		passed := s.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.CurrentStage)
+		if err := q.allowed(s); err != nil || passed {
+			return err
+		}
+		return words.NotEarlier(s)
 	}
 	if want := workflow.StageID(q.Stage); want != "" && want != s.CurrentStage {
 		return words.OtherStage(s)
@@ -30,18 +34,6 @@ func (q *Request) allowed(s *standing.Standing) error {
 		return nil
 	}
 	return words.NotNow(s, q.takesBack(s.Last()))
-}
-
-// canReopen refuses to go back to a stage that the session has not passed.
-func (q *Request) canReopen(s *standing.Standing) error {
-	if err := q.allowed(s); err != nil {
-		return err
-	}
-	w, target := s.Workflow, workflow.StageID(q.Stage)
-	if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
-		return words.NotEarlier(s)
-	}
-	return nil
 }
 
 // resubmits reports whether the call submits again, from its path, a draft that was edited

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -62,14 +63,7 @@ func moves(e workflow.Transition) bool {
 
 // decision reports whether a transition was the human's answer to a session that waited.
 func decision(e workflow.Transition) bool {
-	if !moves(e) {
-		return false
-	}
-	switch e.Action {
-	case workflow.ActionAnswer, workflow.ActionConfirm, workflow.ActionApprove:
-		return true
-	}
-	return false
+	return moves(e) && slices.Contains([]workflow.Action{workflow.ActionAnswer, workflow.ActionConfirm, workflow.ActionApprove}, e.Action)
 }
 
 // historyJSON returns a session's history as JSON, the oldest entry first. Where room is

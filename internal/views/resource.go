@@ -39,14 +39,11 @@ const maxListed = 200
 // Resource reads one of the views of a project: of all of it (sessions, workflow), or of
 // the session that the address names. cwd is the project's folder, "" for the workflow.
 func (v *Reader) Resource(ctx context.Context, at project.Address, view string) (res reply.Resource, cwd string, err error) {
-	res, cwd, err = v.resource(ctx, at, view)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		err = fault.From(err)
-	}
-	return res, cwd, err
-}
-
-func (v *Reader) resource(ctx context.Context, at project.Address, view string) (reply.Resource, string, error) {
+	defer func() {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			err = fault.From(err)
+		}
+	}()
 	switch view {
 	case ViewWorkflow:
 		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), "", nil
@@ -63,7 +60,7 @@ func (v *Reader) resource(ctx context.Context, at project.Address, view string) 
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
-	res, err := ofSession(ctx, p, s, check, view)
+	res, err = ofSession(ctx, p, s, check, view)
 	return res, p.Dir.Path(), err
 }
 
@@ -71,7 +68,7 @@ func (v *Reader) resource(ctx context.Context, at project.Address, view string) 
 // history. s is a session of the project with its check.
 func (v *Reader) Shown(ctx context.Context, p *project.Project, s *workflow.Session, check *integrity.Check, view string) (reply.Resource, error) {
 	if view == ViewSessions || view == ViewWorkflow {
-		res, _, err := v.resource(ctx, project.Address{Cwd: p.Dir.Path()}, view)
+		res, _, err := v.Resource(ctx, project.Address{Cwd: p.Dir.Path()}, view)
 		return res, err
 	}
 	res, err := ofSession(ctx, p, s, check, view)
