@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -38,7 +38,7 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
 			if err != nil {
 				return err
 			}
-			cwd, wants, err := a.engine.Wants(find)
+			cwd, wants, err := a.engine.Wants(find.Address())
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func forgetAllowed(a *app, cmd *cobra.Command, cwd string) error {
 	return nil
 }
 
-func listWants(a *app, cwd string, wants []engine.Want) error {
+func listWants(a *app, cwd string, wants []permission.Want) error {
 	if a.asJSON {
 		out := []map[string]any{}
 		for _, w := range wants {
@@ -97,7 +97,7 @@ func listWants(a *app, cwd string, wants []engine.Want) error {
 
 // wantJSON is one thing to allow. SetBy names the origin of a command that is not from the
 // project's file.
-func wantJSON(w engine.Want) map[string]any {
+func wantJSON(w permission.Want) map[string]any {
 	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
 	if w.SetBy != "" && w.SetBy != workflow.SetByProject {
 		out["set_by"] = w.SetBy
@@ -111,7 +111,7 @@ func wantJSON(w engine.Want) map[string]any {
 	return out
 }
 
-func scriptNames(w engine.Want) []string {
+func scriptNames(w permission.Want) []string {
 	names := make([]string, len(w.Scripts))
 	for i, f := range w.Scripts {
 		names[i] = f.Text
@@ -120,7 +120,7 @@ func scriptNames(w engine.Want) []string {
 }
 
 // aboutWant names the origin of a command and the project's files in it.
-func aboutWant(w engine.Want) []string {
+func aboutWant(w permission.Want) []string {
 	var out []string
 	switch w.SetBy {
 	case workflow.SetByPerson:
@@ -137,7 +137,7 @@ func aboutWant(w engine.Want) []string {
 }
 
 // question is what the person is asked about something.
-func question(w engine.Want) string {
+func question(w permission.Want) string {
 	switch w.Kind {
 	case trust.KindRubric:
 		return "may the server audit by this rubric in place of the built-in one"
@@ -153,7 +153,7 @@ func question(w engine.Want) string {
 	return "may the server run this command, with your rights, when its stage is handed in"
 }
 
-func runAllow(a *app, cmd *cobra.Command, cwd string, wants []engine.Want) error {
+func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) error {
 	open := wants[:0:0]
 	for _, w := range wants {
 		if !w.Allowed {

@@ -117,7 +117,7 @@ func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, err
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := a.engine.Session(cmd.Context(), req)
+	s, _, err := a.engine.Session(cmd.Context(), req.Address())
 	return s, err
 }
 
@@ -128,7 +128,7 @@ func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, work
 	if err != nil {
 		return nil, workflow.Verification{}, "", err
 	}
-	return a.engine.Inspect(cmd.Context(), req)
+	return a.engine.Inspect(cmd.Context(), req.Address())
 }
 
 // do runs one action for the person or script at this terminal.

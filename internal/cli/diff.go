@@ -8,8 +8,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -44,10 +45,10 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := engine.CheckStage(s.Definition(), args[1]); err != nil {
+	if err := request.CheckStage(s.Definition(), args[1]); err != nil {
 		return err
 	}
-	from, to, err := whichRounds(engine.Rounds(s, stage), stage, args[2:])
+	from, to, err := whichRounds(documents.Rounds(s, stage), stage, args[2:])
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	req.SessionID = s.SessionID
-	rounds, err := a.engine.Submissions(cmd.Context(), req, stage, from, to)
+	rounds, err := a.engine.Submissions(cmd.Context(), req.Address(), stage, from, to)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 		})
 	}
 	for _, r := range rounds {
-		if r.Edited && r.Iteration != engine.Saved {
+		if r.Edited && r.Iteration != documents.Saved {
 			fmt.Fprintf(a.err, "bmad-mcp: %s was edited after it was submitted; this is the text as it is now\n", r.Path)
 		}
 	}
@@ -83,7 +84,7 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 }
 
 // whichRounds returns the iterations that the arguments mean.
-func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (from, to int, err error) {
+func whichRounds(rounds []documents.Round, stage workflow.StageID, args []string) (from, to int, err error) {
 	if len(rounds) == 0 {
 		return 0, 0, fault.New(fault.NotFound, "stage %q has no submission yet", stage).WithHint("show lists what each stage has")
 	}
@@ -106,7 +107,7 @@ func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (
 
 func iteration(arg string) (int, error) {
 	if arg == savedWord {
-		return engine.Saved, nil
+		return documents.Saved, nil
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 {
@@ -116,16 +117,16 @@ func iteration(arg string) (int, error) {
 	return n, nil
 }
 
-func roundName(stage workflow.StageID, r engine.Round) string {
-	if r.Iteration == engine.Saved {
+func roundName(stage workflow.StageID, r documents.Round) string {
+	if r.Iteration == documents.Saved {
 		return r.Path
 	}
 	return fmt.Sprintf("%s, submission %d", stage, r.Iteration)
 }
 
-func roundJSON(r engine.Round) map[string]any {
+func roundJSON(r documents.Round) map[string]any {
 	out := map[string]any{"iteration": r.Iteration, "at": r.At, "path": r.Path, "edited": r.Edited}
-	if r.Iteration == engine.Saved {
+	if r.Iteration == documents.Saved {
 		out["iteration"] = savedWord
 	}
 	return out

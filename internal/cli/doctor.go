@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -131,7 +132,7 @@ func checkFolders(a *app) doctor.Check {
 		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: "does not count: " + row.Why})
 	}
 	c.Detail = fmt.Sprintf("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
-		counted(count[fromSessions], "project"), counted(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
+		lang.English.Count(count[fromSessions], "project"), lang.English.Count(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
 
@@ -139,12 +140,12 @@ func checkFolders(a *app) doctor.Check {
 func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	req := engine.Request{Cwd: cwd}
-	sessions, _, _, err := a.engine.Sessions(ctx, req)
+	sessions, _, _, err := a.engine.Sessions(ctx, req.Address())
 	if err != nil {
 		c.Detail = "not checked: the project cannot be used"
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req, sessionIDs(sessions), true)
+	changed, err := a.engine.Changed(ctx, req.Address(), sessionIDs(sessions), true)
 	if err != nil {
 		return c, err
 	}
@@ -206,7 +207,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	for _, what := range settings.Ignored {
 		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what})
 	}
-	_, wants, err := a.engine.Wants(engine.Request{Cwd: cwd})
+	_, wants, err := a.engine.Wants(project.Address{Cwd: cwd})
 	if err != nil {
 		return
 	}

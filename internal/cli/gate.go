@@ -51,7 +51,7 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 	if err != nil {
 		return err
 	}
-	action, s, err := a.engine.GateAction(cmd.Context(), find)
+	action, s, err := a.engine.GateAction(cmd.Context(), find.Address())
 	if err != nil {
 		return err
 	}

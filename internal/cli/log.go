@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -45,7 +45,7 @@ not vouch for all entries, as after work on another machine.
 			if verify {
 				return verifyLog(a, s, v)
 			}
-			steps := engine.History(s, v)
+			steps := views.History(s, v)
 			if a.asJSON {
 				return printLogJSON(a, s, v, steps)
 			}
@@ -106,7 +106,7 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	}
 }
 
-func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
+func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step) error {
 	warnOfChanges(a, s, v)
 	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
@@ -160,7 +160,7 @@ func resultText(e workflow.Transition) string {
 
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []engine.Step) error {
+func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}

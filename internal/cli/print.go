@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -133,14 +134,6 @@ func joinWords(words []string) string { return strings.Join(words, ", ") }
 // oneLine puts a text into one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// counted returns "1 agent", "2 agents".
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 // forPeople reports whether a list is shown to a person: a terminal gets a table, everything
 // else JSON.
 func (a *app) forPeople() bool {
@@ -165,7 +158,7 @@ func (a *app) table(header []string, rows [][]string) error {
 	for column := range last {
 		widest := len([]rune(header[column]))
 		for _, row := range rows {
-			row[column] = clipRunes(row[column], 44)
+			row[column] = visible.Clipped(row[column], 44)
 			widest = max(widest, len([]rune(row[column])))
 		}
 		used += widest + 2
@@ -173,18 +166,10 @@ func (a *app) table(header []string, rows [][]string) error {
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(header, "\t"))
 	for _, row := range rows {
-		row[last] = clipRunes(row[last], max(width-used-1, 20))
+		row[last] = visible.Clipped(row[last], max(width-used-1, 20))
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	return t.Flush()
-}
-
-// clipRunes cuts a text to a number of characters.
-func clipRunes(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }
 
 // widestLine is how wide a table may be where the terminal does not say.

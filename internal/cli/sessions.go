@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -35,11 +35,11 @@ func sessionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			sessions, unreadable, cwd, err := a.engine.Sessions(cmd.Context(), engine.Request{Cwd: dir})
+			sessions, unreadable, cwd, err := a.engine.Sessions(cmd.Context(), project.Address{Cwd: dir})
 			if err != nil {
 				return err
 			}
-			changed, err := a.engine.Changed(cmd.Context(), engine.Request{Cwd: dir}, sessionIDs(sessions), false)
+			changed, err := a.engine.Changed(cmd.Context(), project.Address{Cwd: dir}, sessionIDs(sessions), false)
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
 // setUp makes the engine. A configuration that cannot be read does not keep the
@@ -39,7 +39,7 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	sessions, _, _, err := a.engine.Sessions(cmd.Context(), engine.Request{Cwd: dir})
+	sessions, _, _, err := a.engine.Sessions(cmd.Context(), project.Address{Cwd: dir})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

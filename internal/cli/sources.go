@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // sourceRow is a source in the JSON of `sources list`.
@@ -128,7 +129,7 @@ func addSource(ctx context.Context, a *app, url string) error {
 		fmt.Fprintln(a.out, "It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", counted(added.Agents, "agent"), counted(added.Workflows, "workflow"), counted(added.Tasks, "task"))
+	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", lang.English.Count(added.Agents, "agent"), lang.English.Count(added.Workflows, "workflow"), lang.English.Count(added.Tasks, "task"))
 	return nil
 }
 

@@ -35,6 +35,7 @@ func newDesk(t *testing.T, env ...string) *desk {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(top, "cache"))
 	t.Setenv("XDG_STATE_HOME", d.state)
 	t.Setenv("CLAUDE_PROJECT_DIR", "")
+	t.Setenv("BMAD_LANGUAGE", "en") // one attack changes the objective into Chinese
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")
 		t.Setenv(name, value)

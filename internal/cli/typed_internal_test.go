@@ -43,7 +43,7 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 			}
 			yes := true
 			do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
-			s, _, err := e.Session(t.Context(), engine.Request{Cwd: project, SessionID: "x"})
+			s, _, err := e.Session(t.Context(), (&engine.Request{Cwd: project, SessionID: "x"}).Address())
 			if err != nil {
 				t.Fatal(err)
 			}

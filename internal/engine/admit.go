@@ -3,11 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -17,7 +16,7 @@ import (
 // admit refuses an action that the session's stage or state does not allow, or
 // that was meant for another revision of it.
 func (r *run) admit(ctx context.Context, s *standing.Standing) error {
-	if err := CheckStage(s.Workflow, r.req.Stage); err != nil {
+	if err := request.CheckStage(s.Workflow, r.req.Stage); err != nil {
 		return err
 	}
 	if want := r.req.Revision; want != nil && *want != s.Revision {
@@ -26,8 +25,8 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 		}
 		return r.lost(ctx, s.Session)
 	}
-	err := r.fits(s)
-	if err == nil && r.req.decides() && r.req.Revision == nil && r.memory.showedOther(r.key(s.SessionID), s.Revision) {
+	err := r.req.Fits(r.project, s)
+	if err == nil && r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision) {
 		return r.lost(ctx, s.Session) // the human has seen another document than the one that waits
 	}
 	if err != nil && r.late(s.Session) {
@@ -36,61 +35,13 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	return err
 }
 
-// fits refuses an action that the session's stage or state does not allow.
-func (r *run) fits(s *standing.Standing) error {
-	if r.req.Action == workflow.ActionReopen {
-		return r.req.canReopen(s)
-	}
-	if want := workflow.StageID(r.req.Stage); want != "" && want != s.CurrentStage {
-		return words.OtherStage(s)
-	}
-	if r.req.resubmits(r.project, s) {
-		return nil
-	}
-	return r.req.allowed(s)
-}
-
-// allowed refuses an action that the session's state does not allow.
-func (q *Request) allowed(s *standing.Standing) error {
-	if slices.Contains(s.CurrentState.Allowed(), q.Action) {
-		return nil
-	}
-	return words.NotNow(s, q.takesBack(s.Last()))
-}
-
-// canReopen refuses to go back to a stage that the session has not passed.
-func (q *Request) canReopen(s *standing.Standing) error {
-	if err := q.allowed(s); err != nil {
-		return err
-	}
-	w, target := s.Workflow, workflow.StageID(q.Stage)
-	if s.CurrentState != workflow.Completed && w.Index(target) >= w.Index(s.CurrentStage) {
-		return words.NotEarlier(s)
-	}
-	return nil
-}
-
-// resubmits reports whether the call submits again, from its path, a draft that was
-// edited while it waited at its gate.
-func (q *Request) resubmits(p *project.Project, s *standing.Standing) bool {
-	if q.Action != workflow.ActionSubmit || !s.Resubmits() {
-		return false
-	}
-	for _, result := range q.results(s) {
-		if p.Local(result.Path) != s.Draft.Path {
-			return false
-		}
-	}
-	return true
-}
-
 // goesOn refuses to change a session that was changed by other hands, under a strict policy.
 func goesOn(s *standing.Standing) error {
 	if !s.Stopped {
 		return nil
 	}
 	e := words.ChangedByOthers(s)
-	e.Allowed = actionNames(gate.Allowed(s))
+	e.Allowed = request.ActionNames(gate.Allowed(s))
 	return e
 }
 
@@ -104,12 +55,29 @@ func (r *run) explain(ctx context.Context, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	s, getErr := r.project.Backend.Get(ctx, r.id)
 	if getErr != nil {
-		return f.Translated(r.language(r.project, ""))
+		return f.Translated(r.project.Language(""))
 	}
 	if len(f.Allowed) == 0 {
-		f.Allowed = actionNames(gate.Allowed(r.before(ctx, s)))
+		f.Allowed = request.ActionNames(gate.Allowed(r.before(ctx, s)))
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
-		r.memory.tell(r.key(r.id), s.Revision)
+		r.caller.tell(s.Revision)
 	}
-	return f.Translated(r.language(r.project, s.Objective))
+	return f.Translated(r.project.Language(s.Objective))
+}
+
+// lost is the error of a call that another one came before: it says by whom the
+// session was moved, and where it is now.
+func (r *run) lost(ctx context.Context, s *workflow.Session) error {
+	// Once told that a step was taken, the caller must not lose it again with the power.
+	_ = r.project.Backend.Confirm(ctx, s.SessionID)
+	return words.Lost(s, r.req.Repeats(s))
+}
+
+// late reports whether a call that does not fit where the session is would
+// have fitted before another call moved it. That is so if the session moved
+// while this call was under way, or moved without this program having told its
+// callers; and if its last move was this very step: then the caller has lost
+// a race, or repeats a call whose answer it never saw.
+func (r *run) late(s *workflow.Session) bool {
+	return !r.caller.knew(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
 }

@@ -3,12 +3,11 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -24,7 +23,7 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 		if given, err = r.personAnswers(ctx, s); err != nil {
 			return err
 		}
-		return checkAnswers(s.Session, given.Answers)
+		return request.CheckAnswers(s.Session, given.Answers)
 	}, func(_ store.Tx, s *standing.Standing) error {
 		rec := s.Current()
 		left = len(rec.Questions) - recordAnswers(rec, given)
@@ -45,14 +44,14 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 // personAnswers returns the answers by the best channel that the call has and the policy takes.
 func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response, error) {
 	strict := s.Policy.Gate == workflow.GateStrict
-	relayed := filled(r.req.Answers)
+	relayed := request.Filled(r.req.Answers)
 	var note lang.Text
 	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
 		a, err := r.ask(ctx, s, openQuestions(s))
 		if err != nil {
 			return a, err
 		}
-		if a.Answers = filled(a.Answers); len(a.Answers) > 0 {
+		if a.Answers = request.Filled(a.Answers); len(a.Answers) > 0 {
 			a.Decision = workflow.DecisionAnswer
 			return a, nil
 		}
@@ -64,7 +63,7 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 	if strict && !r.req.Via.Personal() {
 		return Response{}, words.NotPersonal(s, r.req.Via, note)
 	}
-	if err := checkAnswers(s.Session, r.req.Answers); err != nil {
+	if err := request.CheckAnswers(s.Session, r.req.Answers); err != nil {
 		return Response{}, err
 	}
 	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil
@@ -93,37 +92,4 @@ func recordAnswers(rec *workflow.Record, a Response) int {
 		}
 	}
 	return n
-}
-
-// filled returns the answers that say something: not those with the "…" that next_call
-// puts in place of a text.
-func filled(answers map[string]string) map[string]string {
-	out := map[string]string{}
-	for id, text := range answers {
-		if text = strings.TrimSpace(text); text != "" && text != "…" {
-			out[id] = text
-		}
-	}
-	return out
-}
-
-func checkAnswers(s *workflow.Session, answers map[string]string) error {
-	var open []string
-	for _, q := range s.Current().Questions {
-		open = append(open, q.ID)
-	}
-	for id, text := range answers {
-		if !slices.Contains(open, id) {
-			return fault.New(fault.InvalidArgument, "there is no open question %q", id).
-				WithHint("the open questions are: %s", strings.Join(open, ", "))
-		}
-		if err := checkText(lang.T("the answer to %s", id), text, MaxAnswer); err != nil {
-			return err
-		}
-	}
-	if len(filled(answers)) == 0 {
-		return fault.New(fault.InvalidArgument, "all answers are empty").
-			WithHint("pass the human's words for at least one of: %s", strings.Join(open, ", "))
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -102,7 +103,7 @@ func benchActions() []benchAction {
 		}, func(b *bench) { b.do(confirm(true)) }},
 		{"status", nil, func(b *bench) { b.do(engine.Request{Action: workflow.ActionStatus}) }},
 		{"list", nil, func(b *bench) {
-			if _, _, _, err := b.engine.Sessions(ctx, engine.Request{Cwd: b.dir}); err != nil {
+			if _, _, _, err := b.engine.Sessions(ctx, project.Address{Cwd: b.dir}); err != nil {
 				b.t.Fatal(err)
 			}
 		}},
@@ -171,7 +172,7 @@ func BenchmarkChanged(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				sessions, _, _, err := bench.engine.Sessions(ctx, engine.Request{Cwd: bench.dir})
+				sessions, _, _, err := bench.engine.Sessions(ctx, project.Address{Cwd: bench.dir})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -191,7 +192,7 @@ func BenchmarkChanged(b *testing.B) {
 					}
 				}
 				for b.Loop() {
-					if _, err := bench.engine.Changed(ctx, engine.Request{Cwd: bench.dir}, ids, false); err != nil {
+					if _, err := bench.engine.Changed(ctx, project.Address{Cwd: bench.dir}, ids, false); err != nil {
 						b.Fatal(err)
 					}
 				}

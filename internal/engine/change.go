@@ -2,17 +2,19 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// change runs apply on the session in one transaction, and returns where it is then. prepare,
-// which may be nil, does before it the work that needs no lock, on the session as the caller
-// saw it; when another call changed the session in between, this one is refused.
+// change runs apply on the session in one transaction, and returns where it is then. prepare
+// does before it the work that needs no lock, on the session as the caller saw it; when another
+// call changed the session in between, this one is refused.
 func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
-	s, err := r.get(ctx)
+	s, err := r.check.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +30,8 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err := r.project.CheckPrompts(before.Workflow); err != nil {
 		return nil, err
 	}
-	if prepare != nil {
-		if err := prepare(before); err != nil {
-			return nil, err
-		}
+	if err := prepare(before); err != nil {
+		return nil, err
 	}
 	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
 		return r.locked(ctx, tx, s, *before, apply)
@@ -39,7 +39,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err != nil {
 		return nil, err
 	}
-	r.record(ctx, after)
+	r.check.Record(ctx, after)
 	return r.standing(ctx, after), nil
 }
 
@@ -51,27 +51,60 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if s.Revision != before.Revision {
 		return r.lost(ctx, s)
 	}
-	signer := r.signer(ctx)
-	c := r.lookAgain(s, before, signer)
-	now.Session, now.Integrity, now.Stopped = s, r.found.Verification, r.found.stops
+	r.check.Again(ctx, s, before)
+	now.Session, now.Integrity, now.Stopped = s, r.check.Found, r.check.Stops
 	if err := goesOn(&now); err != nil {
 		return err
 	}
-	if err := r.adopt(ctx, tx, &now); err != nil {
-		return err
+	r.disk.AdoptSprints(ctx, &now)
+	if r.req.Action != workflow.ActionSubmit { // that brings a document of its own
+		if err := r.disk.Adopt(ctx, tx, &now); err != nil {
+			return err
+		}
 	}
-	seal := s.SealAfter(signer, r.found.Verification)
-	r.notePolicy(&now)
-	r.noteVerify(&now)
+	seal := r.check.Seal(s)
+	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By}
+	notePolicy(&now, note)
+	r.person.In(r.project).NoteVerify(&now, note)
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
-	if err := r.layOut(ctx, tx, s); err != nil {
+	if err := r.disk.LayOut(ctx, tx, s); err != nil {
 		return err
-	}
-	if c != nil && r.found.Changed() { // a revision is never given twice
-		s.Revision = max(s.Revision, c.Revision)
 	}
 	seal()
 	return nil
+}
+
+// policies are those of all stages, as configured.
+func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
+	out := map[workflow.StageID]workflow.Policy{}
+	for _, st := range w.Stages {
+		out[st.ID] = st.Policy()
+	}
+	return out
+}
+
+// notePolicy records in the history that the configuration asks for something else than
+// at the session's last change, in an entry that begins as note does.
+func notePolicy(s *standing.Standing, note workflow.Transition) {
+	now := policies(s.Workflow)
+	if s.Session.Policy == nil { // an older server kept none
+		s.Session.Policy = now
+		return
+	}
+	var changes []string
+	for _, st := range s.Workflow.Stages {
+		before, after := s.Session.Policy[st.ID], now[st.ID]
+		if before.Same(after) || !s.Workflow.Gated(st) {
+			continue
+		}
+		changes = append(changes, words.PolicyChange(st.ID, before, after).In(s.Language))
+		after.Extra = before.Extra
+		s.Session.Policy[st.ID] = after
+	}
+	if len(changes) > 0 {
+		note.Event, note.Policy = workflow.EventPolicyChanged, strings.Join(changes, "; ")
+		s.Note(note)
+	}
 }

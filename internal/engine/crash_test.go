@@ -148,7 +148,7 @@ func (w world) untouched(t *testing.T, o durabletest.Outcome) {
 	if !w.recorded || w.session(t) == "" {
 		return
 	}
-	_, v, _, err := w.engine.Inspect(ctx, engine.Request{Cwd: w.path, SessionID: crashID})
+	_, v, _, err := w.engine.Inspect(ctx, project.Address{Cwd: w.path, Session: crashID})
 	if err != nil || v.Status != workflow.ChainHolds {
 		t.Fatalf("%v: the history is said to be %+v, %v", o, v, err)
 	}

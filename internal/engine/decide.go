@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -51,8 +52,8 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	}
 	yes := grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
-		r.disk.forget(s.Draft.Work)
-		if r.disk.gatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
+		r.disk.Forget(s)
+		if r.disk.GatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
 			return "", gate.Edited(s)
 		}
 	}
@@ -70,11 +71,11 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		s.Current().Feedback = note.Feedback
 		return "", nil
 	}
-	if kept, err = r.saveArtifact(ctx, tx, s, grant); err != nil {
+	if kept, err = r.disk.SaveArtifact(ctx, tx, s, grant, r.Now()); err != nil {
 		return kept, err
 	}
 	rec.Approved = true
-	note.VerifyCommands = acceptVerify(s)
+	note.VerifyCommands = permission.AcceptVerify(s)
 	return kept, r.fire(ctx, s, event, note)
 }
 
@@ -89,7 +90,7 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	s.Call.Withheld, s.Call.NoForms = !why.Unasked, s.Call.NoForms || why.Unasked
 	message := words.Undecided(s, why.Why) + words.Message(s)
 	if why.View {
-		message = r.disk.viewed(ctx, s)
+		message = r.viewed(ctx, s)
 	}
 	out, err := r.reply(s, reply.Light, message)
 	if out != nil {
@@ -101,10 +102,21 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	return out, err
 }
 
+// viewed shows the document that waits, as much of it as a reply holds.
+func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
+	if err != nil {
+		return words.NotViewed(s, err)
+	}
+	var shown Reply
+	shown.Show(reply.NewResource("draft", "text/markdown", s.Draft.Path, text))
+	return words.Viewed(s, shown.Resource.Text, len(text))
+}
+
 // grant returns the human's decision on the session as it stands, by the best channel
 // that the call has and the policy takes.
 func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
-	word := r.req.word()
+	word := r.req.Word()
 	if err := gate.Decidable(s, word); err != nil {
 		return workflow.Grant{}, err
 	}

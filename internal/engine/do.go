@@ -5,13 +5,29 @@ import (
 	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Do runs one action. An error is always a *fault.Error, except the context's
 // own when the caller gave up; nothing was changed then.
 func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
-	reply, err := e.do(ctx, req)
+	if err := req.Validate(); err != nil {
+		return nil, fault.From(err).Translated(e.Projects().Language(req.Objective))
+	}
+	return e.perform(ctx, req)
+}
+
+// Adopt lets the person accept a session that was changed by other hands, as it is. It is
+// not an action of the tool: req.Ask has to be a person at a terminal.
+func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
+	req.Action = workflow.ActionAdopt
+	return e.perform(ctx, req)
+}
+
+// perform runs one action of a request that was checked.
+func (e *Engine) perform(ctx context.Context, req Request) (*Reply, error) {
+	reply, err := e.handle(ctx, req)
 	switch {
 	case err == nil:
 		reply.Fit()
@@ -19,20 +35,18 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
 		return nil, err
 	}
-	return nil, fault.From(err).Translated(e.language(nil, req.Objective))
+	return nil, fault.From(err).Translated(e.Projects().Language(req.Objective))
 }
 
-func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
+// handle returns the reply to a request, of any size.
+func (e *Engine) handle(ctx context.Context, req Request) (*Reply, error) {
 	call := e.memory.count.Add(1)
-	if err := req.validate(); err != nil {
-		return nil, err
-	}
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
 	}
 	at := req.Address()
 	at.Optional = req.Action == workflow.ActionStatus
-	p, id, err := e.projects.Find(ctx, at)
+	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +63,7 @@ func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
 	if err != nil {
 		return nil, r.explain(ctx, err)
 	}
-	r.memory.show(r.key(id), reply.Revision)
+	r.caller.show(reply.Revision)
 	return reply, nil
 }
 
@@ -69,6 +83,8 @@ func (r *run) act(ctx context.Context) (*Reply, error) {
 		return r.reopen(ctx)
 	case workflow.ActionCancel:
 		return r.cancel(ctx)
+	case workflow.ActionAdopt:
+		return r.adopt(ctx)
 	}
-	return nil, unknownAction(string(r.req.Action))
+	return nil, request.UnknownAction(string(r.req.Action))
 }

@@ -6,47 +6,24 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Trust is what the person keeps outside of projects.
 type Trust interface {
-	Records
-	Consent
-}
-
-// Records vouch for sessions.
-type Records interface {
-	// Signer signs histories; ReadSigner is the same for checks, and nil where there is none.
-	Signer(ctx context.Context) (workflow.Signer, error)
-	ReadSigner() (workflow.Signer, error)
-	// Checkpoints returns what this machine has recorded of sessions of a project, by their
-	// ids, and Record keeps it.
-	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
-	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error
-}
-
-// Consent is what the person has allowed.
-type Consent interface {
-	// Allowed reports whether they have allowed something in a project.
-	Allowed(a trust.Allowance) bool
-	// InForce returns what they have allowed in a project, Allowances what anywhere.
-	InForce(project string) []trust.Allowance
-	Allowances() ([]trust.Allowance, error)
-	// Bind binds what they have allowed under an older version to the project.
-	Bind(ctx context.Context, project string) error
-	// Allow records what they allow.
-	Allow(ctx context.Context, a trust.Allowance) error
+	integrity.Records
+	permission.Consent
 }
 
 // TypedDecisions are what the person has typed as commands of their host.
@@ -92,103 +69,40 @@ type Options struct {
 // Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
 // but which revision it last told its callers of.
 type Engine struct {
-	projects *project.Finder
-	trust    Trust
-	typedBy  TypedDecisions
-	personas Personas
-	names    Names
-	spoken   lang.Language
-	now      func() time.Time
-	newID    func() string
-	log      *slog.Logger
-	born     time.Time
-	memory   memory
-
-	signing sync.Mutex
-	signs   workflow.Signer // once it was had
-
-	unrecorded sync.Once // whether it was said that nothing can be recorded
+	*views.Reader
+	options Options
+	keeper  *integrity.Keeper
+	person  permission.Person
+	born    time.Time
+	memory  memory
 }
 
 // New returns an engine.
 func New(o Options) *Engine {
-	e := &Engine{projects: o.Projects, trust: o.Trust, typedBy: o.Typed, personas: o.Personas, names: o.Names, spoken: o.Language, now: o.Now, newID: o.NewID, log: o.Log}
-	if e.projects == nil {
-		e.projects = project.New(project.Options{})
+	if o.Projects == nil {
+		o.Projects = project.New(project.Options{})
 	}
-	if e.now == nil {
-		e.now = time.Now
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if e.newID == nil {
-		e.newID = uuid.NewString
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
 	}
-	if e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
+	e := &Engine{options: o, keeper: integrity.New(o.Trust, o.Log)}
+	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
+	e.Reader = views.New(o.Projects, e.keeper, &e.person)
 	e.born = e.Now()
 	return e
 }
 
-// language returns the one for a person who has written a text in a project, which may be nil.
-func (e *Engine) language(p *project.Project, written string) lang.Language {
-	setting := lang.Auto
-	if p != nil {
-		setting = p.Config.Language
-	}
-	return lang.Choose(setting, written, e.spoken)
-}
-
-// documentLanguage is the same for the documents of a run.
-func (e *Engine) documentLanguage(p *project.Project, written string) lang.Language {
-	return lang.Choose(p.Config.DocumentLanguage, written, e.language(p, written))
-}
-
-// Projects finds and opens the projects that the engine works in.
-func (e *Engine) Projects() *project.Finder { return e.projects }
+// Allow records that the person allows something, with its files as they were shown.
+func (e *Engine) Allow(ctx context.Context, w permission.Want) error { return e.person.Allow(ctx, w) }
 
 // Now returns the time by the engine's clock, in the precision that is stored.
-func (e *Engine) Now() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
+func (e *Engine) Now() time.Time { return e.options.Now().UTC().Truncate(time.Millisecond) }
 
 // Clock returns the time with all that the clock gives, for measuring how long something takes.
-func (e *Engine) Clock() time.Time { return e.now() }
-
-// memory is which revision of each session this program has told its callers of, and
-// when, by a count of calls and answers: clocks can be set back. To be told where a
-// session stands, as by a refusal or a list, is less than to be shown it.
-type memory struct {
-	count atomic.Int64
-	told  sync.Map // key of the session → told
-	shown sync.Map // key of the session → revision
-}
-
-type told struct {
-	revision int
-	at       int64
-}
-
-func (m *memory) tell(key string, revision int) { m.told.Store(key, told{revision, m.count.Add(1)}) }
-
-// show notes what a reply shows. Replies can overtake each other; the newest counts.
-func (m *memory) show(key string, revision int) {
-	m.tell(key, revision)
-	for {
-		before, loaded := m.shown.LoadOrStore(key, revision)
-		if !loaded || before.(int) >= revision || m.shown.CompareAndSwap(key, before, revision) {
-			return
-		}
-	}
-}
-
-// showedOther reports whether the last document of a session that was shown is of another revision.
-func (m *memory) showedOther(key string, revision int) bool {
-	shown, ok := m.shown.Load(key)
-	return ok && shown != revision
-}
-
-// knew reports whether the caller could know where a session is: this program had
-// named its revision before the call came in.
-func (m *memory) knew(key string, revision int, call int64) bool {
-	last, _ := m.told.Load(key)
-	t, ok := last.(told)
-	return ok && t.revision == revision && t.at < call
-}
+func (e *Engine) Clock() time.Time { return e.options.Now() }

@@ -50,7 +50,7 @@ type bench struct {
 	workflow string
 	// chinese is true where no reply may have a sentence in English.
 	chinese bool
-	people   engine.Personas
+	people  engine.Personas
 	// backend is where sessions and texts are kept: files, unless a test says otherwise.
 	backend func(dir *durable.Dir) store.Backend
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -57,7 +59,7 @@ func put(t testing.TB, name, text string) {
 // allow allows everything that the project would have allowed, and returns what that was.
 func (b *bench) allow() []string {
 	b.t.Helper()
-	_, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+	_, wants, err := b.engine.Wants(project.Address{Cwd: b.dir})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -559,9 +561,9 @@ func TestEvidenceTakenOutOfTheSession(t *testing.T) {
 // TestWantsSayWhoAndWhat names the command, who has set it and the files that it names.
 func TestWantsSayWhoAndWhat(t *testing.T) {
 	b := checked(t, false, "0")
-	wants := func() []engine.Want {
+	wants := func() []permission.Want {
 		t.Helper()
-		_, list, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+		_, list, err := b.engine.Wants(project.Address{Cwd: b.dir})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -139,7 +140,7 @@ func TestProjectsRubricIsTrustedOnceAllowed(t *testing.T) {
 	if low > 50 {
 		t.Errorf("a rubric of the project counted without being allowed: %v", low)
 	}
-	cwd, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+	cwd, wants, err := b.engine.Wants(project.Address{Cwd: b.dir})
 	if err != nil || cwd != b.dir || len(wants) != 1 || wants[0].Kind != trust.KindRubric || wants[0].Allowed {
 		t.Fatalf("%+v, %v", wants, err)
 	}
@@ -167,7 +168,7 @@ func TestVerifyCommand(t *testing.T) {
 	if e := b.stored().Record(workflow.Dev).Evidence; e == nil || !strings.Contains(e.NotRun, "not allowed") || e.Tail != "" || !strings.Contains(r.UserMessage, "bmad-mcp allow") {
 		t.Fatalf("a command that nobody allowed: %+v\n%s", e, r.UserMessage)
 	}
-	_, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+	_, wants, err := b.engine.Wants(project.Address{Cwd: b.dir})
 	if err != nil || len(wants) != 1 || wants[0].Use != "dev, qa" {
 		t.Fatalf("%+v, %v", wants, err)
 	}
@@ -204,7 +205,7 @@ func TestVerifyCommand(t *testing.T) {
 	b.at("qa/completed", submit(workflow.QA, "# Q\nStatus: pass"))
 	// A changed command is asked about again.
 	b.settings("verify: echo other\n")
-	if _, wants, _ := b.engine.Wants(engine.Request{Cwd: b.dir}); len(wants) != 1 || wants[0].Allowed {
+	if _, wants, _ := b.engine.Wants(project.Address{Cwd: b.dir}); len(wants) != 1 || wants[0].Allowed {
 		t.Errorf("%+v", wants)
 	}
 }
@@ -373,7 +374,7 @@ func TestRubricNamedByTheProjectIsNotThePersons(t *testing.T) {
 			if got := b.do(submit(workflow.PO, "# D\nQuality Score: 95")).Audit.Score; got > 50 {
 				t.Errorf("%s, by the person %v: audit %v", folder, byPerson, got)
 			}
-			if _, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir}); err != nil || len(wants) != 1 || wants[0].Allowed {
+			if _, wants, err := b.engine.Wants(project.Address{Cwd: b.dir}); err != nil || len(wants) != 1 || wants[0].Allowed {
 				t.Errorf("%s, by the person %v: %+v, %v", folder, byPerson, wants, err)
 			}
 		}

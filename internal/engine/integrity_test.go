@@ -9,6 +9,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -45,7 +47,7 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 		}
 	}
 	b.do(start("another thing"))
-	list := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "", Cwd: b.dir, View: engine.ViewSessions})
+	list := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "", Cwd: b.dir, View: views.ViewSessions})
 	if list.Resource == nil || !strings.Contains(list.Resource.Text, `"integrity": "changed"`) {
 		t.Errorf("%+v", list.Resource)
 	}
@@ -131,7 +133,7 @@ func TestClockThatGoesBackChangesNothing(t *testing.T) {
 	if r := b.do(submit(workflow.Architect, "# A\nQuality Score: 96")); r.Integrity != "" {
 		t.Error(r.UserMessage)
 	}
-	if _, v, _, err := b.engine.Inspect(ctx, engine.Request{Cwd: b.dir, SessionID: b.session}); err != nil || v.Status != workflow.ChainHolds {
+	if _, v, _, err := b.engine.Inspect(ctx, project.Address{Cwd: b.dir, Session: b.session}); err != nil || v.Status != workflow.ChainHolds {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -146,7 +148,7 @@ func TestLookingRecordsNothing(t *testing.T) {
 	b.restart()
 	b.do(engine.Request{Action: workflow.ActionStatus})
 	b.do(engine.Request{Action: workflow.ActionResume})
-	if _, err := b.engine.Changed(ctx, engine.Request{Cwd: b.dir}, []string{b.session}, true); err != nil {
+	if _, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, []string{b.session}, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(b.state); err == nil {

@@ -91,7 +91,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 		if b.session == "" {
 			t.Fatal("no session")
 		}
-		s, _, err := b.engine.Session(context.Background(), engine.Request{Cwd: dir, SessionID: b.session})
+		s, _, err := b.engine.Session(context.Background(), project.Address{Cwd: dir, Session: b.session})
 		if err != nil {
 			t.Fatal(err)
 		}

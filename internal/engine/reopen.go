@@ -24,7 +24,7 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 		}
 		rec := s.Current()
 		rec.Feedback, rec.Questions = grant.Feedback, nil
-		return r.workFromArtifact(tx, r.standing(ctx, s.Session))
+		return r.disk.WorkFromArtifact(tx, r.standing(ctx, s.Session))
 	})
 	if err != nil {
 		return nil, err

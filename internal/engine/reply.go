@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // The parts of a reply.
@@ -32,4 +36,18 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 		role = r.persona(r.project, s.Stage) + prompt.Full(s.Stage.GateScore)
 	}
 	return reply.New(s, d, message, role), nil
+}
+
+// persona returns the introduction to a stage's role prompt: the agent of the installed
+// method that acts in it, if the settings ask for one. Without an agent the action goes on,
+// since the stage has a role of its own.
+func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
+	if p.Config.Personas != config.PersonasBMAD || e.options.Personas == nil {
+		return ""
+	}
+	text, err := e.options.Personas.Persona(p.Dir.Path(), st)
+	if err != nil {
+		return words.NoPersona(err)
+	}
+	return words.Persona(words.Clip(text, MaxPersona))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -34,7 +35,7 @@ func TestViews(t *testing.T) {
 		{"po", "01-product-requirements.md", "text/markdown", "# "},
 		{"01-product-requirements.md", "01-product-requirements.md", "text/markdown", "# "},
 	} {
-		res, _, err := b.engine.Resource(ctx, req, c.view)
+		res, _, err := b.engine.Resource(ctx, req.Address(), c.view)
 		if err != nil || res.Name != c.name || res.MIMEType != c.mime || !strings.Contains(res.Text, c.words) || res.Size != int64(len(res.Text)) || res.Truncated {
 			t.Errorf("%s: %+.200v, %v", c.view, res, err)
 		}
@@ -126,7 +127,7 @@ func TestWithin(t *testing.T) {
 			t.Errorf("a session of elsewhere by %s: %v", ref, err)
 		}
 	}
-	if _, _, err := e.Resource(ctx, engine.Request{SessionID: free.SessionID}, engine.ViewSession); !fault.Is(err, fault.NotFound) {
+	if _, _, err := e.Resource(ctx, project.Address{Session: free.SessionID}, views.ViewSession); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a session of elsewhere as a resource: %v", err)
 	}
 	entries, err := os.ReadDir(outside)

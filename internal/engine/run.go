@@ -2,9 +2,16 @@ package engine
 
 import (
 	"context"
+	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -15,24 +22,17 @@ type run struct {
 	id      string
 	req     Request
 	// call is when the call came in, by the engine's memory.
-	call int64
-	// found is the result of checking the session, workflow the definition in force.
-	found    finding
-	workflow *workflow.Definition
-	disk     disk
+	call   int64
+	caller caller
+	check  *integrity.Check
+	disk   *documents.Disk
 }
 
 func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
-	return &run{Engine: e, project: p, id: id, req: req, call: call, disk: disk{project: p}}
-}
-
-// definition returns the definition that a session runs by, with the settings in force. It is
-// made once per call.
-func (r *run) definition(s *workflow.Session) *workflow.Definition {
-	if r.workflow == nil {
-		r.workflow = r.project.Config.Under(s.Definition())
+	return &run{
+		Engine: e, project: p, id: id, req: req, call: call,
+		caller: e.memory.caller(p, id, req.Client), check: e.keeper.Of(p, id), disk: documents.On(p),
 	}
-	return r.workflow
 }
 
 // fire moves the session by one event of this action.
@@ -43,17 +43,82 @@ func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Eve
 	})
 }
 
-// finding is the result of checking a call's session.
-type finding struct {
-	workflow.Verification
-	// stops is true where the person has to accept the session before anything else.
-	stops bool
-	// key and recorded are what the session was checked with.
-	key      string
-	recorded *workflow.Checkpoint
-}
-
 // silence is the error of a question that brought no decision.
 type silence struct{ Silence }
 
 func (s *silence) Error() string { return "no decision was taken: " + s.Why.String() }
+
+// standing gathers the facts about a session for the reply that describes it.
+func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Standing {
+	ctx = context.WithoutCancel(ctx)
+	st := r.known(s)
+	r.disk.Gather(ctx, st)
+	return st
+}
+
+// before gathers the facts that decide whether an action is possible. It reads no file that
+// has no say in it; a question to the person describes them all.
+func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standing {
+	if r.req.Ask != nil {
+		return r.standing(ctx, s)
+	}
+	ctx = context.WithoutCancel(ctx)
+	st := r.known(s)
+	if r.req.Action == workflow.ActionSubmit {
+		r.disk.GatherSaved(st)
+	}
+	if a := s.Current().Artifact; s.CurrentState.Gated() || a != nil && a.Stale {
+		r.disk.GatherDraft(ctx, st)
+	}
+	return st
+}
+
+// known gathers the facts that need no file.
+func (r *run) known(s *workflow.Session) *standing.Standing {
+	c := r.project.Config
+	w := c.Under(s.Definition())
+	st := &standing.Standing{
+		Session: s, Language: r.project.Language(s.Objective), Documents: r.project.DocumentLanguage(s.Objective), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Stopped: r.check.Stops, Trusting: r.keeper.Trusting(),
+		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
+		Call: standing.Call{
+			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm,
+		},
+	}
+	st.Policy = st.Stage.Policy()
+	if at := s.Current().Policy; s.CurrentState.Gated() && at != nil {
+		st.Policy = st.Policy.Stricter(*at)
+	}
+	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)
+	st.Draft.Path = st.Draft.Work
+	return st
+}
+
+// ask puts a question to the person, who may edit the draft before they answer.
+func (r *run) ask(ctx context.Context, s *standing.Standing, q Question) (Response, error) {
+	a, err := r.req.Ask.Ask(ctx, q)
+	r.disk.Forget(s)
+	return a, err
+}
+
+// recorded makes the record of an answer, which may have come from anywhere.
+func (r *run) recorded(s *standing.Standing, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
+	g := workflow.Grant{
+		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
+		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+	}
+	if a.Took > 0 {
+		ms := a.Took.Milliseconds()
+		g.TookMS = &ms
+	}
+	return g, request.CheckText("feedback", g.Feedback, MaxFeedback)
+}
+
+// granted is the record of a decision at a gate, if the gate takes it.
+func (r *run) granted(s *standing.Standing, b Bound, a Response) (workflow.Grant, error) {
+	g, err := r.recorded(s, s.Policy.Gate, b, a)
+	if err != nil {
+		return g, err
+	}
+	return gate.Granted(s, g)
+}

@@ -13,24 +13,25 @@ import (
 
 // start makes a session at the first stage.
 func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
-	p, err := e.projects.At(req.Address())
+	p, err := e.Projects().At(req.Address())
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
-	w, err := e.chosen(p, req.Workflow)
+	guard := e.person.In(p)
+	w, err := guard.Chosen(req.Workflow)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.CheckPrompts(w); err != nil {
 		return nil, err
 	}
-	id := e.newID()
+	id := e.options.NewID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
-	e.keepVerify(p, s)
-	s.SealNew(e.signer(ctx))
+	guard.KeepVerify(s)
+	s.SealNew(e.keeper.Signer(ctx))
 	names := store.Names{
 		Candidate: func(n int) string {
 			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)
@@ -43,12 +44,12 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return nil, err
 	}
-	if err := e.projects.Remember(ctx, p); err != nil { // the session itself is stored
-		e.log.Warn("the list of known projects was not updated", "error", err)
+	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
+		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := e.run(p, id, req, 0)
-	r.record(ctx, s)
-	e.memory.show(r.key(id), s.Revision)
+	r.check.Record(ctx, s)
+	r.caller.show(s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
 		where = p.Dir.Path()

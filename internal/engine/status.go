@@ -7,8 +7,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
@@ -23,13 +25,18 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	out.AddStages(s)
-	out.Allowed = actionNames(gate.Allowed(s))
-	return out, r.show(ctx, s, out)
+	out.Allowed = request.ActionNames(gate.Allowed(s))
+	if r.req.View == "" {
+		return out, nil
+	}
+	res, err := r.Shown(ctx, r.project, s.Session, r.check, r.req.View)
+	out.Show(res)
+	return out, err
 }
 
 // look returns the session for an action that only describes it.
 func (r *run) look(ctx context.Context) (*standing.Standing, error) {
-	s, err := r.get(ctx)
+	s, err := r.check.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +44,7 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 	if err := r.admit(ctx, st); err != nil {
 		return nil, err
 	}
-	r.adoptSprints(ctx, s) // to be shown; nothing is stored
+	r.disk.AdoptSprints(ctx, st) // to be shown; nothing is stored
 	return st, nil
 }
 
@@ -51,17 +58,11 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	for _, b := range page.Broken {
 		out.Unreadable = append(out.Unreadable, b.Err.Error())
 	}
-	message := words.List{Language: e.language(p, ""), Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.names}
-	changed := e.changed(ctx, p, sessionIDs(page.Sessions), true)
-	for _, s := range page.Sessions {
-		e.memory.tell(e.run(p, s.SessionID, req, 0).key(s.SessionID), s.Revision)
-		view := sessionView(s, 200)
-		_, found := changed[s.SessionID]
-		if found {
-			view.Integrity = reply.IntegrityChanged
-		}
-		message.Add(s, found)
-		out.Sessions = append(out.Sessions, view)
+	message := words.List{Language: p.Language(""), Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
+	out.Sessions = e.Rows(ctx, p, page.Sessions, 200, true)
+	for i, s := range page.Sessions {
+		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)
+		message.Add(s, out.Sessions[i].Integrity != "")
 	}
 	switch {
 	case page.Total == 0:
@@ -73,11 +74,11 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	if req.View == "" {
 		return out, nil
 	}
-	if req.View != ViewSessions && req.View != ViewWorkflow {
+	if req.View != views.ViewSessions && req.View != views.ViewWorkflow {
 		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
 			WithHint("pass session_id; status without view lists the sessions")
 	}
-	res, _, err := e.resource(ctx, Request{Cwd: p.Dir.Path()}, req.View)
+	res, _, err := e.Resource(ctx, project.Address{Cwd: p.Dir.Path()}, req.View)
 	out.Show(res)
 	return out, err
 }

@@ -7,29 +7,31 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/submission"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // submit scores a document and moves the session by what comes of it.
 func (r *run) submit(ctx context.Context) (*Reply, error) {
-	var sub *submission
+	var sub *submission.Submission
 	var kept string
 	from := workflow.Stage{}
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
-		r.adoptSprints(ctx, s.Session) // as the change itself will
+		r.disk.AdoptSprints(ctx, s) // as the change itself will
 		if r.req.Sprints != nil && from.Kind != workflow.KindBuild {
 			return fault.New(fault.InvalidArgument, "sprints go with stage %q, not %q", s.Builder(), from.ID).
 				WithHint("leave sprints out")
 		}
-		if err := r.req.notStale(r.project, s); err != nil {
+		if err := r.req.NotStale(r.project, s); err != nil {
 			return err
 		}
-		if sub, err = r.readSubmission(ctx, s, from); err != nil {
+		if sub, err = submission.Read(ctx, &r.req, r.project, s); err != nil {
 			return err
 		}
 		return r.examine(ctx, s, from, sub)
@@ -40,7 +42,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.assessment.Resolved), kept) + words.EditsNote(s.Language, sub.edits)
+	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.Assessment.Resolved), kept) + words.EditsNote(s.Language, sub.Edits)
 	out, err := r.reply(s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
@@ -54,7 +56,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 // askNow puts the questions of a submission to the person right away, where the caller
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *Reply) (*Reply, error) {
-	r.memory.show(r.key(s.SessionID), s.Revision)
+	r.caller.show(s.Revision)
 	next := r.run(r.project, r.id, Request{
 		Action: workflow.ActionAnswer, By: r.req.By, Client: r.req.Client, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision,
 	}, r.call)
@@ -67,38 +69,35 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *Reply
 }
 
 // examine finds out, before any lock is taken, what the server itself can say of a submission.
-func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission) (err error) {
-	if sub.scope, err = r.req.scope(s, sub.assessment.Scope); err != nil {
+func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission.Submission) (err error) {
+	if sub.Scope, err = r.req.Scope(s, sub.Assessment.Scope); err != nil {
 		return err
 	}
 	scoping := s.Workflow.Scoping(s.Session)
 	if st.Gate == workflow.GateVerdict {
-		if err := followsUp(s.Record(st.ID), sub.assessment); err != nil {
+		if err := sub.FollowsUp(s.Record(st.ID)); err != nil {
 			return err
 		}
-		sub.workTree, sub.sameTree = r.fingerprint(s)
+		sub.WorkTree, sub.SameTree = r.disk.Fingerprint(s, r.req.Sources(r.project, s), r.Now())
 	}
-	document := sub.assessment.Document
-	if st.Gate == workflow.GateVerdict { // what came beside the report is saved with it
-		document = withRows(document, &workflow.Record{Findings: sub.assessment.Findings, Criteria: sub.assessment.Criteria})
-	}
-	if sub.audit, err = r.audit(ctx, s, document); err != nil {
+	guard := r.person.In(r.project)
+	if err := sub.Judge(ctx, s, r.disk, guard); err != nil {
 		return err
 	}
 	if !scoping { // nothing was changed yet
-		sub.evidence = r.verifier(r.project).evidence(ctx, r.req.Tell, s)
+		sub.Evidence = guard.Evidence(ctx, r.req.Tell, s)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	sub.assessment.Objections = append(sub.assessment.Objections, opposes(s, sub.evidence, sub.assessment.Verdict)...)
+	sub.Assessment.Objections = append(sub.Assessment.Objections, permission.Opposes(s, sub.Evidence, sub.Assessment.Verdict)...)
 	return nil
 }
 
 // take records a submission in the session and fires its outcome. It returns
 // where an edited artifact is kept that the outcome replaced.
-func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission) (kept string, err error) {
-	rec, a, scoping := s.Current(), sub.assessment, s.Workflow.Scoping(s.Session)
+func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) (kept string, err error) {
+	rec, a, scoping := s.Current(), sub.Assessment, s.Workflow.Scoping(s.Session)
 	// A gate that is pending cannot be loosened by coming to it once more.
 	policy := s.Policy
 	st = st.Under(policy)
@@ -109,23 +108,23 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 			return "", err
 		}
 	}
-	unchanged := sameAsBefore(s, sub)
-	if err := r.keep(ctx, tx, s, rec, sub); err != nil {
+	unchanged := sub.SameAsBefore(s)
+	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
 		return "", err
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
-	sub.enter(rec, st)
+	sub.Enter(rec, st)
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
 	}
 	if st.Scoring == workflow.ScoringAudited {
-		reading.Audited = &sub.audit.Score
+		reading.Audited = &sub.Audit.Score
 	}
 	event := s.Workflow.Outcome(st, first, reading)
-	rec.Gaps = append(unchanged, gapsFor(s.Language, st, a, event)...)
+	rec.Gaps = append(unchanged, sub.Gaps(s.Language, st, event)...)
 	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
-		rec.Gaps = append(rec.Gaps, words.AuditGaps(s.Language, sub.audit)...)
+		rec.Gaps = append(rec.Gaps, words.AuditGaps(s.Language, sub.Audit)...)
 	}
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
@@ -138,45 +137,20 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	case st.Kind == workflow.KindPlan:
 		s.SetSprints(a.Sprints)
 	case st.Kind == workflow.KindBuild && !scoping:
-		rec.Scope = sub.scope
-		s.MarkSprints(sub.scope, workflow.SprintImplemented)
+		rec.Scope = sub.Scope
+		s.MarkSprints(sub.Scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if kept, err = r.saveArtifact(ctx, tx, s, workflow.Grant{}); err != nil {
+		if kept, err = r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.Now()); err != nil {
 			return "", err
 		}
 	}
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.sources(r.project, s), Kept: sub.edits, Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
 	}); err != nil {
 		return "", err
 	}
 	return kept, nil
-}
-
-// keep stores the texts of a submission, and the document as the new working copy. Edits
-// of that which the submission does not take are kept as a text of the round.
-func (r *run) keep(ctx context.Context, tx store.Tx, s *standing.Standing, rec *workflow.Record, sub *submission) error {
-	edits, err := r.edits(ctx, s, sub)
-	if err != nil {
-		return err
-	}
-	texts, index := textsOf(s, sub, edits, r.Now())
-	refs, err := tx.Put(ctx, texts)
-	if err != nil {
-		return err
-	}
-	if edits != "" {
-		sub.edits = refs[len(refs)-1].FilePath
-	}
-	ref := func(engine workflow.Engine) *workflow.ContentRef {
-		if i, given := index[engine]; given {
-			return &refs[i]
-		}
-		return nil
-	}
-	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[0], ref(workflow.Claude), ref(workflow.Codex)
-	return r.saveWork(tx, s.Session, texts[0].Body)
 }

@@ -16,16 +16,16 @@ import (
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
 func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workflow.Grant, ok bool, err error) {
-	if r.typedBy == nil || s.Policy.Gate == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
+	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
 		r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
 		return g, false, nil
 	}
-	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.word().Decision()}
+	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
 	needsWords := !gate.NeedsWords(s, a.Decision, "").Empty()
-	words, ok, err := r.typedBy.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
+	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
-			r.log.Warn("what was typed cannot be taken", "error", err)
+			r.options.Log.Warn("what was typed cannot be taken", "error", err)
 		}
 		return g, false, nil
 	}
@@ -47,7 +47,7 @@ func typedGate(project string, b Bound, d workflow.Decision) trust.TypedGate {
 // session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
 // either. ok is false where there is none, or more than one.
 func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (typed trust.TypedGate, rest string, ok bool) {
-	p, err := e.projects.Open(cwd)
+	p, err := e.Projects().Open(cwd)
 	if err != nil {
 		return typed, "", false
 	}

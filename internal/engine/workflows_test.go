@@ -9,6 +9,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -42,11 +44,11 @@ func secure(t *testing.T) string {
 // allowWorkflow allows, as a person does at a terminal, what the project brings.
 func (b *bench) allowWorkflow() {
 	b.t.Helper()
-	_, wants, err := b.engine.Wants(engine.Request{Cwd: b.dir})
+	_, wants, err := b.engine.Wants(project.Address{Cwd: b.dir})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	i := slices.IndexFunc(wants, func(w engine.Want) bool { return w.Kind == "workflow" })
+	i := slices.IndexFunc(wants, func(w permission.Want) bool { return w.Kind == "workflow" })
 	if i < 0 {
 		b.t.Fatalf("no workflow is asked about: %+v", wants)
 	}

@@ -124,18 +124,5 @@ func (c *Client) Call(ctx context.Context, tool string, arguments any) (text str
 	return block.Text, res.IsError, nil
 }
 
-// Tools returns the names of the tools that the server lists for this client.
-func (c *Client) Tools(ctx context.Context) ([]string, error) {
-	list, err := c.c.ListTools(ctx, mcp.ListToolsRequest{})
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(list.Tools))
-	for i, tool := range list.Tools {
-		names[i] = tool.Name
-	}
-	return names, nil
-}
-
 // Close ends the server.
 func (c *Client) Close() error { return c.c.Close() }

@@ -45,7 +45,7 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	var all []string
 	switch argument.Name {
 	case "task", "id":
-		sessions, _, _, err := c.engine.Sessions(ctx, base)
+		sessions, _, _, err := c.engine.Sessions(ctx, base.Address())
 		if err != nil {
 			c.log.Debug("nothing is completed", "error", err)
 		}
@@ -61,7 +61,7 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	case "name":
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
-		for _, st := range c.engine.Stages(base) {
+		for _, st := range c.engine.Stages(base.Address()) {
 			all = append(all, string(st.ID))
 		}
 	case "agent", "workflow":
@@ -130,14 +130,14 @@ func (c completions) files(base engine.Request) []string {
 func (c completions) artifacts(ctx context.Context, base engine.Request, task string) []string {
 	var out []string
 	if base.SessionID = task; task != "" {
-		if s, _, err := c.engine.Session(ctx, base); err == nil {
+		if s, _, err := c.engine.Session(ctx, base.Address()); err == nil {
 			for _, file := range s.Artifacts {
 				out = append(out, file[strings.LastIndexByte(file, '/')+1:])
 			}
 			return out
 		}
 	}
-	for _, st := range c.engine.Stages(base) {
+	for _, st := range c.engine.Stages(base.Address()) {
 		if st.Artifact != "" {
 			out = append(out, st.Artifact)
 		}

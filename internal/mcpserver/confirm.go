@@ -59,7 +59,7 @@ func (t tasks) confirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.Call
 	if ask := t.callers.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
-	action, session, err := t.engine.GateAction(ctx, req)
+	action, session, err := t.engine.GateAction(ctx, req.Address())
 	if err != nil {
 		return refuse(err), nil
 	}

@@ -80,7 +80,7 @@ func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
 	if len(q.Choices) > 0 {
 		lines = append(lines, "", q.Language.Say("Declining or closing the form decides nothing."))
 	}
-	p := mcp.ElicitationParams{Message: clipRunes(visible.Text(strings.Join(lines, "\n")), maxFormText)}
+	p := mcp.ElicitationParams{Message: visible.Clipped(visible.Text(strings.Join(lines, "\n")), maxFormText)}
 	if len(q.Questions) > 0 {
 		p.RequestedSchema = f.answerSchema(q)
 	} else {
@@ -126,7 +126,7 @@ func (f formStyle) answerSchema(q engine.Question) map[string]any {
 	fields := map[string]any{}
 	for i, question := range q.Questions {
 		title := q.Language.Say("%d of %d", i+1, len(q.Questions))
-		field := map[string]any{"type": "string", "title": title, "description": clipRunes(visible.Line(question.Question), maxFormTitle)}
+		field := map[string]any{"type": "string", "title": title, "description": visible.Clipped(visible.Line(question.Question), maxFormTitle)}
 		fields[answerField(i)] = field
 		if len(question.Options) < 2 {
 			field["maxLength"] = engine.MaxAnswer / 4
@@ -184,11 +184,4 @@ func answered(content map[string]any, i int, question workflow.Question) string 
 		return chosen + ". " + own
 	}
 	return cmp.Or(chosen, own)
-}
-
-func clipRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

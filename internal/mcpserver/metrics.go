@@ -15,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -104,10 +105,10 @@ func (c *census) Collect(out chan<- prometheus.Metric) {
 
 func (c *census) take() map[[2]string]int {
 	found := map[[2]string]int{}
-	for _, project := range c.engine.Projects().List() {
-		sessions, _, _, err := c.engine.Sessions(context.Background(), engine.Request{Cwd: project})
+	for _, folder := range c.engine.Projects().List() {
+		sessions, _, _, err := c.engine.Sessions(context.Background(), project.Address{Cwd: folder})
 		if err != nil {
-			c.log.Debug("not counted", "project", project, "error", err)
+			c.log.Debug("not counted", "project", folder, "error", err)
 			continue
 		}
 		for _, s := range sessions {

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 // listedSessions bounds the sessions in a list of resources: hosts show the list to people
@@ -95,13 +96,13 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 	if a.cwd != "" {
 		base.Cwd = a.cwd
 	}
-	return r.engine.Resource(ctx, base, a.view)
+	return r.engine.Resource(ctx, base.Address(), a.view)
 }
 
 // listed returns the resources of the caller's project, and its folder. A project that is not
 // known, or cannot be read, has none: the list must not fail for it.
 func (r *resources) listed(ctx context.Context, base engine.Request) ([]mcp.Resource, string) {
-	entries, cwd, err := r.engine.Index(ctx, base, listedSessions)
+	entries, cwd, err := r.engine.Index(ctx, base.Address(), listedSessions)
 	if err != nil {
 		r.log.Debug("no resources are listed", "error", err)
 		return nil, ""
@@ -110,7 +111,7 @@ func (r *resources) listed(ctx context.Context, base engine.Request) ([]mcp.Reso
 	for _, e := range entries {
 		size := e.Size
 		res := mcp.Resource{URI: artifactURI(e.Session.TaskName, e.View), Name: e.Session.TaskName + "/" + e.View, MIMEType: "text/markdown", Size: &size}
-		if e.View == engine.ViewSession {
+		if e.View == views.ViewSession {
 			res.URI, res.Name, res.MIMEType = sessionURI(e.Session.SessionID), e.Session.TaskName, "application/json"
 			res.Description = string(e.Session.CurrentStage) + ", " + strings.ReplaceAll(string(e.Session.CurrentState), "_", " ")
 		}

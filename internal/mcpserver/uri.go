@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 // scheme is that of the resources' addresses.
@@ -65,17 +65,17 @@ func parseAddress(text string) (address, error) {
 func readParts(parts []string) (a address, ok bool) {
 	switch n := len(parts); {
 	case n == 1 && parts[0] == "workflow":
-		a.view = engine.ViewWorkflow
+		a.view = views.ViewWorkflow
 	case n == 1 && parts[0] == "sessions":
-		a.view = engine.ViewSessions
+		a.view = views.ViewSessions
 	case n == 2 && parts[0] == "sessions":
-		a.view, a.session = engine.ViewSession, parts[1]
+		a.view, a.session = views.ViewSession, parts[1]
 	case n == 3 && parts[0] == "sessions" && parts[2] == "history":
-		a.view, a.session = engine.ViewHistory, parts[1]
+		a.view, a.session = views.ViewHistory, parts[1]
 	case n == 4 && parts[0] == "tasks" && parts[2] == "artifacts":
 		a.view, a.session = parts[3], parts[1]
 		switch a.view { // these are not artifacts
-		case engine.ViewSession, engine.ViewHistory, engine.ViewSessions, engine.ViewWorkflow:
+		case views.ViewSession, views.ViewHistory, views.ViewSessions, views.ViewWorkflow:
 			return a, false
 		}
 	default:

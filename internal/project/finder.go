@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
@@ -39,6 +40,8 @@ type Options struct {
 	// Reach decides which folders may be opened where all calls are one caller's; with nil,
 	// Within alone does.
 	Reach *reach.Reach
+	// Language is the one of callers whose settings and objective name none.
+	Language lang.Language
 }
 
 // Finder finds and opens projects. It is safe for concurrent use.
@@ -47,11 +50,12 @@ type Finder struct {
 	backend  func(dir *durable.Dir) store.Backend
 	known    Memory
 	settings config.Source
+	language lang.Language
 }
 
 // New returns a finder.
 func New(o Options) *Finder {
-	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, known: o.Known, settings: o.Settings}
+	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, known: o.Known, settings: o.Settings, language: o.Language}
 	if f.openDir == nil {
 		f.openDir = durable.OpenDir
 	}
@@ -81,7 +85,12 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	}
 	dir.LockTimeout = cfg.LockTimeout
 	backend := f.backend(dir)
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, openOwn: f.openOwn}, nil
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, openOwn: f.openOwn, language: f.language}, nil
+}
+
+// Language returns the one for a person who has written a text outside of every project.
+func (f *Finder) Language(written string) lang.Language {
+	return lang.Choose(lang.Auto, written, f.language)
 }
 
 // openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it,

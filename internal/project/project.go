@@ -13,6 +13,7 @@ package project
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
@@ -26,7 +27,18 @@ type Project struct {
 	Config  config.Config
 	prompts map[[2]string]prompts.Prompt // those read so far
 	// openOwn opens a configured folder of prompts or rubrics outside the project.
-	openOwn func(name string) (*durable.Dir, error)
+	openOwn  func(name string) (*durable.Dir, error)
+	language lang.Language
+}
+
+// Language returns the one for a person who has written a text, such as the objective of a run.
+func (p *Project) Language(written string) lang.Language {
+	return lang.Choose(p.Config.Language, written, p.language)
+}
+
+// DocumentLanguage returns the one for the documents of a run.
+func (p *Project) DocumentLanguage(objective string) lang.Language {
+	return lang.Choose(p.Config.DocumentLanguage, objective, p.Language(objective))
 }
 
 // Close closes the folder.

@@ -41,6 +41,15 @@ func Clip(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
+// Clipped returns text unchanged if it has at most that many characters, otherwise cut to them,
+// the last one an ellipsis.
+func Clipped(text string, characters int) string {
+	if r := []rune(text); len(r) > characters {
+		return string(r[:characters-1]) + "…"
+	}
+	return text
+}
+
 func columns(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return 0

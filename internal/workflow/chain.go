@@ -95,14 +95,11 @@ func (s *Session) SealNew(signer Signer) {
 	s.seal(signer, next, 0, s.Revision)
 }
 
-// Seal is called with a session before it is changed; the function it returns seals
-// the session after the change, for the next revision. Earlier changes by anyone else are
-// sealed as broken, and entries added without the key as unvouched: our next entry must not
-// make them look sound.
-func (s *Session) Seal(signer Signer) func() { return s.SealAfter(signer, s.Verify(signer)) }
-
-// SealAfter is Seal for a session that has been checked already.
-func (s *Session) SealAfter(signer Signer, before Verification) func() {
+// Seal is called with a session before it is changed, and the result of checking it; the
+// function it returns seals the session after the change, for the next revision. Earlier
+// changes by anyone else are sealed as broken, and entries added without the key as unvouched:
+// our next entry must not make them look sound.
+func (s *Session) Seal(signer Signer, before Verification) func() {
 	entries := len(s.History)
 	next := Seal{Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
 	if signer != nil {

@@ -41,7 +41,7 @@ func sealed(t *testing.T, by workflow.Signer) *workflow.Session {
 
 func step(t *testing.T, w *workflow.Definition, s *workflow.Session, by workflow.Signer, event workflow.Event, i int) {
 	t.Helper()
-	seal := s.Seal(by)
+	seal := s.Seal(by, s.Verify(by))
 	score := 95.0
 	s.Current().Score = &score
 	grant := &workflow.Grant{Channel: workflow.ChannelRelayed, At: time.Unix(int64(i), 5e6).UTC()}
@@ -145,7 +145,7 @@ func TestTamperingShows(t *testing.T) {
 		}
 		// The next entry, sealed with the key, does not make it sound.
 		again := reread(t, s)
-		seal := again.Seal(mine)
+		seal := again.Seal(mine, again.Verify(mine))
 		again.Append(workflow.Transition{From: "a", To: again.Place()})
 		seal()
 		again.Revision++

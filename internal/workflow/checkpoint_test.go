@@ -156,7 +156,7 @@ func TestForgedGrantsStayUnvouched(t *testing.T) {
 	// Nor does a step that goes on without one.
 	s, c = recorded(t)
 	s.Seals = nil
-	seal := s.SealAfter(mine, s.VerifyAgainst(mine, c))
+	seal := s.Seal(mine, s.VerifyAgainst(mine, c))
 	s.Append(workflow.Transition{From: s.Place(), To: s.Place()})
 	seal()
 	s.Revision++

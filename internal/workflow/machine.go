@@ -86,15 +86,6 @@ var table = []rule{
 	{EventCancelled, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval}, Cancelled, stay},
 }
 
-// Events lists the events of the table, in its order.
-func Events() []Event {
-	out := make([]Event, len(table))
-	for i, r := range table {
-		out[i] = r.event
-	}
-	return out
-}
-
 func ruleFor(e Event) (rule, bool) {
 	i := slices.IndexFunc(table, func(r rule) bool { return r.event == e })
 	if i < 0 {

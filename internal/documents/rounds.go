@@ -1,0 +1,82 @@
+package documents
+
+import (
+	"context"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Saved stands for the saved artifact where an iteration is expected.
+const Saved = -1
+
+// Round is one submission of a stage.
+type Round struct {
+	Iteration int
+	At        time.Time
+	Path      string
+	Text      string
+	// Edited is true if the file was changed after it was submitted.
+	Edited bool
+}
+
+// Rounds returns the submissions of a stage, the oldest first, without their texts.
+func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
+	var out []Round
+	for _, e := range s.History {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == stage && e.Path != "" && e.Event != workflow.EventChangesRequested {
+			out = append(out, Round{Iteration: e.Iteration, At: e.At, Path: e.Path})
+		}
+	}
+	ref := s.Record(stage).FinalResultRef
+	if len(out) == 0 && ref != nil { // an older server kept only the latest
+		out = append(out, Round{Iteration: max(s.Record(stage).Iteration, 1), At: ref.LastUpdated, Path: ref.FilePath})
+	}
+	return out
+}
+
+// ReadRound reads a submission of a stage by its iteration, or the saved artifact as it is now.
+func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, stage workflow.StageID, iteration int) (Round, error) {
+	if iteration == Saved {
+		return saved(p, s, stage)
+	}
+	rounds := Rounds(s, stage)
+	for _, r := range rounds {
+		if r.Iteration != iteration {
+			continue
+		}
+		text, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
+		if err != nil {
+			return r, err
+		}
+		r.Text = text
+		for _, e := range s.History {
+			r.Edited = r.Edited || e.Path == r.Path && e.SHA256 != "" && e.SHA256 != workflow.Hash([]byte(text))
+		}
+		return r, nil
+	}
+	numbers := make([]int, len(rounds))
+	for i, r := range rounds {
+		numbers[i] = r.Iteration
+	}
+	return Round{}, fault.New(fault.NotFound, "stage %q has no submission %d", stage, iteration).
+		WithHint("its submissions are: %s", words.Numbers(numbers))
+}
+
+func saved(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
+	a := s.Record(stage).Artifact
+	if a == nil {
+		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).
+			WithHint("name two submissions by their numbers")
+	}
+	data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
+	if err != nil {
+		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
+			WithHint("restore it from version control, or name two submissions by their numbers")
+	}
+	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: a.SHA256 != "" && workflow.Hash(data) != a.SHA256}, nil
+}

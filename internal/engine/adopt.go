@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// adopt lets the person accept a session that was changed by other hands, as it is. The
+// history records the finding.
+func (r *run) adopt(ctx context.Context) (*Reply, error) {
+	stored, err := r.check.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before := r.known(stored)
+	if err := adoptable(before); err != nil {
+		return nil, err
+	}
+	grant, err := r.acceptance(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant})
+	if err != nil {
+		return nil, err
+	}
+	s := r.standing(ctx, after)
+	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
+	return r.reply(s, reply.Light, words.Adopted(s)+words.Message(s))
+}
+
+// adoptable refuses to adopt a session that nobody has changed.
+func adoptable(s *standing.Standing) error {
+	if !s.Trusting {
+		return fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
+	}
+	if !s.Integrity.Changed() {
+		return fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands", s.TaskName).
+			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
+	}
+	return nil
+}
+
+// acceptance asks the person at the terminal.
+func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
+	if r.req.Ask == nil {
+		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session"))
+	}
+	q := Question{
+		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
+		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
+	}
+	q.Action, q.SHA256 = workflow.ActionAdopt, ""
+	a, err := r.ask(ctx, s, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Decision != workflow.DecisionAdopt:
+		return nil, fault.New(fault.GatePending, "nothing was adopted: %s", a.Silence.Why).
+			WithHint("repeat the command when you have decided, or put the session file back as it was")
+	case a.Channel != workflow.ChannelTerminal:
+		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
+	}
+	policy := s.Policy.Gate
+	if s.Stopped {
+		policy = workflow.GateStrict
+	}
+	g, err := r.recorded(s, policy, q.Bound, a)
+	return &g, err
+}

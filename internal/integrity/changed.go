@@ -1,0 +1,72 @@
+package integrity
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// maxUnrecorded bounds the sessions without a record that a list verifies.
+const maxUnrecorded = 200
+
+// Changed returns those of a project's sessions that were changed by other hands, by their
+// ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
+// for.
+func (k *Keeper) Changed(ctx context.Context, p *project.Project, ids []string, all bool) map[string]workflow.Verification {
+	signer := k.readSigner()
+	if k.records == nil || signer == nil && !all {
+		return nil
+	}
+	var unrecorded atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	out := map[string]workflow.Verification{}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // reading is most of the work
+	for part := range slices.Chunk(ids, inspected) {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			recorded := k.records.Checkpoints(signer, p.Dir.Path(), part...)
+			for _, id := range part {
+				c, ok := recorded[id]
+				if ctx.Err() != nil || !ok && unrecorded.Add(1) > maxUnrecorded && !all {
+					continue
+				}
+				var record *workflow.Checkpoint
+				if ok {
+					record = &c
+				}
+				if v := k.compared(ctx, p, id, signer, record); v.Changed() {
+					mu.Lock()
+					out[id] = v
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// inspected is how many sessions are checked in one go.
+const inspected = 64
+
+// compared checks a session against its record, if there is one. A file that is as it was
+// recorded needs no other check.
+func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+	if c != nil && c.Broken == 0 && c.File != "" {
+		if data, err := p.Backend.Stored(ctx, id); err == nil && workflow.Hash(data) == c.File {
+			return none
+		}
+	}
+	s, err := p.Backend.Get(ctx, id)
+	if err != nil {
+		return none // deleted since, or the list names its problem
+	}
+	return s.VerifyAgainst(signer, c)
+}

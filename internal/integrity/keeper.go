@@ -1,0 +1,72 @@
+// Package integrity detects sessions that were changed by other hands, and seals our own
+// changes.
+//
+// Anybody can edit a session's file. A [Check] compares one session, for one call, with its
+// own chain and with this machine's record of it, the checkpoint, which is kept outside the
+// project. The [Keeper] has the key that histories are sealed with, and the records. A session
+// that was changed continues only where the policy permits it, until the person accepts it.
+package integrity
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Records vouch for sessions.
+type Records interface {
+	// Signer signs histories; ReadSigner is the same for checks, and nil where there is none.
+	Signer(ctx context.Context) (workflow.Signer, error)
+	ReadSigner() (workflow.Signer, error)
+	// Checkpoints returns what this machine has recorded of sessions of a project, by their
+	// ids, and Record keeps it.
+	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
+	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error
+}
+
+// Keeper keeps the key and the records of one program. It is safe for concurrent use.
+type Keeper struct {
+	records Records
+	log     *slog.Logger
+
+	signing sync.Mutex
+	signs   workflow.Signer // once it was had
+
+	unrecorded sync.Once // whether it was said that nothing can be recorded
+}
+
+// New returns a keeper; with nil for the records, nothing is sealed or recorded.
+func New(records Records, log *slog.Logger) *Keeper { return &Keeper{records: records, log: log} }
+
+// Trusting reports whether sessions are checked at all.
+func (k *Keeper) Trusting() bool { return k.records != nil }
+
+// Signer returns the signer that seals histories, or nil. A missing key must not keep people
+// from their work: the check of the log reports that there is no seal.
+func (k *Keeper) Signer(ctx context.Context) workflow.Signer {
+	return k.signer(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
+}
+
+// readSigner returns the signer that histories were sealed with, without creating a key; nil
+// where there is none.
+func (k *Keeper) readSigner() workflow.Signer {
+	return k.signer(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
+}
+
+// signer gets the signer once.
+func (k *Keeper) signer(get func() (workflow.Signer, error), level slog.Level, failed string) workflow.Signer {
+	k.signing.Lock()
+	defer k.signing.Unlock()
+	if k.records == nil || k.signs != nil {
+		return k.signs
+	}
+	signer, err := get()
+	if err != nil {
+		k.log.Log(context.Background(), level, failed, "error", err)
+		return nil
+	}
+	k.signs = signer
+	return signer
+}

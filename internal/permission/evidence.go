@@ -1,0 +1,148 @@
+package permission
+
+import (
+	"context"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Evidence runs the verify command for the work that a stage hands in or judges, before any
+// lock is taken. It returns nil if there is none, or if the evidence that was handed in with
+// the work is enough.
+func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *standing.Standing) *workflow.Evidence {
+	stage := standing.VerifiedBy(s.Stage)
+	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
+		return nil
+	}
+	kept := g.plan(stage, s.KeptVerify()[stage], g.at()).Keep
+	if kept.Command == "" {
+		return nil
+	}
+	if e := s.Record(stage).Evidence; stage != s.Stage.ID && e != nil && e.NotRun == "" {
+		if kept.Instead == nil && e.ChangedTo == nil {
+			return nil
+		}
+		seen := *e // of the time when the work was handed in, compared with the present configuration
+		seen.Notes = nil
+		if allowed := g.permit(kept); allowed != nil {
+			seen.Notes = g.scriptNotes(s.Language, kept, *allowed)
+		}
+		return differing(s.Language, &seen, kept)
+	}
+	return differing(s.Language, g.verify(ctx, s.Language, tell, kept), kept)
+}
+
+// verify runs a command, if the person has allowed it here.
+func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.Notice), kept workflow.VerifyCommand) *workflow.Evidence {
+	allowed := g.permit(kept)
+	if allowed == nil {
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept).In(l)}
+	}
+	notes := g.scriptNotes(l, kept, *allowed)
+	g.bind(ctx, kept, *allowed)
+	timeout := g.project.Config.VerifyTimeout
+	defer verify.Tell(ctx, l, tell, l.Say("running `%s`", words.Clip(kept.Command, 120)), g.Now, timeout)()
+	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput})
+	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
+	return &e
+}
+
+// differing adds to the evidence how the configuration differs from the session's command,
+// which is an objection until the person has accepted it.
+func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
+	e.Changed, e.ChangedTo = "", nil
+	switch {
+	case kept.Instead == nil:
+	case kept.Accepted:
+		e.Notes = append(e.Notes, words.Accepted(*kept.Instead).In(l))
+	default:
+		e.Changed, e.ChangedTo = words.Instead(*kept.Instead).In(l), kept.Instead
+	}
+	return e
+}
+
+// Opposes returns how the evidence contradicts a pass of the current stage: that of its own
+// command, or of the one that was run when the work was handed in.
+func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []string {
+	by := standing.VerifiedBy(s.Stage)
+	if now == nil && by != s.Stage.ID {
+		now = s.Record(by).Evidence
+	}
+	if now == nil || !verdict.Passes() {
+		return nil
+	}
+	var out []string
+	for _, objection := range words.Opposes(now) {
+		out = append(out, objection.In(s.Language))
+	}
+	return out
+}
+
+// permit returns the allowance by which a session's command may run here.
+func (g *Guard) permit(kept workflow.VerifyCommand) *trust.Allowance {
+	return g.permits().Command(kept.Command, kept.SetBy)
+}
+
+// notAllowed says why a command may not run here, and how to allow it.
+func (g *Guard) notAllowed(kept workflow.VerifyCommand) lang.Text {
+	if g.Consent == nil {
+		return words.NotAllowed(g.Names)
+	}
+	list, err := g.Consent.Allowances()
+	if err != nil {
+		return words.AllowancesUnreadable(g.Names)
+	}
+	known := trust.Permits(list).Command(kept.Command, kept.SetBy)
+	switch {
+	case known == nil:
+		return words.NotAllowed(g.Names)
+	case known.Project == trust.PathOf(g.project.Dir.Path()):
+		return words.AllowedBefore(g.Names)
+	}
+	return words.AllowedElsewhere(g.Names)
+}
+
+// bind binds an allowance of an older version to this project, with the present
+// files that the command names.
+func (g *Guard) bind(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
+	if a.ProjectID != "" {
+		return
+	}
+	err := g.Consent.Bind(ctx, a.Project)
+	for _, f := range trust.Scripts(g.project.Dir, kept.Command) {
+		if err == nil && !f.Missing() {
+			f.At = g.at()
+			err = g.Consent.Allow(ctx, f)
+		}
+	}
+	if err != nil {
+		g.Log.Warn("the allowance was not bound to the project", "error", err)
+	}
+}
+
+// scriptNotes names the files of a command that have changed since it was allowed.
+func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand, a trust.Allowance) (notes []string) {
+	changes := g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, a)
+	texts := make([]lang.Text, len(changes))
+	for i, c := range changes {
+		texts[i] = scriptText(c)
+	}
+	for _, note := range words.Scripts(texts, g.Names) {
+		notes = append(notes, note.In(l))
+	}
+	return notes
+}
+
+// scriptText says how a file that a command names differs from the one that was allowed.
+func scriptText(c trust.ScriptChange) lang.Text {
+	state := map[trust.ScriptState]words.ScriptState{
+		trust.ScriptNew: words.ScriptNew, trust.ScriptChanged: words.ScriptChanged, trust.ScriptGone: words.ScriptGone, trust.ScriptBack: words.ScriptBack,
+	}[c.State]
+	return words.Script(c.Text, state, c.Since)
+}

@@ -1,0 +1,71 @@
+// Package permission decides which content of a project may be used, and which commands may
+// run in it, by what the person has allowed.
+//
+// [Person] answers for what the person allows anywhere, and a [Guard] for one open project: it
+// lets a run follow a workflow, trusts a rubric, and runs a verify command, or does not. A
+// [Want] is something that waits for a permission. A run keeps the verify commands that it
+// began with; the guard notes in its history what the configuration has instead.
+package permission
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// Consent is what the person has allowed.
+type Consent interface {
+	// Allowed reports whether they have allowed something in a project.
+	Allowed(a trust.Allowance) bool
+	// InForce returns what they have allowed in a project, Allowances what anywhere.
+	InForce(project string) []trust.Allowance
+	Allowances() ([]trust.Allowance, error)
+	// Bind binds what they have allowed under an older version to the project.
+	Bind(ctx context.Context, project string) error
+	// Allow records what they allow.
+	Allow(ctx context.Context, a trust.Allowance) error
+}
+
+// Person answers for the person who works with this program.
+type Person struct {
+	// Consent is what they have allowed; with nil, nothing.
+	Consent Consent
+	Names   standing.Names
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// In returns the guard of a project.
+func (p *Person) In(folder *project.Project) *Guard {
+	return &Guard{Person: p, project: folder, permits: sync.OnceValue(func() trust.Permits {
+		if p.Consent == nil {
+			return nil
+		}
+		return p.Consent.InForce(folder.Dir.Path())
+	})}
+}
+
+// at returns the time in the precision that is stored.
+func (p *Person) at() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }
+
+// allowed reports whether they have allowed something as it is.
+func (p *Person) allowed(a trust.Allowance) bool { return p.Consent != nil && p.Consent.Allowed(a) }
+
+// Guard decides what may be used of one open project.
+type Guard struct {
+	*Person
+	project *project.Project
+	// permits are the allowances in force, read on the first call.
+	permits func() trust.Permits
+}
+
+// allowance is what the person allows by allowing something of the project; hash is that of
+// its content, "" where the text says everything.
+func (g *Guard) allowance(kind, text, hash string) trust.Allowance {
+	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}
+}

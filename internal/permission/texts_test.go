@@ -1,0 +1,70 @@
+package permission
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// TestPlanText says how a session's verify command changes.
+func TestPlanText(t *testing.T) {
+	command := func(text string, by workflow.Setter) workflow.VerifyCommand {
+		return workflow.VerifyCommand{Command: text, SetBy: by}
+	}
+	instead := func(c workflow.VerifyCommand, other string) workflow.VerifyCommand {
+		c.Instead = &other
+		return c
+	}
+	none, project := workflow.VerifyCommand{}, command("make", workflow.SetByProject)
+	person, variable := command("make all", workflow.SetByPerson), command("true", workflow.SetByEnvironment)
+	long := command(strings.Repeat("x", 200), workflow.SetByProject)
+	longer := command(strings.Repeat("x", 200)+"y", workflow.SetByProject)
+	cut := "`" + words.Clip(long.Command, 120) + "` (the project's file)"
+	for _, tt := range []struct {
+		changes []verify.Change
+		want    string
+	}{
+		{nil, ""},
+		{[]verify.Change{{Before: none, After: project}}, "none → `make` (the project's file)"},
+		{[]verify.Change{{Before: person, After: none}}, "`make all` (your own file) → none"},
+		{[]verify.Change{{Before: project, After: instead(project, "true")}}, "the configuration names `true` instead, and `make` (the project's file) still counts"},
+		{[]verify.Change{{Before: project, After: instead(project, "")}}, "the configuration no longer names one, and `make` (the project's file) still counts"},
+		{[]verify.Change{{Before: instead(project, "true"), After: project}}, "`make` (the project's file) is configured again"},
+		{[]verify.Change{{Before: project, After: command("make", workflow.SetByPerson)}}, "`make` (the project's file) → `make` (your own file)"},
+		{[]verify.Change{{Before: long, After: longer}}, cut + " → " + cut},
+		{[]verify.Change{{Before: project, After: person}, {Before: person, After: instead(person, variable.Command)}},
+			"`make` (the project's file) → `make all` (your own file); the configuration names `true` instead, and `make all` (your own file) still counts"},
+		{[]verify.Change{{Before: person, After: variable}}, "`make all` (your own file) → `true` (a variable)"},
+	} {
+		if got := planText(lang.English, verify.Plan{Changes: tt.changes}); got != tt.want {
+			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
+	}
+}
+
+// TestScriptText says how a file differs from what was allowed.
+func TestScriptText(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, tt := range []struct {
+		state trust.ScriptState
+		since time.Time
+		want  string
+	}{
+		{trust.ScriptNew, at, "check.sh was not there when you allowed the command on 2026-01-02"},
+		{trust.ScriptChanged, at, "check.sh has changed since you allowed it on 2026-01-02"},
+		{trust.ScriptChanged, time.Time{}, "check.sh has changed since you allowed it"},
+		{trust.ScriptGone, at, "check.sh is gone since you allowed it on 2026-01-02"},
+		{trust.ScriptBack, at, "check.sh is back since you allowed it to be gone on 2026-01-02"},
+	} {
+		c := trust.ScriptChange{Allowance: trust.Allowance{Text: "check.sh"}, State: tt.state, Since: tt.since}
+		if got := scriptText(c).String(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

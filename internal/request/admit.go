@@ -1,0 +1,121 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Fits refuses an action that the session's stage or state does not allow.
+func (q *Request) Fits(p *project.Project, s *standing.Standing) error {
+	if q.Action == workflow.ActionReopen {
+		passed := s.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.CurrentStage)
+		if err := q.allowed(s); err != nil || passed {
+			return err
+		}
+		return words.NotEarlier(s)
+	}
+	if want := workflow.StageID(q.Stage); want != "" && want != s.CurrentStage {
+		return words.OtherStage(s)
+	}
+	if q.resubmits(p, s) {
+		return nil
+	}
+	return q.allowed(s)
+}
+
+// allowed refuses an action that the session's state does not allow.
+func (q *Request) allowed(s *standing.Standing) error {
+	if slices.Contains(s.CurrentState.Allowed(), q.Action) {
+		return nil
+	}
+	return words.NotNow(s, q.takesBack(s.Last()))
+}
+
+// resubmits reports whether the call submits again, from its path, a draft that was edited
+// while it waited at its gate. That is not the document that was scored, so no decision saves
+// it, and this is the one submission that a gate takes.
+func (q *Request) resubmits(p *project.Project, s *standing.Standing) bool {
+	if q.Action != workflow.ActionSubmit || !s.Resubmits() {
+		return false
+	}
+	for _, result := range q.Submitted(s) {
+		if p.Local(result.Path) != s.Draft.Path {
+			return false
+		}
+	}
+	return true
+}
+
+// Submitted are the texts that the call hands in: the working copy where it names nothing else.
+func (q *Request) Submitted(s *standing.Standing) []Result {
+	if len(q.Results) > 0 || q.Action != workflow.ActionSubmit {
+		return q.Results
+	}
+	return []Result{{Engine: s.Stage.EnginesFor(s.Objective)[0], Path: s.Draft.Work}}
+}
+
+// NotStale refuses a stage's own document from before an earlier stage was reopened,
+// submitted from where it stands unchanged: it cannot have taken the change into account.
+func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
+	rec := s.Current()
+	if rec.Artifact == nil || !rec.Artifact.Stale {
+		return nil
+	}
+	for _, result := range q.Submitted(s) {
+		given := p.Local(result.Path)
+		saved := s.Saved[given]
+		stale := given == rec.Artifact.Path && !saved.Missing && !saved.Modified
+		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == s.Draft.Path) && !s.Draft.Edited {
+			return words.FromBefore(given)
+		}
+	}
+	return nil
+}
+
+// Sources are the files of the project that the call hands in.
+func (q *Request) Sources(p *project.Project, s *standing.Standing) []string {
+	var out []string
+	for _, result := range q.Submitted(s) {
+		if result.Path != "" && q.Action == workflow.ActionSubmit {
+			out = append(out, p.Local(result.Path))
+		}
+	}
+	return out
+}
+
+// Scope returns the sprints a submission of a build covers: those of the call, else
+// those the submission names, else all that are open.
+func (q *Request) Scope(s *standing.Standing, named []int) ([]int, error) {
+	if s.Stage.Kind != workflow.KindBuild {
+		return nil, nil
+	}
+	known := s.SprintNumbers()
+	if q.Sprints != nil {
+		if len(q.Sprints) == 0 {
+			return nil, fault.New(fault.InvalidArgument, "sprints is empty").WithHint("leave it out for all open sprints, or name some of: %s", words.Numbers(known))
+		}
+		for _, n := range q.Sprints {
+			if !slices.Contains(known, n) {
+				return nil, fault.New(fault.InvalidArgument, "the plan has no sprint %d", n).
+					WithHint("its sprints are: %s", words.Numbers(known))
+			}
+		}
+		return sorted(q.Sprints), nil
+	}
+	named = slices.DeleteFunc(slices.Clone(named), func(n int) bool { return !slices.Contains(known, n) })
+	if len(named) > 0 {
+		return sorted(named), nil
+	}
+	return s.DefaultScope(), nil
+}
+
+func sorted(numbers []int) []int {
+	out := slices.Clone(numbers)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,147 @@
+package request
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Validate checks everything that needs no session.
+func (q *Request) Validate() error {
+	if !slices.Contains(workflow.Actions(), q.Action) {
+		return UnknownAction(string(q.Action))
+	}
+	if q.By == "" {
+		q.By = "unknown"
+	}
+	if q.Via == "" && q.Ask == nil {
+		q.Via = workflow.ChannelRelayed
+	}
+	if err := q.checkTexts(); err != nil {
+		return err
+	}
+	switch q.Action {
+	case workflow.ActionStart:
+		if strings.TrimSpace(q.Objective) == "" {
+			return fault.New(fault.InvalidArgument, "start needs an objective").
+				WithHint("say in one or two sentences what is to be built")
+		}
+	case workflow.ActionSubmit, workflow.ActionReopen:
+		if q.Stage == "" {
+			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
+				WithHint("pass the stage that the last reply names; for reopen, the earlier one to go back to")
+		}
+	case workflow.ActionAnswer:
+		if len(q.Answers) == 0 && q.Ask == nil {
+			return fault.New(fault.InvalidArgument, "answer needs answers").
+				WithHint(`pass answers as an object of question id and text, such as {"q1": "…"}`)
+		}
+	case workflow.ActionConfirm:
+		// A "no, because …" without the no must not open the gate.
+		if q.Confirmed == nil && strings.TrimSpace(q.Feedback) != "" {
+			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
+				WithHint("true saves the document and goes on; false asks for another round with the feedback")
+		}
+	case workflow.ActionApprove:
+		if q.Approved == nil && q.Ask == nil {
+			return words.ApproveNeeds()
+		}
+	}
+	return nil
+}
+
+// checkTexts checks all texts of the call but its answers and results.
+func (q *Request) checkTexts() error {
+	for _, r := range q.Results {
+		if err := CheckText(string(r.Engine)+"_result_path", r.Path, 4096); err != nil {
+			return err
+		}
+	}
+	for _, t := range []struct {
+		name, text string
+		limit      int
+	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}, {"stage", q.Stage, 200}, {"workflow", q.Workflow, 200}, {"task_name", q.TaskName, 200}} {
+		if err := CheckText(t.name, t.text, t.limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckStage rejects a stage that the workflow does not have.
+func CheckStage(w *workflow.Definition, name string) error {
+	if name == "" || w.Index(workflow.StageID(name)) >= 0 {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "unknown stage %q", name).
+		WithHint("use one of: %s", strings.Join(w.IDs(), ", "))
+}
+
+// CheckText refuses a text that is too long, or not text.
+func CheckText(name any, text string, limit int) error {
+	if len(text) > limit {
+		return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", name, len(text), limit).
+			WithHint("shorten it, or put the details into a file of the project and name the file")
+	}
+	if !utf8.ValidString(text) {
+		return fault.New(fault.InvalidArgument, "%s is not valid UTF-8", name).WithHint("send the text as UTF-8")
+	}
+	if strings.ContainsRune(text, 0) {
+		return fault.New(fault.InvalidArgument, "%s contains a NUL character", name).WithHint("remove it")
+	}
+	return nil
+}
+
+// UnknownAction is the error for an action that does not exist.
+func UnknownAction(name string) error {
+	return fault.New(fault.InvalidArgument, "unknown action %q", name).
+		WithHint("use one of: %s", strings.Join(ActionNames(workflow.Actions()), ", "))
+}
+
+// ActionNames returns actions as texts.
+func ActionNames(actions []workflow.Action) []string {
+	out := make([]string, len(actions))
+	for i, a := range actions {
+		out[i] = string(a)
+	}
+	return out
+}
+
+// Filled returns the answers that say something: not those with the "…" that next_call
+// puts in place of a text.
+func Filled(answers map[string]string) map[string]string {
+	out := map[string]string{}
+	for id, text := range answers {
+		if text = strings.TrimSpace(text); text != "" && text != "…" {
+			out[id] = text
+		}
+	}
+	return out
+}
+
+// CheckAnswers refuses answers to questions that are not open, and answers without any text.
+func CheckAnswers(s *workflow.Session, answers map[string]string) error {
+	var open []string
+	for _, q := range s.Current().Questions {
+		open = append(open, q.ID)
+	}
+	for id, text := range answers {
+		if !slices.Contains(open, id) {
+			return fault.New(fault.InvalidArgument, "there is no open question %q", id).
+				WithHint("the open questions are: %s", strings.Join(open, ", "))
+		}
+		if err := CheckText(lang.T("the answer to %s", id), text, MaxAnswer); err != nil {
+			return err
+		}
+	}
+	if len(Filled(answers)) == 0 {
+		return fault.New(fault.InvalidArgument, "all answers are empty").
+			WithHint("pass the human's words for at least one of: %s", strings.Join(open, ", "))
+	}
+	return nil
+}

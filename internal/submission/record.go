@@ -1,0 +1,114 @@
+package submission
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// FollowsUp refuses a report that does not mention findings that were open in the one
+// before: they would be lost without anyone having said that they are fixed.
+func (sub *Submission) FollowsUp(rec *workflow.Record) error {
+	var missing []string
+	for _, f := range workflow.OpenFindings(rec.Findings) {
+		if !slices.ContainsFunc(sub.Assessment.Findings, func(g workflow.Finding) bool { return g.ID == f.ID }) {
+			missing = append(missing, f.ID)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return words.Unfollowed(missing)
+}
+
+// progress compares a report's findings with those of the one before; nil where that
+// had none.
+func progress(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
+	if len(before.Findings) == 0 {
+		return nil
+	}
+	var p workflow.Progress
+	for _, f := range after {
+		i := slices.IndexFunc(before.Findings, func(g workflow.Finding) bool { return g.ID == f.ID })
+		switch {
+		case i < 0:
+			p.New++
+		case !before.Findings[i].Open() && !f.Open(): // told before
+		case f.Open():
+			p.Open++
+		case f.Status == "withdrawn":
+			p.Withdrawn++
+		default:
+			p.Fixed++
+		}
+	}
+	p.Unchanged = sameTree != "" && sameTree == before.WorkTree && p.Open > 0 && p.New+p.Fixed+p.Withdrawn == 0
+	return &p
+}
+
+// Enter puts the assessment into the record of its stage.
+func (sub *Submission) Enter(rec *workflow.Record, st workflow.Stage) {
+	a := sub.Assessment
+	estimated, claimed := a.Estimated, a.Score()
+	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
+	if st.Gate == workflow.GateScore || a.Claimed != nil {
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote
+	}
+	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
+	if rec.Verdict == workflow.Blocked {
+		rec.Needs = a.Needs
+	}
+	rec.Audit, rec.Evidence, rec.Progress = sub.Audit, sub.Evidence, nil
+	if st.Gate == workflow.GateVerdict {
+		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.SameTree), sub.WorkTree
+	}
+	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
+	rec.Questions = freshQuestions(rec, a.Questions)
+	rec.Feedback = ""
+}
+
+// freshQuestions gives a new id to a question that would take the id of an
+// earlier one, so that answers of all rounds stay apart.
+func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
+	out := slices.Clone(asked)
+	for i := range out {
+		if rec.KnowsQuestion(out[i].ID) {
+			out[i].ID = ""
+		}
+	}
+	score.FreshIDs(out, func(id string) bool {
+		return rec.KnowsQuestion(id) || slices.ContainsFunc(out, func(q workflow.Question) bool { return q.ID == id })
+	})
+	return out
+}
+
+// Gaps lists the gaps that the next round should close: the submission's own and, below the
+// gate, those that the server finds.
+func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.Event) []string {
+	a := sub.Assessment
+	gaps := slices.Clone(a.Gaps)
+	switch {
+	case event == workflow.EventPlanned:
+		return append(gaps, a.Missing...)
+	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
+		return gaps
+	}
+	if a.ScoreNote != "" {
+		gaps = append(gaps, a.ScoreNote)
+	}
+	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), a.Missing...)
+}
+
+// SameAsBefore says so where the document is word for word that of the round before, so that
+// the person who decides on it knows.
+func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
+	rec := s.Current()
+	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.Assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
+		return nil
+	}
+	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale).In(s.Language)}
+}

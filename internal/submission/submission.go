@@ -1,0 +1,122 @@
+// Package submission reads the texts that a call hands in for a stage, and enters them in the
+// record of the stage.
+//
+// A [Submission] is read and assessed before any lock is taken. The caller adds what the
+// server found out by itself; then, under the lock, Keep stores the texts and Enter fills in
+// the record.
+package submission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Submission is the texts for a stage, read.
+type Submission struct {
+	Assessment score.Assessment
+	// What the server found out by itself.
+	Scope    []int
+	Audit    *workflow.Audit
+	Evidence *workflow.Evidence
+	// WorkTree is the fingerprint now, SameTree the one that an unchanged project would have.
+	WorkTree, SameTree string
+	// Edits is where edits of the working copy are kept that the submission does not take.
+	Edits string
+
+	texts map[workflow.Engine]string
+}
+
+// Read reads and assesses the texts of a call.
+func Read(ctx context.Context, q *request.Request, p *project.Project, s *standing.Standing) (*Submission, error) {
+	if len(q.Results) == 0 && !p.Dir.Exists(s.Draft.Work) {
+		return nil, words.NoWorkingCopy(s.Draft.Work)
+	}
+	sub := &Submission{texts: map[workflow.Engine]string{}}
+	for _, engine := range workflow.Engines() {
+		for _, result := range q.Submitted(s) {
+			if result.Engine != engine {
+				continue
+			}
+			if err := sub.add(ctx, p, s.Stage, result); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.Stage.Gate == workflow.GateVerdict && sub.Assessment.Verdict == "" {
+		problem := "the submission states no verdict"
+		if stated := sub.Assessment.StatedVerdict; stated != "" {
+			problem = fmt.Sprintf("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
+		}
+		return nil, fault.New(fault.InvalidArgument, "%s", problem).
+			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)
+	}
+	return sub, nil
+}
+
+// add reads one text and merges its assessment with that of the others.
+func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.Stage, result request.Result) error {
+	engine := result.Engine
+	text, err := load(p, result)
+	if err != nil {
+		return err
+	}
+	if _, twice := sub.texts[engine]; twice {
+		return bothGiven(engine)
+	}
+	a, err := score.ReadContext(ctx, st, text)
+	switch {
+	case err != nil:
+		return err
+	case a.Defect != "":
+		return fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
+			WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
+	case a.Document == "":
+		return fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
+			WithHint("submit the document for stage %q in the form its role_prompt gives", st.ID)
+	case len(sub.texts) > 0:
+		a = score.Merge(sub.Assessment, a)
+	}
+	sub.texts[engine], sub.Assessment = text, a
+	return nil
+}
+
+func bothGiven(engine workflow.Engine) error {
+	return fault.New(fault.InvalidArgument, "%s_result and %s_result_path are both given", engine, engine).
+		WithHint("pass the text or the path, not both")
+}
+
+// load returns the text of one result.
+func load(p *project.Project, result request.Result) (string, error) {
+	name := string(result.Engine) + "_result"
+	text := result.Text
+	if result.Path != "" {
+		if result.Text != "" {
+			return "", bothGiven(result.Engine)
+		}
+		name += "_path"
+		var err error
+		if text, err = p.ReadDocument(name, result.Path); err != nil {
+			return "", err
+		}
+	}
+	if int64(len(text)) > p.Config.MaxSubmission {
+		return "", p.TooLarge(name, int64(len(text)))
+	}
+	if err := request.CheckText(name, text, len(text)); err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", fault.New(fault.InvalidArgument, "%s is empty", name).
+			WithHint("submit the document itself; nothing was changed")
+	}
+	return text, nil
+}

@@ -1,0 +1,214 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The names of what can be read of a project besides its replies. Of an artifact the
+// name is that of its file or of its stage.
+const (
+	ViewSessions = "sessions"
+	ViewSession  = "session"
+	ViewHistory  = "history"
+	ViewWorkflow = "workflow"
+)
+
+const (
+	mimeJSON     = "application/json"
+	mimeMarkdown = "text/markdown"
+)
+
+// maxListed bounds the sessions of a list that is read by itself, the ones changed last.
+const maxListed = 200
+
+// Resource reads one of the views of a project: of all of it (sessions, workflow), or of
+// the session that the address names. cwd is the project's folder, "" for the workflow.
+func (v *Reader) Resource(ctx context.Context, at project.Address, view string) (res reply.Resource, cwd string, err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			err = fault.From(err)
+		}
+	}()
+	switch view {
+	case ViewWorkflow:
+		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), "", nil
+	case ViewSessions:
+		return v.sessions(ctx, at)
+	}
+	p, id, err := v.projects.Find(ctx, at)
+	if err != nil {
+		return reply.Resource{}, "", err
+	}
+	defer p.Close()
+	check := v.keeper.Of(p, id)
+	s, err := check.Get(ctx)
+	if err != nil {
+		return reply.Resource{}, "", err
+	}
+	res, err = ofSession(ctx, p, s, check, view)
+	return res, p.Dir.Path(), err
+}
+
+// Shown reads a view for a reply, which has room for no more than the newest entries of a
+// history. s is a session of the project with its check.
+func (v *Reader) Shown(ctx context.Context, p *project.Project, s *workflow.Session, check *integrity.Check, view string) (reply.Resource, error) {
+	if view == ViewSessions || view == ViewWorkflow {
+		res, _, err := v.Resource(ctx, project.Address{Cwd: p.Dir.Path()}, view)
+		return res, err
+	}
+	res, err := ofSession(ctx, p, s, check, view)
+	if err != nil || view != ViewHistory || reply.EncodedSize(res.Text) <= reply.MaxShown {
+		return res, err
+	}
+	res.Truncated = true
+	for room := reply.MaxShown - 500; ; room /= 2 {
+		if res.Text, err = historyJSON(s, check.Vouched(), room); err != nil || reply.EncodedSize(res.Text) <= reply.MaxShown {
+			return res, err
+		}
+	}
+}
+
+// ofSession reads a view of a session.
+func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, check *integrity.Check, view string) (reply.Resource, error) {
+	switch view {
+	case ViewSession:
+		data, err := p.Backend.Stored(ctx, s.SessionID)
+		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
+	case ViewHistory:
+		text, err := historyJSON(s, check.Vouched(), 0)
+		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
+	}
+	for _, st := range s.Definition().Stages {
+		a := s.Record(st.ID).Artifact
+		if a == nil || view != string(st.ID) && view != path.Base(a.Path) {
+			continue
+		}
+		data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
+		if errors.Is(err, fs.ErrNotExist) {
+			return reply.Resource{}, fault.New(fault.NotFound, "the artifact %s is not there any more", a.Path).
+				WithHint("restore it from version control, or reopen the stage %s", st.ID)
+		}
+		if err != nil {
+			return reply.Resource{}, store.Trouble(p.Dir, err)
+		}
+		return reply.NewResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
+	}
+	return reply.Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
+		WithHint("there is: %s", strings.Join(append([]string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}, artifactNames(s)...), ", "))
+}
+
+// artifactNames lists the file names of a session's saved artifacts.
+func artifactNames(s *workflow.Session) []string {
+	var out []string
+	for _, st := range s.Definition().Stages {
+		if a := s.Record(st.ID).Artifact; a != nil {
+			out = append(out, path.Base(a.Path))
+		}
+	}
+	return out
+}
+
+// sessions lists the sessions of a project, the ones changed last first.
+func (v *Reader) sessions(ctx context.Context, at project.Address) (res reply.Resource, cwd string, err error) {
+	p, err := v.projects.At(at)
+	if err != nil {
+		return res, "", err
+	}
+	defer p.Close()
+	page, err := p.Backend.List(ctx, store.Query{Limit: maxListed})
+	if err != nil {
+		return res, p.Dir.Path(), err
+	}
+	rows := v.Rows(ctx, p, page.Sessions, math.MaxInt, false)
+	if err := ctx.Err(); err != nil {
+		return res, p.Dir.Path(), err
+	}
+	unreadable := make([]string, len(page.Broken))
+	for i, b := range page.Broken {
+		unreadable[i] = b.Err.Error()
+	}
+	data, err := workflow.MarshalIndent(map[string]any{"cwd": p.Dir.Path(), "total": page.Total, "sessions": rows, "unreadable": unreadable})
+	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), p.Dir.Path(), err
+}
+
+// Rows describes sessions of a project for a list, each with that many bytes of its objective.
+// Unless all are asked for, only some of those without a record are checked.
+func (v *Reader) Rows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
+	ids, rows := make([]string, len(sessions)), make([]reply.SessionView, len(sessions))
+	for i, s := range sessions {
+		ids[i] = s.SessionID
+	}
+	changed := v.keeper.Changed(ctx, p, ids, all)
+	for i, s := range sessions {
+		rows[i] = reply.SessionView{
+			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
+			Objective: words.Clip(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
+		}
+		if _, found := changed[s.SessionID]; found {
+			rows[i].Integrity = reply.IntegrityChanged
+		}
+	}
+	return rows
+}
+
+// IndexEntry is one thing of an Index.
+type IndexEntry struct {
+	Session workflow.Summary
+	// View is what of the session it is: ViewSession, or the file name of an artifact.
+	View string
+	// Path is relative to the project.
+	Path    string
+	Size    int64
+	Changed time.Time
+}
+
+// Index lists what can be read by itself of a project's sessions, of the ones changed
+// last, at most n: each session's file and its artifacts, with their sizes in bytes.
+func (v *Reader) Index(ctx context.Context, at project.Address, n int) (entries []IndexEntry, cwd string, err error) {
+	p, err := v.projects.At(at)
+	if err != nil {
+		return nil, "", err
+	}
+	defer p.Close()
+	sessions, err := p.Backend.Latest(ctx, n)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, summary := range sessions {
+		file := store.SessionPath(summary.SessionID)
+		data, err := p.Backend.Stored(ctx, summary.SessionID)
+		if err != nil {
+			continue // removed since: there is nothing of it to read
+		}
+		s, err := store.Decode(data, file)
+		if err != nil {
+			continue
+		}
+		entries = append(entries, IndexEntry{Session: summary, View: ViewSession, Path: file, Size: int64(len(data)), Changed: s.UpdatedAt})
+		for _, st := range s.Definition().Stages {
+			a := s.Record(st.ID).Artifact
+			if a == nil {
+				continue
+			}
+			if info, err := p.Dir.Stat(a.Path); err == nil {
+				entries = append(entries, IndexEntry{Session: summary, View: path.Base(a.Path), Path: a.Path, Size: info.Size(), Changed: info.ModTime()})
+			}
+		}
+	}
+	return entries, p.Dir.Path(), nil
+}

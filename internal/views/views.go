@@ -1,0 +1,117 @@
+// Package views reads projects and their sessions for people to see. A view changes nothing.
+//
+// A [Reader] finds the project that an address means and reads of it the sessions, with what
+// the check of their histories found, their histories, rounds and artifacts, the workflows,
+// and the things that wait for a permission.
+package views
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Reader reads the views. It is safe for concurrent use.
+type Reader struct {
+	projects *project.Finder
+	keeper   *integrity.Keeper
+	person   *permission.Person
+}
+
+// New returns a reader.
+func New(projects *project.Finder, keeper *integrity.Keeper, person *permission.Person) *Reader {
+	return &Reader{projects: projects, keeper: keeper, person: person}
+}
+
+// Projects finds and opens the projects.
+func (v *Reader) Projects() *project.Finder { return v.projects }
+
+// Sessions returns every readable session of a project in short, the oldest first, and
+// an error text for each that is not.
+func (v *Reader) Sessions(ctx context.Context, at project.Address) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
+	p, err := v.projects.At(at)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer p.Close()
+	page, err := p.Backend.List(ctx, store.Query{})
+	for _, b := range page.Broken {
+		unreadable = append(unreadable, b.Err.Error())
+	}
+	store.SortByAge(page.Sessions)
+	return page.Sessions, unreadable, p.Dir.Path(), err
+}
+
+// Session returns one session in full, and its project folder.
+func (v *Reader) Session(ctx context.Context, at project.Address) (s *workflow.Session, cwd string, err error) {
+	p, id, err := v.projects.Find(ctx, at)
+	if err != nil {
+		return nil, "", err
+	}
+	defer p.Close()
+	s, err = p.Backend.Get(ctx, id)
+	return s, p.Dir.Path(), err
+}
+
+// GateAction returns a session that waits for a decision, and the action that decides.
+func (v *Reader) GateAction(ctx context.Context, at project.Address) (workflow.Action, *workflow.Session, error) {
+	s, _, err := v.Session(ctx, at)
+	if err != nil {
+		return "", nil, err
+	}
+	if !s.CurrentState.Gated() {
+		return "", nil, words.NothingWaits(s)
+	}
+	return standing.GateAction(s.CurrentState), s, nil
+}
+
+// Inspect returns one session in full, the result of checking it, and its project folder.
+func (v *Reader) Inspect(ctx context.Context, at project.Address) (s *workflow.Session, found workflow.Verification, cwd string, err error) {
+	p, id, err := v.projects.Find(ctx, at)
+	if err != nil {
+		return nil, found, "", err
+	}
+	defer p.Close()
+	check := v.keeper.Of(p, id)
+	s, err = check.Get(ctx)
+	return s, check.Found, p.Dir.Path(), err
+}
+
+// Changed returns those of a project's sessions that were changed by other hands, by their
+// ids. Unless all are asked for, only some of those without a record are verified.
+func (v *Reader) Changed(ctx context.Context, at project.Address, ids []string, all bool) (map[string]workflow.Verification, error) {
+	p, err := v.projects.At(at)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return v.keeper.Changed(ctx, p, ids, all), ctx.Err()
+}
+
+// Submissions returns the texts of some submissions of a stage, by iteration, or of
+// its saved artifact as it is now.
+func (v *Reader) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {
+	p, id, err := v.projects.Find(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	s, err := p.Backend.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]documents.Round, len(iterations))
+	for i, n := range iterations {
+		if out[i], err = documents.ReadRound(ctx, p, s, stage, n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
