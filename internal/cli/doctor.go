@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
@@ -145,7 +146,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 		c.Detail = "not checked: the project cannot be used"
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req.Address(), sessionIDs(sessions), true)
+	changed, err := a.engine.Changed(ctx, req.Address(), views.IDs(sessions), true)
 	if err != nil {
 		return c, err
 	}

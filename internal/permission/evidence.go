@@ -28,10 +28,7 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 			return nil
 		}
 		seen := *e // of the time when the work was handed in, compared with the present configuration
-		seen.Notes = nil
-		if allowed := g.permit(kept); allowed != nil {
-			seen.Notes = g.scriptNotes(kept, *allowed)
-		}
+		seen.Notes = g.scriptNotes(kept)
 		return differing(&seen, kept)
 	}
 	return differing(g.verify(ctx, tell, kept), kept)
@@ -43,7 +40,7 @@ func (g *Guard) verify(ctx context.Context, tell func(verify.Notice), kept workf
 	if allowed == nil {
 		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept)}
 	}
-	notes := g.scriptNotes(kept, *allowed)
+	notes := g.scriptNotes(kept)
 	g.bind(ctx, kept, *allowed)
 	timeout := g.project.Config.VerifyTimeout
 	defer verify.Tell(ctx, tell, "running `"+words.Clip(kept.Command, 120)+"`", g.Now, timeout)()
@@ -122,11 +119,12 @@ func (g *Guard) bind(ctx context.Context, kept workflow.VerifyCommand, a trust.A
 }
 
 // scriptNotes names the files of a command that have changed since it was allowed.
-func (g *Guard) scriptNotes(kept workflow.VerifyCommand, a trust.Allowance) []string {
-	changes := g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, a)
-	texts := make([]string, len(changes))
-	for i, c := range changes {
-		texts[i] = scriptText(c)
+func (g *Guard) scriptNotes(kept workflow.VerifyCommand) []string {
+	var texts []string
+	if a := g.permit(kept); a != nil {
+		for _, c := range g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, *a) {
+			texts = append(texts, scriptText(c))
+		}
 	}
 	return words.Scripts(texts, g.Names)
 }
