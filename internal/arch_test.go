@@ -95,11 +95,16 @@ var only = map[string][]string{
 // never lists packages that must stay free of effects.
 var never = map[string][]string{
 	"internal/engine":       {"net", "net/http", "encoding/json"}, // which loses the unknown keys of sessions
+	"internal/views":        {"net", "net/http", "encoding/json"},
+	"internal/submission":   {"os", "net", "net/http", "io/fs", "path/filepath", "encoding/json"},
+	"internal/permission":   {"os", "net", "net/http", "encoding/json"},
+	"internal/integrity":    {"os", "net", "net/http", "encoding/json"},
+	"internal/documents":    {"os", "net", "net/http", "path/filepath", "encoding/json"},
 	"internal/standing":     {"os", "net", "net/http", "io/fs", "path/filepath", "context"},
 	"internal/words":        {"os", "net", "net/http", "io/fs", "path/filepath", "context"},
 	"internal/reply":        {"os", "net", "net/http", "io/fs", "path/filepath", "context", "encoding/json"},
 	"internal/gate":         {"os", "net", "net/http", "io/fs", "path/filepath", "context"},
-	"internal/request":      {"os", "net", "net/http", "io/fs", "path/filepath"},
+	"internal/request":      {"os", "net", "net/http", "io/fs", "path/filepath", "encoding/json"},
 	"internal/workflow":     {"os", "net", "net/http", "io/fs", "path/filepath"},
 	"internal/bmad/catalog": {"net", "net/http", "os/exec"},
 	"internal/bmad/resolve": {"os", "net", "net/http", "os/exec"},

@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -145,7 +146,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 		c.Detail = "not checked: the project cannot be used"
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req.Address(), sessionIDs(sessions), true)
+	changed, err := a.engine.Changed(ctx, req.Address(), views.IDs(sessions), true)
 	if err != nil {
 		return c, err
 	}

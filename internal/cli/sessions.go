@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -39,7 +40,7 @@ func sessionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			changed, err := a.engine.Changed(cmd.Context(), project.Address{Cwd: dir}, sessionIDs(sessions), false)
+			changed, err := a.engine.Changed(cmd.Context(), project.Address{Cwd: dir}, views.IDs(sessions), false)
 			if err != nil {
 				return err
 			}
@@ -72,15 +73,6 @@ func sessionsCommand(a *app) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// sessionIDs returns the ids of sessions.
-func sessionIDs(sessions []workflow.Summary) []string {
-	out := make([]string, len(sessions))
-	for i, s := range sessions {
-		out[i] = s.SessionID
-	}
-	return out
 }
 
 func printSessionsJSON(a *app, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {

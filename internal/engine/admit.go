@@ -26,10 +26,9 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 		return r.lost(ctx, s.Session)
 	}
 	err := r.req.Fits(r.project, s)
-	if err == nil && r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision) {
-		return r.lost(ctx, s.Session) // the human has seen another document than the one that waits
-	}
-	if err != nil && r.late(s.Session) {
+	// The human may have seen another document than the one that waits.
+	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision)
+	if err == nil && unseen || err != nil && r.late(s.Session) {
 		return r.lost(ctx, s.Session)
 	}
 	return err

@@ -113,7 +113,7 @@ func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
 	return words.Viewed(s, shown.Resource.Text, len(text))
 }
 
-// grant returns the human's decision on the session as it stands, by the best channel
+// grant returns the human's decision on the session as it is, by the best channel
 // that the call has and the policy takes.
 func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
 	word := r.req.Word()

@@ -9,19 +9,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The parts of a reply.
-type (
-	// Reply is what an action answers.
-	Reply = reply.Reply
-	// Resource is something of a project that can be read by itself.
-	Resource = reply.Resource
-	// SessionView is a session in a list.
-	SessionView = reply.SessionView
-)
-
-// MaxReply is the size, in bytes of JSON, that no reply exceeds.
-const MaxReply = reply.Max
-
 // reply describes a session, with a message for the human.
 func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply, error) {
 	if !reply.Briefs(s, d) {

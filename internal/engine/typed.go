@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// typed returns the person's decision where they have typed it for the gate as it stands,
+// typed returns the person's decision where they have typed it for the gate as it is,
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
 func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workflow.Grant, ok bool, err error) {
@@ -25,7 +25,7 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workf
 	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
-			r.options.Log.Warn("what was typed cannot be taken", "error", err)
+			r.options.Log.Warn("the typed decision cannot be taken", "error", err)
 		}
 		return g, false, nil
 	}

@@ -78,14 +78,14 @@ func (c *Check) Adopt(ctx context.Context, before *workflow.Session, note workfl
 	if err != nil {
 		return nil, err
 	}
-	found := c.Found
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
-		c.check(s, signer, c.checkpoint(signer))
-		if s.Revision != before.Revision || c.Found.Problem != found.Problem || c.Found.Broken != found.Broken {
+		c.recorded = c.checkpoint(signer)
+		now := s.VerifyAgainst(signer, c.recorded)
+		if s.Revision != before.Revision || now.Problem != c.Found.Problem || now.Broken != c.Found.Broken {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
 		c.raise(s)
-		s.Adopt(signer, c.Found, note)
+		s.Adopt(signer, now, note)
 		s.UpdatedAt = note.At
 		return nil
 	})

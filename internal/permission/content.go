@@ -22,8 +22,14 @@ func (g *Guard) Chosen(name string) (*workflow.Definition, error) {
 		return nil, err
 	}
 	if !g.MayFollow(w) {
+		var usable []string
+		for _, other := range g.project.Config.Workflows {
+			if g.MayFollow(other) {
+				usable = append(usable, other.Name)
+			}
+		}
 		return nil, fault.New(fault.NotAllowed, "the workflow %q comes from the project (%s), and the person has not allowed it as it is: it could leave gates out", w.Name, w.Path).
-			WithHint("ask the human to read it and to type `%s allow` in a terminal, in the project; or use one of: %s", g.Names.Program, strings.Join(g.usable(), ", "))
+			WithHint("ask the human to read it and to type `%s allow` in a terminal, in the project; or use one of: %s", g.Names.Program, strings.Join(usable, ", "))
 	}
 	return w.Definition, nil
 }
@@ -32,17 +38,6 @@ func (g *Guard) Chosen(name string) (*workflow.Definition, error) {
 // allowed as it is.
 func (g *Guard) MayFollow(w config.Workflow) bool {
 	return w.Definition != nil && (w.By != workflow.SetByProject || g.allowed(g.workflow(w)))
-}
-
-// usable lists the workflows that can be started as things are.
-func (g *Guard) usable() []string {
-	var out []string
-	for _, w := range g.project.Config.Workflows {
-		if g.MayFollow(w) {
-			out = append(out, w.Name)
-		}
-	}
-	return out
 }
 
 // workflow is what the person allows by allowing a workflow that the project brings.

@@ -29,10 +29,7 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 			return nil
 		}
 		seen := *e // of the time when the work was handed in, compared with the present configuration
-		seen.Notes = nil
-		if allowed := g.permit(kept); allowed != nil {
-			seen.Notes = g.scriptNotes(s.Language, kept, *allowed)
-		}
+		seen.Notes = g.scriptNotes(s.Language, kept)
 		return differing(s.Language, &seen, kept)
 	}
 	return differing(s.Language, g.verify(ctx, s.Language, tell, kept), kept)
@@ -44,7 +41,7 @@ func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.No
 	if allowed == nil {
 		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept).In(l)}
 	}
-	notes := g.scriptNotes(l, kept, *allowed)
+	notes := g.scriptNotes(l, kept)
 	g.bind(ctx, kept, *allowed)
 	timeout := g.project.Config.VerifyTimeout
 	defer verify.Tell(ctx, l, tell, l.Say("running `%s`", words.Clip(kept.Command, 120)), g.Now, timeout)()
@@ -127,11 +124,12 @@ func (g *Guard) bind(ctx context.Context, kept workflow.VerifyCommand, a trust.A
 }
 
 // scriptNotes names the files of a command that have changed since it was allowed.
-func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand, a trust.Allowance) (notes []string) {
-	changes := g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, a)
-	texts := make([]lang.Text, len(changes))
-	for i, c := range changes {
-		texts[i] = scriptText(c)
+func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes []string) {
+	var texts []lang.Text
+	if a := g.permit(kept); a != nil {
+		for _, c := range g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, *a) {
+			texts = append(texts, scriptText(c))
+		}
 	}
 	for _, note := range words.Scripts(texts, g.Names) {
 		notes = append(notes, note.In(l))

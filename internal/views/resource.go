@@ -93,9 +93,14 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		text, err := historyJSON(s, check.Vouched(), 0)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
+	names := []string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}
 	for _, st := range s.Definition().Stages {
 		a := s.Record(st.ID).Artifact
-		if a == nil || view != string(st.ID) && view != path.Base(a.Path) {
+		if a == nil {
+			continue
+		}
+		names = append(names, path.Base(a.Path))
+		if view != string(st.ID) && view != path.Base(a.Path) {
 			continue
 		}
 		data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
@@ -109,18 +114,7 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		return reply.NewResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
 	}
 	return reply.Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
-		WithHint("there is: %s", strings.Join(append([]string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}, artifactNames(s)...), ", "))
-}
-
-// artifactNames lists the file names of a session's saved artifacts.
-func artifactNames(s *workflow.Session) []string {
-	var out []string
-	for _, st := range s.Definition().Stages {
-		if a := s.Record(st.ID).Artifact; a != nil {
-			out = append(out, path.Base(a.Path))
-		}
-	}
-	return out
+		WithHint("there is: %s", strings.Join(names, ", "))
 }
 
 // sessions lists the sessions of a project, the ones changed last first.
@@ -149,11 +143,7 @@ func (v *Reader) sessions(ctx context.Context, at project.Address) (res reply.Re
 // Rows describes sessions of a project for a list, each with that many bytes of its objective.
 // Unless all are asked for, only some of those without a record are checked.
 func (v *Reader) Rows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
-	ids, rows := make([]string, len(sessions)), make([]reply.SessionView, len(sessions))
-	for i, s := range sessions {
-		ids[i] = s.SessionID
-	}
-	changed := v.keeper.Changed(ctx, p, ids, all)
+	rows, changed := make([]reply.SessionView, len(sessions)), v.keeper.Changed(ctx, p, IDs(sessions), all)
 	for i, s := range sessions {
 		rows[i] = reply.SessionView{
 			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,

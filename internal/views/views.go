@@ -95,6 +95,15 @@ func (v *Reader) Changed(ctx context.Context, at project.Address, ids []string, 
 	return v.keeper.Changed(ctx, p, ids, all), ctx.Err()
 }
 
+// IDs returns the ids of sessions.
+func IDs(sessions []workflow.Summary) []string {
+	out := make([]string, len(sessions))
+	for i, s := range sessions {
+		out[i] = s.SessionID
+	}
+	return out
+}
+
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
 func (v *Reader) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {
