@@ -34,7 +34,7 @@ func TestBadInput(t *testing.T) {
 		{"no action", engine.Request{}, fault.InvalidArgument, `unknown action ""`},
 		{"unknown stage", submit("boss", "# x"), fault.InvalidArgument, `unknown stage "boss"`},
 		{"no stage", submit("", "# x"), fault.InvalidArgument, "submit needs a stage"},
-		{"stage out of order", submit(workflow.QA, "# x"), fault.WrongStage, `stands at stage "po", not "qa"`},
+		{"stage out of order", submit(workflow.QA, "# x"), fault.WrongStage, `is at stage "po", not "qa"`},
 		{"empty objective", start("  \n"), fault.InvalidArgument, "start needs an objective"},
 		{"long objective", start(strings.Repeat("x", 5000)), fault.InvalidArgument, "5000 bytes; at most 4000"},
 		{"objective not UTF-8", start("a\xffb"), fault.InvalidArgument, "objective is not valid UTF-8"},

@@ -9,7 +9,7 @@ import (
 // The labels of choices that take a session away from where it is, or accept it.
 var (
 	CancelLabel = lang.T("Cancel this run")
-	AdoptLabel  = lang.T("Adopt it as it stands")
+	AdoptLabel  = lang.T("Adopt it as it is")
 )
 
 // ReopenLabel is the label of the choice to go back to a stage.

@@ -89,7 +89,7 @@ func Message(s *standing.Standing) string {
 	case workflow.Cancelled:
 		saved := ""
 		if len(s.Artifacts) > 0 {
-			saved = s.Say(" What was saved stays in `%s`.", s.Tasks)
+			saved = s.Say(" The saved documents stay in `%s`.", s.Tasks)
 		}
 		return s.Say("This run is cancelled.") + saved + "\n\n" + s.Say("**You can now** start a new one.")
 	}
@@ -155,7 +155,7 @@ func draftPlace(s *standing.Standing, rec *workflow.Record) string {
 
 func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record) string {
 	var b strings.Builder
-	// What was shown at the last gate or question is not told again.
+	// The last gate or question has shown the rest.
 	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
@@ -203,7 +203,7 @@ func completedMessage(s *standing.Standing) string {
 	var b strings.Builder
 	open := s.Unbuilt()
 	if len(open) > 0 {
-		b.WriteString(s.Say("What was in scope is done; %s not built yet. The documents:\n", sprintsAre(s.Language, open)))
+		b.WriteString(s.Say("Everything in scope is done; %s not built yet. The documents:\n", sprintsAre(s.Language, open)))
 	} else {
 		b.WriteString(s.Say("All stages are done. The documents:\n"))
 	}

@@ -16,7 +16,7 @@ func NotNow(s *standing.Standing, takesBack bool) error {
 	if s.CurrentState.Gated() {
 		code = fault.GatePending
 	}
-	e := fault.New(code, "%q is not possible while the session stands at %s", s.Call.Action, s.Place()).
+	e := fault.New(code, "%q is not possible while the session is at %s", s.Call.Action, s.Place()).
 		WithHint("%s", NextMove(s))
 	switch {
 	case takesBack:
@@ -29,7 +29,7 @@ func NotNow(s *standing.Standing, takesBack bool) error {
 
 // OtherStage refuses a call for another stage than the session's.
 func OtherStage(s *standing.Standing) error {
-	return fault.New(fault.WrongStage, "the session stands at stage %q, not %q", s.CurrentStage, s.Call.Stage).
+	return fault.New(fault.WrongStage, "the session is at stage %q, not %q", s.CurrentStage, s.Call.Stage).
 		WithHint("%s", NextMove(s))
 }
 
@@ -63,7 +63,7 @@ func Lost(s *workflow.Session, repeated bool) error {
 			WithHint("call status, show the human what waits now, and let them decide")
 	}
 	return fault.New(fault.Conflict, "another call came first: %s", what).
-		WithHint("call status, then decide again; what is due now: %s", NextMoveOf(s))
+		WithHint("call status, then decide again; the next step: %s", NextMoveOf(s))
 }
 
 // OtherDraft refuses a decision for another draft than the one that waits.
