@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // claim is "the 5 user stories below", "all 14 criteria", "共 6 个用户故事".
@@ -26,7 +28,7 @@ func findWrongCounts(_ check, s *document) []miss {
 			if len(found.items) == 0 {
 				found.line = i
 			}
-			found.items = append(found.items, "line "+itoa(i+1)+" says "+itoa(claimed)+" "+noun+", there are "+itoa(have))
+			found.items = append(found.items, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
 		}
 	}
 	for i, l := range s.Said {
@@ -145,7 +147,7 @@ func findContradictedTests(_ check, s *document) []miss {
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []miss{{line: said, name: words, items: []string{"line " + itoa(failed+1) + ": " + strings.TrimSpace(figure)}}}
+	return []miss{{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(figure))}}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
@@ -118,6 +119,7 @@ func announces(trimmed string, onHeading, isItem bool, behind string) bool {
 // story is a user story with the lines that belong to it.
 type story struct {
 	id        string
+	nth       int // of a story without an id, its place among them
 	number    []int
 	line, end int
 	form      byte
@@ -127,6 +129,14 @@ var (
 	namedStory = regexp.MustCompile(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
 	asA        = regexp.MustCompile(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
 )
+
+// named is the story in a finding.
+func (st story) named() lang.Text {
+	if st.nth > 0 {
+		return lang.T("story %d", st.nth)
+	}
+	return plain(st.id)
+}
 
 // userStories reads the stories of the document: by their ids, by headings such
 // as "Story 1", or by the sentence "As a …, I want …".
@@ -154,7 +164,7 @@ func (s *document) userStories() []story {
 			}
 		}
 		for i := range s.stories {
-			s.stories[i].id = "story " + itoa(i+1)
+			s.stories[i].nth, s.stories[i].id = i+1, "story "+itoa(i+1)
 		}
 	}
 	s.endStories()
@@ -226,7 +236,7 @@ func findStoriesWithoutCriteria(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = st.line
 			}
-			out.items = append(out.items, st.id)
+			out.items = append(out.items, st.named())
 		}
 	}
 	if len(out.items) == 0 {
@@ -311,11 +321,11 @@ func (s *document) hasCriteria(st story, named map[string]bool) bool {
 // findVague lists the criteria with a word that two testers would read
 // differently, and nothing in the line that makes it sharp.
 func findVague(c check, s *document) []miss {
-	words, plain := wordPattern(c.Words), lowered(c.Words)
+	words, lower := wordPattern(c.Words), lowered(c.Words)
 	var out miss
 	for i, l := range s.Said {
 		// Most lines have none of the words, which is cheap to see.
-		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), plain...) {
+		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
 			continue
 		}
 		if sharp.MatchString(anyID.ReplaceAllString(s.Lines[i], " ")) {
@@ -325,11 +335,11 @@ func findVague(c check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = i
 			}
-			place := "line " + itoa(i+1)
+			place := atLine(i)
 			if def, ok := s.definitionAt(i); ok {
-				place = def.id.String()
+				place = plain(def.id.String())
 			}
-			out.items = append(out.items, place+" \""+strings.ToLower(strings.TrimSpace(m))+"\"")
+			out.items = append(out.items, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
 		}
 	}
 	if len(out.items) == 0 {

@@ -133,7 +133,7 @@ func findWithoutPlace(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = first[id]
 			}
-			out.items = append(out.items, id)
+			out.items = append(out.items, plain(id))
 		}
 	}
 	if len(out.items) == 0 {
@@ -156,7 +156,7 @@ func findWithoutEvidence(_ check, s *document) []miss {
 		if len(out.items) == 0 {
 			out.line = i
 		}
-		out.items = append(out.items, def.id.String())
+		out.items = append(out.items, plain(def.id.String()))
 	}
 	if len(out.items) == 0 {
 		return nil

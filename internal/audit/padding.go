@@ -158,7 +158,7 @@ func findRestated(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = h.Line
 			}
-			out.items = append(out.items, h.Text)
+			out.items = append(out.items, plain(h.Text))
 		}
 	}
 	if len(out.items) == 0 {

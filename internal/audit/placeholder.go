@@ -1,11 +1,12 @@
 package audit
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // A marker such as TODO is left over where it begins a line or a cell, stands
@@ -53,10 +54,16 @@ func atLines(lines []int) []miss {
 	}
 	l := miss{line: lines[0]}
 	for _, i := range lines {
-		l.items = append(l.items, fmt.Sprintf("line %d", i+1))
+		l.items = append(l.items, atLine(i))
 	}
 	return []miss{l}
 }
+
+// atLine names a line in a finding.
+func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
+
+// plain is a name or a quotation in a finding, the same in every language.
+func plain(text string) lang.Text { return lang.T("%s", text) }
 
 func hasPlaceholder(l string) bool {
 	lower := strings.ToLower(l)

@@ -20,15 +20,18 @@ func findSection(c check, s *document) []miss {
 		return nil
 	}
 	if len(found) == 0 {
-		return []miss{{line: -1, name: c.Name}}
+		return []miss{{line: -1, either: []string{c.Name}}}
 	}
 	for _, h := range found {
 		if s.filled(h) {
 			return nil
 		}
 	}
-	return []miss{{line: found[0].Line, name: c.Name, problem: "the section \"{name}\" is empty"}}
+	return []miss{{line: found[0].Line, either: []string{c.Name}, problem: emptySection}}
 }
+
+// emptySection is the problem of a section with nothing below its heading.
+const emptySection = `the section "{name}" is empty`
 
 // whole makes names match only as a whole.
 func whole(names []string) []string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
@@ -16,6 +17,9 @@ type sprint struct {
 	line, end int
 	level     int
 }
+
+// named is the sprint in a finding.
+func (sp sprint) named() lang.Text { return lang.T("Sprint %d", sp.number) }
 
 var (
 	sprintHead   = regexp.MustCompile(`(?i)^[^\w\p{Han}]*(?:\d+(?:\.\d+)*[.、]?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|iteration|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))(?:$|[^\w])`)
@@ -159,7 +163,7 @@ func findSprintsWithout(c check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = sp.line
 			}
-			out.items = append(out.items, "Sprint "+itoa(sp.number))
+			out.items = append(out.items, sp.named())
 		}
 	}
 	if len(out.items) == 0 {
@@ -171,7 +175,7 @@ func findSprintsWithout(c check, s *document) []miss {
 // findSprintStories lists sprints without stories, or stories without acceptance or size.
 func findSprintStories(c check, s *document) []miss {
 	var out miss
-	add := func(line int, item string) {
+	add := func(line int, item lang.Text) {
 		if len(out.items) == 0 {
 			out.line = line
 		}
@@ -180,14 +184,14 @@ func findSprintStories(c check, s *document) []miss {
 	for _, sp := range s.sprints() {
 		stories := s.sprintStories(sp)
 		if len(stories) == 0 && c.What == "any" {
-			add(sp.line, "Sprint "+itoa(sp.number))
+			add(sp.line, sp.named())
 		}
 		if c.What == "any" {
 			continue
 		}
 		for _, st := range stories {
 			if !s.storyHas(c.What, st) {
-				add(st.line, st.id)
+				add(st.line, st.named())
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -21,7 +22,7 @@ func findUntraced(c check, s *document) []miss {
 	here := mentionsIn(s.Lines)
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
-			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
+			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}}
 		}
 		return nil
 	}
@@ -46,7 +47,7 @@ func findUntraced(c check, s *document) []miss {
 	}
 	for _, id := range distinct(defs) {
 		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
-			out.items = append(out.items, id.String())
+			out.items = append(out.items, plain(id.String()))
 		}
 	}
 	if len(out.items) == 0 {
@@ -188,7 +189,7 @@ func findDuplicates(c check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = def.line
 			}
-			out.items = append(out.items, def.id.String()+" (lines "+itoa(first+1)+" and "+itoa(def.line+1)+")")
+			out.items = append(out.items, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
 		}
 	}
 	if len(out.items) == 0 {

@@ -21,7 +21,7 @@ func (r *run) audit(ctx context.Context, s *standing.Standing, text string) (*wo
 		return nil, err
 	}
 	plan, _ := w.OfKind(workflow.KindPlan)
-	known := audit.Background{Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	known := audit.Background{Language: s.Language, Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
 	for _, before := range w.Stages {
 		if before.ID == st.ID {
 			break
