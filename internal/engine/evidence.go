@@ -68,7 +68,7 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 
 // opposes returns how the evidence contradicts a pass of the current stage: that of its own
 // command, or of the one that was run when the work was handed in.
-func opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []string {
+func opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []lang.Text {
 	by := standing.VerifiedBy(s.Stage)
 	if now == nil && by != s.Stage.ID {
 		now = s.Record(by).Evidence
@@ -76,9 +76,5 @@ func opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verd
 	if now == nil || !verdict.Passes() {
 		return nil
 	}
-	var out []string
-	for _, objection := range words.Opposes(now) {
-		out = append(out, objection.In(s.Language))
-	}
-	return out
+	return words.Opposes(now)
 }

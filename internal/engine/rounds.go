@@ -53,14 +53,14 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 }
 
 // enter puts the assessment of a submission into the record of its stage.
-func (sub *submission) enter(rec *workflow.Record, st workflow.Stage) {
+func (sub *submission) enter(rec *workflow.Record, st workflow.Stage, l lang.Language) {
 	a := sub.assessment
 	estimated, claimed := a.Estimated, a.Score()
 	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
-		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote.In(l)
 	}
-	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
+	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), said(l, a.Objections), ""
 	if rec.Verdict == workflow.Blocked {
 		rec.Needs = a.Needs
 	}
@@ -94,12 +94,21 @@ func gapsFor(l lang.Language, st workflow.Stage, a score.Assessment, event workf
 	gaps := slices.Clone(a.Gaps)
 	switch {
 	case event == workflow.EventPlanned:
-		return append(gaps, a.Missing...)
+		return append(gaps, said(l, a.Missing)...)
 	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
 		return gaps
 	}
-	if a.ScoreNote != "" {
-		gaps = append(gaps, a.ScoreNote)
+	if !a.ScoreNote.Empty() {
+		gaps = append(gaps, a.ScoreNote.In(l))
 	}
-	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), a.Missing...)
+	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), said(l, a.Missing)...)
+}
+
+// said puts sentences into a language.
+func said(l lang.Language, texts []lang.Text) []string {
+	var out []string
+	for _, t := range texts {
+		out = append(out, t.In(l))
+	}
+	return out
 }

@@ -53,7 +53,7 @@ func (r *run) readSubmission(ctx context.Context, s *standing.Standing, st workf
 			if err != nil {
 				return nil, err
 			}
-			if a.Defect != "" {
+			if !a.Defect.Empty() {
 				return nil, fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 					WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
 			}

@@ -115,7 +115,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
-	sub.enter(rec, st)
+	sub.enter(rec, st, s.Language)
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
 	}

@@ -33,7 +33,7 @@ var silent = []string{"lang", "conformance", "durabletest", "storetest"}
 // untranslated are packages whose sentences are still to come into the catalogues.
 var untranslated = []string{
 	"artifact", "catalog", "cli", "config", "doctor", "durable", "engine", "filestore", "format", "gate", "gitsource", "hosts",
-	"library", "mcpserver", "mcpwire", "project", "reply", "resolve", "score", "store", "trust", "verify", "words", "workflow", "definitions",
+	"library", "mcpserver", "mcpwire", "project", "reply", "resolve", "store", "trust", "verify", "words", "workflow", "definitions",
 	"fault", "httpguard", "reach",
 }
 
