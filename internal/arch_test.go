@@ -44,7 +44,7 @@ var may = map[string][]string{
 	"internal/score":                 {"internal/lang", "internal/markdown", "internal/workflow"},
 	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/workflow"},
 	"internal/trust":                 {"internal/durable", "internal/fault", "internal/verify", "internal/workflow"},
-	"internal/verify":                {"internal/durable", "internal/fault", "internal/workflow"},
+	"internal/verify":                {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/workflow":              {"internal/fault", "internal/lang"},
 	"internal/bmad/gitsource":        {"internal/durable", "internal/fault"},
 	"internal/visible":               {},

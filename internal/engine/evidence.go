@@ -47,7 +47,7 @@ func (v *verifier) verify(ctx context.Context, l lang.Language, tell func(Notice
 	v.bindVerify(ctx, kept, *allowed)
 	timeout := v.project.Config.VerifyTimeout
 	defer v.telling(ctx, l, tell, l.Say("running `%s`", words.Clip(kept.Command, 120)), timeout)()
-	e := verify.Run(ctx, v.project.Dir.Path(), kept.Command, v.now, verify.Limits{Timeout: timeout, Tail: v.project.Config.VerifyOutput})
+	e := verify.Run(ctx, v.project.Dir.Path(), kept.Command, v.now, verify.Limits{Timeout: timeout, Tail: v.project.Config.VerifyOutput, Language: l})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }
