@@ -109,7 +109,7 @@ func (s *document) distinctStories() []string {
 }
 
 var (
-	allPass     = regexp.MustCompile(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试)?通过|测试(?:已)?全部通过|所有测试(?:均|都)?(?:已)?通过`)
+	allPass     = regexp.MustCompile(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都|全部)?(?:已)?通过`)
 	failedTests = regexp.MustCompile(`(?i)\b([1-9]\d*) (?:tests? |specs? |cases? )?(?:fail(?:ed|ing|ures?)?|errors?)\b|\bfail(?:ed|ures)?\s*[:：|]\s*\**([1-9]\d*)\b|([1-9]\d*)\s*(?:项|个|条)(?:测试|用例)?(?:未通过|失败)|失败\s*[:：]?\s*([1-9]\d*)`)
 	// otherTime is what makes a figure one of another time or of a wanted failure.
 	otherTime = regexp.MustCompile(`(?i)before|earlier|previous|first (?:run|round)|round 1|baseline|without|revert|undone|undo|old code|on main|as expected|as (?:they|it) should|was |were |had |used to|until|login|sign-in|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)

@@ -66,7 +66,7 @@ func (p *prose) share(known func(sentence int, passage uint64) bool) (share floa
 			}
 			return out
 		}
-		n := float64(covered(mark(words), window)) + float64(covered(mark(han), hanWindow))/2
+		n := float64(covered(mark(words), window)) + wordsOf(covered(mark(han), hanWindow))
 		total += n
 		if first < 0 && 2*n > s.size() {
 			first = i
