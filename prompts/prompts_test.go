@@ -54,7 +54,7 @@ func TestExamplesParse(t *testing.T) {
 		}
 		for i, m := range examples {
 			a := score.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n")
-			if a.Document != "# The document\n\nIts text." || a.Defect != "" {
+			if a.Document != "# The document\n\nIts text." || !a.Defect.Empty() {
 				t.Errorf("%s, example %d: document %q, defect %q", st.ID, i, a.Document, a.Defect)
 			}
 			switch st.ID {
@@ -155,7 +155,7 @@ func TestPromptsForAnyStage(t *testing.T) {
 		examples := 0
 		for _, m := range jsonFence.FindAllStringSubmatch(text, -1) {
 			examples++
-			if a := score.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n"); a.Document != "# The document\n\nIts text." || a.Defect != "" {
+			if a := score.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n"); a.Document != "# The document\n\nIts text." || !a.Defect.Empty() {
 				t.Errorf("%s: the example %s is read as %+v", st.Kind, m[1], a)
 			}
 		}

@@ -12,12 +12,12 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -53,19 +53,21 @@ func readable(document string) string {
 }
 
 // tooLong is what a document costs of which only a part was read.
-func tooLong(document string) []workflow.AuditFinding {
+func tooLong(document string, l lang.Language) []workflow.AuditFinding {
 	if len(document) <= maxRead {
 		return nil
 	}
 	return []workflow.AuditFinding{{
 		ID: "TOO-LONG", Severity: "major", Points: 20,
-		Problem: fmt.Sprintf("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10),
-		Fix:     "leave logs and data in files of their own, and name them",
+		Problem: l.Say("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10),
+		Fix:     l.Say("leave logs and data in files of their own, and name them"),
 	}}
 }
 
 // Background is the context of a document. Missing context costs no points.
 type Background struct {
+	// Language is the language of the findings. The document may be in another one.
+	Language lang.Language
 	// Objective is the person's request, Answers are their answers to questions.
 	Objective string
 	Answers   []string
@@ -85,7 +87,7 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	var out workflow.Audit
 	var briefs []string
 	lost := 0.0
-	for _, f := range tooLong(body) {
+	for _, f := range tooLong(body, b.Language) {
 		lost += f.Points
 		out.Findings = append(out.Findings, f)
 		briefs = append(briefs, f.Problem)
@@ -93,10 +95,10 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	for _, c := range r.checks {
 		if c.applies(s) {
 			for _, l := range kinds[c.Kind].find(c, s) {
-				f := c.finding(l)
+				f := c.finding(l, b.Language)
 				lost += f.Points
 				out.Findings = append(out.Findings, f)
-				briefs = append(briefs, l.brief(f))
+				briefs = append(briefs, l.brief(f, b.Language))
 			}
 		}
 	}
@@ -116,7 +118,7 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 		sorted = append(sorted, out.Findings[i])
 		top = append(top, briefs[i])
 	}
-	out.Findings, out.Summary = sorted, summarize(top)
+	out.Findings, out.Summary = sorted, summarize(top, b.Language)
 	if len(sorted) == 0 {
 		out.Findings = nil
 	}
@@ -136,18 +138,20 @@ type document struct {
 
 // miss is one thing that a check found missing or wrong.
 type miss struct {
-	line  int // from 0; -1 for the document as a whole
-	name  string
-	items []string // what the finding lists
-	n     int      // how many there are; len(items) where items are listed
+	line int // from 0; -1 for the document as a whole
+	name string
+	// either are names of the rubric's in place of name, any of which would do.
+	either []string
+	items  []lang.Text // what the finding lists
+	n      int         // how many there are; len(items) where items are listed
 	// share scales the points of a check that does not count items; 0 is 1.
 	share   float64
-	problem string // in place of the check's text
+	problem string // in place of the check's text, to be filled in like it
 	want    string // a figure for the text
 }
 
 // finding describes a miss in the words and points of its check.
-func (c check) finding(l miss) workflow.AuditFinding {
+func (c check) finding(l miss, in lang.Language) workflow.AuditFinding {
 	f := workflow.AuditFinding{ID: c.ID, Severity: c.Severity, Line: l.line + 1, Points: c.Points}
 	if c.Each > 0 {
 		f.Points = c.Each * float64(max(1, l.count()))
@@ -158,31 +162,31 @@ func (c check) finding(l miss) workflow.AuditFinding {
 		f.Points *= l.share
 	}
 	f.Points = math.Round(f.Points*10) / 10
-	f.Problem = clip(l.fill(cmp.Or(l.problem, c.Problem), listed), maxText)
-	f.Fix = clip(l.fill(c.Fix, listed), maxText)
+	f.Problem = clip(l.fill(in.Word(cmp.Or(l.problem, c.Problem)), in), maxText)
+	f.Fix = clip(l.fill(in.Word(c.Fix), in), maxText)
 	return f
 }
 
 func (l miss) count() int { return max(l.n, len(l.items)) }
 
 // brief is the finding in the summary: fewer items, and the line.
-func (l miss) brief(f workflow.AuditFinding) string {
+func (l miss) brief(f workflow.AuditFinding, in lang.Language) string {
 	text := f.Problem
 	if len(l.items) > 2 {
 		// What the finding lists after its colon is shortened.
-		if head, _, ok := strings.Cut(text, ": "); ok {
-			return fmt.Sprintf("%s (%s, %s …)", head, l.items[0], l.items[1])
+		if head, _, ok := strings.Cut(text, in.Word(": ")); ok {
+			return in.Say("%s (%s, %s …)", head, l.items[0], l.items[1])
 		}
 	}
-	if f.Line > 0 && !strings.Contains(text, "line ") {
-		text += fmt.Sprintf(" (line %d)", f.Line)
+	if f.Line > 0 && !strings.Contains(text, in.Word("line ")) {
+		text = in.Say("%s (line %d)", text, f.Line)
 	}
 	return text
 }
 
 // fill puts the values of a miss into a text: {name}, {n}, {want}, {items}, and
 // {one|many} by their number.
-func (l miss) fill(text string, most int) string {
+func (l miss) fill(text string, in lang.Language) string {
 	var b strings.Builder
 	for text != "" {
 		before, rest, ok := strings.Cut(text, "{")
@@ -198,32 +202,53 @@ func (l miss) fill(text string, most int) string {
 		case plural:
 			b.WriteString(many)
 		case word == "name":
-			b.WriteString(l.name)
+			b.WriteString(l.named(in))
 		case word == "want":
 			b.WriteString(l.want)
 		case word == "n":
 			b.WriteString(strconv.Itoa(l.count()))
 		case word == "items":
-			between := ", "
-			if strings.Contains(strings.Join(l.items, ""), ",") {
-				between = "; "
-			}
-			b.WriteString(strings.Join(l.items[:min(len(l.items), most)], between))
-			if len(l.items) > most {
-				b.WriteString(" …")
-			}
+			b.WriteString(l.list(in))
 		}
 		text = after
 	}
 	return b.String()
 }
 
-func summarize(briefs []string) string {
+func (l miss) named(in lang.Language) string {
+	out := l.name
+	for i, name := range l.either {
+		if i > 0 {
+			out += in.Word(" or ")
+		}
+		out += in.Word(name)
+	}
+	return out
+}
+
+// list joins the items, or the first of many.
+func (l miss) list(in lang.Language) string {
+	items := make([]string, len(l.items))
+	for i, item := range l.items {
+		items[i] = item.In(in)
+	}
+	between := in.Word(", ")
+	if strings.Contains(strings.Join(items, ""), strings.TrimSpace(between)) {
+		between = in.Word("; ")
+	}
+	out := strings.Join(items[:min(len(items), listed)], between)
+	if len(items) > listed {
+		out += " …"
+	}
+	return out
+}
+
+func summarize(briefs []string, in lang.Language) string {
 	out := ""
 	for i, b := range briefs[:min(len(briefs), 3)] {
 		if i == 0 {
 			out = clip(b, maxSummary)
-		} else if joined := out + "; " + b; len(joined) <= maxSummary {
+		} else if joined := out + in.Word("; ") + b; len(joined) <= maxSummary {
 			out = joined
 		}
 	}

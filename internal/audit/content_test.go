@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -99,7 +100,7 @@ func TestShares(t *testing.T) {
 	for percent, want := range map[int]float64{19: 0, 20: 20, 30: 40, 40: 60, 100: 60} {
 		got := 0.0
 		for _, l := range shareMiss(c, float64(percent)/100, 0, "x") {
-			got = c.finding(l).Points
+			got = c.finding(l, lang.English).Points
 		}
 		if got != want {
 			t.Errorf("%d %%: %g points, want %g", percent, got, want)

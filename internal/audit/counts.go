@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // claim is "the 5 user stories below", "all 14 criteria", "共 6 个用户故事".
@@ -26,7 +28,7 @@ func findWrongCounts(_ check, s *document) []miss {
 			if len(found.items) == 0 {
 				found.line = i
 			}
-			found.items = append(found.items, "line "+itoa(i+1)+" says "+itoa(claimed)+" "+noun+", there are "+itoa(have))
+			found.items = append(found.items, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
 		}
 	}
 	for i, l := range s.Said {
@@ -107,7 +109,7 @@ func (s *document) distinctStories() []string {
 }
 
 var (
-	allPass     = regexp.MustCompile(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试)?通过|测试(?:已)?全部通过|所有测试(?:均|都)?(?:已)?通过`)
+	allPass     = regexp.MustCompile(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都|全部)?(?:已)?通过`)
 	failedTests = regexp.MustCompile(`(?i)\b([1-9]\d*) (?:tests? |specs? |cases? )?(?:fail(?:ed|ing|ures?)?|errors?)\b|\bfail(?:ed|ures)?\s*[:：|]\s*\**([1-9]\d*)\b|([1-9]\d*)\s*(?:项|个|条)(?:测试|用例)?(?:未通过|失败)|失败\s*[:：]?\s*([1-9]\d*)`)
 	// otherTime is what makes a figure one of another time or of a wanted failure.
 	otherTime = regexp.MustCompile(`(?i)before|earlier|previous|first (?:run|round)|round 1|baseline|without|revert|undone|undo|old code|on main|as expected|as (?:they|it) should|was |were |had |used to|until|login|sign-in|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)
@@ -145,7 +147,7 @@ func findContradictedTests(_ check, s *document) []miss {
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []miss{{line: said, name: words, items: []string{"line " + itoa(failed+1) + ": " + strings.TrimSpace(figure)}}}
+	return []miss{{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(figure))}}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.

@@ -5,16 +5,17 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 var (
 	// acceptance is a line that announces criteria; what follows a colon in it is the first of them.
-	acceptance = regexp.MustCompile(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收|接受标准)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
+	acceptance = regexp.MustCompile(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
 	// steps is a scenario, in one line or begun.
 	steps = regexp.MustCompile(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
 	// criteriaHeader names a column that holds criteria.
-	criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion", "accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准"}
+	criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion", "accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准", "通过条件", "完成条件"}
 	otherLabel     = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
 )
 
@@ -94,7 +95,7 @@ func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
 
 // announcement matches acceptance, which is expensive, only where the line has one of its words.
 func announcement(l string) []string {
-	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受") {
+	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受", "通过", "场景") {
 		return nil
 	}
 	return acceptance.FindStringSubmatch(l)
@@ -118,6 +119,7 @@ func announces(trimmed string, onHeading, isItem bool, behind string) bool {
 // story is a user story with the lines that belong to it.
 type story struct {
 	id        string
+	nth       int // of a story without an id, its place among them
 	number    []int
 	line, end int
 	form      byte
@@ -127,6 +129,14 @@ var (
 	namedStory = regexp.MustCompile(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
 	asA        = regexp.MustCompile(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
 )
+
+// named is the story in a finding.
+func (st story) named() lang.Text {
+	if st.nth > 0 {
+		return lang.T("story %d", st.nth)
+	}
+	return plain(st.id)
+}
 
 // userStories reads the stories of the document: by their ids, by headings such
 // as "Story 1", or by the sentence "As a …, I want …".
@@ -154,7 +164,7 @@ func (s *document) userStories() []story {
 			}
 		}
 		for i := range s.stories {
-			s.stories[i].id = "story " + itoa(i+1)
+			s.stories[i].nth, s.stories[i].id = i+1, "story "+itoa(i+1)
 		}
 	}
 	s.endStories()
@@ -192,13 +202,13 @@ func (s *document) endStories() {
 }
 
 // mapping are headings below which ids are named and not explained.
-var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases", "release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope", "追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "依赖", "不做", "summary", "overview", "概览", "总览", "change log", "changelog", "changes", "revision history", "修订"}
+var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases", "release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope", "追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表", "summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history", "修订", "变更记录", "变更历史"}
 
 // listsOthers reports whether a line stands where ids are only listed.
 func (d *text) listsOthers(line int) bool {
 	if row, ok := d.Rows[line]; ok {
 		t := d.Tables[row.Table]
-		if t.Column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求") >= 0 && t.Column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
+		if t.Column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求", "冲刺", "迭代", "覆盖", "位置") >= 0 && t.Column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
 			return true
 		}
 	}
@@ -226,7 +236,7 @@ func findStoriesWithoutCriteria(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = st.line
 			}
-			out.items = append(out.items, st.id)
+			out.items = append(out.items, st.named())
 		}
 	}
 	if len(out.items) == 0 {
@@ -286,7 +296,7 @@ func (s *document) markNamed(i int, named map[string]bool) {
 	}
 }
 
-var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|依赖|状态|价值|备注|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
+var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
 
 // hasCriteria reports whether a story has criteria among its own lines, or
 // elsewhere under its number.
@@ -311,11 +321,11 @@ func (s *document) hasCriteria(st story, named map[string]bool) bool {
 // findVague lists the criteria with a word that two testers would read
 // differently, and nothing in the line that makes it sharp.
 func findVague(c check, s *document) []miss {
-	words, plain := wordPattern(c.Words), lowered(c.Words)
+	words, lower := wordPattern(c.Words), lowered(c.Words)
 	var out miss
 	for i, l := range s.Said {
 		// Most lines have none of the words, which is cheap to see.
-		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), plain...) {
+		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
 			continue
 		}
 		if sharp.MatchString(anyID.ReplaceAllString(s.Lines[i], " ")) {
@@ -325,11 +335,11 @@ func findVague(c check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = i
 			}
-			place := "line " + itoa(i+1)
+			place := atLine(i)
 			if def, ok := s.definitionAt(i); ok {
-				place = def.id.String()
+				place = plain(def.id.String())
 			}
-			out.items = append(out.items, place+" \""+strings.ToLower(strings.TrimSpace(m))+"\"")
+			out.items = append(out.items, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
 		}
 	}
 	if len(out.items) == 0 {
@@ -359,7 +369,7 @@ func lowered(words []string) []string {
 }
 
 // sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
-var sharp = regexp.MustCompile("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b")
+var sharp = regexp.MustCompile("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
 
 // patterns keeps those that were made, by their words: a rubric's do not change.
 var patterns sync.Map

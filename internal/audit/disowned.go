@@ -196,7 +196,7 @@ func findDisowned(_ check, s *document) []miss {
 		if len(out.items) == 0 {
 			out.line, out.name = sentence.line, clip(sentence.raw, 100)
 		}
-		out.items = append(out.items, "line "+itoa(sentence.line+1))
+		out.items = append(out.items, atLine(sentence.line))
 	}
 	if len(out.items) == 0 {
 		return nil

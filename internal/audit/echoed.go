@@ -1,7 +1,10 @@
 package audit
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // window is how many words in a row make a passage that is compared with others, hanWindow
@@ -63,7 +66,7 @@ func (p *prose) share(known func(sentence int, passage uint64) bool) (share floa
 			}
 			return out
 		}
-		n := float64(covered(mark(words), window)) + float64(covered(mark(han), hanWindow))/2
+		n := float64(covered(mark(words), window)) + wordsOf(covered(mark(han), hanWindow))
 		total += n
 		if first < 0 && 2*n > s.size() {
 			first = i
@@ -183,16 +186,29 @@ func findInstructed(c check, s *document) []miss {
 	return shareMiss(c, share, p.sentences[first].line, p.sentences[first].raw)
 }
 
-// passages are those of the texts of the rubric.
+// passages are those of the texts of the rubric, in every language in which findings have them.
 func (r Rubric) passages() map[uint64]bool {
 	out := map[uint64]bool{}
 	for _, c := range r.checks {
-		for _, text := range []string{c.Problem, c.Fix} {
+		for _, text := range spoken(c.Problem, c.Fix) {
 			for _, s := range readText(text, nil).prose().sentences {
 				words, han := s.passages()
 				for _, key := range append(words, han...) {
 					out[key] = true
 				}
+			}
+		}
+	}
+	return out
+}
+
+// spoken returns texts with their translations.
+func spoken(texts ...string) []string {
+	out := slices.Clone(texts)
+	for _, l := range lang.All() {
+		for _, text := range texts {
+			if said := l.Word(text); !slices.Contains(out, said) {
+				out = append(out, said)
 			}
 		}
 	}

@@ -13,9 +13,9 @@ var (
 	command  = regexp.MustCompile("`\\$? ?[a-z./][\\w./-]* [^`]+`|`\\./[^`]+`|^\\s*\\$ \\S")
 	results  = regexp.MustCompile(`(?i)\d+ (?:unit |integration |automated |automatic |new |end-to-end |e2e )*(?:tests?|specs?|cases?|checks?|assertions?|passed|passing|failed|examples)\b|\b(?:pass(?:ed)?|failed?|tests?|ok)\b\s*[:：|]\s*\**\d+|\d+\s*(?:项|个|条)?\s*(?:自动|单元|集成)?\s*(?:测试|用例|通过)|(?:测试|用例|通过)[^\d|]{0,8}[:：|]?\s*\d+|^ok\s+\S+\s+[\d.]+s`)
 	shell    = regexp.MustCompile(`(?i)^(?:ba|z|fi)?sh$|^shell|^console|^powershell|^cmd$|^bash`)
-	noIssues = regexp.MustCompile(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重)?(?:问题|缺陷)|没有发现`)
+	noIssues = regexp.MustCompile(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重|重大|遗留)?(?:问题|缺陷)|没有(?:发现|问题|缺陷)|零缺陷|0 个(?:问题|缺陷)`)
 	findID   = regexp.MustCompile(`^\s*(?:#+\s*|[-*+]\s+|\|\s*)?[*_\[(]*(?:R|F|CR|REV|B|BUG|D|DEF|T|Q)-?\d+(?:\.\d+)?\b`)
-	sevWord  = regexp.MustCompile(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|一般|轻微|阻断|致命`)
+	sevWord  = regexp.MustCompile(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|主要|次要|一般|轻微|阻断|致命|(?:^|[|（(：:，,\s])[高中低](?:$|[|）)：:，,\s])`)
 )
 
 // findHas looks for one kind of evidence anywhere in the document.
@@ -73,7 +73,7 @@ func (d *text) figures(n int) bool {
 
 // countsTests reports whether a table has a number in a column of passed or failed.
 func countsTests(t markdown.Table) bool {
-	col := t.Column("passed", "pass", "failed", "tests", "通过", "失败", "用例")
+	col := t.Column("passed", "pass", "failed", "tests", "通过", "失败", "用例", "测试数")
 	return col >= 0 && slices.ContainsFunc(t.Rows, func(r markdown.Row) bool { return numeral.MatchString(r.Cell(col)) })
 }
 
@@ -89,7 +89,7 @@ func (s *document) reported() []story {
 		switch {
 		case isRow:
 			t := s.Tables[row.Table]
-			sev := t.Column("severity", "级别", "严重程度", "严重性", "严重")
+			sev := t.Column("severity", "级别", "严重程度", "严重性", "严重", "等级", "程度", "优先级")
 			if sev >= 0 && len(row.Cells) > 2 && sevWord.MatchString(row.Cell(sev)) {
 				out = append(out, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
 			}
@@ -110,7 +110,7 @@ func (s *document) reported() []story {
 }
 
 // place is where a finding can be seen: a file, a path of an interface, a table, a page.
-var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\\bline \\d|\\bsection \\d|\\bAC-\\d|第\\s*\\d+\\s*行")
+var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\\bline \\d|\\bsection \\d|\\bAC-\\d|第\\s*\\d+\\s*[行节章页步]")
 
 // findWithoutPlace lists findings without a place, such as a file and line. A place anywhere
 // under the finding's id counts.
@@ -133,7 +133,7 @@ func findWithoutPlace(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = first[id]
 			}
-			out.items = append(out.items, id)
+			out.items = append(out.items, plain(id))
 		}
 	}
 	if len(out.items) == 0 {
@@ -156,7 +156,7 @@ func findWithoutEvidence(_ check, s *document) []miss {
 		if len(out.items) == 0 {
 			out.line = i
 		}
-		out.items = append(out.items, def.id.String())
+		out.items = append(out.items, plain(def.id.String()))
 	}
 	if len(out.items) == 0 {
 		return nil
@@ -165,18 +165,18 @@ func findWithoutEvidence(_ check, s *document) []miss {
 }
 
 var (
-	verdict   = regexp.MustCompile(`(?i)\b(?:pass(?:ed)?|ok|met|yes|fail(?:ed)?|not[ _]tested|skipped)\b|通过|满足|失败|未测试|✅|❌|✓|✔|✗`)
-	bareWords = regexp.MustCompile(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|已测|已验证|正常|通过|-|–|—)?[.。]?$`)
+	verdict   = regexp.MustCompile(`(?i)\b(?:pass(?:ed)?|ok|met|yes|fail(?:ed)?|not[ _]tested|skipped)\b|不?通过|不?满足|未通过|失败|未测试|跳过|✅|❌|✓|✔|✗`)
+	bareWords = regexp.MustCompile(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|手动|人工|已测|已测试|已验证|已确认|已检查|正常|通过|测试通过|验证通过|完成|已完成|符合预期|如预期|没问题|无问题|良好|可以|是|见上|同上|-|–|—)?[.。]?$`)
 )
 
 // shown reports whether a criterion's row or line names something that was run or seen.
 func (s *document) shown(def definition) bool {
 	if row, ok := s.Rows[def.line]; ok {
 		t := s.Tables[row.Table]
-		if col := t.Column("evidence", "observed", "measured", "actual", "how", "how tested", "how checked", "what was seen", "notes", "test", "tests", "证据", "实测", "说明", "测试", "方法", "观察"); col >= 0 {
+		if col := t.Column("evidence", "observed", "measured", "actual", "how", "how tested", "how checked", "what was seen", "notes", "test", "tests", "证据", "依据", "实测", "实际", "说明", "备注", "测试", "方法", "方式", "观察", "观测"); col >= 0 {
 			return !bareWords.MatchString(row.Cell(col))
 		}
-		if t.Column("result", "status", "outcome", "verdict", "结果", "状态", "结论") < 0 {
+		if t.Column("result", "status", "outcome", "verdict", "结果", "状态", "结论", "是否通过", "是否满足") < 0 {
 			return true // no table of results
 		}
 		return len(row.Cells) > 3 && len(row.Cells[len(row.Cells)-1]) > 20

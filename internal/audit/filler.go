@@ -68,7 +68,7 @@ func (f fillerClass) in(s sentence) float64 {
 	if sure > 0 && 2*sure >= plain {
 		sure += weak
 	}
-	return float64(sure) + float64(f.hanIn(s.han))/2
+	return float64(sure) + wordsOf(f.hanIn(s.han))
 }
 
 func (f fillerClass) phraseAt(words []string) int {

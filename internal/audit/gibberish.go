@@ -50,7 +50,7 @@ func findGibberish(c check, s *document) []miss {
 	for _, sentence := range p.sentences {
 		bad := hanRepeats(sentence.han)
 		if random {
-			bad = float64(len(sentence.han)) / 2
+			bad = wordsOf(len(sentence.han))
 		}
 		if all || sentence.badWords() {
 			bad += float64(len(sentence.words))
@@ -219,7 +219,7 @@ func hanRepeats(han []rune) float64 {
 		n += run
 		i += max(run, 1)
 	}
-	return float64(n) / 2
+	return wordsOf(n)
 }
 
 func same(a, b []rune) bool {

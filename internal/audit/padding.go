@@ -1,14 +1,16 @@
 package audit
 
 import (
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-// wordCount counts words outside code; two Chinese characters are about a word.
+// wordCount counts words outside code.
 func (d *text) wordCount() int {
 	words, han := 0, 0
 	for i, l := range d.Lines {
@@ -31,7 +33,7 @@ func (d *text) wordCount() int {
 			}
 		}
 	}
-	return words + (han+1)/2
+	return words + int(math.Ceil(wordsOf(han)))
 }
 
 // findShort finds a document that cannot hold what its stage owes.
@@ -50,7 +52,7 @@ func findShort(c check, s *document) []miss {
 var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
 
 // doneWords mark what a plan rightly says in each sprint.
-var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过`)
+var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过|测试`)
 
 // findRepeated finds sentences and rows that stand in the document again and again.
 func findRepeated(c check, s *document) []miss {
@@ -91,6 +93,22 @@ func findRepeated(c check, s *document) []miss {
 	return []miss{{line: seen[worst].first, n: extra, name: clip(worst, 60), want: itoa(seen[worst].n)}}
 }
 
+// termsOf lists the words of a text, and the pairs of its Chinese characters.
+func termsOf(text string) []string {
+	var out []string
+	for word := range strings.FieldsSeq(plainWords(text)) {
+		runes := []rune(word)
+		if !slices.ContainsFunc(runes, func(r rune) bool { return unicode.Is(unicode.Han, r) }) || len(runes) == 1 {
+			out = append(out, word)
+			continue
+		}
+		for i := 0; i+2 <= len(runes); i++ {
+			out = append(out, string(runes[i:i+2]))
+		}
+	}
+	return out
+}
+
 // inBrackets is what stands in round brackets: a priority, a story.
 var inBrackets = regexp.MustCompile(`[(（][^()（）]{0,60}[)）]`)
 
@@ -115,7 +133,7 @@ func plainWords(s string) string {
 func findRestated(_ check, s *document) []miss {
 	title, at := s.Title()
 	opening, from := map[string]bool{}, -1
-	for w := range strings.FieldsSeq(plainWords(title)) {
+	for _, w := range termsOf(title) {
 		opening[w] = true
 	}
 	var out miss
@@ -134,7 +152,7 @@ func findRestated(_ check, s *document) []miss {
 			}
 			body += " " + l
 		}
-		words := strings.Fields(plainWords(body))
+		words := termsOf(body)
 		if len(words) == 0 {
 			continue
 		}
@@ -158,7 +176,7 @@ func findRestated(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = h.Line
 			}
-			out.items = append(out.items, h.Text)
+			out.items = append(out.items, plain(h.Text))
 		}
 	}
 	if len(out.items) == 0 {

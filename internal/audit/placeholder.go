@@ -1,17 +1,18 @@
 package audit
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // A marker such as TODO is left over where it begins a line or a cell, stands
 // alone in it, or has a colon behind it. Elsewhere a text may be about it.
 var (
-	marker      = regexp.MustCompile(`(?:^|[|:：(（\[【]|[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
+	marker      = regexp.MustCompile(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
 	markerStart = regexp.MustCompile(`^\s*(?:[-*+>] |\d+[.)] |#+ )*\s*(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:TODO|FIXME|TBD|XXX+)(?:\*\*)? +([A-Za-z]+)`)
 	markerColon = regexp.MustCompile(`\b(?:TODO|FIXME|TBD)[:：]`)
 	toBeDone    = regexp.MustCompile(`(?:\b(?:is|are|still|remains?|currently|date|owner|value|figure|numbers?)[ :]+)(?:TBD|TBC)\b|\bto be (?:determined|defined|decided later|filled in)\b`)
@@ -24,7 +25,7 @@ var (
 	wholeDoc    = regexp.MustCompile(`(?i)[(（]the whole markdown document[)）]`)
 	emptyStory  = regexp.MustCompile(`(?i)\bas an? (?:…|\.\.\.|_{2,}|\[[^\]]*\]|<[^>]*>|\{[^}]*\})[^\n]{0,40}\bI (?:want|can|need)|作为(?:一个|一名|一位)?\s*(?:…|\.\.\.|X{2,}|_{2,}|\[[^\]]*\]|【[^】]*】|<[^>]*>|〈[^〉]*〉)`)
 	emptySteps  = regexp.MustCompile(`(?i)\bgiven (?:…|\.\.\.|_{2,}|\[[^\]]*\]),? when (?:…|\.\.\.|_{2,}|\[[^\]]*\])`)
-	hanMarker   = regexp.MustCompile(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待定|待完善|待填写|待填|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
+	hanMarker   = regexp.MustCompile(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待补|待定|待完善|待填写|待填|待明确|待商定|待讨论|待决定|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
 	notLeft     = regexp.MustCompile(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
 	quoteBefore = "\"'“‘「『”"
 	// spokenOf is what follows the word where it is a thing of the product: a TODO list, TBD items.
@@ -53,10 +54,16 @@ func atLines(lines []int) []miss {
 	}
 	l := miss{line: lines[0]}
 	for _, i := range lines {
-		l.items = append(l.items, fmt.Sprintf("line %d", i+1))
+		l.items = append(l.items, atLine(i))
 	}
 	return []miss{l}
 }
+
+// atLine names a line in a finding.
+func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
+
+// plain is a name or a quotation in a finding, the same in every language.
+func plain(text string) lang.Text { return lang.T("%s", text) }
 
 func hasPlaceholder(l string) bool {
 	lower := strings.ToLower(l)

@@ -26,8 +26,12 @@ type sentence struct {
 	bare int
 }
 
-// size is the length of a sentence in words; two Chinese characters are about one.
-func (s sentence) size() float64 { return float64(len(s.words)) + float64(len(s.han))/2 }
+// wordsOf returns how many English words a number of Chinese characters is worth: three say
+// what two words do, in translations of whole documents.
+func wordsOf(han int) float64 { return float64(han) * 2 / 3 }
+
+// size is the length of a sentence in words.
+func (s sentence) size() float64 { return float64(len(s.words)) + wordsOf(len(s.han)) }
 
 // prose is what a document says outside code and headings, read once.
 type prose struct {

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	settled     = regexp.MustCompile(`(?i)\b(?:answered|resolved|decided|closed|settled|agreed|decision:|answer:)|~~|→|已(?:决|确认|解决|回答|关闭|定)|答[:：]|结论[:：]`)
+	settled     = regexp.MustCompile(`(?i)\b(?:answered|resolved|decided|closed|settled|agreed|decision:|answer:)|~~|→|已(?:决|确认|解决|回答|答复|关闭|定|明确|有结论)|答[:：]|结论[:：]`)
 	closedTitle = regexp.MustCompile(`(?i)answered|resolved|closed|settled|decisions? taken|none|已`)
 	noneLeft    = regexp.MustCompile(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
 )
@@ -40,8 +40,8 @@ func (d *text) asks(i int, h markdown.Heading) bool {
 	}
 	if row, ok := d.Rows[i]; ok {
 		// A column of answers with something in it settles the row.
-		answer := row.Cell(d.Tables[row.Table].Column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答"))
-		return !substance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open")
+		answer := row.Cell(d.Tables[row.Table].Column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答", "答案", "决定", "处理", "状态"))
+		return !substance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open") || strings.Contains(answer, "未") || strings.Contains(answer, "待")
 	}
 	depth, body, isItem := markdown.Item(l)
 	if isItem {

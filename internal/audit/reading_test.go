@@ -2,9 +2,11 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
@@ -182,7 +184,7 @@ func TestStoriesAndCriteria(t *testing.T) {
 	} {
 		var got []string
 		for _, l := range findStoriesWithoutCriteria(check{}, &document{text: readText("# T\n\n## User Stories\n\n"+tt.text+"\n", []string{"user stories"})}) {
-			got = l.items
+			got = strings.Split(l.list(lang.English), ", ")
 		}
 		if strings.Join(got, ",") != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -245,11 +247,12 @@ func TestQuestionsLeft(t *testing.T) {
 }
 
 func TestLackInWords(t *testing.T) {
-	l := miss{items: []string{"a", "b"}, name: "N", want: "7"}
-	if got := l.fill(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, 1); got != `2 stories of 7 in "N": a … ` {
+	l := miss{items: slices.Repeat([]lang.Text{plain("a")}, listed+1), name: "N", want: "7"}
+	want := `13 stories of 7 in "N": a` + strings.Repeat(", a", listed-1) + " … "
+	if got := l.fill(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, lang.English); got != want {
 		t.Errorf("got %q", got)
 	}
-	if got := (miss{items: []string{"x, y", "z"}}).fill("{n} {one|many}: {items}", 9); got != "2 many: x, y; z" {
+	if got := (miss{items: []lang.Text{plain("x, y"), plain("z")}}).fill("{n} {one|many}: {items}", lang.English); got != "2 many: x, y; z" {
 		t.Errorf("got %q", got)
 	}
 	for s, want := range map[string]string{"short": "short", "ääääää": "ää…", "a  b\nc": "a b c"} {

@@ -3,7 +3,6 @@ package audit
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -200,7 +200,7 @@ var (
 )
 
 func mistake(name string, line int, format string, args ...any) error {
-	return fault.New(fault.InvalidArgument, "%s, line %d: %s", name, line, fmt.Sprintf(format, args...)).
+	return fault.New(fault.InvalidArgument, "%s, line %d: %s", name, line, lang.T(format, args...)).
 		WithHint("correct that line of the rubric; nothing was changed")
 }
 
@@ -302,11 +302,11 @@ func (c *check) set(key string, value *yaml.Node) (err error) {
 func (c *check) allowed(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
-		return fmt.Errorf("%q is not an id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
+		return lang.Errorf("%q is not an id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
 	case key == "severity" && !slices.Contains([]string{"critical", "major", "minor"}, c.Severity):
-		return fmt.Errorf("%q is not a severity; valid are critical, major, minor", c.Severity)
+		return lang.Errorf("%q is not a severity; valid are critical, major, minor", c.Severity)
 	case key == "only" && c.Only != "must":
-		return fmt.Errorf("%q is not known; the only value is must", c.Only)
+		return lang.Errorf("%q is not known; the only value is must", c.Only)
 	}
 	return nil
 }
@@ -314,7 +314,7 @@ func (c *check) allowed(key string) error {
 func points(n *yaml.Node) (float64, error) {
 	f, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || math.IsNaN(f) || f <= 0 || f > 100 {
-		return 0, fmt.Errorf("must be a number above 0 and at most 100, not %q", n.Value)
+		return 0, lang.Errorf("must be a number above 0 and at most 100, not %q", n.Value)
 	}
 	return f, nil
 }
@@ -322,7 +322,7 @@ func points(n *yaml.Node) (float64, error) {
 func wholeNumber(n *yaml.Node) (int, error) {
 	i, err := strconv.Atoi(n.Value)
 	if err != nil || i <= 0 {
-		return 0, fmt.Errorf("%q is not a whole number above 0", n.Value)
+		return 0, lang.Errorf("%q is not a whole number above 0", n.Value)
 	}
 	return i, nil
 }
@@ -332,12 +332,12 @@ func list(n *yaml.Node) ([]string, error) {
 		return []string{n.Value}, nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, errors.New("want a list such as [one, two]")
+		return nil, lang.Errorf("want a list such as [one, two]")
 	}
 	var out []string
 	for _, item := range n.Content {
 		if item.Kind != yaml.ScalarNode || strings.TrimSpace(item.Value) == "" {
-			return nil, errors.New("want a list of plain words")
+			return nil, lang.Errorf("want a list of plain words")
 		}
 		out = append(out, item.Value)
 	}

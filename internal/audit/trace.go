@@ -6,13 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // notBuilt are headings of what an earlier document leaves out on purpose.
-var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "future", "won't have", "backlog", "left out", "范围之外", "不在范围", "不做", "后续", "未来"}
+var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "future", "won't have", "backlog", "left out", "范围之外", "范围外", "不在范围", "超出范围", "不做", "不包含", "不包括", "不实现", "非目标", "暂不", "后续", "以后", "未来"}
 
 // findUntraced lists the ids that an earlier document explains and this one
 // never names.
@@ -21,7 +22,7 @@ func findUntraced(c check, s *document) []miss {
 	here := mentionsIn(s.Lines)
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
-			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), problem: "no " + strings.Join(c.IDs, " or ") + " of the earlier document is named"}}
+			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}}
 		}
 		return nil
 	}
@@ -46,7 +47,7 @@ func findUntraced(c check, s *document) []miss {
 	}
 	for _, id := range distinct(defs) {
 		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
-			out.items = append(out.items, id.String())
+			out.items = append(out.items, plain(id.String()))
 		}
 	}
 	if len(out.items) == 0 {
@@ -84,7 +85,7 @@ func servedThrough(through, bodies []string, here mentions) bool {
 }
 
 // priority is a tag such as "(Must)", "| Should |" or "Priority: P0".
-var priority = regexp.MustCompile(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|应该|应有|可以|可选|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
+var priority = regexp.MustCompile(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
 // tags returns the priority of each definition, from its line or its heading.
 func tags(d *text, defs []definition) []string {
@@ -106,13 +107,13 @@ func tags(d *text, defs []definition) []string {
 	return out
 }
 
-var headPriority = regexp.MustCompile(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|应该|可选)(?:[ -]have)?s?(?:$|[)）:：\s])`)
+var headPriority = regexp.MustCompile(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
 // musts keeps the definitions that the first release cannot do without; all of
 // them where the document gives no priorities.
 func musts(d *text, defs []definition) []definition {
 	tag := tags(d, defs)
-	for _, level := range [][]string{{"must", "p0", "必须", "high", "高"}, {"p1"}} {
+	for _, level := range [][]string{{"must", "p0", "必须", "必需", "必做", "high", "高"}, {"p1"}} {
 		var out []definition
 		for i, def := range defs {
 			if slices.Contains(level, tag[i]) {
@@ -188,7 +189,7 @@ func findDuplicates(c check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = def.line
 			}
-			out.items = append(out.items, def.id.String()+" (lines "+itoa(first+1)+" and "+itoa(def.line+1)+")")
+			out.items = append(out.items, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
 		}
 	}
 	if len(out.items) == 0 {

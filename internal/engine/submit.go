@@ -114,7 +114,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
-	sub.Enter(rec, st)
+	sub.Enter(s.Language, rec, st)
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
 	}

@@ -24,6 +24,15 @@ func (t Text) String() string { return t.In(English) }
 // Empty reports whether there is no sentence.
 func (t Text) Empty() bool { return t.format == "" }
 
+// SayAll says each of some sentences.
+func (l Language) SayAll(texts []Text) []string {
+	var out []string
+	for _, t := range texts {
+		out = append(out, t.In(l))
+	}
+	return out
+}
+
 // Join returns sentences with a separator between them.
 func Join(texts []Text, separator string) Text {
 	args := make([]any, len(texts))

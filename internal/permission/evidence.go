@@ -45,7 +45,7 @@ func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.No
 	g.bind(ctx, kept, *allowed)
 	timeout := g.project.Config.VerifyTimeout
 	defer verify.Tell(ctx, l, tell, l.Say("running `%s`", words.Clip(kept.Command, 120)), g.Now, timeout)()
-	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput})
+	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput, Language: l})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }
@@ -66,7 +66,7 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 
 // Opposes returns how the evidence contradicts a pass of the current stage: that of its own
 // command, or of the one that was run when the work was handed in.
-func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []string {
+func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []lang.Text {
 	by := standing.VerifiedBy(s.Stage)
 	if now == nil && by != s.Stage.ID {
 		now = s.Record(by).Evidence
@@ -74,11 +74,7 @@ func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verd
 	if now == nil || !verdict.Passes() {
 		return nil
 	}
-	var out []string
-	for _, objection := range words.Opposes(now) {
-		out = append(out, objection.In(s.Language))
-	}
-	return out
+	return words.Opposes(now)
 }
 
 // permit returns the allowance by which a session's command may run here.

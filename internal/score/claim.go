@@ -2,11 +2,12 @@ package score
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // claim is a score as a submission states it of itself.
@@ -29,7 +30,7 @@ const maxClaims = 1000
 // claimedScore returns the score that a submission states of itself: the lowest where it states
 // several, whether in its fields, in the document or around it. note says so, or why what is
 // stated is not a score.
-func claimedScore(e envelope, text string, m *meter) (score *float64, note string) {
+func claimedScore(e envelope, text string, m *meter) (score *float64, note lang.Text) {
 	var c claims
 	for _, v := range e.scores {
 		c.field(v)
@@ -271,7 +272,7 @@ func trailing(s string) int {
 }
 
 // lowest returns the score that counts, and a note about it.
-func (c claims) lowest() (score *float64, note string) {
+func (c claims) lowest() (score *float64, note lang.Text) {
 	var valid, wrong []string
 	for _, s := range c.made {
 		text := strconv.FormatFloat(s.value, 'f', -1, 64)
@@ -288,18 +289,18 @@ func (c claims) lowest() (score *float64, note string) {
 			score = &s.value
 		}
 	}
-	var notes []string
+	var notes []lang.Text
 	if len(valid) > 1 {
-		notes = append(notes, fmt.Sprintf("several scores are stated (%s); the lowest, %s, counts", few(valid), strconv.FormatFloat(*score, 'f', -1, 64)))
+		notes = append(notes, lang.T("several scores are stated (%s); the lowest, %s, counts", few(valid), strconv.FormatFloat(*score, 'f', -1, 64)))
 	}
 	switch {
 	case len(wrong) == 1:
-		notes = append(notes, wrong[0]+" is not a score from 0 to 100")
+		notes = append(notes, lang.T("%s is not a score from 0 to 100", wrong[0]))
 	case len(wrong) > 1:
-		notes = append(notes, strings.Join(wrong, ", ")+" are not scores from 0 to 100")
+		notes = append(notes, lang.T("%s are not scores from 0 to 100", strings.Join(wrong, ", ")))
 	}
 	if score == nil && len(wrong) == 0 && len(c.ignored) > 0 {
-		notes = append(notes, c.ignored[0]+" stands in a quotation or an example, or as a target or under a condition, and is not the score that is claimed")
+		notes = append(notes, lang.T("%s stands in a quotation or an example, or as a target or under a condition, and is not the score that is claimed", c.ignored[0]))
 	}
-	return score, strings.Join(notes, "; ")
+	return score, lang.Join(notes, "; ")
 }

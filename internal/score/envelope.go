@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/kaptinlin/jsonrepair"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -28,7 +28,7 @@ type envelope struct {
 	// beside is the text around an envelope that has the document.
 	beside string
 	// defect says why an object that is plainly the envelope could not be read.
-	defect string
+	defect lang.Text
 }
 
 // Limits that keep hostile text cheap.
@@ -91,14 +91,16 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 	var withDocument, factsOnly *envelope
 	var verdicts []string
 	f := newFinder(stage, text, m)
-	defect, past := "", 0
+	defect, past := lang.Text{}, 0
 	for _, start := range f.candidates() {
 		if start < past {
 			continue
 		}
 		object, end := f.parseAt(start)
 		if object == nil {
-			defect = cmp.Or(defect, f.defect(start))
+			if defect.Empty() {
+				defect = f.defect(start)
+			}
 			if m.left < 0 || m.stopped() {
 				break
 			}
@@ -333,25 +335,25 @@ func namesDocument(stage workflow.Stage, head string) bool {
 }
 
 // defect names the problem of the object at start, if it is in an envelope's place and
-// has an envelope's fields; "" otherwise.
-func (f *finder) defect(start int) string {
+// has an envelope's fields; no text otherwise.
+func (f *finder) defect(start int) lang.Text {
 	before := strings.TrimSpace(f.text[max(0, start-16):start])
 	if f.headingBefore(start) {
-		return "" // an example in a document
+		return lang.Text{} // an example in a document
 	}
 	if before != "" && !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(before), "json"), "```") {
-		return ""
+		return lang.Text{}
 	}
 	head := f.text[start:min(len(f.text), start+200)]
 	if !slices.ContainsFunc(slices.Concat(keysOf(f.stage), []string{"quality_score"}), func(k string) bool {
 		return strings.Contains(head, `"`+k+`"`)
 	}) {
-		return ""
+		return lang.Text{}
 	}
 	if f.outer <= start && f.balancedEnd(start) == 0 {
-		return "breaks off before its closing brace"
+		return lang.T("breaks off before its closing brace")
 	}
-	return "is not valid JSON"
+	return lang.T("is not valid JSON")
 }
 
 // heading matches a Markdown heading: what has one is a document, not prose

@@ -1,11 +1,11 @@
 package score
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -21,18 +21,18 @@ const (
 // trait is something a good document has.
 type trait struct {
 	// add tells the next round what to do.
-	add   string
+	add   lang.Text
 	words []string
 	found func(lower string) bool
 }
 
 var (
-	figures  = trait{add: "put figures on the goals: percentages, times in ms, counts", found: hasFigure}
-	criteria = trait{add: "give every story testable acceptance criteria", words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}}
+	figures  = trait{add: lang.T("put figures on the goals: percentages, times in ms, counts"), found: hasFigure}
+	criteria = trait{add: lang.T("give every story testable acceptance criteria"), words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}}
 )
 
 func section(name string, also ...string) trait {
-	return trait{add: fmt.Sprintf("add a section %q", name), words: append([]string{strings.ToLower(name)}, also...)}
+	return trait{add: lang.T("add a section %q", lang.T(name)), words: append([]string{strings.ToLower(name)}, also...)}
 }
 
 var productTraits = []trait{
@@ -57,7 +57,7 @@ var architectureTraits = []trait{
 	section("Scalability", "capacity", "可扩展性", "扩展性"),
 	section("Security", "安全"),
 	figures,
-	{add: "trace each component to the requirements it meets (FR-…)", words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"}, found: traced.MatchString},
+	{add: lang.T("trace each component to the requirements it meets (FR-…)"), words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"}, found: traced.MatchString},
 }
 
 func traitsFor(rubric string) []trait {
@@ -81,14 +81,14 @@ func (t trait) in(lower string) bool {
 
 // Estimate returns 60 to 85 for a document that states no score of its own, and
 // lists what it lacks with what each is worth in points of the estimate.
-func Estimate(rubric string, document string) (points float64, missing []string) {
+func Estimate(rubric string, document string) (points float64, missing []lang.Text) {
 	lower := strings.ToLower(document)
 	n := estimateBase
 	for _, t := range traitsFor(rubric) {
 		if t.in(lower) {
 			n += estimatePoint
 		} else {
-			missing = append(missing, fmt.Sprintf("%s (+%d)", t.add, estimatePoint))
+			missing = append(missing, lang.T("%s (+%d)", t.add, estimatePoint))
 		}
 	}
 	return float64(min(n, EstimateMax)), missing

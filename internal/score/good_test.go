@@ -95,7 +95,7 @@ func TestExamplesAreNoDefect(t *testing.T) {
 		workflow.Review: "# R\n\nStatus: PASS\n\n" + fenced(`{"report": <id>, ...}`),
 		workflow.PO:     "# P\n\n" + fenced("{\"prd\": \"arm64\", // x\n …}"),
 	} {
-		if a := score.Read(named(stage), text); a.Defect != "" {
+		if a := score.Read(named(stage), text); !a.Defect.Empty() {
 			t.Errorf("%s: %q", stage, a.Defect)
 		}
 	}

@@ -178,11 +178,11 @@ func TestScopeAsModelsWriteIt(t *testing.T) {
 	for raw, want := range map[string][]int{`["1"]`: {1}, `["Sprint 1", "sprint 3"]`: {1, 3}, `1`: {1}, `[1.0]`: {1}, `[{"number": 2}]`: {2}, `[]`: nil,
 		`"1, 2"`: {1, 2}, `"1-3"`: {1, 2, 3}, `["1-2", 4]`: {1, 2, 4}, `"Sprint 1 and Sprint 2"`: {1, 2}, `"all"`: nil, `["all of them"]`: nil, `""`: nil, `{"1":"done","2":"done"}`: {1, 2}, `[{"name":"Sprint 2"}]`: {2}} {
 		a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":`+raw+`}`)
-		if !slices.Equal(a.Scope, want) || a.Defect != "" {
+		if !slices.Equal(a.Scope, want) || !a.Defect.Empty() {
 			t.Errorf("%s: %v, %q", raw, a.Scope, a.Defect)
 		}
 	}
-	if a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":["the first"]}`); a.Defect == "" {
+	if a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":["the first"]}`); a.Defect.Empty() {
 		t.Error("a scope that cannot be read is passed over")
 	}
 }

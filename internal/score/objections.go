@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -33,16 +34,16 @@ func (a *Assessment) readVerdict(e envelope, m *meter) {
 		a.Needs = needs(e.object, a.StatedVerdict, withoutFences(a.Document))
 	}
 	if !passes(a.Verdict) {
-		if other := conflicting(e, a.Verdict); other != "" { // a fail beside a pass: none is the stated one for certain
-			a.Verdict, a.Objections = workflow.Pass, []string{other}
+		if other := conflicting(e, a.Verdict); !other.Empty() { // a fail beside a pass: none is the stated one for certain
+			a.Verdict, a.Objections = workflow.Pass, []lang.Text{other}
 		}
 		return
 	}
-	var out []string
+	var out []lang.Text
 	if !sure {
-		out = append(out, fmt.Sprintf("the verdict reads %q, which is not a plain pass", clipRunes(a.StatedVerdict, 120)))
+		out = append(out, lang.T("the verdict reads %q, which is not a plain pass", clipRunes(a.StatedVerdict, 120)))
 	}
-	if other := conflicting(e, a.Verdict); other != "" {
+	if other := conflicting(e, a.Verdict); !other.Empty() {
 		out = append(out, other)
 	}
 	out = append(out, a.rowsAgainst(found)...)
@@ -51,7 +52,7 @@ func (a *Assessment) readVerdict(e envelope, m *meter) {
 }
 
 // conflicting names verdicts of the envelope, or of a second one, that are not the stated one.
-func conflicting(e envelope, stated workflow.Verdict) string {
+func conflicting(e envelope, stated workflow.Verdict) lang.Text {
 	said := []string{}
 	conflict := false
 	for _, v := range e.verdicts {
@@ -65,14 +66,15 @@ func conflicting(e envelope, stated workflow.Verdict) string {
 		}
 	}
 	if !conflict {
-		return ""
+		return lang.Text{}
 	}
-	return fmt.Sprintf("its fields state different verdicts: %s", clipRunes(strings.Join(said, ", "), 120))
+	return lang.T("its fields state different verdicts: %s", clipRunes(strings.Join(said, ", "), 120))
 }
 
 // rowsAgainst lists what findings and criteria hold against a pass.
-func (a *Assessment) rowsAgainst(found rows) []string {
-	var failed, critical, major, out []string
+func (a *Assessment) rowsAgainst(found rows) []lang.Text {
+	var failed, critical, major []string
+	var out []lang.Text
 	for _, c := range workflow.FailedCriteria(a.Criteria) {
 		failed = append(failed, c.ID)
 	}
@@ -85,15 +87,15 @@ func (a *Assessment) rowsAgainst(found rows) []string {
 		}
 	}
 	if len(failed) > 0 {
-		out = append(out, fmt.Sprintf("%d of %d criteria failed: %s", len(failed), len(a.Criteria), few(failed)))
+		out = append(out, lang.T("%d of %d criteria failed: %s", len(failed), len(a.Criteria), few(failed)))
 	}
 	if len(critical) > 0 {
-		out = append(out, "critical findings are open: "+few(critical))
+		out = append(out, lang.T("critical findings are open: %s", few(critical)))
 	}
 	if len(major) > 0 && a.Verdict == workflow.Pass {
-		out = append(out, "major findings are open: "+few(major))
+		out = append(out, lang.T("major findings are open: %s", few(major)))
 	}
-	if text := found.untested(a.Verdict); text != "" {
+	if text := found.untested(a.Verdict); !text.Empty() {
 		out = append(out, text)
 	}
 	return out
@@ -101,7 +103,7 @@ func (a *Assessment) rowsAgainst(found rows) []string {
 
 // quotes are the lines that speak against a pass, as the objections have them.
 type quotes struct {
-	out  []string
+	out  []lang.Text
 	more int
 	said map[int]bool // by their number
 }
@@ -117,14 +119,14 @@ func (q *quotes) add(n int, text string) {
 	case len(q.out) >= maxSpeaking:
 		q.more++
 	case n > 0:
-		q.out = append(q.out, fmt.Sprintf("line %d says “%s”", n, text))
+		q.out = append(q.out, lang.T("line %d says “%s”", n, text))
 	default:
-		q.out = append(q.out, fmt.Sprintf("it says “%s”", text))
+		q.out = append(q.out, lang.T("it says “%s”", text))
 	}
 }
 
 // linesAgainst quotes the lines that speak against a pass.
-func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, e envelope, m *meter) []string {
+func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, e envelope, m *meter) []lang.Text {
 	q := quotes{said: map[int]bool{}}
 	for _, s := range doubts {
 		q.add(s.line.number, s.line.text)
@@ -154,7 +156,7 @@ func (a *Assessment) linesAgainst(lines []line, found rows, doubts []statement, 
 		q.add(0, text)
 	}
 	if q.more > 0 {
-		q.out = append(q.out, "and more lines of the kind")
+		q.out = append(q.out, lang.T("and more lines of the kind"))
 	}
 	return q.out
 }
@@ -281,9 +283,9 @@ func failuresListed(key string, list []any) bool {
 }
 
 // few joins ids, naming at most eight.
-func few(ids []string) string {
+func few(ids []string) lang.Text {
 	if len(ids) > 8 {
-		return strings.Join(ids[:8], ", ") + fmt.Sprintf(" and %d more", len(ids)-8)
+		return lang.T("%s and %d more", strings.Join(ids[:8], ", "), len(ids)-8)
 	}
-	return strings.Join(ids, ", ")
+	return lang.T("%s", strings.Join(ids, ", "))
 }

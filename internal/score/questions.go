@@ -53,7 +53,7 @@ const (
 func options(item map[string]any) []string {
 	var out []string
 	for _, key := range []string{"options", "choices", "answers"} {
-		for _, text := range mergeStrings(stringList(item[key]), nil) {
+		for _, text := range merged(stringList(item[key]), nil) {
 			out = append(out, clipRunes(strings.Join(strings.Fields(text), " "), maxOption))
 		}
 		if len(out) > 1 {
@@ -187,7 +187,7 @@ func stringList(v any) []string {
 			}
 		}
 	}
-	return mergeStrings(out, nil)
+	return merged(out, nil)
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -15,7 +16,7 @@ import (
 type rows struct {
 	lines    []line
 	taken    map[int]bool // the lines that tables take up
-	untested func(workflow.Verdict) string
+	untested func(workflow.Verdict) lang.Text
 }
 
 // readRows fills findings and criteria from the fields of the envelope and the tables of the

@@ -10,9 +10,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -23,16 +25,16 @@ type Assessment struct {
 	// Claimed is the score, 0 to 100, that the submission states of itself; nil when it states none.
 	Claimed *float64
 	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
-	ScoreNote string
+	ScoreNote lang.Text
 	// Estimated is 60 to 85, by which sections are present. It never opens a gate.
 	Estimated float64
 	// Gaps are what the submission says is missing; Missing is what we find so.
 	Gaps      []string
-	Missing   []string
+	Missing   []lang.Text
 	Questions []workflow.Question
 	// Verdict is the stated one; Objections are facts in the submission that contradict a pass.
 	Verdict    workflow.Verdict
-	Objections []string
+	Objections []lang.Text
 	// StatedVerdict is the "verdict" field as it is written, readable or not.
 	StatedVerdict string
 	// Needs is what a blocked report says it waits for.
@@ -46,7 +48,7 @@ type Assessment struct {
 	Scope []int
 	// Defect is set when the text is plainly a JSON envelope that cannot be read,
 	// and continues the words "the JSON …". Document is then the raw text.
-	Defect string
+	Defect lang.Text
 }
 
 // Score returns the claimed score, or the estimate where none was claimed.
@@ -91,8 +93,8 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	env := findEnvelope(stage, text, m)
 
 	a := Assessment{Document: text, Defect: env.defect}
-	if env.object == nil && a.Defect == "" && onlyJSON(text) {
-		a.Defect = "has no document in it; put it into the field " + keysOf(stage)[len(keysOf(stage))-1]
+	if env.object == nil && a.Defect.Empty() && onlyJSON(text) {
+		a.Defect = lang.T("has no document in it; put it into the field %s", keysOf(stage)[len(keysOf(stage))-1])
 	}
 	if env.object != nil {
 		a.Document = env.document
@@ -113,7 +115,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	if stage.Kind == workflow.KindBuild {
 		a.Scope = intList(env.object["sprints"])
 		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
-			a.Defect = `names "sprints" that are not numbers`
+			a.Defect = lang.T(`names "sprints" that are not numbers`)
 		}
 		a.Resolved = readResolved(env.object["resolved"])
 	}
@@ -194,25 +196,26 @@ func Merge(a, b Assessment) Assessment {
 	} else if b.Score() > a.Score() {
 		winner, other = b, a
 	}
-	winner.Gaps = mergeStrings(winner.Gaps, other.Gaps)
+	winner.Gaps = merged(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
 	// Bad news from either engine counts.
 	winner.Verdict = worse(winner.Verdict, other.Verdict)
 	winner.Needs = cmp.Or(winner.Needs, other.Needs)
 	winner.Objections = nil
 	if passes(winner.Verdict) {
-		winner.Objections = mergeStrings(a.Objections, b.Objections)
+		winner.Objections = merged(a.Objections, b.Objections)
 	}
 	winner.Findings = mergeFindings(winner.Findings, other.Findings)
 	winner.Criteria = mergeCriteria(winner.Criteria, other.Criteria)
 	return winner
 }
 
-func mergeStrings(a, b []string) []string {
+// merged joins two lists of texts, each text once.
+func merged[T any](a, b []T) []T {
 	seen := map[string]bool{}
-	var out []string
-	for _, s := range append(append([]string{}, a...), b...) {
-		if key := folded(s); key != "" && !seen[key] {
+	var out []T
+	for _, s := range slices.Concat(a, b) {
+		if key := folded(fmt.Sprint(s)); key != "" && !seen[key] {
 			seen[key] = true
 			out = append(out, s)
 		}

@@ -95,7 +95,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		if a.Claimed != nil {
 			got = *a.Claimed
 		}
-		if got != tt.want || tt.note == "" && a.ScoreNote != "" || !strings.Contains(a.ScoreNote, tt.note) {
+		if got != tt.want || tt.note == "" && !a.ScoreNote.Empty() || !strings.Contains(a.ScoreNote.String(), tt.note) {
 			t.Errorf("%q: got %v (%q), want %v (%q)", tt.text, got, a.ScoreNote, tt.want, tt.note)
 		}
 	}

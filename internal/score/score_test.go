@@ -116,7 +116,7 @@ func TestDocument(t *testing.T) {
 			if a.Document != tt.want {
 				t.Errorf("got\n%q\nwant\n%q", a.Document, tt.want)
 			}
-			if a.Defect != "" {
+			if !a.Defect.Empty() {
 				t.Errorf("called defect: it %s", a.Defect)
 			}
 		})
@@ -143,7 +143,7 @@ func TestDefect(t *testing.T) {
 		broken:                 "is not valid JSON",
 		"# D with { one brace": "", "{not json": "", longDoc: "",
 	} {
-		if a := score.Read(named(workflow.PO), text); a.Defect != want {
+		if a := score.Read(named(workflow.PO), text); a.Defect.String() != want {
 			t.Errorf("%.60q: defect %q, want %q", text, a.Defect, want)
 		}
 	}
@@ -180,8 +180,11 @@ func TestMissingNamesWhatAndWorth(t *testing.T) {
 		`add a section "Technical Requirements" (+5)`, `add a section "Success Metrics" (+5)`,
 		"give every story testable acceptance criteria (+5)",
 	}
-	if !slices.Equal(got, want) {
+	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %q", got)
+	}
+	if zh := got[1].In("zh"); zh != `增加一节 "成功指标"（+5）` {
+		t.Errorf("in Chinese %q", zh)
 	}
 }
 
@@ -238,7 +241,7 @@ func TestSprints(t *testing.T) {
 		"\n## Sprint 3\n## Sprint 1: again\n## Sprint planning\n## 冲刺 4：监控\n## Sprint 5：标题\n**## Sprint 6: no**"
 	var got []string
 	read := score.Read(named(workflow.SM), plan)
-	if len(read.Missing) != 1 || !strings.Contains(read.Missing[0], "Sprint 1 has two headings") {
+	if len(read.Missing) != 1 || !strings.Contains(read.Missing[0].String(), "Sprint 1 has two headings") {
 		t.Errorf("repeated: %q", read.Missing)
 	}
 	for _, s := range read.Sprints {

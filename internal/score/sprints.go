@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -44,7 +45,7 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 
 // ReadSprints reads the headings "## Sprint N: title" of a plan, in their order,
 // outside code fences. A number that comes twice counts once and is listed in repeated.
-func ReadSprints(document string) (out []workflow.Sprint, repeated []string) {
+func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) {
 	if out, repeated = readSprints(withoutFences(document)); len(out) == 0 {
 		// The whole plan may stand in a fence, with words around it.
 		out, repeated = readSprints(document)
@@ -52,7 +53,7 @@ func ReadSprints(document string) (out []workflow.Sprint, repeated []string) {
 	return out, repeated
 }
 
-func readSprints(document string) (out []workflow.Sprint, repeated []string) {
+func readSprints(document string) (out []workflow.Sprint, repeated []lang.Text) {
 	seen := map[int]string{} // the heading mark each number was met under
 	for line := range strings.Lines(document) {
 		line = strings.TrimRight(line, " \t\r\n")
@@ -68,7 +69,7 @@ func readSprints(document string) (out []workflow.Sprint, repeated []string) {
 		if mark := seen[n]; mark != "" && mark != m[1] {
 			continue // "### Sprint 1 definition of done" belongs to "## Sprint 1"
 		} else if mark != "" {
-			repeated = append(repeated, fmt.Sprintf("Sprint %d has two headings; only the first counts, so renumber the other", n))
+			repeated = append(repeated, lang.T("Sprint %d has two headings; only the first counts, so renumber the other", n))
 			continue
 		}
 		seen[n] = m[1]

@@ -1,11 +1,11 @@
 package score
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -338,14 +338,14 @@ func (t *tally) item(text string) {
 
 // untestedRows says so where most of a report's rows were not tested, and all of them where the
 // risk was named.
-func (t tally) untestedRows(verdict workflow.Verdict) string {
+func (t tally) untestedRows(verdict workflow.Verdict) lang.Text {
 	switch {
 	case t.untested == 0:
-		return ""
+		return lang.Text{}
 	case t.tested == 0:
-		return fmt.Sprintf("none of its %d rows of results was tested", t.untested)
+		return lang.T("none of its %d rows of results was tested", t.untested)
 	case verdict == workflow.Pass && t.untested >= t.tested:
-		return fmt.Sprintf("%d of its %d rows of results were not tested", t.untested, t.untested+t.tested)
+		return lang.T("%d of its %d rows of results were not tested", t.untested, t.untested+t.tested)
 	}
-	return ""
+	return lang.Text{}
 }

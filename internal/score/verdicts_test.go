@@ -13,7 +13,7 @@ import (
 // goesThrough reports whether a report would pass its gate without anyone being asked.
 func goesThrough(a score.Assessment) bool {
 	v := a.Effective()
-	return (v == workflow.Pass || v == workflow.PassWithRisk) && !a.Doubted() && a.Defect == ""
+	return (v == workflow.Pass || v == workflow.PassWithRisk) && !a.Doubted() && a.Defect.Empty()
 }
 
 // outcome is what a report comes to: its verdict, or "doubt".

@@ -24,7 +24,7 @@ func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *do
 		return err
 	}
 	plan, _ := w.OfKind(workflow.KindPlan)
-	known := audit.Background{Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	known := audit.Background{Language: s.Language, Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
 	for _, before := range w.Stages {
 		if before.ID == st.ID {
 			break

@@ -57,14 +57,14 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 }
 
 // Enter puts the assessment into the record of its stage.
-func (sub *Submission) Enter(rec *workflow.Record, st workflow.Stage) {
+func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage) {
 	a := sub.Assessment
 	estimated, claimed := a.Estimated, a.Score()
 	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
-		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote.In(l)
 	}
-	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), a.Objections, ""
+	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), l.SayAll(a.Objections), ""
 	if rec.Verdict == workflow.Blocked {
 		rec.Needs = a.Needs
 	}
@@ -99,14 +99,14 @@ func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.E
 	gaps := slices.Clone(a.Gaps)
 	switch {
 	case event == workflow.EventPlanned:
-		return append(gaps, a.Missing...)
+		return append(gaps, l.SayAll(a.Missing)...)
 	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
 		return gaps
 	}
-	if a.ScoreNote != "" {
-		gaps = append(gaps, a.ScoreNote)
+	if !a.ScoreNote.Empty() {
+		gaps = append(gaps, a.ScoreNote.In(l))
 	}
-	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), a.Missing...)
+	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), l.SayAll(a.Missing)...)
 }
 
 // SameAsBefore says so where the document is word for word that of the round before, so that

@@ -76,7 +76,7 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	switch {
 	case err != nil:
 		return err
-	case a.Defect != "":
+	case !a.Defect.Empty():
 		return fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 			WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
 	case a.Document == "":

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -27,6 +28,8 @@ type Limits struct {
 	Timeout time.Duration
 	// Tail is how many bytes of its output are kept.
 	Tail int
+	// Language is the language of [workflow.Evidence.NotRun].
+	Language lang.Language
 }
 
 // grace is the time between SIGTERM and SIGKILL, and how long to wait for the output when
@@ -37,13 +40,13 @@ const grace = 2 * time.Second
 var errTimeout = errors.New("timeout")
 
 // givenUp is the reason for a command that nobody waits for any more.
-const givenUp = "the call was given up"
+func givenUp(l lang.Language) string { return l.Say("the call was given up") }
 
 // Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C) and
 // an empty input, and returns the result. NotRun is the reason that it did not run.
 func Run(ctx context.Context, dir, command string, now func() time.Time, l Limits) workflow.Evidence {
 	e := workflow.Evidence{Command: command, At: now()}
-	if e.NotRun = refuse(ctx, dir, command); e.NotRun != "" {
+	if e.NotRun = refuse(ctx, dir, command, l.Language); e.NotRun != "" {
 		return e
 	}
 	if l.Timeout > 0 {
@@ -69,7 +72,7 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 		case errors.Is(context.Cause(ctx), errTimeout):
 			e.TimedOut, e.ExitCode = true, -1
 		case ctx.Err() != nil:
-			e.NotRun = givenUp
+			e.NotRun = givenUp(l.Language)
 		default:
 			e.NotRun = err.Error()
 		}
@@ -81,12 +84,12 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 	}
 	switch {
 	case stopped && !errors.Is(context.Cause(ctx), errTimeout):
-		e.NotRun = givenUp
+		e.NotRun = givenUp(l.Language)
 		return e
 	case stopped:
 		e.TimedOut, e.ExitCode = true, -1
 	case cmd.ProcessState == nil:
-		e.NotRun = "its result is unknown: " + err.Error()
+		e.NotRun = l.Language.Say("its result is unknown: %v", err)
 		return e
 	default:
 		// The state and not the error: output that others hold open is not the command's failure.
@@ -99,22 +102,22 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 
 // refuse returns why a command cannot be started, where the system's own error would be
 // missing or unclear.
-func refuse(ctx context.Context, dir, command string) string {
+func refuse(ctx context.Context, dir, command string, l lang.Language) string {
 	if ctx.Err() != nil {
-		return givenUp
+		return givenUp(l)
 	}
 	if strings.TrimSpace(command) == "" {
-		return "the command is empty" // a shell calls that a success
+		return l.Say("the command is empty") // a shell calls that a success
 	}
 	if dir == "" {
-		return "there is no folder to run it in" // not wherever the server happens to run
+		return l.Say("there is no folder to run it in") // not wherever the server happens to run
 	}
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return "the folder to run it in cannot be entered: " + err.Error()
+		return l.Say("the folder to run it in cannot be entered: %v", err)
 	case !info.IsDir():
-		return dir + " is a file, not a folder to run it in"
+		return l.Say("%s is a file, not a folder to run it in", dir)
 	}
 	return ""
 }

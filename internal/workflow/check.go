@@ -1,10 +1,11 @@
 package workflow
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 var (
@@ -40,7 +41,7 @@ func (r *reader) check(name string) {
 func (d *Definition) Check() error {
 	r := reader{d: d.Clone(), lines: make([]map[string]int, len(d.Stages))}
 	if r.check(d.Name); len(r.problems) > 0 {
-		return errors.New(r.problems[0].Text)
+		return lang.Errorf("%s", r.problems[0].said)
 	}
 	return nil
 }
@@ -121,12 +122,12 @@ func (r *reader) checkOrder() {
 	for i, st := range r.d.Stages {
 		at := r.at(i)
 		if st.Kind == KindVerdict {
-			r.checkTarget(i, "sends_back_to", st.SendsBackTo, "failed work has to return to an earlier stage")
+			r.checkTarget(i, "sends_back_to", st.SendsBackTo, lang.T("failed work has to return to an earlier stage"))
 		} else if st.SendsBackTo != "" {
 			r.mistake(at("sends_back_to"), "stage %q: only a verdict sends work back", st.ID)
 		}
 		if st.Appends != "" {
-			r.checkTarget(i, "appends", st.Appends, "it appends the document of an earlier stage")
+			r.checkTarget(i, "appends", st.Appends, lang.T("it appends the document of an earlier stage"))
 		}
 		if st.Kind == KindPlan {
 			if plans++; plans > 1 {
@@ -146,7 +147,7 @@ func (r *reader) checkOrder() {
 }
 
 // checkTarget checks that a stage names an earlier one.
-func (r *reader) checkTarget(i int, key string, target StageID, why string) {
+func (r *reader) checkTarget(i int, key string, target StageID, why lang.Text) {
 	st, to := r.d.Stages[i], r.d.Index(target)
 	if to >= 0 && to < i {
 		return

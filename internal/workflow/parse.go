@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // MaxDefinition is the largest definition accepted, in bytes: each session keeps a copy.
@@ -24,11 +24,28 @@ const (
 // Problem is a mistake in a definition, at a line of its file.
 type Problem struct {
 	Line int    `json:"line"`
-	Text string `json:"text"`
+	Text string `json:"text"` // in English, or in the language of [Problem.Translated]
+	said lang.Text
 }
 
-// String returns the problem as a person reads it.
-func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
+// NewProblem returns the problem that a sentence states.
+func NewProblem(line int, text lang.Text) Problem { return Problem{line, text.String(), text} }
+
+// Translated returns the problem with its text in a language.
+func (p Problem) Translated(l lang.Language) Problem {
+	if !p.said.Empty() {
+		p.Text = p.said.In(l)
+	}
+	return p
+}
+
+// In returns the problem as a person reads it, with its line.
+func (p Problem) In(l lang.Language) string {
+	return l.Say("line %d: %s", p.Line, p.Translated(l).Text)
+}
+
+// String returns the problem as a person reads it in English.
+func (p Problem) String() string { return p.In(lang.English) }
 
 // Parse reads the definition in a file <name>.yaml. The error is a *fault.Error that names
 // every mistake with its line.
@@ -37,18 +54,18 @@ func Parse(name string, data []byte) (*Definition, error) {
 	if len(problems) == 0 {
 		return d, nil
 	}
-	lines := make([]string, len(problems))
+	lines := make([]lang.Text, len(problems))
 	for i, p := range problems {
-		lines[i] = p.String()
+		lines[i] = lang.T("%s", p)
 	}
-	return nil, fault.New(fault.InvalidArgument, "the workflow %s.yaml cannot be used: %s", name, strings.Join(lines, "; ")).
+	return nil, fault.New(fault.InvalidArgument, "the workflow %s.yaml cannot be used: %s", name, lang.Join(lines, "; ")).
 		WithHint("correct the file; a built-in one shows every key: bmad-mcp workflow show bmad")
 }
 
 // Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
 func Read(name string, data []byte) (*Definition, []Problem) {
 	if len(data) > MaxDefinition {
-		return nil, []Problem{{1, fmt.Sprintf("the file takes %d bytes; at most %d are read", len(data), MaxDefinition)}}
+		return nil, []Problem{NewProblem(1, lang.T("the file takes %d bytes; at most %d are read", len(data), MaxDefinition))}
 	}
 	r := reader{d: &Definition{}}
 	r.document(data)
@@ -74,7 +91,7 @@ type reader struct {
 }
 
 func (r *reader) mistake(line int, format string, args ...any) {
-	r.problems = append(r.problems, Problem{max(line, 1), fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, NewProblem(max(line, 1), lang.T(format, args...)))
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
@@ -94,12 +111,12 @@ func (r *reader) document(data []byte) {
 		r.mistake(1, "the file is empty")
 		return
 	}
-	r.top = r.fields(root.Content[0], reflect.ValueOf(r.d).Elem(), "a definition")
+	r.top = r.fields(root.Content[0], reflect.ValueOf(r.d).Elem(), lang.T("a definition"))
 }
 
 // fields fills the fields of a struct from a mapping, by the names of their JSON form, and
 // returns the lines of its keys.
-func (r *reader) fields(n *yaml.Node, into reflect.Value, what string) map[string]int {
+func (r *reader) fields(n *yaml.Node, into reflect.Value, what lang.Text) map[string]int {
 	lines := map[string]int{"": n.Line}
 	if n.Kind != yaml.MappingNode {
 		r.mistake(n.Line, "expected key: value lines for %s", what)
@@ -193,7 +210,7 @@ func (r *reader) stages(n *yaml.Node) {
 	}
 	for _, item := range n.Content {
 		var st Stage
-		r.lines = append(r.lines, r.fields(item, reflect.ValueOf(&st).Elem(), "a stage"))
+		r.lines = append(r.lines, r.fields(item, reflect.ValueOf(&st).Elem(), lang.T("a stage")))
 		r.d.Stages = append(r.d.Stages, st)
 	}
 }

@@ -1,0 +1,38 @@
+package workflow
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// TestDefinitionsInChinese: the mistakes of a definition, and the words of the built-in ones,
+// have Chinese forms.
+func TestDefinitionsInChinese(t *testing.T) {
+	t.Parallel()
+	quoted := regexp.MustCompile(`"[^"]*"|“[^”]*”|bmad-mcp [a-z ]+`)
+	english := regexp.MustCompile(`[A-Za-z]+(?: [A-Za-z]+){2}`)
+	bad := strings.Join([]string{
+		"name: other", "name: other", "colour: red", "description: [a]", "stages:",
+		"  - {id: all, kind: document}", "  - {id: a, kind: essay}", "  - {id: b, kind: plan, gate: score}", "  - {id: b, kind: plan, gate_score: 50}",
+		"  - {id: c, kind: verdict}", "  - {id: d, kind: verdict, sends_back_to: z}", "  - {id: e, kind: document, verify: maybe, engines: x, artifact: a/b, prompt: A/b}",
+		"  - {kind: build, gate_score: many}",
+	}, "\n")
+	for _, text := range []string{bad, "", "- a", "stages: []", strings.ReplaceAll(strings.Replace(bad, "name: other\nname: other\ncolour: red\ndescription: [a]", "name: mine", 1), "verify: maybe, engines: x, ", "verify: true, engines: [x], ")} {
+		_, err := Parse("mine", []byte(text))
+		if err == nil {
+			t.Fatalf("%q is accepted", text)
+		}
+		said := fault.From(err).Translated("zh")
+		for _, s := range []string{said.Message, said.Hint} {
+			if m := english.FindString(quoted.ReplaceAllString(s, "")); m != "" {
+				t.Errorf("%q is left in %q", m, s)
+			}
+		}
+		if _, problems := Read("mine", []byte(text)); problems[0].In("zh") == problems[0].String() || problems[0].Translated("zh").Text == problems[0].Text {
+			t.Errorf("%q is not translated", problems[0])
+		}
+	}
+}
