@@ -101,10 +101,16 @@ func (e *Error) Translated(l lang.Language) *Error {
 	}
 	out := *e
 	out.Message, out.translated = e.In(l), true
-	if len(e.hints) > 0 {
-		out.Hint = lang.Join(e.hints, "").In(l)
-	}
+	out.Hint = e.Advice().In(l)
 	return &out
+}
+
+// Advice returns the hint, for the sentence of another error.
+func (e *Error) Advice() lang.Text {
+	if len(e.hints) > 0 {
+		return lang.Join(e.hints, "")
+	}
+	return lang.T("%s", e.Hint)
 }
 
 // Error returns the message, without the hint.
