@@ -19,7 +19,7 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
 		return nil, err
 	}
-	return nil, fault.From(err).Translated(e.language(nil, req.Objective))
+	return nil, fault.From(err).Translated(e.Language(context.WithoutCancel(ctx), req))
 }
 
 func (e *Engine) do(ctx context.Context, req Request) (*Reply, error) {
