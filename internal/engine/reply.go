@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
 // The parts of a reply.
@@ -31,5 +32,5 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 	if d == reply.Whole {
 		role = r.persona(r.project, s.Stage) + prompt.Full(s.Stage.GateScore)
 	}
-	return reply.New(s, d, message, role), nil
+	return reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language)), nil
 }

@@ -71,5 +71,9 @@ func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err 
 // translated puts an error into the language of the person behind a request, unless the engine has
 // done so.
 func (c *callers) translated(ctx context.Context, req engine.Request, err error) error {
-	return fault.From(err).Translated(c.engine.Language(context.WithoutCancel(ctx), req))
+	f := fault.From(err)
+	if f.Code == fault.Internal { // a bug: what caused it must not be called again
+		return f.Translated(c.engine.Spoken())
+	}
+	return f.Translated(c.engine.Language(context.WithoutCancel(ctx), req))
 }

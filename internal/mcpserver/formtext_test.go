@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
@@ -68,7 +69,7 @@ func TestFormsFitTheirHost(t *testing.T) {
 				t.Errorf("%q\n%q", seen[0].Message, seen[1].Message)
 			}
 			first := seen[0].Schema["properties"].(object)["answer_01"].(object)
-			if first["title"] != "1 of 2" || !strings.Contains(fmt.Sprint(first["oneOf"]), "Okta") {
+			if first["title"] != lang.Choose(lang.Auto, words.objective, lang.English).Say("%d of %d", 1, 2) || !strings.Contains(fmt.Sprint(first["oneOf"]), "Okta") {
 				t.Errorf("the first question is %v", first)
 			}
 		})
