@@ -12,7 +12,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -139,13 +139,13 @@ func tooLarge(name string, size int64) error {
 func parse(text string, st workflow.Stage) (Prompt, error) {
 	p := Prompt{Stage: st.ID}
 	if !utf8.ValidString(text) {
-		return p, errors.New("it is not valid UTF-8")
+		return p, lang.Errorf("it is not valid UTF-8")
 	}
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
 		head, body, ok := strings.Cut(rest, "\n---\n")
 		if !ok {
-			return p, errors.New("the front matter has no closing line ---")
+			return p, lang.Errorf("the front matter has no closing line ---")
 		}
 		var front struct {
 			Stage string `yaml:"stage"`
@@ -155,13 +155,13 @@ func parse(text string, st workflow.Stage) (Prompt, error) {
 			return p, err
 		}
 		if front.Stage != "" && front.Stage != string(st.ID) && front.Stage != st.PromptName() {
-			return p, fmt.Errorf("it is for stage %q, by its front matter, not %q", front.Stage, st.ID)
+			return p, lang.Errorf("it is for stage %q, by its front matter, not %q", front.Stage, st.ID)
 		}
 		p.Title, text = front.Title, body
 	}
 	p.body = strings.TrimSpace(text)
 	if p.body == "" {
-		return p, errors.New("it is empty")
+		return p, lang.Errorf("it is empty")
 	}
 	if _, later, ok := strings.Cut(p.body, "\n"+laterHeading+"\n"); ok {
 		if i := strings.Index(later, "\n## "); i >= 0 {

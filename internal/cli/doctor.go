@@ -206,7 +206,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what})
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.String()})
 	}
 	_, wants, err := a.engine.Wants(project.Address{Cwd: cwd})
 	if err != nil {

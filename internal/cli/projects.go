@@ -76,12 +76,12 @@ func projectRows(a *app) ([]projectRow, error) {
 		row := projectRow{Folder: p.Folder, From: p.from}
 		real := rules.Real(p.Folder)
 		switch info, statErr := os.Stat(p.Folder); {
-		case rules.Judge(p.Folder, p.By) != "":
-			row.Why = rules.Judge(p.Folder, p.By)
+		case !rules.Judge(p.Folder, p.By).Empty():
+			row.Why = rules.Judge(p.Folder, p.By).String()
 		case p.Real && real != filepath.Clean(p.Folder):
 			row.Why = "it has become a link to " + real
-		case rules.Judge(real, p.By) != "":
-			row.Why = "it leads to " + real + ": " + rules.Judge(real, p.By)
+		case !rules.Judge(real, p.By).Empty():
+			row.Why = "it leads to " + real + ": " + rules.Judge(real, p.By).String()
 		case statErr != nil:
 			row.Why, row.Missing = "it is not there", true
 		case !info.IsDir():
@@ -131,7 +131,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	rules := reach.NewRules(nil, os.Environ())
 	real := rules.Real(folder)
 	for _, path := range []string{folder, real} {
-		if why := rules.Judge(path, reach.Listed); why != "" {
+		if why := rules.Judge(path, reach.Listed); !why.Empty() {
 			return fault.New(fault.NotAllowed, "%q cannot be added: %s", path, why).
 				WithHint("add the folder that holds your projects, such as %s, or a project", filepath.Join("~", "src"))
 		}
@@ -172,8 +172,8 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 
 // unusual returns why a folder is unlikely to hold projects, or "".
 func unusual(rules reach.Rules, real string) string {
-	if why := rules.Judge(real, reach.Asked); why != "" {
-		return why
+	if why := rules.Judge(real, reach.Asked); !why.Empty() {
+		return why.String()
 	}
 	if filepath.Dir(filepath.Dir(real)) == filepath.Dir(real) && filepath.VolumeName(real) == "" {
 		return "it is at the top of the disk, and may hold far more than projects"

@@ -92,7 +92,7 @@ func newReach(a *app, opened []string) *reach.Reach {
 func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	rules := reach.NewRules(nil, os.Environ())
 	use := func(folder string) bool {
-		if !filepath.IsAbs(folder) || rules.Judge(rules.Real(folder), reach.Opened) != "" {
+		if !filepath.IsAbs(folder) || !rules.Judge(rules.Real(folder), reach.Opened).Empty() {
 			return false
 		}
 		if !slices.Contains(opened, folder) {
@@ -125,7 +125,7 @@ func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "
 // lie: any that the rules do not keep out. Only the trees of an installation are read.
 func (a *app) openAbove(name string) (*durable.Dir, error) {
 	rules := reach.NewRules(nil, os.Environ())
-	if why := rules.Judge(rules.Real(name), reach.Opened); why != "" {
+	if why := rules.Judge(rules.Real(name), reach.Opened); !why.Empty() {
 		return nil, &reach.Refusal{Folder: name, Why: why}
 	}
 	return durable.OpenDir(name)

@@ -11,7 +11,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -104,7 +103,7 @@ type Config struct {
 	// those from the project's file.
 	Sources, OwnSources []string
 	// Ignored names the settings of the project that do not count, with the reason.
-	Ignored []string
+	Ignored []lang.Text
 
 	layers  [layers]layer
 	engines map[workflow.StageID][]workflow.Engine
@@ -261,7 +260,7 @@ var (
 func (c *Config) set(key string, values []string, base string) error {
 	one := func() (string, error) {
 		if len(values) != 1 {
-			return "", fmt.Errorf("%s takes one value, not %d", key, len(values))
+			return "", lang.Errorf("%s takes one value, not %d", key, len(values))
 		}
 		return values[0], nil
 	}
@@ -284,7 +283,7 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setChoice(key, v)
 	case "log_level":
 		if !slices.Contains(logLevels, v) {
-			return fmt.Errorf("log_level %q is not one of %s", v, strings.Join(logLevels, ", "))
+			return lang.Errorf("log_level %q is not one of %s", v, strings.Join(logLevels, ", "))
 		}
 		return c.LogLevel.UnmarshalText([]byte(v))
 	case "lock_timeout", "form_timeout", "verify_timeout", "verify_output_bytes", "max_submission_bytes", "max_rework", "max_iterations":
@@ -299,16 +298,16 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.folder(&c.Prompts, key, v, base)
 	case "rubrics":
 		if c.from == own && c.byPerson[key] {
-			c.ignore(key + " " + v)
+			c.ignore(lang.T("%s %s", key, v))
 			return nil
 		}
 		c.OwnRubrics, c.byPerson[key] = c.from == own, c.from != own
 		return c.folder(&c.Rubrics, key, v, base)
 	default:
 		if slices.Contains(stageKeys, key) {
-			return fmt.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
+			return lang.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
 		}
-		return fmt.Errorf("unknown key %q; valid keys: %s", key, strings.Join(topKeys, ", "))
+		return lang.Errorf("unknown key %q; valid keys: %s", key, strings.Join(topKeys, ", "))
 	}
 	return nil
 }
@@ -339,7 +338,7 @@ func (c *Config) setLimit(key, v string) error {
 	// to answer, than they have set.
 	if c.MaxRework > before.MaxRework || c.MaxIterations > before.MaxIterations || c.FormTimeout < before.FormTimeout {
 		c.MaxRework, c.MaxIterations, c.FormTimeout = before.MaxRework, before.MaxIterations, before.FormTimeout
-		c.ignore(key + " " + v)
+		c.ignore(lang.T("%s %s", key, v))
 	}
 	return nil
 }
@@ -366,7 +365,7 @@ func (c *Config) readLimit(key, v string) error {
 func duration(field *time.Duration, key, v string, low, high time.Duration) error {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < low || d > high {
-		return fmt.Errorf("%s %q is not a duration from %v to %v, such as 10s", key, v, low, high)
+		return lang.Errorf("%s %q is not a duration from %v to %v, such as 10s", key, v, low, high)
 	}
 	*field = d
 	return nil
@@ -375,7 +374,7 @@ func duration(field *time.Duration, key, v string, low, high time.Duration) erro
 func whole[T int | int64](field *T, key, v string, low, high T) error {
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n < int64(low) || n > int64(high) {
-		return fmt.Errorf("%s %q is not a whole number from %d to %d", key, v, low, high)
+		return lang.Errorf("%s %q is not a whole number from %d to %d", key, v, low, high)
 	}
 	*field = T(n)
 	return nil
@@ -387,7 +386,7 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 		for i, name := range valid {
 			names[i] = string(name)
 		}
-		return fmt.Errorf("%s %q is not one of %s", key, v, strings.Join(names, ", "))
+		return lang.Errorf("%s %q is not one of %s", key, v, strings.Join(names, ", "))
 	}
 	*field = T(v)
 	return nil
@@ -396,10 +395,10 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 func (c *Config) setStage(stage, name, key string, values []string, one func() (string, error)) error {
 	id := workflow.StageID(stage)
 	if !slices.Contains(c.StageIDs(), stage) {
-		return fmt.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.StageIDs(), ", "))
+		return lang.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.StageIDs(), ", "))
 	}
 	if !slices.Contains(stageKeys, name) {
-		return fmt.Errorf("unknown key %q; valid keys of a stage: %s", name, strings.Join(stageKeys, ", "))
+		return lang.Errorf("unknown key %q; valid keys of a stage: %s", name, strings.Join(stageKeys, ", "))
 	}
 	if name == "engines" {
 		return c.setEngines(id, key, values)
@@ -407,13 +406,13 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	scored := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Gate == workflow.GateScore })
 	gated := c.those((*workflow.Definition).Gated)
 	if (name == "gate_score" || name == "scoring") && !slices.Contains(scored, id) {
-		return fmt.Errorf("stage %q has no score gate; %s is for %s", stage, name, joined(scored))
+		return lang.Errorf("stage %q has no score gate; %s is for %s", stage, name, joined(scored))
 	}
 	if name == "gate" && !slices.Contains(gated, id) {
-		return fmt.Errorf("stage %q has no gate", stage)
+		return lang.Errorf("stage %q has no gate", stage)
 	}
 	if verified := c.Verified(); name == "verify" && !slices.Contains(verified, id) {
-		return fmt.Errorf("stage %q is not verified; verify is for %s", stage, joined(verified))
+		return lang.Errorf("stage %q is not verified; verify is for %s", stage, joined(verified))
 	}
 	v, err := one()
 	if err != nil {
@@ -425,7 +424,7 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 		n, err := strconv.ParseFloat(v, 64)
 		// Written so that NaN is rejected too.
 		if err != nil || !(n >= 0 && n <= 100) {
-			return fmt.Errorf("%s %q is not a number from 0 to 100", key, v)
+			return lang.Errorf("%s %q is not a number from 0 to 100", key, v)
 		}
 		said.GateScore = &n
 	case "gate":
@@ -452,19 +451,15 @@ func (c *Config) those(holds func(*workflow.Definition, workflow.Stage) bool) []
 }
 
 // joined lists stages as "a, b and c".
-func joined(ids []workflow.StageID) string {
-	var b strings.Builder
+func joined(ids []workflow.StageID) lang.Text {
+	texts := make([]lang.Text, len(ids))
 	for i, id := range ids {
-		switch {
-		case i == 0:
-		case i == len(ids)-1:
-			b.WriteString(" and ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(id))
+		texts[i] = lang.T("%s", id)
 	}
-	return b.String()
+	if last := len(texts) - 1; last > 0 {
+		return lang.T("%s and %s", lang.Join(texts[:last], ", "), texts[last])
+	}
+	return lang.Join(texts, ", ")
 }
 
 func (c *Config) setEngines(stage workflow.StageID, key string, values []string) error {
@@ -472,12 +467,12 @@ func (c *Config) setEngines(stage workflow.StageID, key string, values []string)
 	for _, v := range values {
 		e := workflow.Engine(v)
 		if !slices.Contains(workflow.Engines(), e) || slices.Contains(engines, e) {
-			return fmt.Errorf("%s: %q is not one of claude, codex, each at most once", key, v)
+			return lang.Errorf("%s: %q is not one of claude, codex, each at most once", key, v)
 		}
 		engines = append(engines, e)
 	}
 	if len(engines) == 0 {
-		return fmt.Errorf("%s names no engine; valid engines: claude, codex", key)
+		return lang.Errorf("%s names no engine; valid engines: claude, codex", key)
 	}
 	c.engines[stage] = engines
 	return nil

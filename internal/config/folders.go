@@ -1,25 +1,25 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // folder sets a folder, which has to exist.
 func (c *Config) folder(field *string, key, v, base string) error {
 	if v == "" {
-		return fmt.Errorf("%s names no folder", key)
+		return lang.Errorf("%s names no folder", key)
 	}
 	if !filepath.IsAbs(v) {
 		v = filepath.Join(base, filepath.FromSlash(v))
 	}
 	if !c.isFolder(v, base) {
-		return fmt.Errorf("%s %q is not an existing folder", key, v)
+		return lang.Errorf("%s %q is not an existing folder", key, v)
 	}
 	*field = v
 	return nil
@@ -49,7 +49,7 @@ func (c *Config) isFolder(path, base string) bool {
 // repository must not open others.
 func (c *Config) setProjects(values []string) error {
 	if c.from == own {
-		c.ignoreBecause("projects "+strings.Join(values, ", "), "only the person decides which folders may be used")
+		c.ignoreBecause(lang.T("%s %s", "projects", strings.Join(values, ", ")), lang.T("only the person decides which folders may be used"))
 		return nil
 	}
 	if c.from == environment && len(values) == 1 {
@@ -63,12 +63,12 @@ func (c *Config) setProjects(values []string) error {
 		if rest, ok := strings.CutPrefix(filepath.ToSlash(v), "~/"); ok {
 			home, err := os.UserHomeDir()
 			if err != nil {
-				return fmt.Errorf("projects %q: there is no home folder: %w", v, err)
+				return lang.Errorf("projects %q: there is no home folder: %w", v, err)
 			}
 			path = filepath.Join(home, filepath.FromSlash(rest))
 		}
 		if !filepath.IsAbs(path) {
-			return fmt.Errorf("projects %q is not an absolute path; write /… or ~/…", v)
+			return lang.Errorf("projects %q is not an absolute path; write /… or ~/…", v)
 		}
 		if path = filepath.Clean(path); !slices.Contains(c.Projects, path) {
 			c.Projects = append(c.Projects, path)

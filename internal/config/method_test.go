@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 func TestMethodSettings(t *testing.T) {
@@ -36,7 +38,7 @@ func TestMethodSettings(t *testing.T) {
 			if text := fmt.Sprintf("%v %s %v %v", got.Toolsets, got.Personas, got.Sources, got.OwnSources); err != nil || text != c.want {
 				t.Errorf("%s, %v; want %s", text, err, c.want)
 			}
-			if text := strings.Join(got.Ignored, "\n"); !strings.Contains(text, c.ignored) || c.ignored == "" && text != "" {
+			if text := lang.Join(got.Ignored, "\n").String(); !strings.Contains(text, c.ignored) || c.ignored == "" && text != "" {
 				t.Errorf("not counted: %s; want %s", text, c.ignored)
 			}
 		})

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -72,39 +72,41 @@ func (c *Config) settle() {
 	for _, st := range c.stages() {
 		force, project := c.inForce(st)
 		for _, text := range ignored(st, project, force) {
-			if !slices.Contains(c.Ignored, text) {
-				c.Ignored = append(c.Ignored, text)
-			}
+			c.note(text)
 		}
 	}
 }
 
 // ignored describes the settings of a project that did not take effect.
-func ignored(st workflow.Stage, project, force workflow.Policy) []string {
-	var out []string
-	say := func(key string, given, holds any) {
-		out = append(out, fmt.Sprintf("%s: %s %v of %s does not count, %v holds: the project's file can only tighten",
+func ignored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
+	var out []lang.Text
+	skip := func(key string, given, holds any) {
+		out = append(out, lang.T("%s: %s %v of %s does not count, %v holds: the project's file can only tighten",
 			st.ID, key, given, ProjectFile, holds))
 	}
 	if st.Gate != workflow.GateNone && project.Gate != "" && project.Gate != force.Gate {
-		say("gate", project.Gate, force.Gate)
+		skip("gate", project.Gate, force.Gate)
 	}
 	if st.Gate == workflow.GateScore && project.Scoring != "" && project.Scoring != force.Scoring {
-		say("scoring", project.Scoring, force.Scoring)
+		skip("scoring", project.Scoring, force.Scoring)
 	}
 	if st.Gate == workflow.GateScore && project.GateScore != nil && *project.GateScore != *force.GateScore {
-		say("gate_score", *project.GateScore, *force.GateScore)
+		skip("gate_score", *project.GateScore, *force.GateScore)
 	}
 	return out
 }
 
 // ignore notes that a setting of the project's file does not count.
-func (c *Config) ignore(what string) { c.ignoreBecause(what, "yours holds") }
+func (c *Config) ignore(what lang.Text) { c.ignoreBecause(what, lang.T("yours holds")) }
 
-func (c *Config) ignoreBecause(what, why string) {
-	what += " of " + ProjectFile + " does not count: " + why
-	if !slices.Contains(c.Ignored, what) {
-		c.Ignored = append(c.Ignored, what)
+func (c *Config) ignoreBecause(what, why lang.Text) {
+	c.note(lang.T("%s of %s does not count: %s", what, ProjectFile, why))
+}
+
+// note notes a text once.
+func (c *Config) note(text lang.Text) {
+	if !slices.ContainsFunc(c.Ignored, func(known lang.Text) bool { return known.String() == text.String() }) {
+		c.Ignored = append(c.Ignored, text)
 	}
 }
 
@@ -128,7 +130,7 @@ func (c *Config) setHostConfirm(v string) error {
 	}
 	if c.from == own && given != HostConfirmNever {
 		if given != c.HostConfirm {
-			c.Ignored = append(c.Ignored, fmt.Sprintf("host_confirm %s of %s does not count: set it in your own file", given, ProjectFile))
+			c.Ignored = append(c.Ignored, lang.T("host_confirm %s of %s does not count: set it in your own file", given, ProjectFile))
 		}
 		return nil
 	}

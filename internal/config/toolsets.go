@@ -1,12 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Toolset is a group of tools that are offered together: each definition takes up some of the
@@ -38,7 +38,7 @@ func ParseToolsets(values []string) ([]Toolset, error) {
 				continue
 			}
 			if !slices.Contains(Toolsets(), name) {
-				return nil, fmt.Errorf("toolsets: %q is not one of %s", name, strings.Join(Toolsets(), ", "))
+				return nil, lang.Errorf("toolsets: %q is not one of %s", name, strings.Join(Toolsets(), ", "))
 			}
 			if t := Toolset(name); !slices.Contains(out, t) {
 				out = append(out, t)
@@ -46,7 +46,7 @@ func ParseToolsets(values []string) ([]Toolset, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("toolsets is empty; name one or more of %s", strings.Join(Toolsets(), ", "))
+		return nil, lang.Errorf("toolsets is empty; name one or more of %s", strings.Join(Toolsets(), ", "))
 	}
 	return out, nil
 }
@@ -70,7 +70,7 @@ func (c *Config) setMethod(key string, values []string) error {
 		case err != nil:
 			return err
 		case c.from == own: // a repository could remove the gates, and put its own text before the model
-			c.ignoreBecause("toolsets "+strings.Join(values, ", "), "only the person decides which tools are offered")
+			c.ignoreBecause(lang.T("%s %s", key, strings.Join(values, ", ")), lang.T("only the person decides which tools are offered"))
 		default:
 			c.Toolsets = list
 		}
@@ -85,11 +85,11 @@ func (c *Config) setMethod(key string, values []string) error {
 		}
 	}
 	if len(list) > maxSources {
-		return fmt.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
+		return lang.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
 	}
 	for n, source := range list {
 		if _, err := gitsource.Parse(source); err != nil { // the address may contain a password, so it is not repeated
-			return fmt.Errorf("sources: number %d of %d: %w (%s)", n+1, len(list), err, fault.From(err).Hint)
+			return lang.Errorf("sources: number %d of %d: %w (%s)", n+1, len(list), err, fault.From(err).Advice())
 		}
 	}
 	switch c.from {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,7 +19,7 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 	key, command := "verify "+string(stage), strings.TrimSpace(command)
 	switch {
 	case c.from == own && c.byPerson[key]:
-		c.ignore("verify " + command)
+		c.ignore(lang.T("%s %s", "verify", command))
 		return
 	case c.from == environment && command == "" && c.byPerson[key]:
 		return // a variable is easier to set than the person's file is to change

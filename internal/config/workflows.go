@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -39,11 +40,11 @@ func (w Workflow) Err() error {
 	if w.Definition != nil {
 		return nil
 	}
-	lines := make([]string, len(w.Problems))
+	lines := make([]lang.Text, len(w.Problems))
 	for i, p := range w.Problems {
-		lines[i] = p.String()
+		lines[i] = lang.T("%s", p)
 	}
-	return fault.New(fault.InvalidArgument, "the workflow %q in %s cannot be used: %s", w.Name, w.Path, strings.Join(lines, "; ")).
+	return fault.New(fault.InvalidArgument, "the workflow %q in %s cannot be used: %s", w.Name, w.Path, lang.Join(lines, "; ")).
 		WithHint("correct the file; bmad-mcp workflow check shows its mistakes, and bmad-mcp workflow show bmad prints one to start from")
 }
 
@@ -143,27 +144,27 @@ func (c *Config) addFrom(folder fs.FS, path string, by workflow.Setter) {
 		}
 		c.Workflows = append(c.Workflows, w)
 		if w.Definition == nil {
-			c.Ignored = append(c.Ignored, fmt.Sprintf("the workflow %s cannot be used: %s", w.Path, w.Problems[0]))
+			c.Ignored = append(c.Ignored, lang.T("the workflow %s cannot be used: %s", w.Path, w.Problems[0]))
 		}
 	}
 }
 
 // shadowed notes that a workflow does not count because another has its name.
 func (c *Config) shadowed(w, other Workflow) {
-	whose := "a built-in workflow"
+	note := lang.T("the workflow %s does not count: a built-in workflow has the name %q", w.Path, w.Name)
 	if other.By == workflow.SetByPerson {
-		whose = "one of your own"
+		note = lang.T("the workflow %s does not count: one of your own has the name %q", w.Path, w.Name)
 	}
-	c.Ignored = append(c.Ignored, fmt.Sprintf("the workflow %s does not count: %s has the name %q", w.Path, whose, w.Name))
+	c.Ignored = append(c.Ignored, note)
 }
 
 // setWorkflow sets the workflow for runs that name none.
 func (c *Config) setWorkflow(v string) error {
 	if !slices.Contains(c.WorkflowNames(), v) {
-		return fmt.Errorf("workflow %q is not one of %s", v, strings.Join(c.WorkflowNames(), ", "))
+		return lang.Errorf("workflow %q is not one of %s", v, strings.Join(c.WorkflowNames(), ", "))
 	}
 	if c.from == own && c.byPerson["workflow"] {
-		c.ignore("workflow " + v)
+		c.ignore(lang.T("%s %s", "workflow", v))
 		return nil
 	}
 	c.Workflow, c.byPerson["workflow"] = v, c.from != own

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -65,7 +66,7 @@ func TestOwnWorkflows(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if got := strings.Join(c.Ignored, "\n"); !strings.Contains(got, "bmad.yaml does not count: a built-in workflow") || !strings.Contains(got, ".claude/bmad-workflows/both.yaml does not count: one of your own") {
+	if got := lang.Join(c.Ignored, "\n").String(); !strings.Contains(got, "bmad.yaml does not count: a built-in workflow") || !strings.Contains(got, ".claude/bmad-workflows/both.yaml does not count: one of your own") {
 		t.Errorf("ignored: got %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // eachSetting calls set for every leaf of a YAML file, with its dotted key. It returns an
@@ -29,7 +30,7 @@ func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) e
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return invalid(name, n.Line, errors.New("expected a block of key: value lines"))
+		return invalid(name, n.Line, lang.Errorf("expected a block of key: value lines"))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -63,7 +64,7 @@ func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) e
 func command(path string, n *yaml.Node, values []string) ([]string, error) {
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return nil, errors.New(path + " takes one command, not a block")
+		return nil, lang.Errorf("%s takes one command, not a block", path)
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return []string{""}, nil // "null" and "~" are not commands
 	}
@@ -78,7 +79,7 @@ func leaf(n *yaml.Node) ([]string, error) {
 		var out []string
 		for _, item := range n.Content {
 			if item.Kind != yaml.ScalarNode {
-				return nil, errors.New("expected a list of plain values")
+				return nil, lang.Errorf("expected a list of plain values")
 			}
 			out = append(out, item.Value)
 		}

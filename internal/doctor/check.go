@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -151,10 +152,10 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 	}
 	faults, err := p.store.MappingFaults(sessions, v.broken)
 	if err != nil {
-		faults = []string{"cannot be used: " + err.Error()}
+		faults = []lang.Text{lang.T("cannot be used: %s", err)}
 	}
 	for _, what := range faults {
-		c.add(Problem, filestore.MappingFile, what)
+		c.add(Problem, filestore.MappingFile, what.String())
 	}
 	return c.summarize()
 }

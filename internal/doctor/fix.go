@@ -35,7 +35,9 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 		return f, store.Trouble(p.dir, err)
 	}
 	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
-	f.Done = append(f.Done, done...)
+	for _, what := range done {
+		f.Done = append(f.Done, what.String())
+	}
 	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
 		f.Left, err = append(f.Left, "names and mapping: "+busy.Error()), nil
 	}

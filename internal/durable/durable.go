@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // tempMark is part of the name of every temporary file, so that what a killed
@@ -51,8 +52,11 @@ type UnconfirmedError struct {
 }
 
 // Error names the file.
-func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("%s is written, but the disk did not confirm it: %v", e.Name, e.Err)
+func (e *UnconfirmedError) Error() string { return e.In(lang.English) }
+
+// In is Error in a language.
+func (e *UnconfirmedError) In(l lang.Language) string {
+	return l.Say("%s is written, but the disk did not confirm it: %v", e.Name, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // LockTimeout bounds the wait for a lock when neither the caller's context nor the
@@ -29,11 +31,14 @@ type BusyError struct {
 }
 
 // Error names the lock and its holder.
-func (e *BusyError) Error() string {
+func (e *BusyError) Error() string { return e.In(lang.English) }
+
+// In is Error in a language.
+func (e *BusyError) In(l lang.Language) string {
 	if e.Holder == "" {
-		return fmt.Sprintf("lock %s is held by another caller", e.Name)
+		return l.Say("lock %s is held by another caller", e.Name)
 	}
-	return fmt.Sprintf("lock %s is held by %s", e.Name, e.Holder)
+	return l.Say("lock %s is held by %s", e.Name, e.Holder)
 }
 
 // Lock is a held lock.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/gofrs/flock"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 const (
@@ -35,7 +37,7 @@ func OpenDir(name string) (*Dir, error) {
 }
 
 // ErrOutside is the error for a folder that does not lie in the one it has to.
-var ErrOutside = errors.New("the folder lies elsewhere")
+var ErrOutside = lang.Errorf("the folder lies elsewhere")
 
 // OpenDirIn opens an existing folder in another one, through which no link leads out while
 // it is opened either. path is what the Dir calls itself.

@@ -35,7 +35,7 @@ func (e *Engine) perform(ctx context.Context, req Request) (*Reply, error) {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
 		return nil, err
 	}
-	return nil, fault.From(err).Translated(e.Projects().Language(req.Objective))
+	return nil, fault.From(err).Translated(e.Language(context.WithoutCancel(ctx), req))
 }
 
 // handle returns the reply to a request, of any size.

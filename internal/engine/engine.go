@@ -12,7 +12,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -102,8 +101,6 @@ type Options struct {
 	Personas Personas
 	// Names are what the faces call their tool of decisions and the program.
 	Names Names
-	// Language is the one of callers whose project and objective name none.
-	Language lang.Language
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string

@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
 // reply describes a session, with a message for the human.
@@ -22,7 +23,7 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 	if d == reply.Whole {
 		role = r.persona(r.project, s.Stage) + prompt.Full(s.Stage.GateScore)
 	}
-	return reply.New(s, d, message, role), nil
+	return reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language)), nil
 }
 
 // persona returns the introduction to a stage's role prompt: the agent of the installed

@@ -93,14 +93,6 @@ func (e *Error) In(l lang.Language) string {
 	return e.message.In(l)
 }
 
-// HintIn returns the hint in a language.
-func (e *Error) HintIn(l lang.Language) string {
-	if l == lang.English || len(e.hints) == 0 {
-		return e.Hint
-	}
-	return lang.Join(e.hints, "").In(l)
-}
-
 // Translated returns e with its message and hint in a language, unless they already are in
 // one: code closer to the session chose it.
 func (e *Error) Translated(l lang.Language) *Error {
@@ -109,8 +101,16 @@ func (e *Error) Translated(l lang.Language) *Error {
 	}
 	out := *e
 	out.Message, out.translated = e.In(l), true
-	out.Hint = e.HintIn(l)
+	out.Hint = e.Advice().In(l)
 	return &out
+}
+
+// Advice returns the hint, for the sentence of another error.
+func (e *Error) Advice() lang.Text {
+	if len(e.hints) > 0 {
+		return lang.Join(e.hints, "")
+	}
+	return lang.T("%s", e.Hint)
 }
 
 // Error returns the message, without the hint.

@@ -9,8 +9,6 @@ package httpguard
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -35,7 +34,7 @@ type Options struct {
 	// Methods and Headers are what a page may send, Exposed the response headers it may read.
 	Methods, Headers, Exposed []string
 	// Refuse answers a request that may not pass; it is required.
-	Refuse func(w http.ResponseWriter, r *http.Request, status int, why string)
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, why lang.Text)
 }
 
 // Guard lets only those pass who may call.
@@ -53,13 +52,13 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		switch {
 		case !g.o.Remote && !Loopback(r.Host):
 			// A page whose own name leads to this machine (DNS rebinding) sends its name.
-			g.o.Refuse(w, r, http.StatusForbidden, fmt.Sprintf("the host %q is not this machine; call http://127.0.0.1 or http://localhost", visible.Clip(r.Host, maxShown)))
+			g.o.Refuse(w, r, http.StatusForbidden, lang.T("the host %q is not this machine; call http://127.0.0.1 or http://localhost", visible.Clip(r.Host, maxShown)))
 		case !g.mayCall(r):
 			g.o.Refuse(w, r, http.StatusForbidden, pageRefused(r))
 		case g.preflight(w, r):
 		case g.o.Token != "" && !g.hasToken(r):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="bmad-mcp"`)
-			g.o.Refuse(w, r, http.StatusUnauthorized, "the token is missing or wrong; send it as Authorization: Bearer …")
+			g.o.Refuse(w, r, http.StatusUnauthorized, lang.T("the token is missing or wrong; send it as Authorization: Bearer …"))
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -81,14 +80,14 @@ func (g *Guard) hasToken(r *http.Request) bool {
 }
 
 // pageRefused names the reason why a page may not call, and the remedy.
-func pageRefused(r *http.Request) string {
+func pageRefused(r *http.Request) lang.Text {
 	given := strings.Join(r.Header.Values("Origin"), ", ")
 	origin, err := ParseOrigin(given)
 	if err != nil {
-		return fmt.Sprintf("web pages of other origins may not call this server, and this request comes from one (Origin %q, Sec-Fetch-Site %q)",
+		return lang.T("web pages of other origins may not call this server, and this request comes from one (Origin %q, Sec-Fetch-Site %q)",
 			visible.Clip(given, maxShown), visible.Clip(r.Header.Get("Sec-Fetch-Site"), maxShown))
 	}
-	return fmt.Sprintf("pages of %q may not call this server; if you trust all that runs there, start it with --allow-origin %s",
+	return lang.T("pages of %q may not call this server; if you trust all that runs there, start it with --allow-origin %s",
 		visible.Clip(given, maxShown), visible.Clip(origin, maxShown))
 }
 
@@ -174,26 +173,26 @@ var defaultPorts = map[string]string{"http": "80", "https": "443"}
 func ParseOrigin(given string) (string, error) {
 	switch strings.ToLower(given) {
 	case "*":
-		return "", errors.New("every web page would be let in; name each origin by itself")
+		return "", lang.Errorf("every web page would be let in; name each origin by itself")
 	case "null":
-		return "", errors.New("browsers send it for sandboxed frames and files of any site; serve the page from an address of its own")
+		return "", lang.Errorf("browsers send it for sandboxed frames and files of any site; serve the page from an address of its own")
 	}
 	if strings.ContainsFunc(given, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", errors.New("it has characters that browsers do not send in an origin; write other scripts as punycode (xn--…)")
+		return "", lang.Errorf("it has characters that browsers do not send in an origin; write other scripts as punycode (xn--…)")
 	}
 	u, err := url.Parse(strings.ToLower(given))
 	if err != nil || u.Scheme == "" || u.Hostname() == "" || strings.ContainsAny(u.Host, "*,") {
-		return "", errors.New("an origin is a scheme, a host and, if it is not the usual one, a port")
+		return "", lang.Errorf("an origin is a scheme, a host and, if it is not the usual one, a port")
 	}
 	if u.Scheme+"://"+u.Host != strings.ToLower(given) {
-		return "", errors.New("an origin ends with its host or port: no path, no slash, no user, no query")
+		return "", lang.Errorf("an origin ends with its host or port: no path, no slash, no user, no query")
 	}
 	if strings.HasSuffix(u.Host, ":") || strings.HasSuffix(u.Hostname(), ".") {
-		return "", errors.New("its host ends with a colon or a dot")
+		return "", lang.Errorf("its host ends with a colon or a dot")
 	}
 	port := u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
-		return "", fmt.Errorf("there is no port %s", port)
+		return "", lang.Errorf("there is no port %s", port)
 	}
 	if port == defaultPorts[u.Scheme] {
 		return u.Scheme + "://" + strings.TrimSuffix(u.Host, ":"+port), nil

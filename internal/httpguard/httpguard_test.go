@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // TestProtect asks as programs, pages and browsers do: who may not call is refused by the face's
@@ -38,9 +40,9 @@ func TestProtect(t *testing.T) {
 		{"a preflight", Options{Token: "secret", Methods: []string{"PUT"}, Headers: []string{"X-A", "X-B"}}, "OPTIONS", "localhost:7", "Origin: http://localhost:7|Access-Control-Request-Method: PUT", "204 PUT; X-A, X-B"},
 		{"a preflight of another page", Options{}, "OPTIONS", "localhost:7", "Origin: http://a.example|Access-Control-Request-Method: PUT", "403"},
 	} {
-		c.o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why string) {
+		c.o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why lang.Text) {
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, why)
+			_, _ = io.WriteString(w, why.String())
 		}
 		r := httptest.NewRequestWithContext(context.Background(), c.method, "http://"+c.host+"/", http.NoBody)
 		for line := range strings.SplitSeq(c.header, "|") {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Limits bound the streams and bytes that callers can take, each by itself and all together.
@@ -24,9 +26,9 @@ type Limits struct {
 
 var (
 	// ErrBusy is the error of a request whose body there is no room for now.
-	ErrBusy = errors.New("the server is reading as many large requests as it can hold; send this one again")
+	ErrBusy = lang.Errorf("the server is reading as many large requests as it can hold; send this one again")
 	// ErrTooLarge is the error of a body above its limit.
-	ErrTooLarge = errors.New("the body is too large")
+	ErrTooLarge = lang.Errorf("the body is too large")
 )
 
 // Limiter counts the streams and bytes that callers take.

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // arguments are those of a tool, as they are read into a T.
@@ -29,8 +29,8 @@ type argument[T any] struct {
 	// text is the field of an argument that is a text; read reads any other.
 	text func(*T) *string
 	read func(to *T, raw json.RawMessage) error
-	// missing is the hint to a call without the argument; "" where it may be left out.
-	missing string
+	// missing is the hint to a call without the argument; empty where it may be left out.
+	missing lang.Text
 	// decides is true where leaving the argument out would be a decision: null is not that.
 	decides bool
 }
@@ -44,7 +44,7 @@ func (a arguments[T]) decode(raw []byte) (T, error) {
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil && len(bytes.TrimSpace(raw)) > 0 {
-		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", strings.TrimSuffix(kind(raw), " with other values")).
+		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", bare(raw)).
 			WithHint("call with an object such as %s", a.example)
 	}
 	names := make([]string, len(a.table))
@@ -73,7 +73,7 @@ func (a arguments[T]) decode(raw []byte) (T, error) {
 		}
 	}
 	for _, known := range a.table {
-		if known.missing != "" && strings.TrimSpace(*known.text(&to)) == "" {
+		if !known.missing.Empty() && strings.TrimSpace(*known.text(&to)) == "" {
 			return to, fault.New(fault.InvalidArgument, "%s is missing", known.name).WithHint("%s", known.missing)
 		}
 	}
@@ -94,7 +94,7 @@ func (a argument[T]) take(to *T, raw json.RawMessage) error {
 
 func textOf(to *string, raw json.RawMessage) error {
 	if json.Unmarshal(raw, to) != nil {
-		return fmt.Errorf("must be a text, not %s", kind(raw))
+		return lang.Errorf("must be a text, not %s", kind(raw))
 	}
 	return nil
 }
@@ -112,24 +112,35 @@ func rawArguments(call mcp.CallToolRequest) []byte {
 }
 
 // kind names a JSON value for a message.
-func kind(raw []byte) string {
+func kind(raw []byte) lang.Text {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
-		return "nothing"
+		return lang.T("nothing")
 	}
 	switch raw[0] {
 	case '"':
-		return "a text"
+		return lang.T("a text")
 	case '{':
-		return "an object with other values"
+		return lang.T("an object with other values")
 	case '[':
-		return "a list with other values"
+		return lang.T("a list with other values")
 	case 't', 'f':
-		return "true or false"
+		return lang.T("true or false")
 	case 'n':
-		return "null"
+		return lang.T("%s", "null")
 	}
-	return "a number"
+	return lang.T("a number")
+}
+
+// bare names a JSON value whose content does not matter.
+func bare(raw []byte) lang.Text {
+	switch raw = bytes.TrimSpace(raw); {
+	case bytes.HasPrefix(raw, []byte("{")):
+		return lang.T("an object")
+	case bytes.HasPrefix(raw, []byte("[")):
+		return lang.T("a list")
+	}
+	return kind(raw)
 }
 
 // checkEncoding refuses bytes that are not UTF-8 and half surrogate pairs, both

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 var (
@@ -52,7 +53,7 @@ var (
 
 // itemArguments are the name of an item and the person's words about it.
 func itemArguments(name, example, words string) arguments[bmadCall] {
-	table := []argument[bmadCall]{cwdArgument, {name: name, text: func(a *bmadCall) *string { return &a.item }, missing: "pass it, such as " + example}}
+	table := []argument[bmadCall]{cwdArgument, {name: name, text: func(a *bmadCall) *string { return &a.item }, missing: lang.T("pass it, such as %s", example)}}
 	if words != "" {
 		table = append(table, argument[bmadCall]{name: words, read: readWords})
 	}
@@ -74,7 +75,7 @@ func readWords(a *bmadCall, raw json.RawMessage) error {
 
 var resourcesArguments = arguments[bmadCall]{example: `{"operation": "agents"}`, table: []argument[bmadCall]{
 	cwdArgument,
-	{name: "operation", text: func(a *bmadCall) *string { return &a.operation }, missing: `pass it, such as {"operation": "agents"}`},
+	{name: "operation", text: func(a *bmadCall) *string { return &a.operation }, missing: lang.T("pass it, such as %s", `{"operation": "agents"}`)},
 	{name: "uri", text: func(a *bmadCall) *string { return &a.uri }},
 	{name: "pattern", text: func(a *bmadCall) *string { return &a.pattern }},
 	{name: "query", text: func(a *bmadCall) *string { return &a.query }},
@@ -95,7 +96,7 @@ func (b bmadTools) reading(args arguments[bmadCall], handle bmadHandler) server.
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		a, err := args.decode(rawArguments(call))
 		if err != nil {
-			return refuse(err), nil
+			return b.callers.refuseCall(ctx, call, err), nil
 		}
 		req := b.callers.request(ctx)
 		req.Cwd = a.cwd
@@ -104,12 +105,12 @@ func (b bmadTools) reading(args arguments[bmadCall], handle bmadHandler) server.
 		}
 		shelf, err := b.offer.shelfOf(req)
 		if err != nil {
-			return refuse(err), nil
+			return b.callers.refuse(ctx, req, err), nil
 		}
-		text, err := handle(shelf, a)
+		text, err := handle(shelf.Speaking(func() lang.Language { return b.callers.engine.Language(ctx, req) }), a)
 		if err != nil {
 			b.offer.log.Info("refused", "tool", call.Params.Name, "error", err)
-			return refuse(err), nil
+			return b.callers.refuse(ctx, req, err), nil
 		}
 		return mcp.NewToolResultText(text), nil
 	}

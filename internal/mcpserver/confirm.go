@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -24,7 +25,7 @@ const ConfirmTool = "bmad-confirm"
 type confirmation struct{ sessionID, cwd, stage, decision, sha256, feedback string }
 
 // confirmMissing is the hint to a call that lacks something.
-const confirmMissing = "pass session_id, stage, decision and the sha256 of draft in the last reply"
+var confirmMissing = lang.T("pass session_id, stage, decision and the sha256 of draft in the last reply")
 
 var confirmArguments = arguments[confirmation]{
 	example: `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`,
@@ -51,7 +52,7 @@ func decodeConfirm(raw []byte) (confirmation, error) {
 func (t tasks) confirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	d, err := decodeConfirm(rawArguments(call))
 	if err != nil {
-		return refuse(err), nil
+		return t.callers.refuseCall(ctx, call, err), nil
 	}
 	req := t.callers.request(ctx)
 	req.SessionID, req.Cwd, req.Stage, req.Feedback, req.Draft = d.sessionID, d.cwd, d.stage, d.feedback, d.sha256
@@ -61,7 +62,7 @@ func (t tasks) confirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.Call
 	}
 	action, session, err := t.engine.GateAction(ctx, req.Address())
 	if err != nil {
-		return refuse(err), nil
+		return t.callers.refuse(ctx, req, err), nil
 	}
 	yes := d.decision == string(workflow.DecisionApprove)
 	req.Action, req.Revision, req.Confirmed = action, &session.Revision, &yes

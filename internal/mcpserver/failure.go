@@ -2,11 +2,13 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
@@ -27,7 +29,7 @@ type Failure struct {
 	NextCall map[string]any `json:"next_call,omitempty"`
 }
 
-// NewFailure describes an error.
+// NewFailure describes an error, in its own language.
 func NewFailure(err error) Failure {
 	f := fault.From(err)
 	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
@@ -41,13 +43,37 @@ func NewFailure(err error) Failure {
 // clip bounds a text that may repeat what the caller sent.
 func clip(s string) string { return visible.Clip(s, 2000) }
 
-// refuse is the result of a call that was refused with an error.
-func refuse(err error) *mcp.CallToolResult {
+// refuse is the result of a call that was refused with an error, in the language of the person
+// behind the request.
+func (c *callers) refuse(ctx context.Context, req engine.Request, err error) *mcp.CallToolResult {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if encErr := enc.Encode(NewFailure(err)); encErr != nil {
+	if encErr := enc.Encode(NewFailure(c.translated(ctx, req, err))); encErr != nil {
 		return mcp.NewToolResultError(err.Error())
 	}
 	return mcp.NewToolResultError(strings.TrimSpace(buf.String()))
+}
+
+// refuseCall is the same for a call whose arguments are not read yet.
+func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err error) *mcp.CallToolResult {
+	req := c.base(ctx)
+	var given map[string]json.RawMessage
+	_ = json.Unmarshal(rawArguments(call), &given) // without arguments it is a call for no session
+	for name, field := range map[string]*string{"session_id": &req.SessionID, "cwd": &req.Cwd, "objective": &req.Objective} {
+		if json.Unmarshal(given[name], field) != nil {
+			*field = "" // the refusal is about this argument, or comes before it
+		}
+	}
+	return c.refuse(ctx, req, err)
+}
+
+// translated puts an error into the language of the person behind a request, unless the engine has
+// done so.
+func (c *callers) translated(ctx context.Context, req engine.Request, err error) error {
+	f := fault.From(err)
+	if f.Code == fault.Internal { // a bug: what caused it must not be called again
+		return f.Translated(c.engine.Projects().Language(""))
+	}
+	return f.Translated(c.engine.Language(context.WithoutCancel(ctx), req))
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 const (
@@ -60,12 +62,13 @@ func (c *callers) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult
 	if state == "" {
 		return nil
 	}
-	text := "May bmad-mcp work in this folder? It keeps its files there.\n" + lines
-	if first := "May bmad-mcp work in " + lines + "? It keeps its files there."; !strings.Contains(lines, "\n") && len([]rune(first)) <= formColumns {
+	l := c.engine.Language(ctx, c.base(ctx)) // the folder itself is not read before it is allowed
+	text := l.Say("May bmad-mcp work in this folder? It keeps its files there.") + "\n" + lines
+	if first := l.Say("May bmad-mcp work in %s? It keeps its files there.", lines); !strings.Contains(lines, "\n") && visible.Columns(first) <= formColumns {
 		text = first
 	}
-	text += "\nYour assistant has named it; your host does not have it open."
-	choices := styleOf(ctx).choose(map[string]any{"type": "string", "title": "Your decision"}, []string{allowFolder, denyFolder}, []string{"Yes, remember", "No"})
+	text += "\n" + l.Say("Your assistant has named it; your host does not have it open.")
+	choices := styleOf(ctx).choose(map[string]any{"type": "string", "title": l.Say("Your decision")}, []string{allowFolder, denyFolder}, []string{l.Say("Yes, remember"), l.Say("No")})
 	c.log.Info("asked about a folder", "folder", real)
 	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, mcp.ElicitationParams{
 		Message:         text,
@@ -108,28 +111,28 @@ func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, 
 	}
 	answer := server.ElicitationResponse(call.Params.InputResponses, formKey)
 	took := c.folderForms.now().Sub(f.asked)
-	refused := func(why string) *mcp.CallToolResult {
-		c.log.Info("a folder was not allowed", "folder", f.cwd, "why", why)
-		return refuse(fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", cwd, why).
+	refused := func(why lang.Text) *mcp.CallToolResult {
+		c.log.Info("a folder was not allowed", "folder", f.cwd, "why", why.String())
+		return c.refuse(ctx, c.base(ctx), fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", cwd, why).
 			WithHint("tell the person; they can add the folder in a terminal: bmad-mcp projects add DIR"))
 	}
 	switch {
 	case took < humanTime:
 		c.folderForms.setSilent(client, true)
-		return refused("no person has seen the form")
+		return refused(lang.T("no person has seen the form"))
 	case answer == nil || took >= f.limit:
-		return refused("the form was not answered in time")
+		return refused(lang.T("the form was not answered in time"))
 	}
 	if answer.Action != mcp.ElicitationResponseActionAccept {
 		c.reach.Deny(f.cwd)
-		return refused("the form was closed or declined")
+		return refused(lang.T("the form was closed or declined"))
 	}
 	content, _ := answer.Content.(map[string]any)
 	switch decision, _ := content["decision"].(string); decision {
 	case allowFolder:
 		counts, err := c.reach.Allow(ctx, f.cwd)
 		if !counts {
-			return refused("it is not an existing folder, or another than the form has shown")
+			return refused(lang.T("it is not an existing folder, or another than the form has shown"))
 		}
 		if err != nil {
 			c.log.Warn("the folder is allowed until the server ends, but not remembered", "folder", f.cwd, "error", err)
@@ -137,7 +140,7 @@ func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, 
 		return nil
 	case denyFolder:
 		c.reach.Deny(f.cwd)
-		return refused("the person does not allow it")
+		return refused(lang.T("the person does not allow it"))
 	}
-	return refused("the form came back without a decision")
+	return refused(lang.T("the form came back without a decision"))
 }

@@ -42,7 +42,7 @@ func (s *Server) Handler(o HTTPOptions) *Handler {
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plainText(w, http.StatusOK, "ok") })
 	h.mux.HandleFunc("GET /readyz", h.ready)
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		plainText(w, http.StatusNotFound, "there is nothing here; MCP is at "+Endpoint)
+		plainText(w, http.StatusNotFound, s.engine.Projects().Language("").Say("there is nothing here; MCP is at %s", Endpoint))
 	})
 	h.mux.Handle(Endpoint, guard.Protect(h.mcp))
 	if o.Metrics {

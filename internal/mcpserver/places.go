@@ -70,7 +70,7 @@ func (c *callers) base(ctx context.Context) engine.Request {
 func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
 	if req.Cwd != "" {
 		if req.Action == workflow.ActionStart && c.onlyHolds(req.Cwd) {
-			return refuse(fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
+			return c.refuse(ctx, *req, fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
 				WithHint("pass the folder of the one that is meant, such as %s; if all of it is one project, make it a repository, or start the server in it without --root", strings.Join(c.engine.Projects().Some(), ", ")))
 		}
 		return nil

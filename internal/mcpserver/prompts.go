@@ -80,7 +80,7 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 			return handle(ctx, base, call.Params.Arguments)
 		}()
 		if err != nil {
-			f := NewFailure(err)
+			f := NewFailure(p.callers.translated(ctx, base, err))
 			p.log.Info("refused", "prompt", call.Params.Name, "error", err)
 			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(f.Error), sentence(f.Hint))
 		}

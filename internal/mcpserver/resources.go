@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
@@ -63,7 +65,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	res, err := r.readSafely(ctx, call.Params.URI)
 	if err != nil {
-		f := NewFailure(err)
+		f := NewFailure(r.callers.translated(ctx, r.about(ctx, call.Params.URI), err))
 		failure := mcpwire.Error{Text: fmt.Sprintf("%s (%s)", f.Error, f.Hint), Data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
 		switch f.Code {
 		case fault.NotFound:
@@ -74,6 +76,17 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 		return nil, failure
 	}
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
+}
+
+// about is a request for the subject of a resource, as far as its address says.
+func (r *resources) about(ctx context.Context, uri string) engine.Request {
+	base := r.callers.base(ctx)
+	if a, err := parseAddress(uri); err == nil {
+		base.SessionID, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
+	} else if ref, err := catalog.ParseRef(uri); err == nil {
+		base.Cwd = cmp.Or(ref.Cwd, base.Cwd)
+	}
+	return base
 }
 
 // readSafely reads the resource at an address; a panic is an error of it.

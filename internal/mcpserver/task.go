@@ -40,7 +40,7 @@ type tasks struct {
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	req, err := decodeTask(rawArguments(call))
 	if err != nil {
-		return refuse(err), nil
+		return t.callers.refuseCall(ctx, call, err), nil
 	}
 	who := t.callers.request(ctx)
 	req.By, req.Client, req.Tell = who.By, who.Client, telling(ctx, call)
@@ -68,7 +68,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		}
 	}
 	if req.Via != "" && t.blind(ctx, req) {
-		return refuse(fault.New(fault.InvalidArgument, "revision is missing").
+		return t.callers.refuse(ctx, req, fault.New(fault.InvalidArgument, "revision is missing").
 			WithHint("pass the revision of the reply that the human has seen, as next_call has it: over this connection nothing else says which draft is meant")), nil
 	}
 	if ask := t.callers.place(ctx, call, &req); ask != nil {
@@ -104,17 +104,13 @@ func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel)
 		return channel.asking
 	case err != nil:
 		t.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
-		return refuse(err)
+		return t.callers.refuse(ctx, req, err)
 	}
 	t.changed()
 	t.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
-	return success(reply)
-}
-
-func success(reply *engine.Reply) *mcp.CallToolResult {
 	data, err := reply.Encode()
 	if err != nil {
-		return refuse(err)
+		return t.callers.refuse(ctx, req, err)
 	}
 	return mcp.NewToolResultText(string(data))
 }

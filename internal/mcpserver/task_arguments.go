@@ -2,12 +2,12 @@ package mcpserver
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -15,7 +15,7 @@ import (
 // because it decides which others are taken.
 var taskArguments = []argument[engine.Request]{
 	{name: "action", text: func(q *engine.Request) *string { return (*string)(&q.Action) },
-		missing: "pass one of: start, submit, answer, confirm, approve, status, resume, reopen, cancel"},
+		missing: lang.T("pass one of: start, submit, answer, confirm, approve, status, resume, reopen, cancel")},
 	{name: "session_id", text: func(q *engine.Request) *string { return &q.SessionID }},
 	{name: "objective", text: func(q *engine.Request) *string { return &q.Objective }},
 	{name: "workflow", text: func(q *engine.Request) *string { return &q.Workflow }},
@@ -26,8 +26,8 @@ var taskArguments = []argument[engine.Request]{
 	{name: "codex_result", read: result(workflow.Codex, func(r *engine.Result) *string { return &r.Text })},
 	{name: "claude_result_path", read: result(workflow.Claude, func(r *engine.Result) *string { return &r.Path })},
 	{name: "codex_result_path", read: result(workflow.Codex, func(r *engine.Result) *string { return &r.Path })},
-	{name: "sprints", read: valueAs("a list of whole numbers such as [1, 2]", func(q *engine.Request) *[]int { return &q.Sprints })},
-	{name: "answers", read: valueAs(`an object of question id and text such as {"q1": "…"}`, func(q *engine.Request) *map[string]string { return &q.Answers })},
+	{name: "sprints", read: valueAs(lang.T("a list of whole numbers such as [1, 2]"), func(q *engine.Request) *[]int { return &q.Sprints })},
+	{name: "answers", read: valueAs(lang.T(`an object of question id and text such as {"q1": "…"}`), func(q *engine.Request) *map[string]string { return &q.Answers })},
 	{name: "confirmed", read: truth(func(q *engine.Request) **bool { return &q.Confirmed }), decides: true},
 	{name: "approved", read: truth(func(q *engine.Request) **bool { return &q.Approved }), decides: true},
 	{name: "feedback", text: func(q *engine.Request) *string { return &q.Feedback }},
@@ -90,7 +90,7 @@ func result(e workflow.Engine, field func(*engine.Result) *string) func(*engine.
 			i = len(q.Results) - 1
 		}
 		if json.Unmarshal(raw, field(&q.Results[i])) != nil {
-			return fmt.Errorf("must be a text, not %s; a JSON document goes in as one text", kind(raw))
+			return lang.Errorf("must be a text, not %s; a JSON document goes in as one text", kind(raw))
 		}
 		return nil
 	}
@@ -100,17 +100,17 @@ func result(e workflow.Engine, field func(*engine.Result) *string) func(*engine.
 func truth(field func(*engine.Request) **bool) func(*engine.Request, json.RawMessage) error {
 	return func(q *engine.Request, raw json.RawMessage) error {
 		if json.Unmarshal(raw, field(q)) != nil || *field(q) == nil {
-			return fmt.Errorf("must be true or false, not %s", kind(raw))
+			return lang.Errorf("must be true or false, not %s", kind(raw))
 		}
 		return nil
 	}
 }
 
 // valueAs reads an argument that has to be as want says.
-func valueAs[V any](want string, field func(*engine.Request) *V) func(*engine.Request, json.RawMessage) error {
+func valueAs[V any](want lang.Text, field func(*engine.Request) *V) func(*engine.Request, json.RawMessage) error {
 	return func(q *engine.Request, raw json.RawMessage) error {
 		if json.Unmarshal(raw, field(q)) != nil {
-			return fmt.Errorf("must be %s, not %s", want, kind(raw))
+			return lang.Errorf("must be %s, not %s", want, kind(raw))
 		}
 		return nil
 	}
@@ -118,7 +118,7 @@ func valueAs[V any](want string, field func(*engine.Request) *V) func(*engine.Re
 
 func readRevision(q *engine.Request, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &q.Revision) != nil {
-		return fmt.Errorf("must be a whole number such as 4, not %.40s", raw)
+		return lang.Errorf("must be a whole number such as 4, not %.40s", raw)
 	}
 	return nil
 }

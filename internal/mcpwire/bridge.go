@@ -20,7 +20,7 @@ const maxRounds = 5
 // requests too, but without a time limit, and would fail the call with a client's error.
 type bridge struct {
 	formLimit func(state string) time.Duration
-	refuse    func(error) *mcp.CallToolResult
+	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
 	closing   context.Context
 }
 
@@ -35,7 +35,7 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			call.Params.InputResponses = b.fulfil(ctx, result)
 			if b.closing.Err() != nil || ctx.Err() != nil {
 				// Nobody has answered, and the arguments of the call must not stand in for that.
-				return b.refuse(fault.New(fault.Conflict, "the connection ends before the person has answered").
+				return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
 					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
 			}
 			result, err = next(ctx, call)
@@ -93,13 +93,13 @@ func Caught(log *slog.Logger, kind, name string, err *error) {
 }
 
 // recovering turns a panic of a tool's handler into a refused action.
-func recovering(log *slog.Logger, refuse func(error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
+func recovering(log *slog.Logger, refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
 	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 			var bug error
 			defer func() {
 				if bug != nil {
-					result, err = refuse(bug), nil
+					result, err = refuse(ctx, req, bug), nil
 				}
 			}()
 			defer Caught(log, "tool", req.Params.Name, &bug)

@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 const (
@@ -117,7 +116,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			defer leave()
 		case id != "" || r.Method != http.MethodPost:
 			// For a GET, the library would open a session of that id.
-			h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
+			h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
 			return
 		}
 	}
@@ -147,7 +146,7 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, session string) {
 func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, session string) (done func(), ok bool) {
 	if done, ok = h.limiter.Stream(httpguard.VisitorOf(r).Address, session); !ok {
 		w.Header().Set("Retry-After", "30")
-		h.refuse(w, r, http.StatusServiceUnavailable, "too many streams are open; close some, or try again later")
+		h.refuse(w, r, http.StatusServiceUnavailable, lang.T("too many streams are open; close some, or try again later"))
 	}
 	return done, ok
 }
@@ -221,10 +220,10 @@ func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m in
 	}
 	switch {
 	case len(body) > most && m.Method != string(mcp.MethodToolsCall):
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message of this kind has at most %d bytes", most))
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, lang.T("a message of this kind has at most %d bytes", most))
 	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
 		// The library refuses a message that is modern by only one of header and body.
-		h.refuse(w, r, http.StatusNotFound, "no such session; begin with initialize")
+		h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
 	case m.Method == "" && h.asks.answered(id, m.ID, m.Result):
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:
@@ -260,12 +259,12 @@ func (nobody) Write(p []byte) (int, error) { return len(p), nil }
 func (nobody) WriteHeader(int) {}
 
 // refuse answers a request that is not accepted as JSON-RPC clients expect.
-func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	h.log.Warn("refused", "peer", httpguard.VisitorOf(r).Address, "method", r.Method, "status", status, "why", why)
+func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, status int, why lang.Text) {
+	h.log.Warn("refused", "peer", httpguard.VisitorOf(r).Address, "method", r.Method, "status", status, "why", why.String())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(mcp.JSONRPCError{ // a client that has gone needs no answer
-		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(nil), Error: mcp.JSONRPCErrorDetails{Code: mcp.INVALID_REQUEST, Message: why},
+		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(nil), Error: mcp.JSONRPCErrorDetails{Code: mcp.INVALID_REQUEST, Message: why.In(h.wire.spoken)},
 	})
 }
 
@@ -275,17 +274,17 @@ func (h *HTTP) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Retry-After", "5")
-	h.refuse(w, r, http.StatusServiceUnavailable, "the server is shutting down")
+	h.refuse(w, r, http.StatusServiceUnavailable, lang.T("the server is shutting down"))
 	return true
 }
 
 // body reads the body of a request, or refuses it. done is called when it is not needed any more.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
 	limit := h.maxBody
-	tooLarge := "the request has more than " + strconv.FormatInt(limit, 10) + " bytes; hand long documents in as files of the project, by their paths"
+	tooLarge := lang.T("the request has more than %d bytes; hand long documents in as files of the project, by their paths", limit)
 	if r.Header.Get(server.HeaderKeySessionID) == "" && !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && limit > maxMessage {
 		// All it can be is the beginning of a session.
-		limit, tooLarge = maxMessage, fmt.Sprintf("a message of this kind has at most %d bytes", maxMessage)
+		limit, tooLarge = maxMessage, lang.T("a message of this kind has at most %d bytes", maxMessage)
 	}
 	if r.ContentLength > limit {
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
@@ -305,9 +304,9 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done f
 	case errors.Is(err, httpguard.ErrBusy):
 		w.Header().Set("Retry-After", "5")
 		w.Header().Set("Connection", "close") // the rest of it is not read
-		h.refuse(w, r, http.StatusServiceUnavailable, err.Error())
+		h.refuse(w, r, http.StatusServiceUnavailable, lang.Of(err))
 	default:
-		h.refuse(w, r, http.StatusBadRequest, fmt.Sprintf("the request did not come in whole: %v", err))
+		h.refuse(w, r, http.StatusBadRequest, lang.T("the request did not come in whole: %v", err))
 	}
 	return nil, done, false
 }

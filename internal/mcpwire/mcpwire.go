@@ -17,6 +17,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Options configure a Wire.
@@ -24,14 +26,17 @@ type Options struct {
 	// FormLimit returns how long the person may take for the form with a state.
 	FormLimit func(state string) time.Duration
 	// Refuse turns an error into the result of a tool call.
-	Refuse func(error) *mcp.CallToolResult
-	Log    *slog.Logger
+	Refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
+	// Language is that of refusals over HTTP.
+	Language lang.Language
+	Log      *slog.Logger
 }
 
 // Wire is a server of the library, and its ways to clients.
 type Wire struct {
 	*server.MCPServer
-	log *slog.Logger
+	spoken lang.Language
+	log    *slog.Logger
 	// closing ends when the server begins to close: waiting for a person then goes on without
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
@@ -40,7 +45,7 @@ type Wire struct {
 
 // New makes a server of the library with the given hooks and options, and its wire.
 func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
-	w := &Wire{log: o.Log}
+	w := &Wire{spoken: o.Language, log: o.Log}
 	w.closing, w.end = context.WithCancel(context.Background())
 	hooks.AddOnError(noteFailure)
 	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{

@@ -19,8 +19,10 @@ import (
 func testWire() *Wire {
 	return New("test", "1", Options{
 		FormLimit: func(string) time.Duration { return time.Minute },
-		Refuse:    func(err error) *mcp.CallToolResult { return mcp.NewToolResultError(err.Error()) },
-		Log:       slog.New(slog.DiscardHandler),
+		Refuse: func(_ context.Context, _ mcp.CallToolRequest, err error) *mcp.CallToolResult {
+			return mcp.NewToolResultError(err.Error())
+		},
+		Log: slog.New(slog.DiscardHandler),
 	}, &server.Hooks{}, server.WithLogging(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
@@ -34,17 +35,27 @@ func (f *Finder) path(a Address) (string, error) {
 			return place, nil
 		}
 	}
-	hint := "pass cwd: the absolute path of the project folder"
+	unclear := fault.New(fault.InvalidArgument, "it is not clear which project this is for").
+		WithHint("pass cwd: the absolute path of the project folder")
 	switch {
 	case f.reach != nil:
-		hint += "; the home folder and what holds it are never one"
+		unclear.AddHint("; the home folder and what holds it are never one")
 	case len(f.within) > 0:
-		hint += ", in " + strings.Join(f.within, " or ")
+		unclear.AddHint(", in %s", either(f.within))
 		if projects := f.Some(); len(projects) > 0 {
-			hint += "; projects there: " + strings.Join(projects, ", ")
+			unclear.AddHint("; projects there: %s", strings.Join(projects, ", "))
 		}
 	}
-	return "", fault.New(fault.InvalidArgument, "it is not clear which project this is for").WithHint("%s", hint)
+	return "", unclear
+}
+
+// either names folders of which one is meant.
+func either(folders []string) lang.Text {
+	out := lang.T("%s", folders[0])
+	for _, folder := range folders[1:] {
+		out = lang.T("%s or %s", out, folder)
+	}
+	return out
 }
 
 // Where returns the project folder that a call is for, even if its settings are invalid.

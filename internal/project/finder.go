@@ -140,11 +140,11 @@ func (f *Finder) mayName(key, name string) error {
 	}
 	_, _, inRoot := f.servedAs(name)
 	if errors.Is(err, reach.ErrOutside) || f.reach == nil && !inRoot {
-		hint := "keep it in the project, or in one of: " + strings.Join(f.within, ", ")
+		refused := fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", key)
 		if f.reach != nil {
-			hint = "keep it in the project, or have the person name it in their own settings"
+			return refused.WithHint("keep it in the project, or have the person name it in their own settings")
 		}
-		return fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", key).WithHint("%s", hint)
+		return refused.WithHint("keep it in the project, or in one of: %s", strings.Join(f.within, ", "))
 	}
 	return fault.New(fault.InvalidArgument, "%s: %s %q is not an existing folder", config.ProjectFile, key, name).WithHint("correct it; nothing was changed")
 }

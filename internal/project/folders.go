@@ -132,7 +132,7 @@ func (f *folders) open(cwd string) (*durable.Dir, error) {
 // outOfReach is the error for a folder that the caller may not use.
 func outOfReach(refused *reach.Refusal) error {
 	f := fault.New(fault.NotAllowed, "%w", refused)
-	if refused.Why != "" {
+	if !refused.Why.Empty() {
 		return f.WithHint("pass the folder of a project; this one cannot be allowed")
 	}
 	dir := "DIR"

@@ -9,14 +9,14 @@ package reach
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Place is a folder that may be used, with everything below it.
@@ -70,22 +70,25 @@ type Spot struct {
 func (s Spot) Real() string { return filepath.Join(s.Root, s.Rel) }
 
 // ErrOutside matches every Refusal.
-var ErrOutside = errors.New("the folder is out of reach")
+var ErrOutside = lang.Errorf("the folder is out of reach")
 
 // Refusal is the error for a folder out of reach. Its text depends neither on whether the
 // folder exists nor on where links lead.
 type Refusal struct {
 	Folder string
-	// Why is the rule that excludes the path; "" where the person may allow it.
-	Why string
+	// Why is the rule that excludes the path; empty where the person may allow it.
+	Why lang.Text
 }
 
 // Error implements error.
-func (r *Refusal) Error() string {
-	if r.Why != "" {
-		return fmt.Sprintf("bmad-mcp does not work in %q: %s", r.Folder, r.Why)
+func (r *Refusal) Error() string { return r.In(lang.English) }
+
+// In is Error in a language.
+func (r *Refusal) In(l lang.Language) string {
+	if !r.Why.Empty() {
+		return l.Say("bmad-mcp does not work in %q: %s", r.Folder, r.Why)
 	}
-	return fmt.Sprintf("%q is not a folder that bmad-mcp may work in", r.Folder)
+	return l.Say("%q is not a folder that bmad-mcp may work in", r.Folder)
 }
 
 // Is implements the interface of errors.Is.
@@ -107,7 +110,7 @@ func (r *Reach) places(list []Place) []place {
 		}
 		p.Folder = filepath.Clean(p.Folder)
 		real := r.o.Rules.Real(p.Folder)
-		if p.Real && real != p.Folder || r.o.Rules.Judge(real, p.By) != "" {
+		if p.Real && real != p.Folder || !r.o.Rules.Judge(real, p.By).Empty() {
 			continue
 		}
 		out = append(out, place{real, p.By})
@@ -143,7 +146,7 @@ func (r *Reach) Find(folder string) (Spot, error) {
 	// The refusal must not reveal more than the path as it was named.
 	refused := &Refusal{Folder: folder, Why: r.o.Rules.never(folder)}
 	real := r.o.Rules.Real(folder)
-	if refused.Why != "" || r.o.Rules.never(real) != "" {
+	if !refused.Why.Empty() || !r.o.Rules.never(real).Empty() {
 		return Spot{}, refused
 	}
 	open, allowed := r.here()
@@ -186,7 +189,7 @@ func (r *Reach) Askable(folder string) (real string, ok bool) {
 	}
 	folder = filepath.Clean(folder)
 	real = r.o.Rules.Real(folder)
-	if r.o.Rules.Judge(folder, Asked) != "" || r.o.Rules.Judge(real, Asked) != "" || !Plain(real) {
+	if !r.o.Rules.Judge(folder, Asked).Empty() || !r.o.Rules.Judge(real, Asked).Empty() || !Plain(real) {
 		return "", false
 	}
 	r.mu.Lock()

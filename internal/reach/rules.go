@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Way is how a folder came to be usable.
@@ -80,10 +82,10 @@ var variables = map[string]string{
 // systems are folders of the system that are never a project, guarded those that count only
 // where the person works in them.
 var (
-	systems = map[string]string{"/proc": "it is the system's view of its processes", "/sys": "it is the system's view of its devices"}
-	guarded = map[string]string{
-		"/dev": "it holds devices", "/etc": "it holds the settings of the system", "/private/etc": "it holds the settings of the system",
-		"/run/user": "it holds what programs keep while they run", "/run/secrets": "it holds secrets", "/boot": "it holds the system",
+	systems = map[string]lang.Text{"/proc": lang.T("it is the system's view of its processes"), "/sys": lang.T("it is the system's view of its devices")}
+	guarded = map[string]lang.Text{
+		"/dev": lang.T("it holds devices"), "/etc": lang.T("it holds the settings of the system"), "/private/etc": lang.T("it holds the settings of the system"),
+		"/run/user": lang.T("it holds what programs keep while they run"), "/run/secrets": lang.T("it holds secrets"), "/boot": lang.T("it holds the system"),
 	}
 )
 
@@ -156,66 +158,69 @@ func both(path string) []string {
 	return []string{path}
 }
 
-// Judge returns why a folder that came by a way may not be used; "" if it may. The path is
+// Judge returns why a folder that came by a way may not be used; empty if it may. The path is
 // absolute and clean; Real removes its links.
-func (r Rules) Judge(folder string, by Way) string {
-	if why := r.never(folder); why != "" {
+func (r Rules) Judge(folder string, by Way) lang.Text {
+	if why := r.never(folder); !why.Empty() {
 		return why
 	}
 	if by == Asked && r.hidden(folder) {
-		return "it lies in a hidden folder of the home folder, where programs keep their settings"
+		return lang.T("it lies in a hidden folder of the home folder, where programs keep their settings")
 	}
 	if by == Asked || by == Listed {
 		return systemFolder(folder, guarded)
 	}
-	return ""
+	return lang.Text{}
 }
 
 // never returns why a folder may not be used, whichever way it came.
-func (r Rules) never(folder string) string {
+func (r Rules) never(folder string) lang.Text {
 	if filepath.Dir(folder) == folder {
-		return "it is the root of the disk"
+		return lang.T("it is the root of the disk")
 	}
 	at := keyOf(folder)
 	for _, home := range r.homeKeys {
 		if at == home {
-			return "it is the home folder itself"
+			return lang.T("it is the home folder itself")
 		}
 		if home.below(at) {
-			return "it holds the home folder"
+			return lang.T("it holds the home folder")
 		}
 	}
 	for part := range strings.SplitSeq(string(at), "/") {
 		if why := keptAnywhere[part]; why != "" {
-			return why + " are kept there"
+			return lang.T("%s are kept there", phrase(why))
 		}
 	}
 	for _, k := range r.kept {
 		switch {
 		case at == k.key, !k.itself && at.below(k.key):
-			return "it is where this is kept: " + k.why
+			return lang.T("it is where this is kept: %s", phrase(k.why))
 		case !k.itself && !k.own && k.key.below(at):
-			return "it holds a folder where this is kept: " + k.why
+			return lang.T("it holds a folder where this is kept: %s", phrase(k.why))
 		}
 	}
 	return systemFolder(folder, systems)
 }
 
-func systemFolder(folder string, of map[string]string) string {
+// phrase is the text of a line of kept.txt.
+func phrase(why string) lang.Text { return lang.T(why) }
+
+func systemFolder(folder string, of map[string]lang.Text) lang.Text {
 	at := keyOf(folder)
 	if runtime.GOOS == "windows" {
 		windows := os.Getenv("SystemRoot")
 		if k := keyOf(windows); windows != "" && (at == k || at.below(k)) {
-			return "it holds the system"
+			return lang.T("it holds the system")
 		}
-		return ""
+		return lang.Text{}
 	}
 	for name, why := range of {
 		if k := keyOf(name); at == k || at.below(k) {
 			return why
 		}
 	}
-	return ""
+	return lang.Text{}
 }
 
 // documents are folders below the hidden ones in which people keep their own files.

@@ -116,9 +116,9 @@ func TestJudge(t *testing.T) {
 			by     reach.Way
 		}{{"o", reach.Opened}, {"k", reach.Known}, {"l", reach.Listed}, {"a", reach.Asked}} {
 			why := rules.Judge(path, way.by)
-			if why == "" {
+			if why.Empty() {
 				got += way.letter
-			} else if !strings.HasPrefix(why, "it ") && !strings.HasSuffix(why, " are kept there") {
+			} else if !strings.HasPrefix(why.String(), "it ") && !strings.HasSuffix(why.String(), " are kept there") {
 				t.Errorf("%s: %q does not go on a sentence", path, why)
 			}
 		}
@@ -137,7 +137,7 @@ func TestHomesOfTheAccount(t *testing.T) {
 	rules := reach.NewRules(nil, nil)
 	for _, home := range append(reach.Homes(true1), made) {
 		for _, below := range []string{".", ".ssh", filepath.Join(".config", "gh")} {
-			if rules.Judge(filepath.Join(home, below), reach.Opened) == "" {
+			if rules.Judge(filepath.Join(home, below), reach.Opened).Empty() {
 				t.Errorf("%s may be used", filepath.Join(home, below))
 			}
 		}

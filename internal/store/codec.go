@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -74,20 +75,20 @@ func formatOf(data []byte, s *workflow.Session, err error) int {
 	return format.Version
 }
 
-const fixFile = "fix the file in an editor; it was left as it is, and the other sessions are not affected"
+var fixFile = lang.T("fix the file in an editor; it was left as it is, and the other sessions are not affected")
 
 // unreadable is the error for a file that is not JSON, or not a session.
 func unreadable(data []byte, path string, err error) error {
 	offset, problem := faultIn(data, err)
 	if len(bytes.TrimSpace(data)) == 0 {
-		problem = "it is empty"
+		problem = lang.T("it is empty")
 	}
 	line, column := position(data, offset)
-	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, problem).WithHint(fixFile)
+	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, problem).WithHint("%s", fixFile)
 }
 
 // invalid is the error for a file with a value that no session has under that key.
 func invalid(data []byte, path, key, value string) error {
 	line, column := position(data, offsetOf(data, key))
-	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint(fixFile)
+	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint("%s", fixFile)
 }

@@ -12,32 +12,34 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // faultIn returns where a text is not a session, and why. A mistake in the JSON counts
 // before a value of the wrong type, wherever it is.
-func faultIn(data []byte, err error) (offset int64, problem string) {
+func faultIn(data []byte, err error) (offset int64, problem lang.Text) {
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
-		return syntax.Offset - 1, syntax.Error()
+		return syntax.Offset - 1, lang.Of(syntax)
 	}
 	var misfit *jsonv2.SemanticError
 	if !errors.As(err, &misfit) {
-		return 0, err.Error()
+		return 0, lang.Of(err)
 	}
 	found := kindName[misfit.JSONKind]
 	var moment *time.ParseError
 	switch {
 	case errors.As(err, &moment):
-		found = strconv.Quote(moment.Value)
+		found = lang.T("%q", moment.Value)
 	case misfit.JSONKind == '0' && misfit.JSONValue != nil: // such as 1.5 for a whole number
-		found = string(misfit.JSONValue)
+		found = lang.T("%s", misfit.JSONValue)
 	}
-	return misfit.ByteOffset, fmt.Sprintf("%s holds %s, want %s", keyPath(misfit.JSONPointer), found, wanted(misfit.GoType))
+	return misfit.ByteOffset, lang.T("%s holds %s, want %s", keyPath(misfit.JSONPointer), found, wanted(misfit.GoType))
 }
 
 // keyPath names a value for people: "stages.po.status", "history[1].at".
-func keyPath(pointer jsontext.Pointer) string {
+func keyPath(pointer jsontext.Pointer) lang.Text {
 	var b strings.Builder
 	for token := range pointer.Tokens() {
 		_, err := strconv.Atoi(token)
@@ -51,34 +53,35 @@ func keyPath(pointer jsontext.Pointer) string {
 		}
 	}
 	if b.Len() == 0 {
-		return "the file"
+		return lang.T("the file")
 	}
-	return strconv.Quote(b.String())
+	return lang.T("%q", b.String())
 }
 
 // kindName names the kinds of JSON values, for people.
-var kindName = map[jsontext.Kind]string{
-	'n': "null", 't': "true", 'f': "false", '"': "a text", '0': "a number", '{': "an object", '[': "a list",
+var kindName = map[jsontext.Kind]lang.Text{
+	'n': lang.T("%s", "null"), 't': lang.T("%s", "true"), 'f': lang.T("%s", "false"),
+	'"': lang.T("a text"), '0': lang.T("a number"), '{': lang.T("an object"), '[': lang.T("a list"),
 }
 
 // wanted names what a type takes, for people.
-func wanted(t reflect.Type) string {
+func wanted(t reflect.Type) lang.Text {
 	if t == reflect.TypeFor[time.Time]() {
-		return `a time such as "2026-01-02T15:04:05Z"`
+		return lang.T(`a time such as "2026-01-02T15:04:05Z"`)
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return "a text"
+		return lang.T("a text")
 	case reflect.Bool:
-		return "true or false"
+		return lang.T("true or false")
 	case reflect.Int, reflect.Int64:
-		return "a whole number"
+		return lang.T("a whole number")
 	case reflect.Float64:
-		return "a number"
+		return lang.T("a number")
 	case reflect.Slice:
-		return "a list"
+		return lang.T("a list")
 	}
-	return "an object"
+	return lang.T("an object")
 }
 
 // offsetOf returns where the value of a key of the outermost object begins; 0 without such a key.

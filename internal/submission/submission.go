@@ -8,10 +8,10 @@ package submission
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
@@ -52,9 +52,9 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 		}
 	}
 	if s.Stage.Gate == workflow.GateVerdict && sub.Assessment.Verdict == "" {
-		problem := "the submission states no verdict"
+		problem := lang.T("the submission states no verdict")
 		if stated := sub.Assessment.StatedVerdict; stated != "" {
-			problem = fmt.Sprintf("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
+			problem = lang.T("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
 		}
 		return nil, fault.New(fault.InvalidArgument, "%s", problem).
 			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)

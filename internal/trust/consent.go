@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-var allowances = list[Allowance]{"allowed.json", "allowed", "nothing is allowed", "allow again what you want"}
+var allowances = list[Allowance]{"allowed.json", "allowed", lang.T("nothing is allowed"), lang.T("allow again what you want")}
 
 // Allowed reports whether a person has allowed it. A list that cannot be read allows
 // nothing; Allowances returns the error.

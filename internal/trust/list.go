@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // list is a file of the folder that holds one list under a key.
 type list[T comparable] struct {
 	file, key string
 	// effect is the consequence of a file that cannot be read, remedy how to start over.
-	effect, remedy string
+	effect, remedy lang.Text
 }
 
 // get returns the list; it is empty where there is no file.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-var places = list[Place]{"folders.json", "folders", "none of its folders counts", "add the folders again"}
+var places = list[Place]{"folders.json", "folders", lang.T("none of its folders counts"), lang.T("add the folders again")}
 
 // By which act a place was allowed.
 const (

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // The added repositories are kept here because of their addresses, which may contain
 // credentials: the folder is readable by its owner alone.
-var sources = list[Source]{"sources.json", "sources", "no repository is used", "add the repositories again"}
+var sources = list[Source]{"sources.json", "sources", lang.T("no repository is used"), lang.T("add the repositories again")}
 
 // Source is a git repository that the person has added.
 type Source struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Scheme is the scheme of file addresses.
@@ -78,38 +79,38 @@ func (r Ref) String() string {
 }
 
 // parseQuery reads the query of an address; why names the mistake in it.
-func parseQuery(query string) (r Ref, why string) {
+func parseQuery(query string) (r Ref, why lang.Text) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return r, "what follows the ? cannot be read"
+		return r, lang.T("what follows the ? cannot be read")
 	}
 	switch values.Get("view") {
 	case "":
 	case "resolved":
 		r.Resolved = true
 	default:
-		return r, "the only other view is resolved"
+		return r, lang.T("the only other view is resolved")
 	}
 	if text := values.Get("offset"); text != "" {
 		if r.Offset, err = strconv.Atoi(text); err != nil || r.Offset < 0 {
-			return r, "the offset is a number of bytes"
+			return r, lang.T("the offset is a number of bytes")
 		}
 	}
 	r.Cwd = values.Get("cwd")
-	return r, ""
+	return r, lang.Text{}
 }
 
 // ParseRef reads an address. The scheme may be left out, and {project-root} may stand
 // before the path: texts of the method name their files so.
 func ParseRef(text string) (Ref, error) {
-	bad := func(why string) (Ref, error) {
+	bad := func(why lang.Text) (Ref, error) {
 		return Ref{}, fault.New(fault.InvalidArgument, "%q is not the address of a file: %s", format.Cut(text, 200), why).
 			WithHint("give it as lists and replies do, such as %s://_bmad/bmm/config.yaml", Scheme)
 	}
 	rest := strings.TrimSpace(text)
 	if scheme, after, ok := strings.Cut(rest, "://"); ok {
 		if !strings.EqualFold(scheme, Scheme) {
-			return bad("only " + Scheme + ":// is read")
+			return bad(lang.T("only %s:// is read", Scheme))
 		}
 		rest = after
 	} else {
@@ -118,37 +119,37 @@ func ParseRef(text string) (Ref, error) {
 		}
 	}
 	if len(rest) > maxAddress {
-		return bad("it is too long")
+		return bad(lang.T("it is too long"))
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	r, why := parseQuery(query)
-	if why != "" {
+	if !why.Empty() {
 		return bad(why)
 	}
 	plain, err := url.PathUnescape(rest)
 	switch {
 	case err != nil:
-		return bad("a % in it is not followed by two hexadecimal digits")
+		return bad(lang.T("a %% in it is not followed by two hexadecimal digits"))
 	case strings.HasPrefix(plain, "/"):
-		return bad("it is an absolute path")
+		return bad(lang.T("it is an absolute path"))
 	case strings.ContainsAny(plain, "\x00\\\n\r"):
-		return bad("it has characters that no path has")
+		return bad(lang.T("it has characters that no path has"))
 	}
 	if name, after, ok := strings.Cut(rest, "/"); ok && strings.HasPrefix(name, "~") {
 		// An escaped ~ belongs to a file's name; this one names a source.
 		if r.Source, err = url.PathUnescape(name[1:]); err != nil || r.Source == "" {
-			return bad("the name of its source cannot be read")
+			return bad(lang.T("the name of its source cannot be read"))
 		}
 		if plain, err = url.PathUnescape(after); err != nil {
-			return bad("its path cannot be read")
+			return bad(lang.T("its path cannot be read"))
 		}
 	}
 	plain = strings.TrimSuffix(plain, "/")
 	if plain == "" || plain == "." {
-		return bad("it names no file")
+		return bad(lang.T("it names no file"))
 	}
 	if !fs.ValidPath(plain) || path.Clean(plain) != plain {
-		return bad("it leads out of the folders that are served, or is not a plain path")
+		return bad(lang.T("it leads out of the folders that are served, or is not a plain path"))
 	}
 	r.Path = plain
 	return r, nil

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // index builds the names by which items are found.
@@ -50,7 +50,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		return Item{}, NoInstallation()
 	}
 	if strings.TrimSpace(name) == "" {
-		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind).WithHint("name one: %s", c.some(kind))
+		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind.Text()).WithHint("name one: %s", c.some(kind))
 	}
 	if ref, ok := c.RefTo(name); ok || strings.Contains(name, "://") {
 		if i := c.at(kind, name, ref, ok); i != nil {
@@ -87,7 +87,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	for i, item := range found {
 		full[i] = item.Full()
 	}
-	return Item{}, fault.New(fault.Conflict, "there are %d %ss %q", len(found), kind, format.OneLine(name)).
+	return Item{}, fault.New(fault.Conflict, "there are %d %s %q", len(found), kind.plural(), format.OneLine(name)).
 		WithHint("name its module: %s", strings.Join(full, ", "))
 }
 
@@ -175,7 +175,7 @@ func (c *Catalog) best(kind Kind, name, module string) []*Item {
 }
 
 func (c *Catalog) unknown(kind Kind, name string) error {
-	err := fault.New(fault.NotFound, "there is no %s %q", kind, shorten(name))
+	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
 	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
 		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {
 			return err.WithHint("did you mean %s?", elsewhere[0].Full())
@@ -188,24 +188,24 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 	}
 	for _, other := range []Kind{Agent, Workflow, Task} {
 		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
-			hint := fmt.Sprintf("there is one among the %ss: %s", other, found[0].Full())
+			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
 			if near != "" {
-				hint += "; or did you mean " + near + "?"
+				err.AddHint("; or did you mean %s?", near)
 			}
-			return err.WithHint("%s", hint)
+			return err
 		}
 	}
 	if near != "" {
 		return err.WithHint("did you mean %s?", near)
 	}
 	if alike != "" {
-		return err.WithHint("the %ss are: %s; the %ss: %s", kind, c.some(kind), alike, c.some(alike))
+		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.some(kind), alike.plural(), c.some(alike))
 	}
 	return err.WithHint("there are: %s", c.some(kind))
 }
 
 // some lists the names of a few items of a kind.
-func (c *Catalog) some(kind Kind) string {
+func (c *Catalog) some(kind Kind) lang.Text {
 	const few = 12
 	var names []string
 	for _, i := range c.items {
@@ -215,11 +215,11 @@ func (c *Catalog) some(kind Kind) string {
 	}
 	switch {
 	case len(names) == 0:
-		return "none"
+		return lang.T("none")
 	case len(names) > few:
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+		return lang.T("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 	}
-	return strings.Join(names, ", ")
+	return lang.T("%s", strings.Join(names, ", "))
 }
 
 // near returns the names of items that are similar to a name, the most similar first.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Kind is the kind of an item.
@@ -17,6 +18,30 @@ const (
 	Workflow Kind = "workflow"
 	Task     Kind = "task"
 )
+
+// Text names the kind in a sentence.
+func (k Kind) Text() lang.Text {
+	switch k {
+	case Agent:
+		return lang.T("agent")
+	case Workflow:
+		return lang.T("workflow")
+	default:
+		return lang.T("task")
+	}
+}
+
+// plural names several items of the kind in a sentence.
+func (k Kind) plural() lang.Text {
+	switch k {
+	case Agent:
+		return lang.T("agents")
+	case Workflow:
+		return lang.T("workflows")
+	default:
+		return lang.T("tasks")
+	}
+}
 
 // Project is the name of the source that is the caller's project. Addresses of its files do not
 // name the source.

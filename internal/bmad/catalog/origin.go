@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Origin is a scanned source: its files, and the installations and items in them.
@@ -34,7 +35,8 @@ func (f *Origin) script(name string) (string, bool) {
 
 // missing is a skill that a source lacks; another may have it.
 type missing struct {
-	id, file, problem string
+	id, file string
+	problem  lang.Text
 }
 
 // renamed is the present name of a skill that was renamed.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // fileReader reads the files of a source that lie in its trees, and remembers which it has
@@ -23,7 +23,7 @@ type fileReader struct {
 	// stamps identify the version of each file and folder, by path.
 	stamps map[string]stamp
 	// reported are the problems that are known.
-	reported map[Problem]bool
+	reported map[[2]string]bool
 }
 
 // note records the present state of a path, so that a change is noticed; a missing path is
@@ -242,17 +242,17 @@ func (f *fileReader) Has(name string) bool {
 }
 
 func (f *fileReader) problem(name, format string, args ...any) {
-	p := Problem{Source: f.Name, Path: name, Text: fmt.Sprintf(format, args...)}
-	if f.reported[p] || len(f.problems) > maxProblems {
+	p := NewProblem(f.Name, name, lang.T(format, args...))
+	if f.reported[[2]string{p.Path, p.Text}] || len(f.problems) > maxProblems {
 		return
 	}
 	if len(f.problems) == maxProblems {
-		p = Problem{Source: f.Name, Path: ".", Text: fmt.Sprintf("there are more than %d problems; the others are not named", maxProblems)}
+		p = NewProblem(f.Name, ".", lang.T("there are more than %d problems; the others are not named", maxProblems))
 	}
 	if f.reported == nil {
-		f.reported = map[Problem]bool{}
+		f.reported = map[[2]string]bool{}
 	}
-	f.reported[p] = true
+	f.reported[[2]string{p.Path, p.Text}] = true
 	f.problems = append(f.problems, p)
 }
 

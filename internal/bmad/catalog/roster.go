@@ -2,13 +2,13 @@ package catalog
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // finish does the steps that need the whole source: it settles the rows of manifests without a
@@ -21,7 +21,7 @@ func (s *scan) finish() {
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.ids)) {
 			if s.Skills[id] == nil && in.Layout == LayoutV6 && !s.hasAgentFile(id) {
-				s.missing = append(s.missing, missing{id, in.manifestOf("skill-manifest.csv"), fmt.Sprintf("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
+				s.missing = append(s.missing, missing{id, in.manifestOf("skill-manifest.csv"), lang.T("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
 			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.agents)) {
@@ -34,7 +34,7 @@ func (s *scan) finish() {
 					Description: a.Description, Installation: in,
 				})
 			default:
-				s.missing = append(s.missing, missing{id, a.file, fmt.Sprintf("the agent %q is described and has no skill", id)})
+				s.missing = append(s.missing, missing{id, a.file, lang.T("the agent %q is described and has no skill", id)})
 			}
 		}
 		for old, now := range in.old {
@@ -86,7 +86,7 @@ func (s *scan) settleRow(in *Installation, r staleRow) {
 			return
 		}
 	}
-	s.problem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind, r.row["name"], r.row["path"])
+	s.problem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind.Text(), r.row["name"], r.row["path"])
 }
 
 // CentralFiles are the layers of the configuration since 6.4, the later over the earlier.

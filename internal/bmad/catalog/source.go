@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 const (
@@ -114,9 +114,22 @@ type Problem struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
 	Text   string `json:"problem"`
+
+	text lang.Text
 }
 
-var errTooLarge = errors.New("it is too large")
+// NewProblem names what was left out.
+func NewProblem(source, path string, text lang.Text) Problem {
+	return Problem{Source: source, Path: path, Text: text.String(), text: text}
+}
+
+// Said returns the problem in a language.
+func (p Problem) Said(l lang.Language) Problem {
+	p.Text = p.text.In(l)
+	return p
+}
+
+var errTooLarge = lang.Errorf("it is too large")
 
 // readLimited returns at most limit bytes of a file, and errTooLarge where there are more.
 func readLimited(fsys fs.FS, name string, limit int64) ([]byte, error) {

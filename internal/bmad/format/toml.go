@@ -2,12 +2,13 @@ package format
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"path"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // MaxDepth bounds how deep tables are nested, and with it the stack that walking them takes.
@@ -24,20 +25,20 @@ const (
 // ParseTOML reads a TOML text with at most a number of keys.
 func ParseTOML(text string, most int) (map[string]any, error) {
 	if n := strings.Count(text, "=") + strings.Count(text, "\n["); n > most {
-		return map[string]any{}, fmt.Errorf("it has about %d keys and tables; at most %d are read", n, most)
+		return map[string]any{}, lang.Errorf("it has about %d keys and tables; at most %d are read", n, most)
 	}
 	out := map[string]any{}
 	err := toml.Unmarshal([]byte(text), &out)
 	var at *toml.DecodeError
 	if errors.As(err, &at) {
 		line, column := at.Position()
-		return map[string]any{}, fmt.Errorf("line %d, column %d: %w", line, column, err)
+		return map[string]any{}, lang.Errorf("line %d, column %d: %w", line, column, err)
 	}
 	if err != nil {
 		return map[string]any{}, err
 	}
 	if deeper(out, MaxDepth) {
-		return map[string]any{}, fmt.Errorf("its tables are nested more than %d deep", MaxDepth)
+		return map[string]any{}, lang.Errorf("its tables are nested more than %d deep", MaxDepth)
 	}
 	return out, nil
 }
@@ -97,7 +98,7 @@ func mergeTables(base, over map[string]any) (map[string]any, error) {
 		}
 		merged, err := mergeValues(before, value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
+			return nil, lang.Errorf("%s: %w", key, err)
 		}
 		out[key] = merged
 	}
@@ -164,7 +165,7 @@ func identity(items []any) (string, error) {
 		}
 		for _, item := range items {
 			if v, ok := item.(map[string]any)[key].(string); !ok || v == "" {
-				return "", fmt.Errorf("the key %q of each of its tables has to be text that is not empty", key)
+				return "", lang.Errorf("the key %q of each of its tables has to be text that is not empty", key)
 			}
 		}
 		return key, nil

@@ -1,12 +1,13 @@
 package format
 
 import (
-	"cmp"
 	"errors"
 	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Scalars reads the plain values at the left edge of a YAML text, which may end anywhere.
@@ -29,21 +30,38 @@ func Scalars(text string) map[string]string {
 
 // wrongKind finds the YAML parser's message about a value of the wrong kind, which names the
 // expected kind in terms of Go.
-var wrongKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
+var wrongKind = regexp.MustCompile("(?s)^line ([0-9]+): cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
+
+// kinds names the parser's kinds of values, for people.
+var kinds = map[string]lang.Text{
+	"str": lang.T("a text"), "int": lang.T("a number"), "float": lang.T("a number"), "bool": lang.T("true or false"), "seq": lang.T("a list"), "map": lang.T("a table"),
+}
 
 // YAMLError words an error of YAML for the person who wrote the text.
 func YAMLError(err error) error {
-	var kinds *yaml.TypeError
-	if !errors.As(err, &kinds) {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) {
 		return err
 	}
-	var parts []string
-	for _, line := range kinds.Errors {
-		parts = append(parts, wrongKind.ReplaceAllStringFunc(line, func(text string) string {
-			m := wrongKind.FindStringSubmatch(text)
-			is := map[string]string{"str": "a text", "int": "a number", "float": "a number", "bool": "true or false", "seq": "a list", "map": "a table"}[m[1]]
-			return strings.TrimSpace(m[2] + " is " + cmp.Or(is, m[1]) + ", which does not belong there")
-		}))
+	parts := make([]lang.Text, len(wrong.Errors))
+	for n, line := range wrong.Errors {
+		parts[n] = misplaced(line)
 	}
-	return errors.New(strings.Join(parts, "; "))
+	return lang.Errorf("%s", lang.Join(parts, "; "))
+}
+
+// misplaced words a message about one value.
+func misplaced(line string) lang.Text {
+	m := wrongKind.FindStringSubmatch(line)
+	if m == nil {
+		return lang.T("%s", line)
+	}
+	is, known := kinds[m[2]]
+	if !known {
+		is = lang.T("%s", m[2])
+	}
+	if m[3] == "" {
+		return lang.T("line %s: is %s, which does not belong there", m[1], is)
+	}
+	return lang.T("line %s: %s is %s, which does not belong there", m[1], m[3], is)
 }

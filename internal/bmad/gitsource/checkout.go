@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // attributes keeps the files of a copy byte for byte as they are in the repository, and runs no
@@ -62,7 +62,7 @@ func (u *update) publish(tree, commit string) error {
 	}
 	if err := u.Move(tree, u.in(commit)); err != nil {
 		_ = u.Rename(aside, u.in(commit)) // if there was one
-		return fmt.Errorf("the new copy cannot be put in place: %w", err)
+		return lang.Errorf("the new copy cannot be put in place: %w", err)
 	}
 	_ = u.root.RemoveAll(filepath.FromSlash(aside)) // else the next update does
 	return nil
@@ -137,7 +137,7 @@ func (u *update) sync(ctx context.Context, name string) error {
 			names <- name
 		}
 		if errors.Is(context.Cause(ctx), errTimeout) {
-			return late("writing the files", u.git.timeout)
+			return late(lang.T("writing the files"), u.git.timeout)
 		}
 		return errors.Join(err, ctx.Err())
 	})

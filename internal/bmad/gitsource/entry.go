@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // recordName is the file with the record of a remote, maxRecord its largest size.
@@ -268,11 +269,11 @@ func (p *cacheEntry) serve(s Spec, r record) (Copy, error) {
 
 // missing is the error for a remote of which there is no copy.
 func missing(s Spec, r record) error {
-	why := "it was never fetched"
+	why := lang.T("it was never fetched")
 	if r.Problem != "" {
-		why = r.Problem
+		why = lang.T("%s", r.Problem)
 	} else if !r.TriedAt.IsZero() {
-		why = "it is being fetched, or that was cut short"
+		why = lang.T("it is being fetched, or that was cut short")
 	}
 	return fault.New(fault.NotFound, "there is no copy of %s yet: %s", s, why).
 		WithHint("check the address and the network, then update it")

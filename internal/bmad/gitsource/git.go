@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // grace is how long to wait for the output of an ended git that another process holds open, such as
@@ -168,7 +169,7 @@ func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
 	}
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return late("git "+args[0], g.timeout)
+		return late(lang.T("git %s", args[0]), g.timeout)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case out.refused():
@@ -177,14 +178,15 @@ func (g git) run(ctx context.Context, out outputWriter, args ...string) error {
 		return nil
 	}
 	words := g.spec.login().line(said.String())
+	failed := fault.New(fault.NotFound, "git %s failed: %s", args[0], words)
 	if words == "" {
-		words = "it said nothing (" + err.Error() + ")"
+		failed = fault.New(fault.NotFound, "git %s failed: it said nothing (%v)", args[0], err)
 	}
-	return fault.New(fault.NotFound, "git %s failed: %s", args[0], words).WithHint("%s", hint(words))
+	return failed.WithHint("%s", hint(words))
 }
 
 // late is the error for an update that takes too long.
-func late(what string, limit time.Duration) error {
+func late(what lang.Text, limit time.Duration) error {
 	return fault.New(fault.NotFound, "the remote did not answer in time: %s was ended after %s", what, limit).
 		WithHint("check the network and the remote; a large repository may need more time")
 }
@@ -192,23 +194,23 @@ func late(what string, limit time.Duration) error {
 // hints map messages of git to what a person can do.
 var hints = []struct {
 	words *regexp.Regexp
-	hint  string
+	hint  lang.Text
 }{
-	{regexp.MustCompile(`transport '\S+' not allowed`), "your settings of git send this address over another protocol (url.<base>.insteadOf); write the address in the form it is sent to"},
-	{regexp.MustCompile(`dubious ownership`), "the repository belongs to somebody else: if you trust it, add it to safe.directory in your settings of git, as git says"},
-	{regexp.MustCompile(`(?i)permission denied|host key|publickey`), "see that you may read the repository; over ssh, that `ssh` to this host works without a question: the key is in an agent, and the host is known"},
-	{regexp.MustCompile(`(?i)authentication|could not read (?:username|password)|terminal prompts disabled|\b40[13]\b`), "see that `git ls-remote` with this address works without a question: set up a credential helper, or a token that is still valid"},
-	{regexp.MustCompile(`(?i)not found|does not appear to be|not exist|no such`), "see that the address is right and that you may read the repository"},
-	{regexp.MustCompile(`(?i)redirect|\b30[1278]\b`), "the repository has moved: write its new address"},
+	{regexp.MustCompile(`transport '\S+' not allowed`), lang.T("your settings of git send this address over another protocol (url.<base>.insteadOf); write the address in the form it is sent to")},
+	{regexp.MustCompile(`dubious ownership`), lang.T("the repository belongs to somebody else: if you trust it, add it to safe.directory in your settings of git, as git says")},
+	{regexp.MustCompile(`(?i)permission denied|host key|publickey`), lang.T("see that you may read the repository; over ssh, that `ssh` to this host works without a question: the key is in an agent, and the host is known")},
+	{regexp.MustCompile(`(?i)authentication|could not read (?:username|password)|terminal prompts disabled|\b40[13]\b`), lang.T("see that `git ls-remote` with this address works without a question: set up a credential helper, or a token that is still valid")},
+	{regexp.MustCompile(`(?i)not found|does not appear to be|not exist|no such`), lang.T("see that the address is right and that you may read the repository")},
+	{regexp.MustCompile(`(?i)redirect|\b30[1278]\b`), lang.T("the repository has moved: write its new address")},
 }
 
-func hint(words string) string {
+func hint(words string) lang.Text {
 	for _, h := range hints {
 		if h.words.MatchString(words) {
 			return h.hint
 		}
 	}
-	return "see that the network is there and that `git ls-remote` with this address works, then update it again"
+	return lang.T("see that the network is there and that `git ls-remote` with this address works, then update it again")
 }
 
 // outputWriter receives git's output.

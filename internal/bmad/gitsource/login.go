@@ -8,6 +8,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // login is the part of an address before the @. It leaves the process only as a header in the
@@ -129,3 +132,18 @@ func (l *login) line(text string) string {
 	}
 	return string(out)
 }
+
+// cleaned is an error without credentials in its text.
+type cleaned struct {
+	login *login
+	err   *fault.Error
+}
+
+// Error implements error.
+func (c cleaned) Error() string { return c.In(lang.English) }
+
+// In is Error in a language.
+func (c cleaned) In(l lang.Language) string { return c.login.line(c.err.In(l)) }
+
+// Unwrap returns the cause.
+func (c cleaned) Unwrap() error { return c.err.Err }

@@ -12,14 +12,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Prefix begins the address of a remote, and never the path of a folder.
 const Prefix = "git+"
 
 // form is shown with an address that cannot be read.
-const form = "git+https://host/org/repo.git#ref:/folder, git+ssh://git@host/org/repo.git or git+file:///absolute/path; " +
-	"#ref (a branch, tag or commit) and :/folder can be left out"
+var form = lang.T("git+https://host/org/repo.git#ref:/folder, git+ssh://git@host/org/repo.git or git+file:///absolute/path; " +
+	"#ref (a branch, tag or commit) and :/folder can be left out")
 
 // Nobody writes a longer one by hand.
 const (
@@ -54,7 +55,7 @@ type Spec struct {
 // may hold a password.
 func Parse(text string) (Spec, error) {
 	s, why := parse(text)
-	if why != "" {
+	if !why.Empty() {
 		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", form)
 	}
 	return s, nil
@@ -116,117 +117,117 @@ var (
 )
 
 // parse returns the Spec, or why the text is invalid.
-func parse(text string) (s Spec, why string) {
+func parse(text string) (s Spec, why lang.Text) {
 	switch {
 	case len(text) > maxText:
-		return s, "it is too long"
+		return s, lang.T("it is too long")
 	case !printable(text) || strings.ContainsAny(text, ` \`):
-		return s, "it has spaces, backslashes or characters that cannot be seen"
+		return s, lang.T("it has spaces, backslashes or characters that cannot be seen")
 	}
 	rest, ok := strings.CutPrefix(text, Prefix)
 	if !ok {
-		return s, "it does not begin with " + Prefix
+		return s, lang.T("it does not begin with %s", Prefix)
 	}
 	address, fragment, marked := strings.Cut(rest, "#")
 	if strings.Contains(address, "?") {
-		return s, "it has a query (?)"
+		return s, lang.T("it has a query (?)")
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Opaque != "" {
-		return s, "it is not a URL; a host ends with / or :port, and in a password / is written as %2F, # as %23, ? as %3F and % as %25"
+		return s, lang.T("it is not a URL; a host ends with / or :port, and in a password / is written as %%2F, # as %%23, ? as %%3F and %% as %%25")
 	}
 	s.scheme = u.Scheme
-	if why := s.authority(u); why != "" {
+	if why := s.authority(u); !why.Empty() {
 		return s, why
 	}
-	if why := s.repository(u); why != "" {
+	if why := s.repository(u); !why.Empty() {
 		return s, why
 	}
 	if !marked {
-		return s, ""
+		return s, lang.Text{}
 	}
 	return s, s.fragment(fragment)
 }
 
 // authority reads the scheme, the host and the credentials.
-func (s *Spec) authority(u *url.URL) (why string) {
+func (s *Spec) authority(u *url.URL) (why lang.Text) {
 	switch u.Scheme {
 	case schemeHTTPS, schemeSSH:
 	case schemeFile:
 		if u.Host != "" || u.User != nil {
-			return "git+file:// is followed by an absolute path, so by a third slash"
+			return lang.T("git+file:// is followed by an absolute path, so by a third slash")
 		}
-		return ""
+		return lang.Text{}
 	case "http":
-		return "git+http:// is read and changed by everybody on the way; use git+https://"
+		return lang.T("git+http:// is read and changed by everybody on the way; use git+https://")
 	default:
-		return "the scheme is none of git+https://, git+ssh:// and git+file://"
+		return lang.T("the scheme is none of git+https://, git+ssh:// and git+file://")
 	}
 	if !hostForm.MatchString(u.Host) {
-		return "the host is missing or malformed; the path begins with a slash, also after git+ssh://host"
+		return lang.T("the host is missing or malformed; the path begins with a slash, also after git+ssh://host")
 	}
 	s.host = u.Host
 	if u.User == nil {
-		return ""
+		return lang.Text{}
 	}
 	name := u.User.Username()
 	password, has := u.User.Password()
 	if u.Scheme == schemeSSH {
 		if has {
-			return "a password does not work with git+ssh://; use a key"
+			return lang.T("a password does not work with git+ssh://; use a key")
 		}
 		if !userForm.MatchString(name) {
-			return "the user before @ is malformed"
+			return lang.T("the user before @ is malformed")
 		}
 		s.user = name
-		return ""
+		return lang.Text{}
 	}
 	if name+password == "" || strings.Contains(name, ":") || !printable(name+password) {
-		return "user and password before @ are empty, or cannot be sent"
+		return lang.T("user and password before @ are empty, or cannot be sent")
 	}
 	s.sealed = seal(login{user: name, password: password})
-	return ""
+	return lang.Text{}
 }
 
 // repository reads the path.
-func (s *Spec) repository(u *url.URL) (why string) {
+func (s *Spec) repository(u *url.URL) (why lang.Text) {
 	s.path = strings.TrimSuffix(u.EscapedPath(), "/")
 	plain, err := url.PathUnescape(s.path)
 	switch {
 	case err != nil || !printable(plain) || strings.Contains(plain, `\`):
-		return "the path has characters that cannot be seen, or backslashes"
+		return lang.T("the path has characters that cannot be seen, or backslashes")
 	case len(plain) < 2 || plain[0] != '/':
-		return "it names no repository"
+		return lang.T("it names no repository")
 	case path.Clean(plain) != plain:
-		return "the path has empty parts, or . or .."
+		return lang.T("the path has empty parts, or . or ..")
 	case plain[1] == '-':
-		return "the path begins with a dash"
+		return lang.T("the path begins with a dash")
 	case s.scheme != schemeFile && strings.Contains(s.path, "@"):
 		// Most likely the end of a password with a slash in it.
-		return "the path has an @; write it as %40, and a / in a password as %2F"
+		return lang.T("the path has an @; write it as %%40, and a / in a password as %%2F")
 	}
-	return ""
+	return lang.Text{}
 }
 
 // fragment reads ref and folder.
-func (s *Spec) fragment(text string) (why string) {
+func (s *Spec) fragment(text string) (why lang.Text) {
 	var named bool
 	s.ref, s.sub, named = strings.Cut(text, ":")
 	switch {
 	case s.ref == "" && !named:
-		return "nothing follows the #"
+		return lang.T("nothing follows the #")
 	case s.ref != "" && !validRef(s.ref):
-		return "the ref after # is none that git allows, or has other characters than letters, digits and . _ / + -"
+		return lang.T("the ref after # is none that git allows, or has other characters than letters, digits and . _ / + -")
 	case !named:
-		return ""
+		return lang.Text{}
 	case !strings.HasPrefix(s.sub, "/"):
-		return "the folder begins with :/"
+		return lang.T("the folder begins with :/")
 	}
 	s.sub = strings.TrimSuffix(s.sub[1:], "/")
 	if !fs.ValidPath(s.sub) || s.sub == "." || len(s.sub) > maxSub || s.sub[0] == '-' || strings.ContainsAny(s.sub, `:*?"<>|`) {
-		return "the folder after :/ is empty or too long, has empty parts, . or .. or one of : * ? \" < > |, or begins with a dash"
+		return lang.T("the folder after :/ is empty or too long, has empty parts, . or .. or one of : * ? \" < > |, or begins with a dash")
 	}
-	return ""
+	return lang.Text{}
 }
 
 // validRef reports whether a ref is one of the simple ones that mean the same everywhere.

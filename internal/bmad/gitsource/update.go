@@ -77,9 +77,9 @@ func (c *Cache) try(ctx context.Context, p *cacheEntry, s Spec, before record) (
 	if err != nil {
 		problem := fault.From(c.trouble(err))
 		tried.Problem = s.login().line(problem.Message)
-		failed := &fault.Error{Code: problem.Code, Message: s.String() + " cannot be updated: " + tried.Problem, Hint: problem.Hint, Err: problem.Err}
+		failed := fault.New(problem.Code, "%s cannot be updated: %w", s, cleaned{s.login(), problem}).WithHint("%s", problem.Advice())
 		if before.Commit != "" {
-			failed.Hint += "; until then its copy of commit " + before.Commit[:12] + " is used"
+			failed.AddHint("; until then its copy of commit %s is used", before.Commit[:12])
 		}
 		if err := p.save(tried); err != nil {
 			return before, err

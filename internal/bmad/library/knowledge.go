@@ -35,9 +35,9 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 	if domain == "" {
 		all := s.Domains()
 		values, next, err := page(all, cursor, room, func(d catalog.Domain) string { return d.Name })
-		out = KnowledgePage{Domains: values, Page: Page{Total: len(all), NextCursor: next, Hint: "name one of them as the domain"}}
+		out = KnowledgePage{Domains: values, Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("name one of them as the domain")}}
 		if len(all) == 0 {
-			out.Hint = "the installation has no knowledge besides its agents and workflows"
+			out.Hint = s.language().Say("the installation has no knowledge besides its agents and workflows")
 		}
 		return "", out, err
 	}
@@ -64,7 +64,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		all[n].Description = format.Cut(all[n].Description, maxDescription)
 	}
 	values, next, err := page(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
-	return "", KnowledgePage{Domain: domain, Fragments: values, Page: Page{Total: len(all), NextCursor: next, Hint: "read one by its address, or by its name as the domain"}}, err
+	return "", KnowledgePage{Domain: domain, Fragments: values, Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("read one by its address, or by its name as the domain")}}, err
 }
 
 // Details is an item as in lists, with its files.

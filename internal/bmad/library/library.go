@@ -8,7 +8,6 @@
 package library
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +25,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // MaxReply is the size in bytes that no list and no document exceeds, except
@@ -61,7 +61,7 @@ type Options struct {
 	Above func(name string) (*durable.Dir, error)
 	// Remotes returns the git repositories that count for a project, in order, and the
 	// problems of others.
-	Remotes func(project string) ([]Remote, []string)
+	Remotes func(project string) ([]Remote, []lang.Text)
 	// Settings returns the folders whose files decide which repositories count for a project;
 	// nil for none.
 	Settings func(project string) []string
@@ -118,6 +118,25 @@ type Snapshot struct {
 	requested string
 	checked   time.Time
 	remotes   []string // identifies the state of the repositories
+	spoken    func() lang.Language
+}
+
+// Speaking returns the snapshot with its hints and problems in a language, which is asked for
+// where there are any.
+func (s *Snapshot) Speaking(language func() lang.Language) *Snapshot {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.spoken = language
+	return &out
+}
+
+func (s *Snapshot) language() lang.Language {
+	if s.spoken == nil {
+		return lang.English
+	}
+	return s.spoken()
 }
 
 // Folders returns the folders whose changes can change the snapshot.
@@ -139,6 +158,14 @@ type SearchedSource struct {
 	Problem string `json:"problem,omitempty"`
 	Commit  string `json:"commit,omitempty"`
 	From    string `json:"from,omitempty"`
+
+	problem lang.Text
+}
+
+// failed returns the place with a problem.
+func (s SearchedSource) failed(problem lang.Text) SearchedSource {
+	s.State, s.Problem, s.problem = "failed", problem.String(), problem
+	return s
 }
 
 // At returns the snapshot for a project; "" is for a caller without one. It reads the disk when
@@ -192,7 +219,7 @@ type remoteCopy struct {
 	// name identifies it in the list, fetched or not.
 	name    string
 	copy    gitsource.Copy
-	problem string
+	problem lang.Text
 }
 
 // Names returns the names of repositories in addresses and lists, in their order: each that of
@@ -212,17 +239,20 @@ func Names(remotes []Remote) []string {
 }
 
 // copyStates identifies the state of the repositories.
-func copyStates(list []remoteCopy, problems []string) []string {
-	out := slices.Clone(problems)
+func copyStates(list []remoteCopy, problems []lang.Text) []string {
+	var out []string
+	for _, p := range problems {
+		out = append(out, p.String())
+	}
 	for _, c := range list {
-		out = append(out, c.Spec.String()+" "+c.copy.Dir+" "+c.problem)
+		out = append(out, c.Spec.String()+" "+c.copy.Dir+" "+c.problem.String())
 	}
 	return out
 }
 
 // remotes returns the repositories of a project with the copies that there are, and
 // updates outdated ones in the background.
-func (l *Library) remotes(project string) ([]remoteCopy, []string) {
+func (l *Library) remotes(project string) ([]remoteCopy, []lang.Text) {
 	if l.o.Remotes == nil || l.o.Cache == nil {
 		return nil, nil
 	}
@@ -233,7 +263,7 @@ func (l *Library) remotes(project string) ([]remoteCopy, []string) {
 		c := remoteCopy{Remote: r, name: names[n]}
 		var err error
 		if c.copy, err = l.o.Cache.Copy(r.Spec); err != nil {
-			c.problem = err.Error()
+			c.problem = lang.Of(err)
 		}
 		l.o.Cache.Refresh(r.Spec, func(changed bool) {
 			l.mu.Lock()
@@ -249,7 +279,7 @@ func (l *Library) remotes(project string) ([]remoteCopy, []string) {
 }
 
 // open scans every source.
-func (l *Library) open(project string, remotes []remoteCopy, problems []string) *Snapshot {
+func (l *Library) open(project string, remotes []remoteCopy, problems []lang.Text) *Snapshot {
 	own := project
 	if own != "" && l.tooWide(own) {
 		own = "" // its content is not of one project
@@ -263,7 +293,7 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []string) 
 	if l.o.Root != "" {
 		src, err := openRoot(l.o.Root)
 		if err != nil {
-			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, State: "failed", Problem: err.Error(), From: "BMAD_ROOT"})
+			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, From: "BMAD_ROOT"}.failed(lang.Of(err)))
 		} else {
 			add(src, l.o.Root, "BMAD_ROOT")
 		}
@@ -271,7 +301,7 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []string) 
 		s.Project = dir.Path()
 		add(catalog.Source{Name: catalog.Project, Dir: dir.Path(), FS: dir.Tree(), Main: true}, dir.Path(), "")
 	} else if err != nil {
-		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project, State: "failed", Problem: err.Error()})
+		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project}.failed(lang.Of(err)))
 	}
 	if l.o.Home != "" {
 		if dir, err := durable.OpenDir(l.o.Home); err == nil {
@@ -282,7 +312,7 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []string) 
 		l.addRemote(s, &sources, r)
 	}
 	for _, p := range problems {
-		s.Sources = append(s.Sources, SearchedSource{Name: "git", State: "failed", Problem: p})
+		s.Sources = append(s.Sources, SearchedSource{Name: "git"}.failed(p))
 	}
 	s.Catalog = catalog.Open(sources...)
 	for n := range s.Sources {
@@ -294,14 +324,20 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []string) 
 }
 
 func (l *Library) addRemote(s *Snapshot, sources *[]catalog.Source, r remoteCopy) {
-	out := SearchedSource{Name: r.name, Place: r.Spec.String(), State: "none", Commit: r.copy.Commit, Problem: cmp.Or(r.problem, r.copy.Problem), From: r.From}
+	out := SearchedSource{Name: r.name, Place: r.Spec.String(), Commit: r.copy.Commit, From: r.From}
+	if !r.problem.Empty() {
+		out = out.failed(r.problem)
+	} else if r.copy.Problem != "" {
+		out = out.failed(lang.T("%s", r.copy.Problem))
+	}
+	out.State = "none"
 	if r.copy.Dir == "" {
 		out.State = "fetching"
-		if r.problem != "" && !l.o.Cache.Due(r.Spec) {
+		if !r.problem.Empty() && !l.o.Cache.Due(r.Spec) {
 			out.State = "failed"
 		}
 	} else if dir, err := durable.OpenDir(r.copy.Dir); err != nil {
-		out.State, out.Problem = "failed", err.Error()
+		out = out.failed(lang.Of(err))
 	} else {
 		*sources = append(*sources, catalog.Source{Name: r.name, Dir: r.copy.Dir, FS: dir.Tree()})
 	}
@@ -311,7 +347,7 @@ func (l *Library) addRemote(s *Snapshot, sources *[]catalog.Source, r remoteCopy
 // openRoot opens what BMAD_ROOT names: an installation, or a folder that holds one.
 func openRoot(root string) (catalog.Source, error) {
 	if !filepath.IsAbs(root) {
-		return catalog.Source{}, errors.New("BMAD_ROOT has to be an absolute path")
+		return catalog.Source{}, lang.Errorf("BMAD_ROOT has to be an absolute path")
 	}
 	root = filepath.Clean(root)
 	dir, err := durable.OpenDir(root)
@@ -415,25 +451,25 @@ func (s *Snapshot) Check() []catalog.Problem { return resolve.Check(s.Catalog) }
 // noInstallation is the error where no place that was searched has an installation.
 func (s *Snapshot) noInstallation() error {
 	err := fault.From(catalog.NoInstallation())
-	var looked []string
+	var looked []lang.Text
 	for _, src := range s.Sources {
-		if src.Place == "" {
-			looked = append(looked, src.Problem)
-			continue
+		switch {
+		case src.Place == "":
+			looked = append(looked, src.problem)
+		case src.Problem != "":
+			looked = append(looked, lang.T("%s (%s)", src.Place, src.problem))
+		case src.State == "fetching":
+			looked = append(looked, lang.T("%s (being fetched: ask again in a moment)", src.Place))
+		default:
+			looked = append(looked, lang.T("%s", src.Place))
 		}
-		text := src.Place
-		if src.Problem != "" {
-			text += " (" + src.Problem + ")"
-		} else if src.State == "fetching" {
-			text += " (being fetched: ask again in a moment)"
-		}
-		looked = append(looked, text)
 	}
+	advice := err.Advice()
 	if len(looked) > 0 {
-		err.Message += " in " + strings.Join(looked, ", ")
+		err = fault.New(err.Code, "no installation of the BMAD method was found in %s", lang.Join(looked, ", "))
 	}
 	if s.Project == "" {
-		err.Hint = "pass cwd, the absolute path of the project; or " + err.Hint
+		return err.WithHint("pass cwd, the absolute path of the project; or %s", advice)
 	}
-	return err
+	return err.WithHint("%s", advice)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -84,7 +83,7 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	values, next, err := page(all, cursor, room, func(i catalog.Item) string { return i.Full() })
 	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
-		out.Hint = fmt.Sprintf("there is no such %s; leave category and module out for all", kind)
+		out.Hint = s.language().Say("there is no such %s; leave category and module out for all", kind.Text())
 	}
 	switch kind {
 	case catalog.Agent:
@@ -130,7 +129,7 @@ func (s *Snapshot) Search(query, cursor string, kinds ...catalog.Kind) (HitPage,
 	values, next, err := page(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
 	out := HitPage{Query: query, Results: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
-		out.Hint = "nothing has these words; try fewer or others, or list the agents and workflows"
+		out.Hint = s.language().Say("nothing has these words; try fewer or others, or list the agents and workflows")
 	}
 	return out, err
 }
@@ -153,7 +152,7 @@ func (s *Snapshot) Files(pattern, cursor string) (FilePage, error) {
 	values, next, err := page(all, cursor, room, func(l catalog.Listed) string { return l.URI })
 	out := FilePage{Files: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
-		out.Hint = "no file matches; * stands for anything within a name, ** for any folders, such as **/workflows/**/*.yaml"
+		out.Hint = s.language().Say("no file matches; * stands for anything within a name, ** for any folders, such as **/workflows/**/*.yaml")
 	}
 	return out, err
 }
@@ -176,11 +175,25 @@ func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 	}
 	all := s.Catalog.Modules()
 	values, next, err := page(all, cursor, room/2, func(m catalog.Module) string { return m.Source + " " + m.Installation + " " + m.Name })
-	out := ModulePage{Modules: values, Sources: s.Sources, ProblemCount: len(problems), Page: Page{Total: len(all), NextCursor: next}}
+	out := ModulePage{Modules: values, Sources: s.searched(), ProblemCount: len(problems), Page: Page{Total: len(all), NextCursor: next}}
 	if err == nil {
+		for n := range problems {
+			problems[n] = problems[n].Said(s.language())
+		}
 		out.Problems, _, err = page(problems, "", room/4, func(p catalog.Problem) string { return p.Path })
 	}
 	return out, err
+}
+
+// searched returns the sources with their problems in the reader's language.
+func (s *Snapshot) searched() []SearchedSource {
+	out := slices.Clone(s.Sources)
+	for n, src := range out {
+		if src.Problem != "" {
+			out[n].Problem = src.problem.In(s.language())
+		}
+	}
+	return out
 }
 
 // Excerpt is a file, or a part of one.

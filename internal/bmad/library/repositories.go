@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -28,11 +29,11 @@ type Repositories struct {
 }
 
 // Of returns the repositories that count for a project, in order, and the problems of others.
-func (r Repositories) Of(project string) (out []Remote, problems []string) {
+func (r Repositories) Of(project string) (out []Remote, problems []lang.Text) {
 	add := func(url, from string) {
 		spec, err := gitsource.Parse(url)
 		if err != nil {
-			problems = append(problems, from+": "+err.Error())
+			problems = append(problems, lang.T("%s: %s", from, err))
 			return
 		}
 		if !slices.ContainsFunc(out, func(known Remote) bool { return known.Spec.String() == spec.String() }) {
@@ -41,7 +42,7 @@ func (r Repositories) Of(project string) (out []Remote, problems []string) {
 	}
 	added, err := r.State.Sources()
 	if err != nil {
-		problems = append(problems, err.Error())
+		problems = append(problems, lang.Of(err))
 	}
 	for _, s := range added {
 		add(s.URL, "added")
@@ -56,7 +57,7 @@ func (r Repositories) Of(project string) (out []Remote, problems []string) {
 	}
 	c, err := r.Settings.Load(dir)
 	if err != nil {
-		return out, append(problems, err.Error())
+		return out, append(problems, lang.Of(err))
 	}
 	for _, url := range c.Sources {
 		add(url, "settings")
@@ -67,7 +68,7 @@ func (r Repositories) Of(project string) (out []Remote, problems []string) {
 			continue
 		}
 		if spec, err := gitsource.Parse(url); err == nil { // the settings have none that does not parse
-			problems = append(problems, "the project names "+spec.String()+", which counts once you have allowed it: bmad-mcp allow")
+			problems = append(problems, lang.T("the project names %s, which counts once you have allowed it: bmad-mcp allow", spec))
 		}
 	}
 	return out, problems

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -46,7 +47,7 @@ func TestRepositories(t *testing.T) {
 		for n, name := range library.Names(remotes) {
 			out = append(out, name+" "+remotes[n].From)
 		}
-		return out, strings.Join(left, "\n")
+		return out, lang.Join(left, "\n").String()
 	}
 	got, problems := list()
 	if want := []string{"git-method added"}; !reflect.DeepEqual(got, want) || !strings.Contains(problems, "once you have allowed it") {

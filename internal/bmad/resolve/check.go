@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Check returns the catalog's problems and those of the customization. Finding the latter takes
@@ -23,8 +24,8 @@ func Check(c *catalog.Catalog) []catalog.Problem {
 				continue
 			}
 			for _, file := range customFiles(in) {
-				if text := customProblem(c, in, file); text != "" {
-					out = append(out, catalog.Problem{Source: f.Name, Path: file, Text: text})
+				if text := customProblem(c, in, file); !text.Empty() {
+					out = append(out, catalog.NewProblem(f.Name, file, text))
 				}
 			}
 		}
@@ -46,57 +47,57 @@ func customFiles(in *catalog.Installation) []string {
 	return out
 }
 
-// customProblem returns why a file of customization has no effect, or "".
-func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) string {
+// customProblem returns why a file of customization has no effect, or nothing.
+func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) lang.Text {
 	text, err := settingsText(in.Origin, file)
 	if err != nil {
-		return err.Error()
+		return lang.Of(err)
 	}
 	if strings.HasSuffix(file, ".yaml") {
 		var custom format.Customization
 		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
-			return "it cannot be used: " + format.YAMLError(err).Error()
+			return lang.T("it cannot be used: %s", format.YAMLError(err))
 		}
-		return ""
+		return lang.Text{}
 	}
 	if _, err := format.ParseTOML(text, format.MaxKeys(file)); err != nil {
-		return "it is not valid TOML: " + err.Error()
+		return lang.T("it is not valid TOML: %v", err)
 	}
 	id := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".toml"), ".user")
 	if id == "config" || path.Base(path.Dir(file)) != "custom" {
-		return ""
+		return lang.Text{}
 	}
 	for _, f := range c.Origins() {
 		if i := f.Skills[id]; i != nil {
 			return settingProblem(c, i)
 		}
 	}
-	return "there is no skill " + id + " that it could customize"
+	return lang.T("there is no skill %s that it could customize", id)
 }
 
-// settingProblem names the setting of a rendered skill that would stop its renderer, or "".
-func settingProblem(c *catalog.Catalog, i *catalog.Item) string {
+// settingProblem names the setting of a rendered skill that would stop its renderer, or nothing.
+func settingProblem(c *catalog.Catalog, i *catalog.Item) lang.Text {
 	if !entryIsTemplate(i) {
-		return ""
+		return lang.Text{}
 	}
 	r, err := newResolver(c, i, Target{})
 	if err != nil {
-		return "" // reported for the other file
+		return lang.Text{} // reported for the other file
 	}
 	_, defaults, err := r.loadLayers()
 	if err != nil {
-		return ""
+		return lang.Text{}
 	}
 	key, wrong := unusable("workflow", r.tables["workflow"], defaults["workflow"])
-	if wrong == "" {
-		return ""
+	if wrong.Empty() {
+		return lang.Text{}
 	}
-	return "the setting " + key + " cannot be used: " + wrong
+	return lang.T("the setting %s cannot be used: %s", key, wrong)
 }
 
 // unusable returns the first changed setting that would stop a renderer. A setting without a
 // default is the person's own.
-func unusable(dotted string, v, usual any) (key, wrong string) {
+func unusable(dotted string, v, usual any) (key string, wrong lang.Text) {
 	usually, ok := usual.(map[string]any)
 	if !ok {
 		_, wrong = renderSetting(dotted, v, usual)
@@ -107,9 +108,9 @@ func unusable(dotted string, v, usual any) (key, wrong string) {
 		if usually[name] == nil || reflect.DeepEqual(table[name], usually[name]) {
 			continue
 		}
-		if key, wrong = unusable(dotted+"."+name, table[name], usually[name]); wrong != "" {
+		if key, wrong = unusable(dotted+"."+name, table[name], usually[name]); !wrong.Empty() {
 			return key, wrong
 		}
 	}
-	return "", ""
+	return "", lang.Text{}
 }

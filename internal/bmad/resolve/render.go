@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // renderer marks the body of a skill that has to be rendered before it is read.
@@ -94,7 +94,7 @@ func (r *resolver) token(text string, m []int, defaults map[string]any) (string,
 		return "", false, nil
 	}
 	value, wrong := renderSetting(dotted, v, usual)
-	if wrong != "" {
+	if !wrong.Empty() {
 		return "", false, fault.New(fault.InvalidArgument, "the setting %s of %s cannot be used: %s", dotted, r.i.Name, wrong).
 			WithHint("correct the customization of %s; a table with the id of another replaces all of it", r.i.Name)
 	}
@@ -128,21 +128,21 @@ func count(values map[string]any, key string, depth int) int {
 // renderSetting returns a setting of a rendered skill as its renderer writes it: text as it is, a
 // list as a list, review layers as sections. Its type is that of the default. wrong is why the
 // renderer would stop.
-func renderSetting(dotted string, v, usual any) (text, wrong string) {
+func renderSetting(dotted string, v, usual any) (text string, wrong lang.Text) {
 	switch usual := usual.(type) {
 	case string:
 		s, ok := v.(string)
 		if !ok {
-			return "", "it is not a text"
+			return "", lang.T("it is not a text")
 		}
 		if strings.TrimSpace(s) == "" && strings.TrimSpace(usual) != "" && dotted != "workflow.open_spec" {
-			return "", "it is empty"
+			return "", lang.T("it is empty")
 		}
-		return s, ""
+		return s, lang.Text{}
 	case []any:
 		list, ok := v.([]any)
 		if !ok {
-			return "", "it is not a list"
+			return "", lang.T("it is not a list")
 		}
 		tables := len(usual) > 0
 		for _, item := range usual {
@@ -154,22 +154,22 @@ func renderSetting(dotted string, v, usual any) (text, wrong string) {
 		}
 		return bullets(list)
 	}
-	return "", "it is neither a text nor a list by itself"
+	return "", lang.T("it is neither a text nor a list by itself")
 }
 
-func bullets(list []any) (text, wrong string) {
+func bullets(list []any) (text string, wrong lang.Text) {
 	var lines []string
 	for n, item := range list {
 		s, ok := item.(string)
 		if !ok || strings.TrimSpace(s) == "" {
-			return "", fmt.Sprintf("entry %d is not a text, or empty", n+1)
+			return "", lang.T("entry %d is not a text, or empty", n+1)
 		}
 		lines = append(lines, "- "+strings.ReplaceAll(s, "\n", "\n  "))
 	}
 	if len(lines) == 0 {
-		return "_None._", ""
+		return "_None._", lang.Text{}
 	}
-	return strings.Join(lines, "\n"), ""
+	return strings.Join(lines, "\n"), lang.Text{}
 }
 
 // skillFile finds the files of its skill that a setting names.
@@ -190,29 +190,29 @@ func (r *resolver) bind(text string) string {
 }
 
 // layers writes review layers. One whose instruction is empty is switched off.
-func layers(list []any) (text, wrong string) {
+func layers(list []any) (text string, wrong lang.Text) {
 	var sections, ids []string
 	for n, item := range list {
 		layer, ok := item.(map[string]any)
 		if !ok {
-			return "", fmt.Sprintf("layer %d is not a table", n+1)
+			return "", lang.T("layer %d is not a table", n+1)
 		}
 		id, _ := layer["id"].(string)
 		if strings.TrimSpace(id) == "" {
-			return "", fmt.Sprintf("layer %d has no id", n+1)
+			return "", lang.T("layer %d has no id", n+1)
 		}
 		if slices.Contains(ids, id) {
-			return "", fmt.Sprintf("two layers have the id %q", id)
+			return "", lang.T("two layers have the id %q", id)
 		}
 		ids = append(ids, id)
 		for _, key := range []string{"name", "when"} {
 			if v, there := layer[key]; there && strings.TrimSpace(multiline(v)) == "" {
-				return "", fmt.Sprintf("the %s of the layer %q is not a text, or empty", key, id)
+				return "", lang.T("the %s of the layer %q is not a text, or empty", key, id)
 			}
 		}
 		instruction, ok := layer["instruction"].(string)
 		if !ok {
-			return "", fmt.Sprintf("the layer %q has no instruction", id)
+			return "", lang.T("the layer %q has no instruction", id)
 		}
 		if instruction = strings.TrimSpace(instruction); instruction == "" {
 			continue
@@ -224,7 +224,7 @@ func layers(list []any) (text, wrong string) {
 		sections = append(sections, section+"\n\n"+instruction)
 	}
 	if len(sections) == 0 {
-		return "No review layer is active. Stop, and tell the person: no active review layers.", ""
+		return "No review layer is active. Stop, and tell the person: no active review layers.", lang.Text{}
 	}
-	return strings.Join(sections, "\n\n"), ""
+	return strings.Join(sections, "\n\n"), lang.Text{}
 }

@@ -5,9 +5,9 @@ import "regexp"
 
 var (
 	// others are parts of a text that are not ours: names, code, quotations, and words of
-	// the operating system.
+	// the operating system and of libraries.
 	others = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\S*[/_=@]\\S*|\\bbmad-mcp( +[a-z-]+)+" +
-		"|no space left on device|no such file or directory|file does not exist|not a directory|is a directory|permission denied|read-only file system|too many levels of symbolic links")
+		"|no space left on device|no such file or directory|file does not exist|not a directory|is a directory|permission denied|read-only file system|too many levels of symbolic links|found a tab character that violates indentation")
 	// sentence is four words in a row.
 	sentence = regexp.MustCompile(`[A-Za-z][a-z']*(?:[;:]? +[a-z']+){3,}`)
 )

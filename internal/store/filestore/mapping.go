@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -238,7 +239,7 @@ func (s *Store) mappingParts() []string {
 // MappingFaults lists where the mapping differs from the sessions. Entries without a
 // session do not count while some sessions cannot be read. An error means that the
 // mapping cannot be used at all.
-func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []string, err error) {
+func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []lang.Text, err error) {
 	mapping, err := s.Mapping()
 	if err != nil {
 		return nil, err
@@ -246,14 +247,14 @@ func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken
 	for _, session := range sessions {
 		switch entry, found := mapping[session.SessionID]; {
 		case !found:
-			faults = append(faults, fmt.Sprintf("has no entry for %s (%s)", session.SessionID, session.TaskName))
+			faults = append(faults, lang.T("has no entry for %s (%s)", session.SessionID, session.TaskName))
 		case entry.TaskName != session.TaskName:
-			faults = append(faults, fmt.Sprintf("calls %s %q; its session file says %q", session.SessionID, entry.TaskName, session.TaskName))
+			faults = append(faults, lang.T("calls %s %q; its session file says %q", session.SessionID, entry.TaskName, session.TaskName))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(mapping)) {
 		if len(broken) == 0 && !s.dir.Exists(store.SessionPath(id)) {
-			faults = append(faults, fmt.Sprintf("has an entry for %s, which is not a session", id))
+			faults = append(faults, lang.T("has an entry for %s, which is not a session", id))
 		}
 	}
 	return faults, nil
@@ -265,10 +266,10 @@ func (s *Store) Mapping() (map[string]MappingEntry, error) {
 	for _, name := range s.mappingParts() {
 		data, err := s.dir.ReadFile(name, durable.MaxText)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, lang.Errorf("%s: %w", name, err)
 		}
 		if err := json.Unmarshal(data, &all); err != nil {
-			return nil, fmt.Errorf("%s is not a JSON object of session ids and their task names", name)
+			return nil, lang.Errorf("%s is not a JSON object of session ids and their task names", name)
 		}
 	}
 	return all, nil

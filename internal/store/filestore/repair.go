@@ -3,12 +3,12 @@ package filestore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -32,7 +32,7 @@ func (s *Store) Names() (map[string]string, error) {
 // Repair recreates the files that derive from the sessions: the names, the mapping and
 // IgnoreFile. Names that belong to no session go to discard, unless there are sessions
 // that cannot be read. It returns what it did.
-func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []string, err error) {
+func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []lang.Text, err error) {
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	}
 	defer func() { _ = lock.Unlock() }()
 	if !s.dir.Exists(IgnoreFile) {
-		done = append(done, "made "+IgnoreFile)
+		done = append(done, lang.T("made %s", IgnoreFile))
 	}
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
@@ -65,10 +65,10 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if err := s.writeMapping(ctx, nil); err != nil {
 		return done, err
 	}
-	return append(done, "rewrote the mapping"), nil
+	return append(done, lang.T("rewrote the mapping")), nil
 }
 
-func (s *Store) repairNames(sessions []workflow.Summary, discard func(name string) error) (done []string, err error) {
+func (s *Store) repairNames(sessions []workflow.Summary, discard func(name string) error) (done []lang.Text, err error) {
 	names, err := s.Names()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 			return done, err
 		}
 		names[name] = session.SessionID
-		done = append(done, fmt.Sprintf("gave the name %q back to session %s", name, session.SessionID))
+		done = append(done, lang.T("gave the name %q back to session %s", name, session.SessionID))
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if discard == nil {
@@ -100,7 +100,7 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 		if err := discard(namePath(name)); err != nil {
 			return done, err
 		}
-		done = append(done, fmt.Sprintf("freed the name %q, which no session has", name))
+		done = append(done, lang.T("freed the name %q, which no session has", name))
 	}
 	return done, nil
 }

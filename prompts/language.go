@@ -1,0 +1,30 @@
+package prompts
+
+import (
+	"fmt"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Languages is the end of a role prompt that names the languages of the stage's document and of
+// the conversation. It is empty where both are English, the language of the prompts.
+func Languages(st workflow.Stage, document, spoken lang.Language) string {
+	text := ""
+	if document != lang.English {
+		text = fmt.Sprintf("Write the document in %s (%s); keep ids, code, file names, JSON keys and enumeration values in English.", document.Name(), document)
+		if st.Kind == workflow.KindDocument || st.Kind == workflow.KindPlan {
+			text += fmt.Sprintf(" Its sections may have %s titles.", document.Name())
+		}
+	}
+	if spoken != lang.English {
+		if text != "" {
+			text += " "
+		}
+		text += fmt.Sprintf("Speak %s with the human.", spoken.Name())
+	}
+	if text == "" {
+		return ""
+	}
+	return "\n\n" + text
+}
