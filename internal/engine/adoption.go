@@ -53,7 +53,7 @@ func (r *run) adoptChanged(ctx context.Context) (*Reply, error) {
 	}
 	after, err := r.project.Backend.Update(ctx, r.id, func(_ store.Tx, s *workflow.Session) error {
 		c := r.recordOf(signer, r.project, r.id)
-		now := s.VerifyAgainst(signer, c)
+		now := s.VerifyAgainst(signer, c).In(before.Language)
 		if s.Revision != before.Revision || now.Problem != found.Problem || now.Broken != found.Broken {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}

@@ -89,5 +89,5 @@ func (e *Engine) compared(ctx context.Context, p *project.Project, id string, si
 	if err != nil {
 		return none // deleted since, or the list names its problem
 	}
-	return s.VerifyAgainst(signer, c)
+	return s.VerifyAgainst(signer, c).In(e.language(p, s.Objective))
 }

@@ -43,7 +43,7 @@ func keyOf(signer workflow.Signer) string {
 
 // check checks a session against its chain and its record.
 func (r *run) check(s *workflow.Session, signer workflow.Signer, c *workflow.Checkpoint) {
-	v := s.VerifyAgainst(signer, c)
+	v := s.VerifyAgainst(signer, c).In(r.language(r.project, s.Objective))
 	r.found.Verification, r.found.key, r.found.recorded = v, keyOf(signer), c
 	r.found.stops = v.Changed() && (s.Strict(r.definition(s).Stages) || c != nil && c.Strict)
 }

@@ -57,7 +57,7 @@ func (r *run) record(ctx context.Context, s *workflow.Session) {
 	if r.trust == nil || signer == nil {
 		return
 	}
-	c, ok := s.Checkpoint(signer, r.found.Cause())
+	c, ok := s.Checkpoint(signer, r.found.Cause().In(r.language(r.project, s.Objective)))
 	if !ok {
 		return
 	}
