@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -48,7 +46,7 @@ func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 		return err
 	}
 	if !a.asJSON && reply.State.Active() {
-		fmt.Fprintln(a.out, "\nNow tell your assistant to go on; it sees the session with status.")
+		a.say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil
 }

@@ -77,15 +77,15 @@ func projectRows(a *app) ([]projectRow, error) {
 		real := rules.Real(p.Folder)
 		switch info, statErr := os.Stat(p.Folder); {
 		case rules.Judge(p.Folder, p.By) != "":
-			row.Why = rules.Judge(p.Folder, p.By)
+			row.Why = a.lang.Word(rules.Judge(p.Folder, p.By))
 		case p.Real && real != filepath.Clean(p.Folder):
-			row.Why = "it has become a link to " + real
+			row.Why = a.lang.Say("it has become a link to %s", real)
 		case rules.Judge(real, p.By) != "":
-			row.Why = "it leads to " + real + ": " + rules.Judge(real, p.By)
+			row.Why = a.lang.Say("it leads to %s: %s", real, a.lang.Word(rules.Judge(real, p.By)))
 		case statErr != nil:
-			row.Why, row.Missing = "it is not there", true
+			row.Why, row.Missing = a.lang.Say("it is not there"), true
 		case !info.IsDir():
-			row.Why = "it is not a folder"
+			row.Why = a.lang.Say("it is not a folder")
 		}
 		row.Counts = row.Why == ""
 		if !slices.Contains(rows, row) {
@@ -104,13 +104,13 @@ func listProjects(a *app) error {
 		return a.printJSON(map[string]any{"projects": rows})
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(a.out, "None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
+		a.say("None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
 		return nil
 	}
 	for _, row := range rows {
 		note := ""
 		if !row.Counts {
-			note = "  (does not count: " + row.Why + ")"
+			note = a.lang.Say("  (does not count: %s)", row.Why)
 		}
 		fmt.Fprintf(a.out, "%-9s %s%s\n", row.From, row.Folder, note)
 	}
@@ -132,7 +132,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	real := rules.Real(folder)
 	for _, path := range []string{folder, real} {
 		if why := rules.Judge(path, reach.Listed); why != "" {
-			return fault.New(fault.NotAllowed, "%q cannot be added: %s", path, why).
+			return fault.New(fault.NotAllowed, "%q cannot be added: %s", path, a.lang.Word(why)).
 				WithHint("add the folder that holds your projects, such as %s, or a project", filepath.Join("~", "src"))
 		}
 	}
@@ -142,16 +142,16 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if why := unusual(rules, real); why != "" && !yes {
 		person, err := a.terminal(false, "")
 		if err != nil {
-			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
+			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, a.lang.Word(why)).
 				WithHint("run it in a terminal of your own, where it asks you, or add --yes")
 		}
-		line, err := person.line(ctx, fmt.Sprintf("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
+		line, err := person.line(ctx, a.lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, a.lang.Word(why)))
 		if err != nil {
 			_, err = ended(ctx, err)
 			return err
 		}
 		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
-			fmt.Fprintln(person.out, "Not added.")
+			fmt.Fprintln(person.out, a.lang.Say("Not added."))
 			return nil
 		}
 	}
@@ -162,11 +162,11 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"folder": real, "added": added})
 	}
-	state := "Added"
-	if !added {
-		state = "It was added before"
+	if added {
+		a.say("Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+	} else {
+		a.say("It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 	}
-	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in the folders below it; running servers know at once.\n", state, real)
 	return nil
 }
 
@@ -208,9 +208,9 @@ func removeProject(ctx context.Context, a *app, name string) error {
 	case a.asJSON:
 		return a.printJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
 	}
-	fmt.Fprintf(a.out, "Taken off the list: %s. Its files stay.\n", folder)
+	a.say("Taken off the list: %s. Its files stay.", folder)
 	if still {
-		fmt.Fprintln(a.out, "Your settings name it too, so it still counts.")
+		a.say("Your settings name it too, so it still counts.")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
 	f.Done = append(f.Done, done...)
 	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
-		f.Left, err = append(f.Left, "names and mapping: "+busy.Error()), nil
+		f.Left, err = append(f.Left, p.Say("names and mapping: %v", busy)), nil
 	}
 	if err != nil {
 		return f, store.Trouble(p.dir, err)
@@ -59,7 +59,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 			return f, store.Trouble(p.dir, err)
 		}
 		if moved {
-			f.Done = append(f.Done, fmt.Sprintf("moved %s to the trash", name))
+			f.Done = append(f.Done, p.Say("moved %s to the trash", name))
 		}
 	}
 	return f, nil
