@@ -41,6 +41,7 @@ New here? Run: bmad-mcp demo
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	a.toolsetFlag(root)
 	root.AddCommand(subcommands(a)...)
+	a.speakHelp(root)
 	return root
 }
 
