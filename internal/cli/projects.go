@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
@@ -139,13 +140,13 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
 	}
-	if why := unusual(rules, real); why != "" && !yes {
+	if why := unusual(rules, real); !why.Empty() && !yes {
 		person, err := a.terminal(false, "")
 		if err != nil {
-			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, a.lang.Word(why)).
+			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
 				WithHint("run it in a terminal of your own, where it asks you, or add --yes")
 		}
-		line, err := person.line(ctx, a.lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, a.lang.Word(why)))
+		line, err := person.line(ctx, a.lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
 		if err != nil {
 			_, err = ended(ctx, err)
 			return err
@@ -170,15 +171,15 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	return nil
 }
 
-// unusual returns why a folder is unlikely to hold projects, or "".
-func unusual(rules reach.Rules, real string) string {
+// unusual returns why a folder is unlikely to hold projects; it is empty if it is not.
+func unusual(rules reach.Rules, real string) lang.Text {
 	if why := rules.Judge(real, reach.Asked); why != "" {
-		return why
+		return lang.T("%s", why)
 	}
 	if filepath.Dir(filepath.Dir(real)) == filepath.Dir(real) && filepath.VolumeName(real) == "" {
-		return "it is at the top of the disk, and may hold far more than projects"
+		return lang.T("it is at the top of the disk, and may hold far more than projects")
 	}
-	return ""
+	return lang.Text{}
 }
 
 func removeProject(ctx context.Context, a *app, name string) error {
