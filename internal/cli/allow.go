@@ -94,7 +94,7 @@ func listWants(a *app, cwd string, wants []engine.Want) error {
 		default:
 			state = a.lang.Say("not allowed yet")
 		}
-		fmt.Fprintf(a.out, "%s (%s): %s\n  %s\n", w.Kind, w.Use, state, visible.Exact(w.Text))
+		a.say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
 		for _, line := range aboutWant(a.lang, w) {
 			fmt.Fprintf(a.out, "  %s\n", visible.Exact(line))
 		}
@@ -182,7 +182,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []engine.Want) error
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		fmt.Fprintf(a.out, "\n%s (%s): %s?\n\n%s\n\n", w.Kind, w.Use, question(w).In(a.lang), indent(indent(visible.Exact(w.Text))))
+		a.say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), indent(indent(visible.Exact(w.Text))))
 		for _, line := range aboutWant(a.lang, w) {
 			fmt.Fprintln(a.out, line)
 		}

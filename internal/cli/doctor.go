@@ -276,7 +276,7 @@ func printReport(a *app, r doctor.Report) {
 				a.say("      … and %d more (--json lists all)", len(c.Items)-i)
 				break
 			}
-			fmt.Fprintf(a.out, "      %s: %s\n", item.Path, strings.TrimPrefix(item.What, a.lang.Say("session file %s ", item.Path)))
+			a.say("      %s: %s", item.Path, strings.TrimPrefix(item.What, a.lang.Say("session file %s ", item.Path)))
 		}
 		if c.Remedy != "" {
 			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)

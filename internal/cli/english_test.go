@@ -19,7 +19,7 @@ var notOurs = []*regexp.Regexp{
 }
 
 // sentence matches four English words in a row, of which at least one is not all capitals.
-var sentence = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?(?:[ ,;:]+[A-Za-z]*[a-z]+(?:'[a-z]+)?){3,}`)
+var sentence = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?(?: [A-Za-z]*[a-z]+(?:'[a-z]+)?){3,}`)
 
 // EnglishIn returns what an output in Chinese has of English sentences, but for words of the
 // person's own texts.

@@ -16,11 +16,11 @@ func printChange(a *app, c hosts.Change) {
 	if c.DryRun && c.Diff != "" {
 		words = map[string]lang.Text{hosts.Added: lang.T("would be added"), hosts.Updated: lang.T("would be updated"), hosts.Removed: lang.T("would be removed")}
 	}
-	fmt.Fprintf(a.out, "%s: %s", c.Name(), words[c.Status].In(a.lang))
+	path := ""
 	if c.Path != "" {
-		fmt.Fprintf(a.out, " (%s)", c.Path)
+		path = a.lang.Say(" (%s)", c.Path)
 	}
-	fmt.Fprintln(a.out)
+	a.say("%s: %s%s", c.Name(), words[c.Status], path)
 	if c.Why != "" {
 		fmt.Fprintln(a.out, "  "+c.Why)
 	}

@@ -96,7 +96,7 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	default:
 		since := ""
 		if v.BrokenAt != nil {
-			since = v.BrokenAt.Local().Format(" (2006-01-02 15:04:05)")
+			since = a.lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
 		}
 		a.say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	}

@@ -29,16 +29,16 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 			line += a.lang.Say(", score %g", *s.Score)
 		}
 		if s.Verdict != "" {
-			line += ", " + string(s.Verdict)
+			line += a.lang.Say(", %s", s.Verdict)
 		}
 		if s.Audit != nil {
 			line += a.lang.Say(", audit %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += fmt.Sprintf(", %s: %s", g.Decision, a.grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+			line += a.lang.Say(", %s: %s", g.Decision, a.grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
 		}
 		if s.Artifact != "" {
-			line += ", " + s.Artifact
+			line += a.lang.Say(", %s", s.Artifact)
 		}
 		if s.Stale {
 			line += a.lang.Say(" (out of date)")

@@ -195,7 +195,7 @@ func (a *app) artifactText(r *workflow.Record) string {
 
 // printRecord prints the open points and the questions of a stage.
 func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) {
-	heading := func(name lang.Text) { fmt.Fprintf(a.out, "\n%s: %s\n", st.Label, name.In(a.lang)) }
+	heading := func(name lang.Text) { a.say("\n%s: %s", st.Label, name) }
 	printSeen(a, st, r)
 	if len(r.Gaps) > 0 {
 		heading(lang.T("gaps"))
@@ -249,7 +249,7 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 
 // printSeen prints the server's own findings about a stage's document.
 func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
-	heading := func(name lang.Text) { fmt.Fprintf(a.out, "\n%s: %s\n", st.Label, name.In(a.lang)) }
+	heading := func(name lang.Text) { a.say("\n%s: %s", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
 		heading(lang.T("audit %g", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
@@ -257,12 +257,12 @@ func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
 			if f.Line > 0 {
 				line = a.lang.Say("line %d: ", f.Line)
 			}
-			fmt.Fprintf(a.out, "  −%g  %s  %s%s; %s\n", f.Points, f.ID, line, f.Problem, f.Fix)
+			a.say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
 		}
 	}
 	if e := r.Evidence; e != nil {
 		heading(lang.T("verify command"))
-		fmt.Fprintf(a.out, "  %s: %s\n", e.Command, a.evidenceText(e))
+		a.say("  %s: %s", e.Command, a.evidenceText(e))
 		if e.Changed != "" {
 			a.say("  changed during the run: %s", e.Changed)
 		}
