@@ -39,6 +39,7 @@ func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 	}
 	req.By, req.Ask = "terminal", ask
 	reply, err := a.engine.Adopt(cmd.Context(), req)
+	a.speakAs(cmd.Context(), req, reply, err)
 	if err != nil {
 		return err
 	}

@@ -150,5 +150,7 @@ func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error)
 	} else {
 		req.Places = []string{dir}
 	}
-	return a.engine.Do(ctx, req)
+	reply, err := a.engine.Do(ctx, req)
+	a.speakAs(ctx, req, reply, err)
+	return reply, err
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -20,6 +24,24 @@ func (a *app) speak(written string) {
 func (a *app) speakOf(s *workflow.Session) {
 	if s != nil {
 		a.speak(s.Objective)
+	}
+}
+
+// speakAs chooses the language of the session that an action was for, by its reply or refusal,
+// which speak that language already.
+func (a *app) speakAs(ctx context.Context, req engine.Request, reply *engine.Reply, err error) {
+	of := engine.Request{Cwd: req.Cwd, Places: req.Places}
+	var f *fault.Error
+	switch {
+	case reply != nil:
+		of.SessionID = reply.SessionID
+	case errors.As(err, &f):
+		of.SessionID = f.SessionID
+	}
+	if of.SessionID != "" {
+		if s, _, err := a.engine.Session(ctx, of); err == nil {
+			a.speakOf(s)
+		}
 	}
 }
 
