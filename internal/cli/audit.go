@@ -82,6 +82,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 }
 
 func runAudit(ctx context.Context, a *app, call auditCall) error {
+	a.speak(call.objective)
 	if a.asJSON {
 		call.format = "json"
 	}
