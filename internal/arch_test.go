@@ -25,7 +25,7 @@ var may = map[string][]string{
 	"internal/bmad/resolve":          {"internal/bmad/catalog", "internal/bmad/format", "internal/fault", "internal/lang"},
 	"internal/bmad/catalog":          {"internal/bmad/format", "internal/durable", "internal/fault", "internal/lang"},
 	"internal/bmad/format":           {"internal/lang"},
-	"internal/hosts":                 {"internal/durable", "internal/fault"},
+	"internal/hosts":                 {"internal/durable", "internal/fault", "internal/lang"},
 	"internal/claudehook":            {},
 	"internal/watch":                 {"internal/durable", "internal/store"},
 	"internal/project":               {"internal/audit", "internal/config", "internal/durable", "internal/fault", "internal/lang", "internal/reach", "internal/store", "internal/workflow", "prompts"},

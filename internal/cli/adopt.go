@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -41,6 +39,7 @@ func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 	}
 	req.By, req.Ask = "terminal", ask
 	reply, err := a.engine.Adopt(cmd.Context(), req)
+	a.speakAs(cmd.Context(), req, reply, err)
 	if err != nil {
 		return err
 	}
@@ -48,7 +47,7 @@ func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 		return err
 	}
 	if !a.asJSON && reply.State.Active() {
-		fmt.Fprintln(a.out, "\nNow tell your assistant to go on; it sees the session with status.")
+		a.say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil
 }

@@ -3,11 +3,14 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -67,7 +70,7 @@ func forgetAllowed(a *app, cmd *cobra.Command, cwd string) error {
 			n += some
 		}
 	}
-	fmt.Fprintf(a.out, "Taken back in %s: %d.\n", cwd, n)
+	a.say("Taken back in %s: %d.", cwd, n)
 	return nil
 }
 
@@ -80,15 +83,19 @@ func listWants(a *app, cwd string, wants []permission.Want) error {
 		return a.printJSON(map[string]any{"cwd": cwd, "wants": out})
 	}
 	if len(wants) == 0 {
-		fmt.Fprintln(a.out, "This project asks for nothing that you would have to allow.")
+		a.say("This project asks for nothing that you would have to allow.")
 	}
 	for _, w := range wants {
-		state := map[bool]string{true: "allowed", false: "not allowed yet"}[w.Allowed]
-		if w.Note != "" {
-			state = w.Note
+		state := w.Note
+		switch {
+		case state != "":
+		case w.Allowed:
+			state = a.lang.Say("allowed")
+		default:
+			state = a.lang.Say("not allowed yet")
 		}
-		fmt.Fprintf(a.out, "%s (%s): %s\n  %s\n", w.Kind, w.Use, state, visible.Exact(w.Text))
-		for _, line := range aboutWant(w) {
+		a.say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
+		for _, line := range aboutWant(a.lang, w) {
 			fmt.Fprintf(a.out, "  %s\n", visible.Exact(line))
 		}
 	}
@@ -120,37 +127,37 @@ func scriptNames(w permission.Want) []string {
 }
 
 // aboutWant names the origin of a command and the project's files in it.
-func aboutWant(w permission.Want) []string {
+func aboutWant(l lang.Language, w permission.Want) []string {
 	var out []string
 	switch w.SetBy {
 	case workflow.SetByPerson:
-		out = append(out, "Set in your own file.")
+		out = append(out, l.Say("Set in your own file."))
 	case workflow.SetByEnvironment:
-		out = append(out, "Set by a variable of the environment, which a file of the project can set too (.mcp.json).")
+		out = append(out, l.Say("Set by a variable of the environment, which a file of the project can set too (.mcp.json)."))
 	case workflow.SetByProject:
-		out = append(out, "Set by the project ("+config.ProjectFile+").")
+		out = append(out, l.Say("Set by the project (%s).", config.ProjectFile))
 	}
 	if len(w.Scripts) > 0 {
-		out = append(out, "It names these files of the project: "+joinWords(scriptNames(w))+".")
+		out = append(out, l.Say("It names these files of the project: %s.", joinWords(scriptNames(w))))
 	}
 	return out
 }
 
 // question is what the person is asked about something.
-func question(w permission.Want) string {
+func question(w permission.Want) lang.Text {
 	switch w.Kind {
 	case trust.KindRubric:
-		return "may the server audit by this rubric in place of the built-in one"
+		return lang.T("may the server audit by this rubric in place of the built-in one")
 	case trust.KindWorkflow:
-		return "may runs of this project follow this workflow, which says at which stages you are asked"
+		return lang.T("may runs of this project follow this workflow, which says at which stages you are asked")
 	case trust.KindSource:
-		return "may the server take agents and workflows, which tell your assistant what to do, from this repository"
+		return lang.T("may the server take agents and workflows, which tell your assistant what to do, from this repository")
 	case trust.KindOwnVerify:
-		return "may your own verify command run in this project, with your rights"
+		return lang.T("may your own verify command run in this project, with your rights")
 	case trust.KindScript:
-		return "it runs as it is now; have you read it, and is it as you want it"
+		return lang.T("it runs as it is now; have you read it, and is it as you want it")
 	}
-	return "may the server run this command, with your rights, when its stage is handed in"
+	return lang.T("may the server run this command, with your rights, when its stage is handed in")
 }
 
 func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) error {
@@ -167,7 +174,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "In %s\n", cwd)
+	a.say("In %s", cwd)
 	for _, w := range open {
 		for _, text := range append(scriptNames(w), w.Text) {
 			if visible.Steers(text) {
@@ -175,32 +182,33 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) e
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		fmt.Fprintf(a.out, "\n%s (%s): %s?\n\n%s\n\n", w.Kind, w.Use, question(w), indent(indent(visible.Exact(w.Text))))
-		for _, line := range aboutWant(w) {
+		a.say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), indent(indent(visible.Exact(w.Text))))
+		for _, line := range aboutWant(a.lang, w) {
 			fmt.Fprintln(a.out, line)
 		}
 		if len(w.Scripts) > 0 {
-			fmt.Fprintln(a.out, "Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
+			a.say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
 		if w.Note != "" {
-			fmt.Fprintln(a.out, strings.ToUpper(w.Note[:1])+w.Note[1:]+".")
+			first, size := utf8.DecodeRuneInString(w.Note)
+			a.say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
 		}
 		if visible.Hides(w.Text) {
-			fmt.Fprintf(a.out, "It has characters that do not show; they are written as escapes (\\u…) above.\n\n")
+			a.say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
 		}
-		line, err := person.line(cmd.Context(), "Allow it [y/n]: ")
+		line, err := person.line(cmd.Context(), a.lang.Say("Allow it [y/n]: "))
 		if err != nil {
 			_, err = ended(cmd.Context(), err)
 			return err
 		}
 		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
-			fmt.Fprintln(a.out, "Not allowed.")
+			a.say("Not allowed.")
 			continue
 		}
 		if err := a.engine.Allow(cmd.Context(), w); err != nil {
 			return err
 		}
-		fmt.Fprintln(a.out, "Allowed.")
+		a.say("Allowed.")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -33,6 +34,9 @@ type app struct {
 	reach *reach.Reach
 	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
+	// language is the setting for the same folder, and lang the language that is spoken.
+	language string
+	lang     lang.Language
 	// toolsets are those of the same folder, or of --toolsets.
 	toolsets []config.Toolset
 
@@ -118,6 +122,7 @@ func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, err
 		return nil, err
 	}
 	s, _, err := a.engine.Session(cmd.Context(), req.Address())
+	a.speakOf(s)
 	return s, err
 }
 
@@ -128,7 +133,9 @@ func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, work
 	if err != nil {
 		return nil, workflow.Verification{}, "", err
 	}
-	return a.engine.Inspect(cmd.Context(), req.Address())
+	s, v, cwd, err := a.engine.Inspect(cmd.Context(), req.Address())
+	a.speakOf(s)
+	return s, v.In(a.lang), cwd, err
 }
 
 // do runs one action for the person or script at this terminal.
@@ -143,5 +150,7 @@ func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error)
 	} else {
 		req.Places = []string{dir}
 	}
-	return a.engine.Do(ctx, req)
+	reply, err := a.engine.Do(ctx, req)
+	a.speakAs(ctx, req, reply, err)
+	return reply, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -81,6 +82,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 }
 
 func runAudit(ctx context.Context, a *app, call auditCall) error {
+	a.speak(call.objective)
 	if a.asJSON {
 		call.format = "json"
 	}
@@ -154,7 +156,7 @@ func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return audit.Rubric{}, noSuchFile("rubric", name, err)
+		return audit.Rubric{}, noSuchFile(lang.T("rubric"), name, err)
 	}
 	folder := info.IsDir()
 	if folder {
@@ -165,7 +167,7 @@ func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition
 	case folder && errors.Is(err, fs.ErrNotExist):
 		return audit.Load(nil, w, stage)
 	case err != nil:
-		return audit.Rubric{}, noSuchFile("rubric", name, err)
+		return audit.Rubric{}, noSuchFile(lang.T("rubric"), name, err)
 	}
 	return audit.Parse(name, w, stage, data)
 }
@@ -178,7 +180,7 @@ func earlierDocuments(ctx context.Context, a *app, call auditCall, w *workflow.D
 		folder = filepath.Dir(call.file)
 	} else if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return nil, noSuchFile("folder", folder, err)
+			return nil, noSuchFile(lang.T("folder"), folder, err)
 		}
 	}
 	out := map[workflow.StageID]string{}
@@ -209,12 +211,12 @@ func readDocument(ctx context.Context, a *app, name string) (string, error) {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", noSuchFile("file", name, err)
+		return "", noSuchFile(lang.T("file"), name, err)
 	}
 	return string(data), nil
 }
 
-func noSuchFile(what, name string, err error) error {
+func noSuchFile(what lang.Text, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it is relative to the current folder")
 	}
@@ -222,13 +224,13 @@ func noSuchFile(what, name string, err error) error {
 }
 
 func printAudit(a *app, r auditReport) {
-	fmt.Fprintf(a.out, "%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	if r.Min > 0 {
-		fmt.Fprintf(a.out, ", %g asked for", r.Min)
+		a.say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
+	} else {
+		a.say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	}
-	fmt.Fprintln(a.out)
 	if len(r.Findings) == 0 {
-		fmt.Fprintln(a.out, "nothing found")
+		a.say("nothing found")
 		return
 	}
 	fmt.Fprintln(a.out)

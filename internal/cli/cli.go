@@ -52,7 +52,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	case errors.Is(err, errUnvouched):
 		return exitNotFound
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(errOut, "bmad-mcp: interrupted; bmad-mcp task status says where a session stands")
+		a.warn("interrupted; bmad-mcp task status says where a session stands")
 		return exitInterrupted
 	}
 	return a.fail(err)

@@ -4,12 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 func TestMain(m *testing.M) {
@@ -26,6 +29,33 @@ func layout(ts *testscript.TestScript, neg bool, args []string) {
 	a, err := txtar.ParseFile(layouts(args[0]))
 	ts.Check(err)
 	ts.Check(txtar.Write(a, ts.MkAbs(args[1])))
+}
+
+// chinese fails where the output of the last program, or its standard error, has a sentence in
+// English that is not from the drafts of the project.
+func chinese(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: chinese")
+	}
+	own, err := cli.OwnTexts(ts.MkAbs("drafts"))
+	ts.Check(err)
+	output := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	if found := cli.EnglishIn(output, own...); len(found) > 0 {
+		ts.Fatalf("English sentences: %q\nin:\n%s", found, output)
+	}
+	if !strings.ContainsFunc(output, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		ts.Fatalf("no Chinese:\n%s", output)
+	}
+}
+
+// translated reports whether the catalogues have the sentences of the packages below this one.
+func translated() bool {
+	for _, text := range []string{"Product Owner", "no session has the id or task name %q", "the project folder %s does not exist", "the session is at stage %q, not %q"} {
+		if lang.Language("zh").Word(text) == text {
+			return false
+		}
+	}
+	return true
 }
 
 // layouts returns where an installation of the method is kept.
@@ -45,25 +75,23 @@ func setUpScript(env *testscript.Env) error {
 		return err
 	}
 	// Submissions stand in the scripts' project, as paths must be inside it.
-	from := filepath.Join("..", "..", "testdata", "submissions", "webhook-relay")
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return err
+	return copySubmissions("webhook-relay", filepath.Join(env.WorkDir, "project", "drafts"))
+}
+
+// submissions NAME DIR puts the documents of a sample run into a folder.
+func submissions(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: submissions NAME DIR")
 	}
-	to := filepath.Join(env.WorkDir, "project", "drafts")
+	ts.Check(copySubmissions(args[0], ts.MkAbs(args[1])))
+}
+
+func copySubmissions(name, to string) error {
+	from := filepath.Join("..", "..", "testdata", "submissions", name)
 	if err := os.MkdirAll(to, 0o750); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(from, e.Name()))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	return os.CopyFS(to, os.DirFS(from))
 }
 
 // TestScripts runs testdata/script/*.txtar against the program. -update rewrites
@@ -72,7 +100,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "chinese": chinese},
+		Condition:     func(name string) (bool, error) { return name == "translated" && translated(), nil },
 		Setup:         setUpScript,
 	})
 }

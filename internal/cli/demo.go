@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
@@ -35,7 +36,7 @@ type demoStep struct {
 
 const demoObjective = "Build a to-do list for the terminal"
 
-func demoSteps() []demoStep {
+func demoSteps(l lang.Language) []demoStep {
 	submit := func(stage, file string) map[string]any {
 		return map[string]any{"action": "submit", "stage": stage, "claude_result_path": "drafts/" + file}
 	}
@@ -43,20 +44,20 @@ func demoSteps() []demoStep {
 	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
-		{said: "Use bmad-task to build a to-do list for the terminal.", args: map[string]any{"action": "start", "objective": demoObjective}, place: "po/generating"},
-		{did: "writes the requirements", file: "po-1.md", args: submit("po", "po-1.md"), form: map[string]any{"answer_01": "Just me, on one laptop", "answer_02": "Overdue ones should stand out"}, place: "po/refining"},
-		{did: "works the answers in", file: "po-2.md", args: submit("po", "po-2.md"), place: "po/awaiting_confirmation"},
-		{did: "shows the draft and calls confirm", args: confirm, form: yes, place: "architect/generating"},
-		{did: "designs the system", file: "architect-1.md", args: submit("architect", "architect-1.md"), place: "architect/awaiting_confirmation"},
-		{did: "shows the draft and calls confirm", args: confirm, form: yes, place: "sm/generating"},
-		{did: "plans the sprints", file: "sm-1.md", args: submit("sm", "sm-1.md"), place: "sm/awaiting_approval"},
-		{did: "shows the plan and calls approve", args: approve, form: yes, place: "dev/generating"},
-		{said: "Start development.", did: "writes the code and its report", file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
-		{did: "reviews it, and fails it", file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
-		{did: "shows the report and calls approve", args: approve, form: map[string]any{"decision": "request_changes", "feedback": "Lost tasks are not acceptable."}, place: "dev/refining"},
-		{did: "fixes the findings of the review", file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
-		{did: "reviews it again", file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
-		{did: "tests every criterion", file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},
+		{said: l.Say("Use bmad-task to build a to-do list for the terminal."), args: map[string]any{"action": "start", "objective": l.Say(demoObjective)}, place: "po/generating"},
+		{did: l.Say("writes the requirements"), file: "po-1.md", args: submit("po", "po-1.md"), form: map[string]any{"answer_01": l.Say("Just me, on one laptop"), "answer_02": l.Say("Overdue ones should stand out")}, place: "po/refining"},
+		{did: l.Say("works the answers in"), file: "po-2.md", args: submit("po", "po-2.md"), place: "po/awaiting_confirmation"},
+		{did: l.Say("shows the draft and calls confirm"), args: confirm, form: yes, place: "architect/generating"},
+		{did: l.Say("designs the system"), file: "architect-1.md", args: submit("architect", "architect-1.md"), place: "architect/awaiting_confirmation"},
+		{did: l.Say("shows the draft and calls confirm"), args: confirm, form: yes, place: "sm/generating"},
+		{did: l.Say("plans the sprints"), file: "sm-1.md", args: submit("sm", "sm-1.md"), place: "sm/awaiting_approval"},
+		{did: l.Say("shows the plan and calls approve"), args: approve, form: yes, place: "dev/generating"},
+		{said: l.Say("Start development."), did: l.Say("writes the code and its report"), file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
+		{did: l.Say("reviews it, and fails it"), file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
+		{did: l.Say("shows the report and calls approve"), args: approve, form: map[string]any{"decision": "request_changes", "feedback": l.Say("Lost tasks are not acceptable.")}, place: "dev/refining"},
+		{did: l.Say("fixes the findings of the review"), file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
+		{did: l.Say("reviews it again"), file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
+		{did: l.Say("tests every criterion"), file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},
 	}
 }
 
@@ -87,9 +88,9 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 	}
 	// The list of known projects goes into the folder too; the person's own settings stay out.
 	state := filepath.Join(dir, ".state")
-	env := []string{"XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
+	env := []string{"BMAD_LANGUAGE=" + string(a.lang), "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") && name != "BMAD_LANGUAGE" {
 			env = append(env, name+"=") // an empty one sets nothing
 		}
 	}
@@ -104,8 +105,8 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 		return fault.From(err)
 	}
 	defer func() { _ = client.Close() }()
-	fmt.Fprintf(a.out, "A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.\n", dir, client.Protocol())
-	for _, step := range demoSteps() {
+	a.say("A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.", dir, client.Protocol())
+	for _, step := range demoSteps(a.lang) {
 		person.next = step.form
 		over, err := playStep(ctx, a, client, dir, step)
 		if err != nil {
@@ -157,14 +158,14 @@ func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string,
 	}
 	fmt.Fprintf(a.out, "📋 %s\n", strings.ReplaceAll(plain(reply.UserMessage), "\n", "\n   "))
 	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
-		fmt.Fprintf(a.out, "\nYou went another way than the script, which ends here at %s. The session is yours to go on with.\n", got)
+		a.say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got)
 		return true, nil
 	}
 	return false, nil
 }
 
 func demoEnd(a *app, dir string) error {
-	fmt.Fprintf(a.out, "\nThe files, all yours to look at:\n")
+	a.say("\nThe files, all yours to look at:")
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 		if err != nil {
@@ -174,10 +175,10 @@ func demoEnd(a *app, dir string) error {
 			fmt.Fprintln(a.out, "  "+p)
 		}
 	}
-	fmt.Fprintln(a.out, "\nNext:")
+	a.say("\nNext:")
 	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		fmt.Fprintln(a.out, "  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
+		a.say("  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
 	}
-	fmt.Fprintf(a.out, "  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"\n", dir)
+	a.say("  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"", dir)
 	return nil
 }

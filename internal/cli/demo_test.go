@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -15,7 +16,7 @@ import (
 func TestDemoDocuments(t *testing.T) {
 	low := []string{"po-1.md"}
 	earlier := map[workflow.StageID]string{}
-	for _, step := range demoSteps() {
+	for _, step := range demoSteps(lang.English) {
 		if step.file == "" {
 			continue
 		}

@@ -61,7 +61,8 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	text := string(diff.Diff(roundName(stage, rounds[0]), []byte(rounds[0].Text), roundName(stage, rounds[1]), []byte(rounds[1].Text)))
+	before, after := a.roundName(stage, rounds[0]), a.roundName(stage, rounds[1])
+	text := string(diff.Diff(before, []byte(rounds[0].Text), after, []byte(rounds[1].Text)))
 	if a.asJSON {
 		return a.printJSON(map[string]any{
 			"session_id": s.SessionID, "task_name": s.TaskName, "stage": stage,
@@ -70,11 +71,11 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	}
 	for _, r := range rounds {
 		if r.Edited && r.Iteration != documents.Saved {
-			fmt.Fprintf(a.err, "bmad-mcp: %s was edited after it was submitted; this is the text as it is now\n", r.Path)
+			a.warn("%s was edited after it was submitted; this is the text as it is now", r.Path)
 		}
 	}
 	if text == "" {
-		fmt.Fprintf(a.out, "%s and %s are the same\n", roundName(stage, rounds[0]), roundName(stage, rounds[1]))
+		a.say("%s and %s are the same", before, after)
 		return nil
 	}
 	// The first line only repeats the two that follow.
@@ -117,11 +118,11 @@ func iteration(arg string) (int, error) {
 	return n, nil
 }
 
-func roundName(stage workflow.StageID, r documents.Round) string {
+func (a *app) roundName(stage workflow.StageID, r documents.Round) string {
 	if r.Iteration == documents.Saved {
 		return r.Path
 	}
-	return fmt.Sprintf("%s, submission %d", stage, r.Iteration)
+	return a.lang.Say("%s, submission %d", stage, r.Iteration)
 }
 
 func roundJSON(r documents.Round) map[string]any {

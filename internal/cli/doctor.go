@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -49,6 +50,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	}
 	defer func() { _ = dir.Close() }()
 	project, cwd := doctor.New(dir), dir.Path()
+	project.Language = a.lang
 	report := doctor.Report{Cwd: cwd}
 	if fix {
 		fixed, err := project.Fix(ctx, a.engine.Now())
@@ -70,7 +72,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	}
 	report.Add(histories)
 	report.Add(checkMethod(a, cwd)...)
-	report.Add(doctorMachine(cwd).Check()...)
+	report.Add(doctorMachine(a, cwd).Check()...)
 	report.Add(checkFolders(a))
 	if a.asJSON {
 		if err := a.printJSON(report); err != nil {
@@ -100,9 +102,9 @@ func openFolder(a *app) (*durable.Dir, error) {
 
 // checkSettings checks what every action needs: the settings and the prompts.
 func checkSettings(a *app, cwd string) doctor.Check {
-	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: "settings and prompts can be used"}
+	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.lang.Say("settings and prompts can be used")}
 	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
-		f := fault.From(err)
+		f := fault.From(err).Translated(a.lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
 	}
@@ -116,7 +118,7 @@ func checkFolders(a *app) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
 	rows, err := projectRows(a)
 	if err != nil {
-		f := fault.From(err)
+		f := fault.From(err).Translated(a.lang)
 		c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint
 		return c
 	}
@@ -129,11 +131,11 @@ func checkFolders(a *app) doctor.Check {
 		if row.Missing && row.From == fromSessions {
 			continue // projects come and go
 		}
-		c.Status, c.Remedy = doctor.Warning, "bmad-mcp projects remove DIR takes it off the list"
-		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: "does not count: " + row.Why})
+		c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp projects remove DIR takes it off the list")
+		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: a.lang.Say("does not count: %s", row.Why)})
 	}
-	c.Detail = fmt.Sprintf("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
-		lang.English.Count(count[fromSessions], "project"), lang.English.Count(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
+	c.Detail = a.lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+		lang.Count(count[fromSessions], "project"), lang.Count(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
 
@@ -143,25 +145,25 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 	req := engine.Request{Cwd: cwd}
 	sessions, _, _, err := a.engine.Sessions(ctx, req.Address())
 	if err != nil {
-		c.Detail = "not checked: the project cannot be used"
+		c.Detail = a.lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
 	changed, err := a.engine.Changed(ctx, req.Address(), views.IDs(sessions), true)
 	if err != nil {
 		return c, err
 	}
-	c.Detail = fmt.Sprintf("%d, none shows a change by other hands", len(sessions))
+	c.Detail = a.lang.Say("%d, none shows a change by other hands", len(sessions))
 	for _, s := range sessions {
 		v, found := changed[s.SessionID]
 		if !found {
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: s.TaskName + " was changed by other hands: " + v.Problem})
-		c.Remedy = "put the file back as it was, or accept it at a terminal: bmad-mcp adopt " + shellWord(s.TaskName)
+		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: a.lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.lang).Problem)})
+		c.Remedy = a.lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", shellWord(s.TaskName))
 	}
 	if len(c.Items) > 0 {
-		c.Detail = fmt.Sprintf("%d of %d were changed by other hands", len(c.Items), len(sessions))
+		c.Detail = a.lang.Say("%d of %d were changed by other hands", len(c.Items), len(sessions))
 	}
 	return c, nil
 }
@@ -187,9 +189,9 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 	if s.Empty() && len(c.Items) == 0 {
 		return nil // most projects have none
 	}
-	c.Detail = fmt.Sprintf("%d agents, %d workflows, %d tasks of the BMAD method", len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)), len(s.Catalog.Items(catalog.Task)))
+	c.Detail = a.lang.Say("%d agents, %d workflows, %d tasks of the BMAD method", len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)), len(s.Catalog.Items(catalog.Task)))
 	if len(c.Items) > 0 {
-		c.Status, c.Remedy = doctor.Warning, "bmad-mcp sources shows all of it; the items named here were skipped"
+		c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp sources shows all of it; the items named here were skipped")
 	}
 	return []doctor.Check{c}
 }
@@ -206,7 +208,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.String()})
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(a.lang)})
 	}
 	_, wants, err := a.engine.Wants(project.Address{Cwd: cwd})
 	if err != nil {
@@ -214,21 +216,21 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	}
 	for _, w := range wants {
 		if !w.Allowed {
-			what := w.Text + " is not allowed yet"
-			if w.Note != "" {
-				what = w.Note
+			what := w.Note
+			if what == "" {
+				what = a.lang.Say("%s is not allowed yet", w.Text)
 			}
 			c.Items = append(c.Items, doctor.Defect{Path: w.Kind, What: what})
-			c.Remedy = "see and allow it with bmad-mcp allow"
+			c.Remedy = a.lang.Say("see and allow it with bmad-mcp allow")
 		}
 	}
 	if len(c.Items) > 0 {
-		c.Status, c.Detail = doctor.Warning, "can be used, but not all of them count"
+		c.Status, c.Detail = doctor.Warning, a.lang.Say("can be used, but not all of them count")
 	}
 }
 
-func doctorMachine(cwd string) doctor.MachineCheck {
-	m := doctor.MachineCheck{Hosts: hosts.This(cwd)}
+func doctorMachine(a *app, cwd string) doctor.MachineCheck {
+	m := doctor.MachineCheck{Language: a.lang, Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
@@ -240,10 +242,10 @@ func printFixed(a *app, f doctor.Fixed) {
 		return // an error is the one object that is printed
 	}
 	for _, done := range f.Done {
-		fmt.Fprintln(a.out, "fixed:", done)
+		a.say("fixed: %s", done)
 	}
 	for _, left := range f.Left {
-		fmt.Fprintln(a.out, "left alone:", left)
+		a.say("left alone: %s", left)
 	}
 	if len(f.Done)+len(f.Left) > 0 {
 		fmt.Fprintln(a.out)
@@ -258,7 +260,7 @@ func printReport(a *app, r doctor.Report) {
 		printFixed(a, *r.Fixed)
 	}
 	marks := map[doctor.CheckStatus]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
-	titles := map[doctor.Group]string{doctor.OfProject: "Project " + r.Cwd, doctor.OfMachine: "This machine"}
+	titles := map[doctor.Group]string{doctor.OfProject: a.lang.Say("Project %s", r.Cwd), doctor.OfMachine: a.lang.Say("This machine")}
 	group := doctor.Group("")
 	for _, c := range r.Checks {
 		if c.Group != group {
@@ -268,13 +270,14 @@ func printReport(a *app, r doctor.Report) {
 			group = c.Group
 			fmt.Fprintln(a.out, titles[group])
 		}
-		fmt.Fprintf(a.out, "  %s %-13s %s\n", marks[c.Status], c.Name, c.Detail)
+		name := a.lang.Word(c.Name)
+		fmt.Fprintf(a.out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
 		for i, item := range c.Items {
 			if i == shownItems {
-				fmt.Fprintf(a.out, "      … and %d more (--json lists all)\n", len(c.Items)-i)
+				a.say("      … and %d more (--json lists all)", len(c.Items)-i)
 				break
 			}
-			fmt.Fprintf(a.out, "      %s: %s\n", item.Path, strings.TrimPrefix(item.What, "session file "+item.Path+" "))
+			a.say("      %s: %s", item.Path, strings.TrimPrefix(item.What, a.lang.Say("session file %s ", item.Path)))
 		}
 		if c.Remedy != "" {
 			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)
@@ -286,10 +289,10 @@ func printReport(a *app, r doctor.Report) {
 	}
 	switch problems, warnings := count[doctor.Problem], count[doctor.Warning]; {
 	case problems+warnings == 0:
-		fmt.Fprintln(a.out, "\nAll is well.")
+		a.say("\nAll is well.")
 	case problems == 0:
-		fmt.Fprintf(a.out, "\nNo problems, %d to know (!).\n", warnings)
+		a.say("\nNo problems, %d to know (!).", warnings)
 	default:
-		fmt.Fprintf(a.out, "\nChecks with problems (✗): %d, to know (!): %d.\n", problems, warnings)
+		a.say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
 	}
 }

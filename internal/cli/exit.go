@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -44,12 +43,6 @@ var errPending = errors.New("pending")
 // errUnvouched ends the program with exitNotFound: the seal that would prove it is missing.
 var errUnvouched = errors.New("unvouched")
 
-// plainFlagError removes the details of Go's parsers from an error of the flag library.
-func plainFlagError(err error) string {
-	text, _, _ := strings.Cut(err.Error(), ": strconv.")
-	return text
-}
-
 // fail reports an error and returns its exit code.
 func (a *app) fail(err error) int {
 	var f *fault.Error
@@ -62,17 +55,20 @@ func (a *app) fail(err error) int {
 		f = fault.From(err)
 	default:
 		// cobra's own: unknown commands, wrong numbers of arguments.
-		f = fault.New(fault.InvalidArgument, "%s", plainFlagError(err)).WithHint("see bmad-mcp --help")
+		f = fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see bmad-mcp --help")
 	}
-	if a.asJSON {
+	if a.lang == "" { // refused before a command had begun
+		a.readSettings()
+	}
+	if f = f.Translated(a.lang); a.asJSON {
 		a.printFailure(f)
 	} else {
-		fmt.Fprintf(a.err, "bmad-mcp: %s\n", f.Message)
+		a.warn("%s", f.Message)
 		if f.Hint != "" {
-			fmt.Fprintf(a.err, "  what to do: %s\n", f.Hint)
+			fmt.Fprintln(a.err, a.lang.Say("  what to do: %s", f.Hint))
 		}
 		if len(f.Allowed) > 0 {
-			fmt.Fprintf(a.err, "  possible now: %s\n", joinWords(f.Allowed))
+			fmt.Fprintln(a.err, a.lang.Say("  possible now: %s", joinWords(f.Allowed)))
 		}
 	}
 	switch f.Code {

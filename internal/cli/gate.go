@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,6 +51,7 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 		return err
 	}
 	action, s, err := a.engine.GateAction(cmd.Context(), find.Address())
+	a.speakOf(s)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func decided(a *app, cmd *cobra.Command, req engine.Request) error {
 		return errPending
 	}
 	if !a.asJSON && reply.State.Active() {
-		fmt.Fprintln(a.out, "\nNow tell your assistant to go on; it sees your decision with status.")
+		a.say("\nNow tell your assistant to go on; it sees your decision with status.")
 	}
 	return nil
 }

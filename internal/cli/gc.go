@@ -49,10 +49,12 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	files, err := doctor.New(dir).Trim(ctx, a.engine.Now().Add(-old), apply)
+	project := doctor.New(dir)
+	project.Language = a.lang
+	files, err := project.Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {
 		if apply && !a.asJSON && len(files) > 0 {
-			fmt.Fprintf(a.out, "Removed %d files before this went wrong.\n", len(files))
+			a.say("Removed %d files before this went wrong.", len(files))
 		}
 		return err
 	}
@@ -76,11 +78,11 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 	}
 	switch {
 	case len(files) == 0:
-		fmt.Fprintf(a.out, "Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.\n", dir.Path(), age)
+		a.say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), age)
 	case apply:
-		fmt.Fprintf(a.out, "Removed %d files, %d bytes.\n", len(files), bytes)
+		a.say("Removed %d files, %d bytes.", len(files), bytes)
 	default:
-		fmt.Fprintf(a.out, "%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.\n", len(files), bytes, age)
+		a.say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, age)
 	}
 	return nil
 }
@@ -94,7 +96,7 @@ func forgetGone(ctx context.Context, a *app, old time.Duration, apply bool) ([]d
 	forgotten, err := a.trust().Forget(ctx, a.engine.Now().Add(-old), gone, apply)
 	var out []doctor.Trimmed
 	for _, f := range forgotten {
-		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: f.Why})
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: a.lang.Word(f.Why)})
 	}
 	return out, err
 }

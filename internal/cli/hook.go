@@ -58,17 +58,17 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 func runHook(ctx context.Context, a *app) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintln(a.err, "bmad-mcp: the hook failed:", p)
+			a.warn("the hook failed: %v", p)
 		}
 	}()
 	var e claudehook.HookEvent
 	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
-		fmt.Fprintln(a.err, "bmad-mcp: the hook got no event:", err)
+		a.warn("the hook got no event: %v", err)
 		return
 	}
 	e.Program, _ = os.Executable() // else only its usual name is known
 	if err := keepTyped(ctx, a, e); err != nil {
-		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot keep what you typed, so you will be asked:", err)
+		a.warn("the hook cannot keep what you typed, so you will be asked: %v", err)
 	}
 	file := turnFile(a, e.SessionID)
 	var turn claudehook.Turn
@@ -86,7 +86,7 @@ func runHook(ctx context.Context, a *app) {
 		return
 	}
 	if err := keepTurn(a, file, next); err != nil {
-		fmt.Fprintln(a.err, "bmad-mcp: the hook cannot remember this turn:", err)
+		a.warn("the hook cannot remember this turn: %v", err)
 	}
 }
 

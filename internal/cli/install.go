@@ -139,7 +139,7 @@ func runInstall(ctx context.Context, a *app, f installFlags, names []string) err
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
-	plan := hosts.Plan{Machine: m, Scope: hosts.Scope(f.scope), Entry: entry, Force: f.force}
+	plan := hosts.Plan{Machine: m, Language: a.lang, Scope: hosts.Scope(f.scope), Entry: entry, Force: f.force}
 	return applyChanges(ctx, a, chosen, plan.Install, f.dryRun)
 }
 
@@ -149,13 +149,13 @@ func runUninstall(ctx context.Context, a *app, f installFlags, names []string) e
 		return err
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
-	plan := hosts.Plan{Machine: m, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
+	plan := hosts.Plan{Machine: m, Language: a.lang, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
 	return applyChanges(ctx, a, chosen, plan.Uninstall, f.dryRun)
 }
 
 // applyChanges makes the changes that are planned for hosts, and shows them.
 func applyChanges(ctx context.Context, a *app, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
-	applier := hosts.Applier{Folder: a.stateFolder(), Now: a.engine.Now, DryRun: dryRun}
+	applier := hosts.Applier{Language: a.lang, Folder: a.stateFolder(), Now: a.engine.Now, DryRun: dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {

@@ -5,36 +5,36 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 func printChange(a *app, c hosts.Change) {
-	words := map[string]string{
-		hosts.Added: "added", hosts.Updated: "updated", hosts.Unchanged: "is set up already", hosts.Removed: "removed",
-		hosts.Absent: "has no such entry", hosts.Skipped: "skipped", hosts.Failed: "not changed",
+	words := map[string]lang.Text{
+		hosts.Added: lang.T("added"), hosts.Updated: lang.T("updated"), hosts.Unchanged: lang.T("is set up already"), hosts.Removed: lang.T("removed"),
+		hosts.Absent: lang.T("has no such entry"), hosts.Skipped: lang.T("skipped"), hosts.Failed: lang.T("not changed"),
 	}
-	status := words[c.Status]
 	if c.DryRun && c.Diff != "" {
-		status = "would be " + status
+		words = map[string]lang.Text{hosts.Added: lang.T("would be added"), hosts.Updated: lang.T("would be updated"), hosts.Removed: lang.T("would be removed")}
 	}
-	fmt.Fprintf(a.out, "%s: %s", c.Name(), status)
+	path := ""
 	if c.Path != "" {
-		fmt.Fprintf(a.out, " (%s)", c.Path)
+		path = a.lang.Say(" (%s)", c.Path)
 	}
-	fmt.Fprintln(a.out)
+	a.say("%s: %s%s", c.Name(), words[c.Status], path)
 	if c.Why != "" {
 		fmt.Fprintln(a.out, "  "+c.Why)
 	}
 	if c.Diff != "" && c.Status != hosts.Failed {
 		if len(c.Command) > 0 {
-			fmt.Fprintln(a.out, "  by: "+shellWords(c.Command)+"\n  which lays the file out in its own way; the change amounts to:")
+			a.say("  by: %s\n  which lays the file out in its own way; the change amounts to:", shellWords(c.Command))
 		}
 		fmt.Fprintln(a.out, indent(strings.TrimRight(c.Diff, "\n")))
 	}
 	if c.Backup != "" {
-		fmt.Fprintln(a.out, "  as it was: "+c.Backup)
+		a.say("  as it was: %s", c.Backup)
 	}
 	if c.Next != "" && (c.Status == hosts.Added || c.Status == hosts.Updated) {
-		fmt.Fprintln(a.out, "  now: "+c.Next)
+		a.say("  now: %s", c.Next)
 	}
 }
 
@@ -62,9 +62,9 @@ func printSnippets(a *app, m hosts.Machine, scope hosts.Scope, e hosts.Entry, ch
 			continue
 		}
 		if len(chosen) > 1 {
-			fmt.Fprintf(a.out, "# %s, in %s\n", h.Name, path)
+			a.say("# %s, in %s", h.Name, path)
 		} else {
-			fmt.Fprintf(a.err, "in %s:\n", path)
+			fmt.Fprintln(a.err, a.lang.Say("in %s:", path))
 		}
 		fmt.Fprint(a.out, h.Snippet(e))
 		if len(chosen) > 1 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 func itemsCommand(a *app, kind catalog.Kind, name string) *cobra.Command {
@@ -39,7 +40,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 			if !table && !a.forPeople() {
 				return a.printJSON(map[string]any{name: items, "total": len(items)})
 			}
-			return itemTable(a, items, "No "+name+" match.")
+			return itemTable(a, items, noneMatch[kind])
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -79,10 +80,15 @@ func showItem(a *app, s *library.Snapshot, kind catalog.Kind, name string) error
 	return err
 }
 
+// noneMatch is said where there are no items of a kind.
+var noneMatch = map[catalog.Kind]lang.Text{
+	catalog.Agent: lang.T("No agents match."), catalog.Workflow: lang.T("No workflows match."), catalog.Task: lang.T("No tasks match."),
+}
+
 // itemTable prints items, as wide as the terminal.
-func itemTable(a *app, items []catalog.Item, none string) error {
+func itemTable(a *app, items []catalog.Item, none lang.Text) error {
 	if len(items) == 0 {
-		fmt.Fprintln(a.out, none)
+		fmt.Fprintln(a.out, none.In(a.lang))
 		return nil
 	}
 	rows := make([][]string, 0, len(items))
@@ -93,7 +99,7 @@ func itemTable(a *app, items []catalog.Item, none string) error {
 		}
 		rows = append(rows, []string{i.Name, i.Module, strings.Join(i.Codes, " "), i.Source, title, oneLine(i.Description)})
 	}
-	return a.table([]string{"NAME", "MODULE", "CODE", "FROM", "TITLE", "WHAT IT IS"}, rows)
+	return a.table(a.header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), rows)
 }
 
 // methodWays are the commands by which the reader of a document at a terminal reaches its items.

@@ -58,10 +58,10 @@ func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 	}
 	a.repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
 		if err == nil {
-			fmt.Fprintf(a.err, "Fetching %s …\n", spec)
+			fmt.Fprintln(a.err, a.lang.Say("Fetching %s …", spec))
 			return
 		}
-		fmt.Fprintf(a.err, "bmad-mcp: %v\n  what to do: check the address; bmad-mcp sources update tries it again\n", err)
+		a.warn("%v\n  what to do: check the address; bmad-mcp sources update tries it again", err)
 	})
 	return a.library.At(folder), nil
 }

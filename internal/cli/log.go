@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,7 +49,7 @@ not vouch for all entries, as after work on another machine.
 				return printLogJSON(a, s, v, steps)
 			}
 			if len(steps) == 0 {
-				fmt.Fprintf(a.out, "%s was written by an older server, which kept no history; it is at %s\n", s.TaskName, s.Place())
+				a.say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
 				return nil
 			}
 			return printLog(a, s, v, steps)
@@ -84,37 +83,36 @@ func verifyLog(a *app, s *workflow.Session, v workflow.Verification) error {
 
 func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
-		fmt.Fprintf(a.out, "%s: adopted at entry %d by %s on %s; what came before was changed: %s.\n", s.TaskName,
+		a.say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
 	}
 	switch v.Status {
 	case workflow.ChainAdopted:
-		fmt.Fprintf(a.out, "Since then nothing shows a change, and the newest entry is sealed (%d).\n", v.Entries)
+		a.say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
 	case workflow.ChainHolds:
-		fmt.Fprintf(a.out, "%s: the history is as it was written, and sealed (%d).\n", s.TaskName, v.Entries)
+		a.say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
-		fmt.Fprintf(a.out, "%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.\n", s.TaskName, v.Problem)
+		a.say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.", s.TaskName, v.Problem)
 	default:
 		since := ""
 		if v.BrokenAt != nil {
-			since = v.BrokenAt.Local().Format(" (2006-01-02 15:04:05)")
+			since = a.lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
 		}
-		fmt.Fprintf(a.out, "%s: the history does not hold from entry %d on%s: %s.\n", s.TaskName, v.Broken, since, v.Problem)
+		a.say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	}
 	if len(v.OtherKeys) > 0 {
-		fmt.Fprintf(a.out, "It was sealed with other keys too, which are not here: %s.\n", joinWords(v.OtherKeys))
+		a.say("It was sealed with other keys too, which are not here: %s.", joinWords(v.OtherKeys))
 	}
 }
 
 func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step) error {
 	warnOfChanges(a, s, v)
-	fmt.Fprintf(a.out, "%s — %s\nDocuments are in %s/\n", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	a.say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
-		fmt.Fprintln(a.out, "An older server kept no history of the steps before.")
+		a.say("An older server kept no history of the steps before.")
 	}
 	fmt.Fprintln(a.out)
-	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")
+	rows := [][]string{a.header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
@@ -140,11 +138,14 @@ func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []view
 			words = e.Evidence
 		}
 		if e.Adoption != nil {
-			words = adoptionText(e.Adoption)
+			words = a.adoptionText(e.Adoption)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s → %s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Event, from, e.To, round, resultText(e.Transition), grantText(e.Grant, e.Unvouched), waited, document, words)
+		rows = append(rows, []string{
+			e.At.Local().Format("2006-01-02 15:04:05"), e.By, string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
+			a.grantText(e.Grant, e.Unvouched), waited, document, words,
+		})
 	}
-	return t.Flush()
+	return columns(a.out, rows)
 }
 
 // resultText is the score or verdict of a transition.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/term"
@@ -27,50 +26,55 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 	for _, s := range r.Stages {
 		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
 		if s.Score != nil {
-			line += fmt.Sprintf(", score %g", *s.Score)
+			line += a.lang.Say(", score %g", *s.Score)
 		}
 		if s.Verdict != "" {
-			line += ", " + string(s.Verdict)
+			line += a.lang.Say(", %s", s.Verdict)
 		}
 		if s.Audit != nil {
-			line += fmt.Sprintf(", audit %g", *s.Audit)
+			line += a.lang.Say(", audit %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += fmt.Sprintf(", %s: %s", g.Decision, grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+			line += a.lang.Say(", %s: %s", g.Decision, a.grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
 		}
 		if s.Artifact != "" {
-			line += ", " + s.Artifact
+			line += a.lang.Say(", %s", s.Artifact)
 		}
 		if s.Stale {
-			line += " (out of date)"
+			line += a.lang.Say(" (out of date)")
 		}
 		if s.Modified {
-			line += " (modified since)"
+			line += a.lang.Say(" (modified since)")
 		}
 		if s.Missing {
-			line += " (missing on disk)"
+			line += a.lang.Say(" (missing on disk)")
 		}
 		fmt.Fprintln(a.out, line)
 	}
-	for _, u := range r.Unreadable {
-		fmt.Fprintln(a.out, "unreadable:", u)
-	}
-	if len(r.Unreadable) > 0 {
-		fmt.Fprintln(a.out, "  what to do: bmad-mcp doctor names the remedy")
-	}
+	a.sayUnreadable(r.Unreadable)
 	if res := r.Resource; res != nil {
 		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
 		if res.Truncated && res.Path != "" {
-			fmt.Fprintf(a.out, "… all of it is in %s\n", res.Path)
+			a.say("… all of it is in %s", res.Path)
 		}
 	}
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
 	if next := nextCommands(r); next != "" {
-		fmt.Fprintf(a.out, "\nFrom the terminal:\n%s", next)
+		fmt.Fprintf(a.out, "\n%s\n%s", a.lang.Say("From the terminal:"), next)
 	}
 	return nil
+}
+
+// sayUnreadable names the session files that cannot be read.
+func (a *app) sayUnreadable(files []string) {
+	for _, u := range files {
+		a.say("unreadable: %s", u)
+	}
+	if len(files) > 0 {
+		a.say("  what to do: bmad-mcp doctor names the remedy")
+	}
 }
 
 func (a *app) printJSON(v any) error {
@@ -156,20 +160,38 @@ func (a *app) table(header []string, rows [][]string) error {
 	last := len(header) - 1
 	used := 0
 	for column := range last {
-		widest := len([]rune(header[column]))
+		widest := visible.Columns(header[column])
 		for _, row := range rows {
-			row[column] = visible.Clipped(row[column], 44)
-			widest = max(widest, len([]rune(row[column])))
+			row[column] = visible.Cut(row[column], 44, "…")
+			widest = max(widest, visible.Columns(row[column]))
 		}
 		used += widest + 2
 	}
-	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(header, "\t"))
 	for _, row := range rows {
-		row[last] = visible.Clipped(row[last], max(width-used-1, 20))
-		fmt.Fprintln(t, strings.Join(row, "\t"))
+		row[last] = visible.Cut(row[last], max(width-used-1, 20), "…")
 	}
-	return t.Flush()
+	return columns(a.out, slices.Concat([][]string{header}, rows))
+}
+
+// columns prints rows of equal length so that their cells align on a terminal, which draws a
+// character of Chinese two columns wide.
+func columns(out io.Writer, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		widths = append(widths, make([]int, max(len(row)-len(widths), 0))...)
+		for i, cell := range row {
+			widths[i] = max(widths[i], visible.Columns(cell))
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row[:len(row)-1] {
+			row[i] = cell + strings.Repeat(" ", widths[i]-visible.Columns(cell)+2)
+		}
+		if _, err := fmt.Fprintln(out, strings.Join(row, "")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // widestLine is how wide a table may be where the terminal does not say.
@@ -180,31 +202,31 @@ func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "
 
 // grantText describes the channel of a decision and how long it took. An unvouched entry is not
 // repeated as a fact.
-func grantText(g *workflow.Grant, unvouched bool) string {
+func (a *app) grantText(g *workflow.Grant, unvouched bool) string {
 	switch {
 	case g == nil:
 		return ""
 	case unvouched:
-		return fmt.Sprintf("unvouched: says %s", g.Channel)
+		return a.lang.Say("unvouched: says %s", g.Channel)
 	}
 	text := fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
 	if g.Channel == workflow.ChannelRelayed {
-		text = fmt.Sprintf("relayed by the assistant (%s)", g.Assurance)
+		text = a.lang.Say("relayed by the assistant (%s)", g.Assurance)
 	}
 	if took, ok := g.Took(); ok {
-		text += " in " + took.Round(time.Second).String()
+		text = a.lang.Say("%s in %s", text, took.Round(time.Second))
 	}
 	return text
 }
 
 // adoptionText describes the state that a person has accepted.
-func adoptionText(a *workflow.Adoption) string {
-	return fmt.Sprintf("changed from entry %d on: %s", a.From, a.Problem)
+func (a *app) adoptionText(by *workflow.Adoption) string {
+	return a.lang.Say("changed from entry %d on: %s", by.From, by.Problem)
 }
 
 // warnOfChanges warns of a session that was changed by other hands.
 func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Changed() {
-		fmt.Fprintf(a.out, "Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n\n", v.Problem, shellWord(s.TaskName))
+		a.say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, shellWord(s.TaskName))
 	}
 }

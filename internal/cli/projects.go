@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
@@ -77,15 +78,15 @@ func projectRows(a *app) ([]projectRow, error) {
 		real := rules.Real(p.Folder)
 		switch info, statErr := os.Stat(p.Folder); {
 		case !rules.Judge(p.Folder, p.By).Empty():
-			row.Why = rules.Judge(p.Folder, p.By).String()
+			row.Why = rules.Judge(p.Folder, p.By).In(a.lang)
 		case p.Real && real != filepath.Clean(p.Folder):
-			row.Why = "it has become a link to " + real
+			row.Why = a.lang.Say("it has become a link to %s", real)
 		case !rules.Judge(real, p.By).Empty():
-			row.Why = "it leads to " + real + ": " + rules.Judge(real, p.By).String()
+			row.Why = a.lang.Say("it leads to %s: %s", real, rules.Judge(real, p.By))
 		case statErr != nil:
-			row.Why, row.Missing = "it is not there", true
+			row.Why, row.Missing = a.lang.Say("it is not there"), true
 		case !info.IsDir():
-			row.Why = "it is not a folder"
+			row.Why = a.lang.Say("it is not a folder")
 		}
 		row.Counts = row.Why == ""
 		if !slices.Contains(rows, row) {
@@ -104,13 +105,13 @@ func listProjects(a *app) error {
 		return a.printJSON(map[string]any{"projects": rows})
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(a.out, "None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
+		a.say("None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
 		return nil
 	}
 	for _, row := range rows {
 		note := ""
 		if !row.Counts {
-			note = "  (does not count: " + row.Why + ")"
+			note = a.lang.Say("  (does not count: %s)", row.Why)
 		}
 		fmt.Fprintf(a.out, "%-9s %s%s\n", row.From, row.Folder, note)
 	}
@@ -139,19 +140,19 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
 	}
-	if why := unusual(rules, real); why != "" && !yes {
+	if why := unusual(rules, real); !why.Empty() && !yes {
 		person, err := a.terminal(false, "")
 		if err != nil {
 			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
 				WithHint("run it in a terminal of your own, where it asks you, or add --yes")
 		}
-		line, err := person.line(ctx, fmt.Sprintf("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
+		line, err := person.line(ctx, a.lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
 		if err != nil {
 			_, err = ended(ctx, err)
 			return err
 		}
 		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
-			fmt.Fprintln(person.out, "Not added.")
+			fmt.Fprintln(person.out, a.lang.Say("Not added."))
 			return nil
 		}
 	}
@@ -162,23 +163,23 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"folder": real, "added": added})
 	}
-	state := "Added"
-	if !added {
-		state = "It was added before"
+	if added {
+		a.say("Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+	} else {
+		a.say("It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 	}
-	fmt.Fprintf(a.out, "%s: %s. Assistants may work there and in the folders below it; running servers know at once.\n", state, real)
 	return nil
 }
 
-// unusual returns why a folder is unlikely to hold projects, or "".
-func unusual(rules reach.Rules, real string) string {
+// unusual returns why a folder is unlikely to hold projects; it is empty if it is not.
+func unusual(rules reach.Rules, real string) lang.Text {
 	if why := rules.Judge(real, reach.Asked); !why.Empty() {
-		return why.String()
+		return why
 	}
 	if filepath.Dir(filepath.Dir(real)) == filepath.Dir(real) && filepath.VolumeName(real) == "" {
-		return "it is at the top of the disk, and may hold far more than projects"
+		return lang.T("it is at the top of the disk, and may hold far more than projects")
 	}
-	return ""
+	return lang.Text{}
 }
 
 func removeProject(ctx context.Context, a *app, name string) error {
@@ -208,9 +209,9 @@ func removeProject(ctx context.Context, a *app, name string) error {
 	case a.asJSON:
 		return a.printJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
 	}
-	fmt.Fprintf(a.out, "Taken off the list: %s. Its files stay.\n", folder)
+	a.say("Taken off the list: %s. Its files stay.", folder)
 	if still {
-		fmt.Fprintln(a.out, "Your settings name it too, so it still counts.")
+		a.say("Your settings name it too, so it still counts.")
 	}
 	return nil
 }

@@ -34,13 +34,14 @@ New here? Run: bmad-mcp demo
 		RunE: a.serve,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fault.New(fault.InvalidArgument, "%s", plainFlagError(err)).WithHint("see %s --help", cmd.CommandPath())
+		return fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see %s --help", cmd.CommandPath())
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	a.toolsetFlag(root)
 	root.AddCommand(subcommands(a)...)
+	a.speakHelp(root)
 	return root
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,14 +29,14 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 				return a.printJSON(page)
 			}
 			if len(page.Results) == 0 {
-				fmt.Fprintln(a.out, "Nothing has these words. Try fewer, or list: bmad-mcp agents, bmad-mcp workflows.")
+				a.say("Nothing has these words. Try fewer, or list: bmad-mcp agents, bmad-mcp workflows.")
 				return nil
 			}
 			var rows [][]string
 			for _, h := range page.Results {
 				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, oneLine(h.Description)})
 			}
-			return a.table([]string{"KIND", "NAME", "TITLE", "WHAT IT IS"}, rows)
+			return a.table(a.header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
 		},
 	}
 	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")

@@ -129,11 +129,11 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 	}
 	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		fmt.Fprintf(a.err, "bmad-mcp: other users of this machine can read %s; chmod 600 keeps them out\n", f.tokenFile)
+		a.warn("other users of this machine can read %s; chmod 600 keeps them out", f.tokenFile)
 	}
-	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
+	fmt.Fprintln(a.err, a.lang.Say("BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", ")))
 	if token == "" {
-		fmt.Fprintln(a.err, "Every program and user of this machine may call it; --token-file keeps others out.")
+		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
 	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
 }
@@ -152,7 +152,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 	h.Close(ctx)
 	err := errors.Join(failed, server.Shutdown(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
-		fmt.Fprintf(a.err, "bmad-mcp: some requests were not done after %s and were cut off; their changes are stored whole or not at all\n", grace)
+		a.warn("some requests were not done after %s and were cut off; their changes are stored whole or not at all", grace)
 		_ = server.Close() // that is the cut
 		return failed
 	}
@@ -249,6 +249,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		Settings: a.settings,
 		Within:   within,
 		Reach:    a.reach,
+		Language: a.lang,
 	})
 	var e *engine.Engine
 	library := a.newLibrary(projects.OpenFolder, func() time.Time { return e.Clock() }, len(within) > 0)

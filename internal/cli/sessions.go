@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,28 +46,25 @@ func sessionsCommand(a *app) *cobra.Command {
 				return printSessionsJSON(a, cwd, sessions, changed, unreadable)
 			}
 			if len(sessions)+len(unreadable) == 0 {
-				fmt.Fprintf(a.out, "%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"\n", cwd)
+				a.say("%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"", cwd)
 				return nil
 			}
-			t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")
+			rows := [][]string{a.header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
 			for _, s := range sessions {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", s.TaskName, s.CurrentStage, s.CurrentState, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"))
+				rows = append(rows, []string{
+					s.TaskName, string(s.CurrentStage), string(s.CurrentState), s.UpdatedAt.Local().Format("2006-01-02 15:04"),
+					s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
+				})
 			}
-			if err := t.Flush(); err != nil {
+			if err := columns(a.out, rows); err != nil {
 				return err
 			}
 			for _, s := range sessions {
 				if v, found := changed[s.SessionID]; found {
-					fmt.Fprintf(a.out, "changed by other hands: %s: %s\n", s.TaskName, v.Problem)
+					a.say("changed by other hands: %s: %s", s.TaskName, v.In(a.lang).Problem)
 				}
 			}
-			for _, u := range unreadable {
-				fmt.Fprintln(a.out, "unreadable:", u)
-			}
-			if len(unreadable) > 0 {
-				fmt.Fprintln(a.out, "  what to do: bmad-mcp doctor names the remedy")
-			}
+			a.sayUnreadable(unreadable)
 			return nil
 		},
 	}

@@ -3,13 +3,14 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -31,7 +32,7 @@ func showCommand(a *app) *cobra.Command {
 				return a.printJSON(inspected{s, v})
 			}
 			warnOfChanges(a, s, v)
-			return printSession(a.out, s, v, cwd)
+			return printSession(a, s, v, cwd)
 		},
 	}
 }
@@ -52,63 +53,78 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
 }
 
-func printSession(out io.Writer, s *workflow.Session, v workflow.Verification, cwd string) error {
+func printSession(a *app, s *workflow.Session, v workflow.Verification, cwd string) error {
 	w := s.Definition()
-	fmt.Fprintf(out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
-	fmt.Fprintf(out, "Objective  %s\nProject    %s\nSession    .bmad-task/session-%s.json\nStarted    %s\nChanged    %s\n", s.Objective, cwd, s.SessionID,
-		s.CreatedAt.Local().Format("2006-01-02 15:04:05"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05"))
+	fmt.Fprintf(a.out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
+	facts := [][]string{
+		{a.lang.Say("Objective"), s.Objective},
+		{a.lang.Say("Project"), cwd},
+		{a.lang.Say("Session"), store.SessionPath(s.SessionID)},
+		{a.lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
+		{a.lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
+	}
 	if s.ReworkCount > 0 {
-		fmt.Fprintf(out, "Reworks    %d\n", s.ReworkCount)
+		facts = append(facts, []string{a.lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
 	}
-
-	fmt.Fprintln(out, "\nStages")
-	t := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
-	for _, st := range w.Stages {
-		r := s.Record(st.ID)
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", st.Label, r.Status, scoreText(r), auditText(r), artifactText(r))
-	}
-	if err := t.Flush(); err != nil {
+	if err := columns(a.out, facts); err != nil {
 		return err
 	}
-	printVerify(out, w, s)
+
+	a.say("\nStages")
+	var stages [][]string
 	for _, st := range w.Stages {
-		printRecord(out, st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
+		r := s.Record(st.ID)
+		stages = append(stages, []string{"  " + st.Label, string(r.Status), a.scoreText(r), a.auditText(r), a.artifactText(r)})
+	}
+	if err := columns(a.out, stages); err != nil {
+		return err
+	}
+	printVerify(a, w, s)
+	for _, st := range w.Stages {
+		printRecord(a, st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
 	}
 	if len(s.Sprints) > 0 {
-		fmt.Fprintln(out, "\nSprints")
+		a.say("\nSprints")
 		for _, sp := range s.Sprints {
-			fmt.Fprintf(out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+			fmt.Fprintf(a.out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
 		}
 	}
-	fmt.Fprintln(out, "\nHistory")
-	h := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
+	a.say("\nHistory")
+	var history [][]string
 	for i, e := range s.History {
-		note := ""
-		if e.Score != nil {
-			note = fmt.Sprintf("score %g", *e.Score)
-		}
-		if e.Verdict != "" {
-			note = string(e.Verdict)
-		}
-		if e.Grant != nil {
-			note += " " + grantText(e.Grant, !v.Vouches(i+1))
-		}
-		if e.Feedback != "" {
-			note += " “" + e.Feedback + "”"
-		}
-		if e.Policy != "" {
-			note += " " + e.Policy
-		}
-		if e.Adoption != nil {
-			note += " " + adoptionText(e.Adoption)
-		}
-		fmt.Fprintf(h, "  %s\t%s\t%s → %s\tby %s\t%s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Event, e.From, e.To, e.By, note)
+		history = append(history, []string{
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1)),
+		})
 	}
-	return h.Flush()
+	return columns(a.out, history)
+}
+
+// note is what the history says of a step besides its place.
+func (a *app) note(e workflow.Transition, unvouched bool) string {
+	note := ""
+	if e.Score != nil {
+		note = a.lang.Say("score %g", *e.Score)
+	}
+	if e.Verdict != "" {
+		note = string(e.Verdict)
+	}
+	if e.Grant != nil {
+		note += " " + a.grantText(e.Grant, unvouched)
+	}
+	if e.Feedback != "" {
+		note += " “" + e.Feedback + "”"
+	}
+	if e.Policy != "" {
+		note += " " + e.Policy
+	}
+	if e.Adoption != nil {
+		note += " " + a.adoptionText(e.Adoption)
+	}
+	return note
 }
 
 // printVerify prints the commands that the session checks submissions with.
-func printVerify(out io.Writer, w *workflow.Definition, s *workflow.Session) {
+func printVerify(a *app, w *workflow.Definition, s *workflow.Session) {
 	kept, headed := s.KeptVerify(), false
 	for _, st := range w.Stages {
 		c := kept[st.ID]
@@ -116,21 +132,21 @@ func printVerify(out io.Writer, w *workflow.Definition, s *workflow.Session) {
 			continue
 		}
 		if !headed {
-			fmt.Fprintln(out, "\nVerify commands of this run")
+			a.say("\nVerify commands of this run")
 			headed = true
 		}
 		now := ""
 		switch {
 		case c.Instead == nil:
 		case *c.Instead == "":
-			now = "; no longer configured"
+			now = a.lang.Say("; no longer configured")
 		default:
-			now = "; configured now: " + *c.Instead
+			now = a.lang.Say("; configured now: %s", *c.Instead)
 		}
 		if c.Accepted {
-			now += ", accepted"
+			now += a.lang.Say(", accepted")
 		}
-		fmt.Fprintf(out, "  %s: %s (set by: %s%s)\n", st.Label, c.Command, c.SetBy, now)
+		a.say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
 	}
 }
 
@@ -147,74 +163,74 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 	return false
 }
 
-func scoreText(r *workflow.Record) string {
+func (a *app) scoreText(r *workflow.Record) string {
 	switch {
 	case r.Verdict != "":
 		return string(r.Verdict)
 	case r.Score == nil:
 		return "–"
 	case r.ClaimedScore == nil && r.EstimatedScore != nil:
-		return fmt.Sprintf("%g (estimate)", *r.Score)
+		return a.lang.Say("%g (estimate)", *r.Score)
 	}
 	return fmt.Sprintf("%g", *r.Score)
 }
 
 // auditText is the server's own score of a stage's document.
-func auditText(r *workflow.Record) string {
+func (a *app) auditText(r *workflow.Record) string {
 	if r.Audit == nil {
 		return ""
 	}
-	return fmt.Sprintf("audit %g", r.Audit.Score)
+	return a.lang.Say("audit %g", r.Audit.Score)
 }
 
-func artifactText(r *workflow.Record) string {
+func (a *app) artifactText(r *workflow.Record) string {
 	switch {
 	case r.Artifact == nil:
 		return ""
 	case r.Artifact.Stale:
-		return r.Artifact.Path + " (out of date)"
+		return r.Artifact.Path + a.lang.Say(" (out of date)")
 	}
 	return r.Artifact.Path
 }
 
 // printRecord prints the open points and the questions of a stage.
-func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched bool) {
-	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
-	printSeen(out, st, r)
+func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) {
+	heading := func(name lang.Text) { a.say("\n%s: %s", st.Label, name) }
+	printSeen(a, st, r)
 	if len(r.Gaps) > 0 {
-		heading("gaps")
+		heading(lang.T("gaps"))
 		for _, g := range r.Gaps {
-			fmt.Fprintf(out, "  - %s\n", g)
+			fmt.Fprintf(a.out, "  - %s\n", g)
 		}
 	}
 	if len(r.Questions)+len(r.Asked) > 0 {
-		heading("questions")
+		heading(lang.T("questions"))
 		for _, q := range r.Asked {
 			answer := r.Answers[q.ID]
 			if answer == "" {
-				answer = "(left open)"
+				answer = a.lang.Say("(left open)")
 			}
 			by := ""
 			if channel := r.AnswerChannels[q.ID]; channel != "" {
 				by = " (" + string(channel) + ")"
 				if unvouched {
-					by = " (unvouched: says " + string(channel) + ")"
+					by = a.lang.Say(" (unvouched: says %s)", channel)
 				}
 			}
-			fmt.Fprintf(out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
+			fmt.Fprintf(a.out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
 		for _, q := range r.Questions {
-			fmt.Fprintf(out, "  %s  %s\n      (waits for an answer)\n", q.ID, q.Question)
+			a.say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
 		}
 	}
 	if len(r.Findings) > 0 {
-		heading("findings")
+		heading(lang.T("findings"))
 		for _, f := range r.Findings {
-			state := "open"
-			if !f.Open() {
-				state = f.Status
+			state := f.Status
+			if f.Open() {
+				state = a.lang.Say("open")
 			}
-			fmt.Fprintf(out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+			fmt.Fprintf(a.out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
 		}
 	}
 	var failed []workflow.Criterion
@@ -224,49 +240,49 @@ func printRecord(out io.Writer, st workflow.Stage, r *workflow.Record, unvouched
 		}
 	}
 	if len(r.Criteria) > 0 {
-		heading(fmt.Sprintf("%d of %d criteria pass", len(r.Criteria)-len(failed), len(r.Criteria)))
+		heading(lang.T("%d of %d criteria pass", len(r.Criteria)-len(failed), len(r.Criteria)))
 		for _, c := range failed {
-			fmt.Fprintf(out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
+			fmt.Fprintf(a.out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
 		}
 	}
 }
 
 // printSeen prints the server's own findings about a stage's document.
-func printSeen(out io.Writer, st workflow.Stage, r *workflow.Record) {
-	heading := func(name string) { fmt.Fprintf(out, "\n%s: %s\n", st.Label, name) }
+func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
+	heading := func(name lang.Text) { a.say("\n%s: %s", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
-		heading(fmt.Sprintf("audit %g", r.Audit.Score))
+		heading(lang.T("audit %g", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
 			line := ""
 			if f.Line > 0 {
-				line = fmt.Sprintf("line %d: ", f.Line)
+				line = a.lang.Say("line %d: ", f.Line)
 			}
-			fmt.Fprintf(out, "  −%g  %s  %s%s; %s\n", f.Points, f.ID, line, f.Problem, f.Fix)
+			a.say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
 		}
 	}
 	if e := r.Evidence; e != nil {
-		heading("verify command")
-		fmt.Fprintf(out, "  %s: %s\n", e.Command, evidenceText(e))
+		heading(lang.T("verify command"))
+		a.say("  %s: %s", e.Command, a.evidenceText(e))
 		if e.Changed != "" {
-			fmt.Fprintf(out, "  changed during the run: %s\n", e.Changed)
+			a.say("  changed during the run: %s", e.Changed)
 		}
 		for _, note := range e.Notes {
-			fmt.Fprintf(out, "  note: %s\n", note)
+			a.say("  note: %s", note)
 		}
 		if e.Tail != "" {
-			fmt.Fprintln(out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
+			fmt.Fprintln(a.out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
 		}
 	}
 }
 
 // evidenceText describes the result of a verify command.
-func evidenceText(e *workflow.Evidence) string {
+func (a *app) evidenceText(e *workflow.Evidence) string {
 	took := (time.Duration(e.TookMS) * time.Millisecond).String()
 	switch {
 	case e.NotRun != "":
-		return "not run, " + e.NotRun
+		return a.lang.Say("not run, %s", e.NotRun)
 	case e.TimedOut:
-		return "ended after " + took
+		return a.lang.Say("ended after %s", took)
 	}
-	return fmt.Sprintf("exit code %d after %s", e.ExitCode, took)
+	return a.lang.Say("exit code %d after %s", e.ExitCode, took)
 }

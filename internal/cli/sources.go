@@ -34,13 +34,13 @@ func listSources(ctx context.Context, a *app) error {
 		if spec, err := gitsource.Parse(src.Place); err == nil {
 			if c, err := a.repositories().Cache.Copy(spec); err == nil {
 				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
-				if about = describeCopy(c); c.Problem != "" {
-					about += "; last try: " + c.Problem
+				if about = a.describeCopy(c); c.Problem != "" {
+					about = a.lang.Say("%s; last try: %s", about, c.Problem)
 				}
 			}
 		}
 		rows = append(rows, row)
-		lines = append(lines, src.Name+": "+src.State+setBy(src.From))
+		lines = append(lines, src.Name+": "+src.State+a.setBy(src.From))
 		for _, more := range []string{src.Place, oneLine(about)} {
 			if more != "" {
 				lines = append(lines, "  "+more)
@@ -52,14 +52,14 @@ func listSources(ctx context.Context, a *app) error {
 		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		fmt.Fprintln(a.out, "There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
+		a.say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
 		return nil
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.out, line)
 	}
 	if len(problems) > 0 {
-		fmt.Fprintf(a.out, "\nLeft out, %d:\n", len(problems))
+		a.say("\nLeft out, %d:", len(problems))
 	}
 	for _, p := range problems {
 		fmt.Fprintf(a.out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
@@ -68,18 +68,18 @@ func listSources(ctx context.Context, a *app) error {
 }
 
 // setBy says for people whose setting names a source.
-func setBy(from string) string {
+func (a *app) setBy(from string) string {
 	switch from {
 	case "":
 		return ""
 	case "added":
-		return ", added by you"
+		return a.lang.Say(", added by you")
 	case "settings":
-		from = "your settings"
+		return a.lang.Say(", set by your settings")
 	case "project":
-		from = "the project, allowed by you"
+		return a.lang.Say(", set by the project, allowed by you")
 	}
-	return ", set by " + from
+	return a.lang.Say(", set by %s", from)
 }
 
 func set(at time.Time) *time.Time {
@@ -109,10 +109,10 @@ func addSource(ctx context.Context, a *app, url string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "Fetching %s …\n", spec)
+	fmt.Fprintln(a.err, a.lang.Say("Fetching %s …", spec))
 	added, err := r.Add(ctx, url, spec)
 	if added.Stale != nil {
-		fmt.Fprintf(a.err, "bmad-mcp: %v; the copy that was there stays\n", added.Stale)
+		a.warn("%v; the copy that was there stays", added.Stale)
 	}
 	if err != nil {
 		return err
@@ -120,16 +120,16 @@ func addSource(ctx context.Context, a *app, url string) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit, "agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
 	}
-	state := "Added"
-	if !added.New {
-		state = "It was added before"
+	if added.New {
+		a.say("Added: %s (%s).", spec, a.describeCopy(added.Copy))
+	} else {
+		a.say("It was added before: %s (%s).", spec, a.describeCopy(added.Copy))
 	}
-	fmt.Fprintf(a.out, "%s: %s (%s).\n", state, spec, describeCopy(added.Copy))
 	if added.Agents+added.Workflows+added.Tasks == 0 {
-		fmt.Fprintln(a.out, "It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
+		a.say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	fmt.Fprintf(a.out, "It has %s, %s and %s; those of the project and of your home go before them.\n", lang.English.Count(added.Agents, "agent"), lang.English.Count(added.Workflows, "workflow"), lang.English.Count(added.Tasks, "task"))
+	a.say("It has %s, %s and %s; those of the project and of your home go before them.", lang.Count(added.Agents, "agent"), lang.Count(added.Workflows, "workflow"), lang.Count(added.Tasks, "task"))
 	return nil
 }
 
@@ -163,17 +163,17 @@ func updateSources(ctx context.Context, a *app, args []string) error {
 			return ctx.Err()
 		}
 		result := map[string]any{"source": remote.Spec.String(), "changed": changed, "commit": c.Commit}
-		line := fmt.Sprintf("%s: unchanged (%s)", remote.Spec, describeCopy(c))
+		line := a.lang.Say("%s: unchanged (%s)", remote.Spec, a.describeCopy(c))
 		switch {
 		case err != nil:
 			failed = true
-			result["problem"] = err.Error()
-			line = err.Error()
+			line = lang.Of(err).In(a.lang)
+			result["problem"] = line
 			if c.Dir != "" {
-				line += fmt.Sprintf("; the copy stays (%s)", describeCopy(c))
+				line = a.lang.Say("%s; the copy stays (%s)", line, a.describeCopy(c))
 			}
 		case changed:
-			line = fmt.Sprintf("%s: new (%s)", remote.Spec, describeCopy(c))
+			line = a.lang.Say("%s: new (%s)", remote.Spec, a.describeCopy(c))
 		}
 		results = append(results, result)
 		if !a.asJSON {
@@ -185,7 +185,7 @@ func updateSources(ctx context.Context, a *app, args []string) error {
 			return err
 		}
 	} else if len(remotes) == 0 {
-		fmt.Fprintln(a.out, "There is no repository to ask. Add one: bmad-mcp sources add git+https://…")
+		a.say("There is no repository to ask. Add one: bmad-mcp sources add git+https://…")
 	}
 	if failed {
 		return errReported
@@ -205,7 +205,7 @@ func removeSource(ctx context.Context, a *app, named string) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{"source": spec.String(), "removed": true})
 	}
-	fmt.Fprintf(a.out, "Removed: %s\n", spec)
+	a.say("Removed: %s", spec)
 	return nil
 }
 
@@ -254,18 +254,18 @@ need the credentials that git has for them (credential helper, ssh agent).
 }
 
 // since formats a time for people.
-func since(at time.Time) string {
+func (a *app) since(at time.Time) string {
 	if at.IsZero() {
-		return "never"
+		return a.lang.Say("never")
 	}
 	return at.Local().Format("2006-01-02 15:04")
 }
 
 // describeCopy describes a copy to people.
-func describeCopy(c gitsource.Copy) string {
+func (a *app) describeCopy(c gitsource.Copy) string {
 	commit := c.Commit
 	if len(commit) > 12 {
 		commit = commit[:12]
 	}
-	return fmt.Sprintf("commit %s, checked %s", commit, since(c.CheckedAt))
+	return a.lang.Say("commit %s, checked %s", commit, a.since(c.CheckedAt))
 }

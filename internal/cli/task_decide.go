@@ -61,12 +61,12 @@ func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
 	}
 	st, _ := s.Definition().Stage(s.CurrentStage)
 	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
-		why := "failed this work"
+		role := a.lang.Word(st.Role)
+		refusal := fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", role)
 		if s.Current().Doubted() {
-			why = "states a pass that something in the report speaks against"
+			refusal = fault.New(fault.InvalidArgument, "the %s states a pass that something in the report speaks against; approve needs --approved or --approved=false", role)
 		}
-		return fault.New(fault.InvalidArgument, "the %s %s; approve needs --approved or --approved=false", st.Role, why).
-			WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to %s", st.SendsBackTo)
+		return refusal.WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to %s", st.SendsBackTo)
 	}
 	return nil
 }

@@ -25,7 +25,9 @@ func startCommand(a *app) *cobra.Command {
 				}
 				a.cwd = here
 			}
-			return a.act(cmd, engine.Request{Action: workflow.ActionStart, Objective: strings.Join(args, " "), Workflow: name, TaskName: task}, f.withPrompt)
+			objective := strings.Join(args, " ")
+			a.speak(objective)
+			return a.act(cmd, engine.Request{Action: workflow.ActionStart, Objective: objective, Workflow: name, TaskName: task}, f.withPrompt)
 		},
 	}
 	cmd.Flags().StringVar(&name, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")

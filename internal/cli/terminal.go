@@ -176,7 +176,7 @@ func (t *terminal) view(ctx context.Context, file string) {
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...) //nolint:gosec // the person's own pager
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.app.in, t.app.raw, t.app.err
 	if err := cmd.Run(); err != nil {
-		fmt.Fprintf(t.app.err, "%s could not show it: %v\n", pager, err)
+		fmt.Fprintln(t.app.err, t.app.lang.Say("%s could not show it: %v", pager, err))
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -54,7 +54,7 @@ type workflowRow struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-func rowOf(w views.Workflow) workflowRow {
+func rowOf(a *app, w views.Workflow) workflowRow {
 	row := workflowRow{Name: w.Name, From: "built-in", Path: w.Path, Default: w.Default, Usable: w.Allowed}
 	switch w.By {
 	case workflow.SetByPerson:
@@ -63,12 +63,12 @@ func rowOf(w views.Workflow) workflowRow {
 		row.From = "project"
 	}
 	if w.Definition == nil {
-		row.Problem = w.Err().Error()
+		row.Problem = lang.Of(w.Err()).In(a.lang)
 		return row
 	}
-	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), w.Definition.Description, w.Definition.When, w.Definition.Hash
+	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), a.lang.Word(w.Definition.Description), a.lang.Word(w.Definition.When), w.Definition.Hash
 	if !w.Allowed {
-		row.Problem = "you have not allowed it as it is: read it, then type bmad-mcp allow"
+		row.Problem = a.lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
 	}
 	return row
 }
@@ -83,26 +83,25 @@ func workflowList(a *app) *cobra.Command {
 			}
 			rows := make([]workflowRow, len(views))
 			for i, w := range views {
-				rows[i] = rowOf(w)
+				rows[i] = rowOf(a, w)
 			}
 			if a.asJSON {
 				return a.printJSON(rows)
 			}
-			t := tabwriter.NewWriter(a.out, 2, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "NAME\tFROM\tSTAGES\tWHEN")
+			table := [][]string{a.header("NAME\tFROM\tSTAGES\tWHEN")}
 			for i, w := range views {
 				row := rows[i]
 				name := row.Name
 				if row.Default {
-					name += " (default)"
+					name += a.lang.Say(" (default)")
 				}
 				when := row.When
 				if row.Problem != "" {
-					when = "cannot be used: " + row.Problem
+					when = a.lang.Say("cannot be used: %s", row.Problem)
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, row.From, pipeline(w.Definition), visible.Line(when))
+				table = append(table, []string{name, a.lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
 			}
-			return t.Flush()
+			return columns(a.out, table)
 		},
 	}
 }
@@ -229,7 +228,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 	for _, file := range files {
 		data, err := a.readNamed(cmd.Context(), file, workflow.MaxDefinition+1)
 		if err != nil {
-			return nil, noSuchFile("file", file, err)
+			return nil, noSuchFile(lang.T("file"), file, err)
 		}
 		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
 		reports = append(reports, checkedWorkflow(a, file, d, problems))
@@ -257,27 +256,27 @@ func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []wor
 	defer p.Close()
 	byPrompt, byRubric := p.Generic(d)
 	for _, st := range byPrompt {
-		r.Notes = append(r.Notes, fmt.Sprintf("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
+		r.Notes = append(r.Notes, a.lang.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
 	}
 	for _, st := range byRubric {
-		r.Notes = append(r.Notes, fmt.Sprintf("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
+		r.Notes = append(r.Notes, a.lang.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
 	}
 	return r
 }
 
 func printChecks(a *app, reports []workflowReport) {
 	if len(reports) == 0 {
-		fmt.Fprintln(a.out, "There is no workflow of your own here, and none of the project.")
+		a.say("There is no workflow of your own here, and none of the project.")
 	}
 	for _, r := range reports {
 		if r.OK {
-			fmt.Fprintf(a.out, "%s: can be used\n", r.File)
+			a.say("%s: can be used", r.File)
 		}
 		for _, p := range r.Problems {
 			fmt.Fprintf(a.out, "%s:%d: %s\n", r.File, p.Line, p.Text)
 		}
 		for _, note := range r.Notes {
-			fmt.Fprintf(a.out, "%s: note: %s\n", r.File, note)
+			a.say("%s: note: %s", r.File, note)
 		}
 	}
 }

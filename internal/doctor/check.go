@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -35,10 +34,10 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	}
 	for _, item := range v.unreadable {
 		folder.add(Problem, item.Path, item.What)
-		folder.Remedy = "make it readable for you"
+		folder.Remedy = p.Say("make it readable for you")
 	}
 	return []Check{
-		folder, checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkContents(v), p.checkArtifacts(v), checkOrphans(v), p.checkLocks(),
+		folder, p.checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkContents(v), p.checkArtifacts(v), p.checkOrphans(v), p.checkLocks(),
 	}, nil
 }
 
@@ -49,9 +48,9 @@ func ok(name, detail string) Check {
 // checkFolder checks that the state folder and those in it are folders, and can be
 // written. Without a folder there is nothing more to check.
 func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
-	c = ok("state folder", store.Folder+" is there and can be written")
+	c = ok("state folder", p.Say("%s is there and can be written", store.Folder))
 	if !p.dir.Exists(store.Folder) {
-		c.Detail = "no sessions yet"
+		c.Detail = p.Say("no sessions yet")
 		return c, true
 	}
 	probe := store.Folder + "/" + durable.TempName("probe")
@@ -60,32 +59,35 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 		err = p.dir.Remove(probe)
 	}
 	if err != nil {
-		e := fault.From(store.Trouble(p.dir, err))
+		e := fault.From(store.Trouble(p.dir, err)).Translated(p.Language)
 		c.add(Problem, store.Folder, e.Message)
-		c.Detail, c.Remedy = "it cannot be written", strings.ReplaceAll(e.Hint, "; nothing was changed", "")
+		c.Detail, c.Remedy = p.Say("it cannot be written"), strings.ReplaceAll(e.Hint, p.Say("; nothing was changed"), "")
 		info, statErr := p.dir.Stat(store.Folder)
 		return c, statErr == nil && info.IsDir()
 	}
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
 		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
-			c.add(Problem, name, "is a file or a link instead of a folder")
-			c.Detail, c.Remedy = "a file is in the way", "move it away; the folder is made again"
+			c.add(Problem, name, p.Say("is a file or a link instead of a folder"))
+			c.Detail, c.Remedy = p.Say("a file is in the way"), p.Say("move it away; the folder is made again")
 		}
 	}
 	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) && c.Status == OK {
-		c.add(Problem, filestore.IgnoreFile, "missing: run state would show up in version control")
-		c.Detail, c.Remedy, c.Fixable = "not kept out of version control", fixRemedy, true
+		c.add(Problem, filestore.IgnoreFile, p.Say("missing: run state would show up in version control"))
+		c.Detail, c.Remedy, c.Fixable = p.Say("not kept out of version control"), fixRemedy, true
 	}
 	return c, true
 }
 
-func checkSessions(v *inventory) Check {
-	c := ok("sessions", fmt.Sprintf("%d readable", len(v.sessions)))
+func (p *ProjectFiles) checkSessions(v *inventory) Check {
+	c := ok("sessions", p.Say("%d readable", len(v.sessions)))
 	for _, b := range v.broken {
-		c.add(Problem, b.Path, b.Err.Error())
-		c.Detail = fmt.Sprintf("%d readable, %d not", len(v.sessions), len(v.broken))
-		if hint := fault.From(b.Err).Hint; !strings.Contains(c.Remedy, hint) {
-			c.Remedy = strings.TrimPrefix(c.Remedy+"; or: "+hint, "; or: ")
+		c.add(Problem, b.Path, lang.Of(b.Err).In(p.Language))
+		c.Detail = p.Say("%d readable, %d not", len(v.sessions), len(v.broken))
+		if hint := fault.From(b.Err).Translated(p.Language).Hint; !strings.Contains(c.Remedy, hint) {
+			if c.Remedy != "" {
+				hint = p.Say("%s; or: %s", c.Remedy, hint)
+			}
+			c.Remedy = hint
 		}
 	}
 	return c
@@ -93,11 +95,11 @@ func checkSessions(v *inventory) Check {
 
 // checkNames checks that every session is found by its name, and no two share one.
 func (p *ProjectFiles) checkNames(v *inventory) Check {
-	c := ok("task names", fmt.Sprintf("%d, each of one session", len(v.sessions)))
+	c := ok("task names", p.Say("%d, each of one session", len(v.sessions)))
 	c.Fixable = true
 	names, err := p.store.Names()
 	if err != nil {
-		c.add(Problem, filestore.NamesFolder, cause(err))
+		c.add(Problem, filestore.NamesFolder, p.cause(err))
 	}
 	owners := map[string]string{}
 	for _, s := range v.sessions {
@@ -107,33 +109,33 @@ func (p *ProjectFiles) checkNames(v *inventory) Check {
 	}
 	for _, s := range v.sessions {
 		if first, taken := owners[s.TaskName]; taken && first != s.SessionID {
-			c.add(Problem, store.SessionPath(s.SessionID), fmt.Sprintf("has the task name %q, which session %s has too", s.TaskName, first))
+			c.add(Problem, store.SessionPath(s.SessionID), p.Say("has the task name %q, which session %s has too", s.TaskName, first))
 			c.Fixable = false
-			c.Remedy = "change task_name in one of the two files, and rename its folder in " + artifact.Folder
+			c.Remedy = p.Say("change task_name in one of the two files, and rename its folder in %s", artifact.Folder)
 			continue
 		}
 		owners[s.TaskName] = s.SessionID
 	}
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		if names[name] != owners[name] && filestore.PlainName(name) {
-			c.add(Problem, filestore.NamesFolder+"/"+name, "does not lead to session "+owners[name])
+			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("does not lead to session %s", owners[name]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if owners[name] == "" && len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(names[name])) {
-			c.add(Problem, filestore.NamesFolder+"/"+name, "belongs to no session: a start that died left it")
+			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("belongs to no session: a start that died left it"))
 		}
 	}
-	return c.summarize()
+	return p.summarize(c)
 }
 
 // summarize gives a check with problems that Fix repairs its detail and remedy.
-func (c Check) summarize() Check {
+func (p *ProjectFiles) summarize(c Check) Check {
 	if len(c.Items) == 0 {
 		c.Fixable = false
 		return c
 	}
-	c.Detail = fmt.Sprintf("%d to fix", len(c.Items))
+	c.Detail = p.Say("%d to fix", len(c.Items))
 	if c.Fixable {
 		c.Remedy = fixRemedy
 	}
@@ -141,10 +143,10 @@ func (c Check) summarize() Check {
 }
 
 func (p *ProjectFiles) checkMapping(v *inventory) Check {
-	c := ok("mapping", fmt.Sprintf("%d entries", len(v.sessions)))
+	c := ok("mapping", p.Say("%d entries", len(v.sessions)))
 	c.Fixable = true
 	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
-		return c.summarize()
+		return p.summarize(c)
 	}
 	sessions := make([]workflow.Summary, len(v.sessions))
 	for i, s := range v.sessions {
@@ -152,12 +154,12 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 	}
 	faults, err := p.store.MappingFaults(sessions, v.broken)
 	if err != nil {
-		faults = []lang.Text{lang.T("cannot be used: %s", err)}
+		faults = []lang.Text{lang.T("cannot be used: %v", err)}
 	}
 	for _, what := range faults {
-		c.add(Problem, filestore.MappingFile, what.String())
+		c.add(Problem, filestore.MappingFile, what.In(p.Language))
 	}
-	return c.summarize()
+	return p.summarize(c)
 }
 
 // checkContents checks every reference by size and hash. A missing text is a problem;
@@ -176,22 +178,22 @@ func (p *ProjectFiles) checkContents(v *inventory) Check {
 			switch {
 			case err != nil:
 				missing++
-				c.add(Problem, ref.path, fmt.Sprintf("%s refers to it: %s", ref.from, cause(err)))
+				c.add(Problem, ref.path, p.Say("%s refers to it: %s", ref.from, p.cause(err)))
 			case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
 				edited++
 			}
 		}
 		if draft := editedDraft(p.dir, s); draft != "" {
-			c.add(Warning, draft, fmt.Sprintf("%s: edited while it waits at its gate", s.TaskName))
-			c.Remedy = "submit it again from its path, or send it back"
+			c.add(Warning, draft, p.Say("%s: edited while it waits at its gate", s.TaskName))
+			c.Remedy = p.Say("submit it again from its path, or send it back")
 		}
 	}
-	c.Detail = fmt.Sprintf("%d referred to, %d missing, %d edited since", len(seen), missing, edited)
+	c.Detail = p.Say("%d referred to, %d missing, %d edited since", len(seen), missing, edited)
 	if missing+edited == 0 {
-		c.Detail = fmt.Sprintf("%d referred to, all as they were submitted", len(seen))
+		c.Detail = p.Say("%d referred to, all as they were submitted", len(seen))
 	}
 	if missing > 0 {
-		c.Remedy = "restore the file from a backup or from " + Trash + "; or send the document back (confirm or approve with false, or reopen its stage) and submit it again"
+		c.Remedy = p.Say("restore the file from a backup or from %s; or send the document back (confirm or approve with false, or reopen its stage) and submit it again", Trash)
 	}
 	return c
 }
@@ -225,49 +227,49 @@ func (p *ProjectFiles) checkArtifacts(v *inventory) Check {
 			saved++
 			switch artifact.StateOf(p.dir, *a) {
 			case artifact.Missing:
-				c.add(Problem, a.Path, fmt.Sprintf("%s saved it, and it is not there any more", s.TaskName))
-				c.Remedy = "restore it from version control, or reopen its stage"
+				c.add(Problem, a.Path, p.Say("%s saved it, and it is not there any more", s.TaskName))
+				c.Remedy = p.Say("restore it from version control, or reopen its stage")
 			case artifact.Modified:
 				modified++
 			}
 		}
 	}
-	c.Detail = fmt.Sprintf("%d saved, %d modified since", saved, modified)
+	c.Detail = p.Say("%d saved, %d modified since", saved, modified)
 	if n := len(c.Items); n > 0 {
-		c.Detail += fmt.Sprintf(", %d missing", n)
+		c.Detail = p.Say("%d saved, %d modified since, %d missing", saved, modified, n)
 	}
 	return c
 }
 
-func checkOrphans(v *inventory) Check {
-	c := ok("leftovers", "none")
+func (p *ProjectFiles) checkOrphans(v *inventory) Check {
+	c := ok("leftovers", p.Say("none"))
 	if len(v.broken) > 0 {
-		c.Detail = "none looked for among contents: a session that cannot be read may refer to any"
+		c.Detail = p.Say("none looked for among contents: a session that cannot be read may refer to any")
 	}
 	c.Fixable = true
 	for _, name := range v.orphans() {
-		c.add(Problem, name, "no session refers to it")
+		c.add(Problem, name, p.Say("no session refers to it"))
 	}
 	for _, name := range v.leftovers() {
-		c.add(Problem, name, "a write that is unfinished or under way")
+		c.add(Problem, name, p.Say("a write that is unfinished or under way"))
 	}
-	c = c.summarize()
+	c = p.summarize(c)
 	if c.Status == Problem { // they take space, and mislead only people
-		c.Status, c.Detail = Warning, fmt.Sprintf("%d files belong to nobody", len(c.Items))
+		c.Status, c.Detail = Warning, p.Say("%d files belong to nobody", len(c.Items))
 	}
 	return c
 }
 
 // checkLocks says who holds a lock now.
 func (p *ProjectFiles) checkLocks() Check {
-	c := ok("locks", "none held")
+	c := ok("locks", p.Say("none held"))
 	entries, err := p.dir.ReadDir(filestore.LocksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c // made with the first session
 	}
 	if err != nil {
-		c.add(Problem, filestore.LocksFolder, cause(err))
-		c.Detail, c.Remedy = "cannot be taken", "make it a folder that you can write"
+		c.add(Problem, filestore.LocksFolder, p.cause(err))
+		c.Detail, c.Remedy = p.Say("cannot be taken"), p.Say("make it a folder that you can write")
 		return c
 	}
 	var held []string
@@ -276,14 +278,14 @@ func (p *ProjectFiles) checkLocks() Check {
 		holder, err := p.dir.Holder(name)
 		switch {
 		case err != nil:
-			c.add(Problem, name, cause(err))
-			c.Detail, c.Remedy = "cannot be taken", "make the file writable for you, on a file system that has locks"
+			c.add(Problem, name, p.cause(err))
+			c.Detail, c.Remedy = p.Say("cannot be taken"), p.Say("make the file writable for you, on a file system that has locks")
 		case holder != "":
-			held = append(held, name+" by "+holder)
+			held = append(held, p.Say("%s by %s", name, holder))
 		}
 	}
 	if len(held) > 0 {
-		c.Detail = "held now: " + strings.Join(held, ", ")
+		c.Detail = p.Say("held now: %s", strings.Join(held, ", "))
 	}
 	return c
 }

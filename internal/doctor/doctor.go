@@ -8,6 +8,7 @@ package doctor
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
@@ -82,6 +83,8 @@ func (r *Report) Add(checks ...Check) {
 
 // ProjectFiles is a project folder to look after.
 type ProjectFiles struct {
+	lang.Language // of the results
+
 	dir   *durable.Dir
 	store *filestore.Store
 }

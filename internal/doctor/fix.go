@@ -39,7 +39,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 		f.Done = append(f.Done, what.String())
 	}
 	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
-		f.Left, err = append(f.Left, "names and mapping: "+busy.Error()), nil
+		f.Left, err = append(f.Left, p.Say("names and mapping: %v", busy)), nil
 	}
 	if err != nil {
 		return f, store.Trouble(p.dir, err)
@@ -61,7 +61,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 			return f, store.Trouble(p.dir, err)
 		}
 		if moved {
-			f.Done = append(f.Done, fmt.Sprintf("moved %s to the trash", name))
+			f.Done = append(f.Done, p.Say("moved %s to the trash", name))
 		}
 	}
 	return f, nil

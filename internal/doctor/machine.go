@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // MachineCheck checks the installation of this program on a machine.
 type MachineCheck struct {
+	lang.Language // of the results
+
 	// Program is the absolute path of the running program.
 	Program string
 	// Hosts are the places of the hosts.
@@ -28,15 +31,15 @@ func (m MachineCheck) checkProgram() Check {
 	name := strings.TrimSuffix(filepath.Base(m.Program), ".exe")
 	found, err := exec.LookPath(name)
 	if err != nil {
-		c.add(Warning, m.Program, "is not on the PATH")
-		c.Remedy = "put its folder on the PATH, or give hosts the absolute path"
+		c.add(Warning, m.Program, m.Say("is not on the PATH"))
+		c.Remedy = m.Say("put its folder on the PATH, or give hosts the absolute path")
 		return c
 	}
 	here, errHere := os.Stat(m.Program)
 	there, errThere := os.Stat(found)
 	if errHere == nil && errThere == nil && !os.SameFile(here, there) {
-		c.add(Warning, found, "is found on the PATH instead of "+m.Program)
-		c.Remedy = "update the one, or take it off the PATH"
+		c.add(Warning, found, m.Say("is found on the PATH instead of %s", m.Program))
+		c.Remedy = m.Say("update the one, or take it off the PATH")
 	}
 	return c
 }
@@ -51,26 +54,26 @@ func (m MachineCheck) checkHosts() Check {
 		case len(places) > 0:
 			with = append(with, fmt.Sprintf("%s (%s)", h.Name, strings.Join(places, ", ")))
 			if h.HasPlugin(m.Hosts) {
-				c.add(Warning, places[0], h.Name+" has the plugin too: the assistant may see each tool twice")
+				c.add(Warning, places[0], m.Say("%s has the plugin too: the assistant may see each tool twice", h.Name))
 				c.Remedy = "bmad-mcp uninstall " + h.ID
 			}
 		case h.HasPlugin(m.Hosts):
-			with = append(with, h.Name+" (by the plugin)")
+			with = append(with, m.Say("%s (by the plugin)", h.Name))
 		case h.Present(m.Hosts) != "":
 			without = append(without, h.Name)
 		}
 	}
 	switch {
 	case len(with) > 0:
-		c.Detail = "set up for " + strings.Join(with, ", ")
+		c.Detail = m.Say("set up for %s", strings.Join(with, ", "))
 		if len(without) > 0 {
-			c.Detail += "; not for " + strings.Join(without, ", ")
+			c.Detail = m.Say("%s; not for %s", c.Detail, strings.Join(without, ", "))
 		}
 	case len(c.Items) == 0:
-		c.Status, c.Detail = Warning, "no host's settings start bmad-mcp"
-		c.Remedy = "tell your hosts about it: bmad-mcp install"
+		c.Status, c.Detail = Warning, m.Say("no host's settings start bmad-mcp")
+		c.Remedy = m.Say("tell your hosts about it: bmad-mcp install")
 	default:
-		c.Detail = "no host can start bmad-mcp"
+		c.Detail = m.Say("no host can start bmad-mcp")
 	}
 	return c
 }
@@ -96,8 +99,8 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 			entries, err = h.Find(text)
 		}
 		if err != nil {
-			c.add(Warning, path, fmt.Sprintf("%s cannot read it: %v", h.Name, err))
-			c.Remedy = "fix the file; the host may ignore all of it"
+			c.add(Warning, path, m.Say("%s cannot read it: %v", h.Name, err))
+			c.Remedy = m.Say("fix the file; the host may ignore all of it")
 			continue
 		}
 		for _, e := range entries {
@@ -105,16 +108,16 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 				continue
 			}
 			if e.URL != "" && strings.Contains(e.Name, "bmad") { // served over HTTP
-				out = append(out, path+", at "+e.URL)
+				out = append(out, m.Say("%s, at %s", path, e.URL))
 				continue
 			}
 			if !hosts.Ours(e.Command, m.Program) {
 				continue
 			}
 			if _, err := exec.LookPath(e.Command); err != nil {
-				c.add(Warning, path, fmt.Sprintf("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
+				c.add(Warning, path, m.Say("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
 				if c.Remedy = "bmad-mcp install " + h.ID; scope == hosts.Project {
-					c.Remedy = "put the program's folder on the PATH"
+					c.Remedy = m.Say("put the program's folder on the PATH")
 				}
 				continue
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -49,7 +50,7 @@ func (p *ProjectFiles) takeInventory(ctx context.Context) (*inventory, error) {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil // never made, or gone while we looked
 			case err != nil:
-				v.unreadable = append(v.unreadable, Defect{name, cause(err)})
+				v.unreadable = append(v.unreadable, Defect{name, p.cause(err)})
 				return nil
 			case d.IsDir() && name == Trash:
 				return fs.SkipDir
@@ -158,10 +159,10 @@ func sessionID(file string) string {
 }
 
 // cause is an error of the disk without the path, which is printed beside it.
-func cause(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
+func (p *ProjectFiles) cause(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
 	}
-	return err.Error()
+	return lang.Of(err).In(p.Language)
 }

@@ -57,7 +57,7 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s *workflow.Session, bef
 	var found []Trimmed
 	for _, name := range orphans {
 		if path.Dir(name) == store.ContentFolder(s.SessionID) {
-			found = append(found, Trimmed{name, sizes[name], s.TaskName + " is finished, and nothing refers to it"})
+			found = append(found, Trimmed{name, sizes[name], p.Say("%s is finished, and nothing refers to it", s.TaskName)})
 		}
 	}
 	if !apply || len(found) == 0 {
@@ -113,7 +113,7 @@ func (p *ProjectFiles) trimTrash(ctx context.Context, before time.Time, apply bo
 		if info, err := d.Info(); err == nil {
 			size = info.Size()
 		}
-		out = append(out, Trimmed{name, size, "in the trash since " + at.Format(time.DateOnly)})
+		out = append(out, Trimmed{name, size, p.Say("in the trash since %s", at.Format(time.DateOnly))})
 		return ctx.Err()
 	})
 	if err != nil || !apply {

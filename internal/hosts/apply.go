@@ -11,11 +11,14 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Applier makes changes. Folder is where it keeps its lock and copies of the files as they were;
 // "" keeps neither.
 type Applier struct {
+	lang.Language // of the results
+
 	Folder string
 	// Now is the clock that names the copies.
 	Now    func() time.Time
@@ -36,7 +39,7 @@ func (a Applier) Apply(ctx context.Context, plan func() Change) Change {
 				continue
 			}
 			if err != nil {
-				c.Status, c.Why = Failed, err.Error()
+				c.Status, c.Why = Failed, lang.Of(err).In(a.Language)
 			}
 		}
 		if c.Status == Failed {
@@ -77,7 +80,7 @@ func (a Applier) write(ctx context.Context, c *Change) error {
 		stem := fmt.Sprintf("%s-%s-%s-%s", a.Now().Format("20060102T150405Z"), c.Host, c.Scope, strings.TrimPrefix(filepath.Base(c.Path), "."))
 		var err error
 		if c.Backup, err = Keep(filepath.Join(a.Folder, "backups"), stem, c.before); err != nil {
-			return fmt.Errorf("the file as it is cannot be kept: %w", err)
+			return lang.Errorf("the file as it is cannot be kept: %w", err)
 		}
 	}
 	switch {
@@ -89,7 +92,7 @@ func (a Applier) write(ctx context.Context, c *Change) error {
 		if err == nil && readErr == nil && c.host.has(text, c.entry) == (c.Status == Added) {
 			return nil
 		}
-		return fmt.Errorf("%s did not take it: %s", strings.Join(c.Command[:3], " "), strings.TrimSpace(string(out)))
+		return lang.Errorf("%s did not take it: %s", strings.Join(c.Command[:3], " "), strings.TrimSpace(string(out)))
 	case c.Status == Removed && isEmpty(c.after):
 		return Delete(c.Path, c.before, c.after)
 	}

@@ -3,20 +3,20 @@ package hosts
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Errors of Write and Delete.
 var (
 	// ErrChanged is returned where a file has changed since it was read.
-	ErrChanged = errors.New("another program has just changed the file")
+	ErrChanged = lang.Errorf("another program has just changed the file")
 	// ErrReadOnly is returned where the file's owner has made it read-only.
-	ErrReadOnly = errors.New("the file is read-only")
+	ErrReadOnly = lang.Errorf("the file is read-only")
 )
 
 // maxFile bounds the read of a host's file, in bytes: some hosts keep histories in theirs.
@@ -27,7 +27,7 @@ func Read(path string) ([]byte, error) {
 	text, err := durable.ReadPath(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, linkErr := os.Readlink(path); linkErr == nil {
-			return nil, fmt.Errorf("%s is a link that leads nowhere", path)
+			return nil, lang.Errorf("%s is a link that leads nowhere", path)
 		}
 		return nil, nil
 	}

@@ -10,6 +10,8 @@ package hosts
 import (
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // format reads and changes one kind of file.
@@ -32,7 +34,7 @@ type Host struct {
 	plugins func(m Machine) string
 	plugin  string
 	// next is what a person does to activate a new entry.
-	next map[Scope]string
+	next map[Scope]lang.Text
 }
 
 // All lists the hosts, as the README does.
@@ -57,9 +59,9 @@ func All() []Host {
 				}
 				return m.home(".claude", "plugins", "installed_plugins.json")
 			},
-			next: map[Scope]string{
-				User:    "start a new session, or type /mcp in a running one",
-				Project: "start claude in the project: it asks you once whether you trust the server",
+			next: map[Scope]lang.Text{
+				User:    lang.T("start a new session, or type /mcp in a running one"),
+				Project: lang.T("start claude in the project: it asks you once whether you trust the server"),
 			},
 		},
 		{
@@ -84,7 +86,7 @@ func All() []Host {
 				}
 				return out
 			},
-			next: map[Scope]string{User: "quit Claude Desktop fully, also from the tray, and start it again; while it runs it may write its own list over this one. It opens no folder: list those of your projects with bmad-mcp projects add DIR"},
+			next: map[Scope]lang.Text{User: lang.T("quit Claude Desktop fully, also from the tray, and start it again; while it runs it may write its own list over this one. It opens no folder: list those of your projects with bmad-mcp projects add DIR")},
 		},
 		{
 			ID: "codex", Name: "Codex", program: "codex", format: tomlFile{},
@@ -98,9 +100,9 @@ func All() []Host {
 				return []string{m.home(".codex", "config.toml")}
 			},
 			signs: func(m Machine) []string { return []string{m.home(".codex"), "/Applications/Codex.app"} },
-			next: map[Scope]string{
-				User:    "start a new session; codex mcp list shows it",
-				Project: "start a new session in the project; Codex reads the file only in projects that you trust",
+			next: map[Scope]lang.Text{
+				User:    lang.T("start a new session; codex mcp list shows it"),
+				Project: lang.T("start a new session in the project; Codex reads the file only in projects that you trust"),
 			},
 		},
 		{
@@ -112,9 +114,9 @@ func All() []Host {
 				return []string{m.home(".cursor", "mcp.json")}
 			},
 			signs: func(m Machine) []string { return []string{m.home(".cursor"), "/Applications/Cursor.app"} },
-			next: map[Scope]string{
-				User:    "see Settings, MCP: it is listed there, and can be switched on",
-				Project: "open the project: Cursor asks you once whether the server may run",
+			next: map[Scope]lang.Text{
+				User:    lang.T("see Settings, MCP: it is listed there, and can be switched on"),
+				Project: lang.T("open the project: Cursor asks you once whether the server may run"),
 			},
 		},
 		{
@@ -128,9 +130,9 @@ func All() []Host {
 			signs: func(m Machine) []string {
 				return []string{m.appData("Code", "User"), "/Applications/Visual Studio Code.app"}
 			},
-			next: map[Scope]string{
-				User:    "run “MCP: List Servers” and start it: VS Code asks you once whether you trust it",
-				Project: "open the project and run “MCP: List Servers”: VS Code asks you once whether you trust it",
+			next: map[Scope]lang.Text{
+				User:    lang.T("run “MCP: List Servers” and start it: VS Code asks you once whether you trust it"),
+				Project: lang.T("open the project and run “MCP: List Servers”: VS Code asks you once whether you trust it"),
 			},
 		},
 		{
@@ -146,9 +148,9 @@ func All() []Host {
 			},
 			// The folder alone proves nothing: other programs of the same maker use it.
 			signs: func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
-			next: map[Scope]string{
-				User:    "start a new session in a folder that you trust (/permissions); Gemini CLI starts no servers elsewhere",
-				Project: "start a new session in the project; it has to be a folder that you trust (/permissions)",
+			next: map[Scope]lang.Text{
+				User:    lang.T("start a new session in a folder that you trust (/permissions); Gemini CLI starts no servers elsewhere"),
+				Project: lang.T("start a new session in the project; it has to be a folder that you trust (/permissions)"),
 			},
 		},
 	}
@@ -214,7 +216,7 @@ func (h Host) HasPlugin(m Machine) bool {
 func (h Host) Program() string { return h.program }
 
 // Next is what a person does to activate a new entry.
-func (h Host) Next(scope Scope) string { return h.next[scope] }
+func (h Host) Next(scope Scope) lang.Text { return h.next[scope] }
 
 // Find lists the entries in the text of the host's file.
 func (h Host) Find(text []byte) ([]FoundEntry, error) { return h.format.find(text) }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // jsonFile is a JSON file that keeps servers in an object, by name.
@@ -28,17 +29,20 @@ type jsonFile struct {
 var bom = []byte("\xef\xbb\xbf")
 
 // errNotObject is the error for a root that is not an object.
-var errNotObject = errors.New("is not an object")
+var errNotObject = lang.Errorf("is not an object")
 
 // Taken is the error for a name that another server has.
 type Taken struct{ Name, Command string }
 
 // Error names both.
-func (t Taken) Error() string {
+func (t Taken) Error() string { return t.In(lang.English) }
+
+// In is Error in a language.
+func (t Taken) In(l lang.Language) string {
 	if t.Command == "" {
-		return fmt.Sprintf("%q is another server there", t.Name)
+		return l.Say("%q is another server there", t.Name)
 	}
-	return fmt.Sprintf("%q is another server there, which runs %s", t.Name, t.Command)
+	return l.Say("%q is another server there, which runs %s", t.Name, t.Command)
 }
 
 // jsonDocument is a parsed file.
@@ -53,14 +57,14 @@ func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
 	d := &jsonDocument{}
 	if bytes.HasPrefix(text, bom) {
 		if !f.bom {
-			return nil, errors.New("it begins with a byte order mark, which the host does not take")
+			return nil, lang.Errorf("it begins with a byte order mark, which the host does not take")
 		}
 		d.mark, text = bom, text[len(bom):]
 	}
 	d.text = text
 	if len(bytes.TrimSpace(text)) == 0 {
 		if len(text) > 0 && !f.empty {
-			return nil, errors.New("it is empty")
+			return nil, lang.Errorf("it is empty")
 		}
 		d.text, d.root = []byte("{}\n"), &hujson.Object{}
 		d.end = 2
@@ -75,7 +79,7 @@ func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
 	}
 	root, ok := value.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("its top level %w", errNotObject)
+		return nil, lang.Errorf("its top level %w", errNotObject)
 	}
 	d.root, d.start, d.end = root, value.StartOffset, value.EndOffset
 	return d, nil
@@ -88,7 +92,7 @@ func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), 
 func (f jsonFile) accepts(text []byte, value hujson.Value) error {
 	if !f.comments && !value.IsStandard() {
 		var v any
-		return fmt.Errorf("not valid JSON (%w), so the host would reject it", json.Unmarshal(text, &v))
+		return lang.Errorf("not valid JSON (%w), so the host would reject it", json.Unmarshal(text, &v))
 	}
 	if f.commas {
 		return nil
@@ -112,7 +116,7 @@ func (f jsonFile) accepts(text []byte, value hujson.Value) error {
 	}
 	if at > 0 {
 		line := 1 + bytes.Count(text[:at], []byte("\n"))
-		return fmt.Errorf("line %d ends with a comma that the host does not take", line)
+		return lang.Errorf("line %d ends with a comma that the host does not take", line)
 	}
 	return nil
 }
@@ -136,7 +140,7 @@ func (f jsonFile) servers(d *jsonDocument) (*hujson.Object, error) {
 	}
 	o, ok := m.Value.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%q %w", f.key, errNotObject)
+		return nil, lang.Errorf("%q %w", f.key, errNotObject)
 	}
 	return o, nil
 }
@@ -152,10 +156,10 @@ func (f jsonFile) once(d *jsonDocument, servers *hujson.Object, name string) err
 		return n
 	}
 	if count(d.root, f.key) > 1 {
-		return fmt.Errorf("it has %q twice", f.key)
+		return lang.Errorf("it has %q twice", f.key)
 	}
 	if servers != nil && count(servers, name) > 1 {
-		return fmt.Errorf("it has the server %q twice", name)
+		return lang.Errorf("it has the server %q twice", name)
 	}
 	return nil
 }
@@ -196,7 +200,7 @@ func (f jsonFile) checked(before, after []byte, name string) ([]byte, error) {
 	}
 	is, err := without(after)
 	if err != nil || !reflect.DeepEqual(was, is) {
-		return nil, errors.New("it is laid out so that the entry cannot be changed without touching something else")
+		return nil, lang.Errorf("it is laid out so that the entry cannot be changed without touching something else")
 	}
 	return after, nil
 }

@@ -3,12 +3,13 @@ package hosts
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // The values of Change.Status.
@@ -47,6 +48,8 @@ func (c Change) Name() string { return c.host.Name }
 
 // Plan is an entry to be put into the hosts of a machine, or taken out of them.
 type Plan struct {
+	lang.Language // of the results
+
 	Machine Machine
 	Scope   Scope
 	Entry   Entry
@@ -58,7 +61,7 @@ type Plan struct {
 func (p Plan) Install(h Host) Change {
 	if h.HasPlugin(p.Machine) && !p.Force {
 		return Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Status: Skipped,
-			Why: h.Name + " has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)"}
+			Why: p.Say("%s has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)", h.Name)}
 	}
 	c := p.change(h, Added, func(text []byte) ([]byte, error) { return h.Add(text, p.Entry, p.Force) })
 	if c.Status == Added && h.has(c.before, p.Entry.Name) {
@@ -68,15 +71,15 @@ func (p Plan) Install(h Host) Change {
 	if c.Status != Added && c.Status != Updated {
 		return c
 	}
-	c.Next = h.Next(p.Scope)
+	c.Next = h.Next(p.Scope).In(p.Language)
 	var notes []string
 	if _, err := exec.LookPath(p.Entry.Command); err != nil {
-		notes = append(notes, p.Entry.Command+" is not there, or cannot be run: the host will not be able to start it")
+		notes = append(notes, p.Say("%s is not there, or cannot be run: the host will not be able to start it", p.Entry.Command))
 	}
 	other := map[Scope]Scope{User: Project, Project: User}[p.Scope]
 	if path := h.File(p.Machine, other); path != "" && path != c.Path {
 		if text, err := Read(path); err == nil && h.has(text, p.Entry.Name) {
-			notes = append(notes, fmt.Sprintf("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
+			notes = append(notes, p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
 		}
 	}
 	c.Why = strings.Join(notes, "; ")
@@ -92,7 +95,7 @@ func (p Plan) Uninstall(h Host) Change {
 		return h.Remove(text, p.Entry.Name, p.Entry.Command, p.Force)
 	})
 	if c.Status == Removed && isEmpty(c.after) {
-		c.Why = "the file holds nothing else and goes"
+		c.Why = p.Say("the file holds nothing else and goes")
 	}
 	c.Command = ownCommand(c, p.Entry)
 	return c
@@ -108,22 +111,23 @@ func (h Host) has(text []byte, name string) bool {
 func (p Plan) change(h Host, done string, edit func([]byte) ([]byte, error)) Change {
 	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Path: h.File(p.Machine, p.Scope)}
 	if c.Path == "" {
-		c.Status, c.Why = Failed, fmt.Sprintf("%s has no settings for one project", h.Name)
+		c.Status, c.Why = Failed, p.Say("%s has no settings for one project", h.Name)
 		return c
 	}
 	var err error
 	if c.before, err = Read(c.Path); err != nil {
-		c.Status, c.Why = Failed, err.Error()
+		c.Status, c.Why = Failed, lang.Of(err).In(p.Language)
 		return c
 	}
 	if c.after, err = edit(c.before); err != nil {
-		c.Status, c.Why = Failed, "left alone: "+err.Error()
+		c.Status, c.Why = Failed, p.Say("left alone: %v", err)
 		var taken Taken
-		if errors.As(err, &taken) {
-			c.Why += map[bool]string{
-				true:  "; --force takes it out all the same",
-				false: "; take another name (--name), or have it replaced (--force)",
-			}[done == Removed]
+		switch {
+		case !errors.As(err, &taken):
+		case done == Removed:
+			c.Why = p.Say("left alone: %v; --force takes it out all the same", err)
+		default:
+			c.Why = p.Say("left alone: %v; take another name (--name), or have it replaced (--force)", err)
 		}
 		return c
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // tomlFile is Codex's configuration: servers are tables below mcp_servers.
@@ -19,7 +21,7 @@ type tomlFile struct{}
 const serversTable = "mcp_servers"
 
 // errInline is the error for a file that cannot be changed line by line.
-var errInline = errors.New("its servers are written in a form that cannot be changed without rewriting it (mcp_servers = {…})")
+var errInline = lang.Errorf("its servers are written in a form that cannot be changed without rewriting it (mcp_servers = {…})")
 
 // decode reads a file as the host does.
 func (tomlFile) decode(text []byte) (map[string]any, error) {
@@ -28,7 +30,7 @@ func (tomlFile) decode(text []byte) (map[string]any, error) {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			line, column := at.Position()
-			return nil, fmt.Errorf("line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
+			return nil, lang.Errorf("line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
 		}
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
 	}
@@ -43,7 +45,7 @@ func (tomlFile) servers(all map[string]any) (map[string]any, error) {
 	}
 	servers, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a table", serversTable)
+		return nil, lang.Errorf("%s is not a table", serversTable)
 	}
 	return servers, nil
 }

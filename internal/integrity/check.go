@@ -80,7 +80,7 @@ func (c *Check) Adopt(ctx context.Context, before *workflow.Session, note workfl
 	}
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		c.recorded = c.checkpoint(signer)
-		now := s.VerifyAgainst(signer, c.recorded)
+		now := s.VerifyAgainst(signer, c.recorded).In(c.project.Language(s.Objective))
 		if s.Revision != before.Revision || now.Problem != c.Found.Problem || now.Broken != c.Found.Broken {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
@@ -103,7 +103,7 @@ func (c *Check) Record(ctx context.Context, s *workflow.Session) {
 	if c.keeper.records == nil || signer == nil {
 		return
 	}
-	record, ok := s.Checkpoint(signer, c.Found.Cause())
+	record, ok := s.Checkpoint(signer, c.Found.Cause().In(c.project.Language(s.Objective)))
 	if !ok {
 		return
 	}
@@ -140,7 +140,7 @@ func (c *Check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 
 // check checks a session against its chain and its record.
 func (c *Check) check(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
-	c.Found, c.signer, c.recorded = s.VerifyAgainst(signer, recorded), signer, recorded
+	c.Found, c.signer, c.recorded = s.VerifyAgainst(signer, recorded).In(c.project.Language(s.Objective)), signer, recorded
 	c.Stops = c.Found.Changed() && (c.strict(s) || recorded != nil && recorded.Strict)
 }
 

@@ -53,7 +53,7 @@ func (l Language) Name() string {
 // language as well. A sentence that the catalogue lacks stays English.
 func (l Language) Say(format string, args ...any) string {
 	if c := catalogueOf(l); c != nil {
-		format, args = c.format(format), said(l, args)
+		return fmt.Sprintf(c.format(format), said(l, args)...)
 	}
 	return fmt.Sprintf(format, args...)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // The history is a chain: each entry holds the hash of the previous one, so that an entry
@@ -152,11 +154,19 @@ type Verification struct {
 	// OtherKeys names further keys that sealed it, which this machine does not have.
 	OtherKeys []string `json:"other_keys,omitempty"`
 
-	cause string
+	problem, cause lang.Text
 }
 
-// Cause describes a change as it was first detected; "" if that is unknown.
-func (v Verification) Cause() string { return v.cause }
+// In returns the result with its problem in a language.
+func (v Verification) In(l lang.Language) Verification {
+	if !v.problem.Empty() {
+		v.Problem = v.problem.In(l)
+	}
+	return v
+}
+
+// Cause describes a change as it was first detected; it is empty if that is unknown.
+func (v Verification) Cause() lang.Text { return v.cause }
 
 // ChainStatus is the degree to which a history can be trusted to be unchanged.
 type ChainStatus string
@@ -185,6 +195,10 @@ func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(si
 // VerifyAgainst is Verify, and compares the session with the record of the signer's machine;
 // c is nil if it has none.
 func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
+	return s.verification(signer, c).In(lang.English)
+}
+
+func (s *Session) verification(signer Signer, c *Checkpoint) Verification {
 	v := Verification{Status: ChainChanged, Entries: len(s.History)}
 	var own []Seal
 	for _, seal := range s.Seals {
@@ -200,15 +214,15 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 		adopted, whole := s.adopted(*seal)
 		switch {
 		case !whole:
-			sealBroken, sealProblem = seal.Adopted, fmt.Sprintf("the entries that entry %d adopted were changed since", seal.Adopted)
+			sealBroken, sealProblem = seal.Adopted, lang.T("the entries that entry %d adopted were changed since", seal.Adopted)
 		case adopted != nil:
 			v.Adopted, accepted = adopted, adopted.Entry-1
 		}
 	}
 	unlinked, gap := s.firstUnlinked(accepted)
 	v.Unvouched = s.unvouched(seal, unlinked, gap)
-	broken := func(entry int, problem string) Verification {
-		v.Broken, v.Problem, v.cause = max(entry, 1), problem, problem
+	broken := func(entry int, problem lang.Text) Verification {
+		v.Broken, v.problem, v.cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {
 			at := s.History[v.Broken-1].At
 			v.BrokenAt = &at
@@ -216,14 +230,14 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 		return v
 	}
 	if unlinked > 0 {
-		return broken(unlinked, fmt.Sprintf("entry %d does not match the link in the entry after it: one of them was changed, moved or removed", unlinked))
+		return broken(unlinked, lang.T("entry %d does not match the link in the entry after it: one of them was changed, moved or removed", unlinked))
 	}
-	if sealProblem != "" {
+	if !sealProblem.Empty() {
 		v = broken(sealBroken, sealProblem)
 		if seal != nil && seal.Broken > 0 { // detected before an earlier change
-			if v.cause = ""; c != nil && c.Problem != "" {
-				v.cause = c.Problem
-				v.Problem += ": " + c.Problem
+			if v.cause = (lang.Text{}); c != nil && c.Problem != "" {
+				v.cause = lang.T("%s", c.Problem)
+				v.problem = lang.T("%s: %s", sealProblem, c.Problem)
 			}
 		}
 		return v
@@ -231,51 +245,51 @@ func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
 	if v.Adopted != nil && c != nil && v.Adopted.revision > c.Revision {
 		c = nil // recorded before the adoption, which is not recorded yet
 	}
-	if entry, problem := s.differs(signer, c, seal); problem != "" {
+	if entry, problem := s.differs(signer, c, seal); !problem.Empty() {
 		return broken(entry, problem)
 	}
-	if problem := s.misfit(); problem != "" {
+	if problem := s.misfit(); !problem.Empty() {
 		return broken(len(s.History), problem)
 	}
-	v.Status, v.Problem = s.vouched(v, accepted)
+	v.Status, v.problem = s.vouched(v, accepted)
 	return v
 }
 
 // vouched returns the status of a history without a detected change, and the reason if it does
 // not hold. The accepted entries need no seal.
-func (s *Session) vouched(v Verification, accepted int) (ChainStatus, string) {
+func (s *Session) vouched(v Verification, accepted int) (ChainStatus, lang.Text) {
 	open := slices.DeleteFunc(slices.Clone(v.Unvouched), func(span Span) bool { return span.To <= accepted })
 	switch {
 	case len(s.History) == 0:
-		return ChainPartly, "there is no history: an older server kept none"
+		return ChainPartly, lang.T("there is no history: an older server kept none")
 	case s.History[0].Event != EventStarted && v.Adopted == nil:
-		return ChainPartly, "the entries before its first one are unknown"
+		return ChainPartly, lang.T("the entries before its first one are unknown")
 	case len(open) > 0:
-		return ChainPartly, "this machine's key does not vouch for " + spans(open)
+		return ChainPartly, lang.T("this machine's key does not vouch for %s", spans(open))
 	case v.Adopted != nil:
-		return ChainAdopted, ""
+		return ChainAdopted, lang.Text{}
 	}
-	return ChainHolds, ""
+	return ChainHolds, lang.Text{}
 }
 
 // check returns the one seal of the signer's key, nil if there is none that fits the history,
 // and the first entry that it shows as changed, with the problem.
-func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, problem string) {
+func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, problem lang.Text) {
 	if len(own) == 0 {
-		return nil, 0, ""
+		return nil, 0, lang.Text{}
 	}
 	seal = &own[0]
 	switch {
 	case len(own) > 1:
-		return nil, 1, fmt.Sprintf("there are %d seals of one key, and only one is ever written", len(own))
+		return nil, 1, lang.T("there are %d seals of one key, and only one is ever written", len(own))
 	case seal.Entries < 1 || seal.Entries > len(s.History):
-		return nil, len(s.History) + 1, fmt.Sprintf("%d entries were sealed and %d are left: the newest were removed", seal.Entries, len(s.History))
+		return nil, len(s.History) + 1, lang.T("%d entries were sealed and %d are left: the newest were removed", seal.Entries, len(s.History))
 	case signer.Sign(s.message(*seal)) != seal.Signature:
-		return nil, seal.Entries, fmt.Sprintf("the seal does not fit entry %d: the entry or the seal was changed", seal.Entries)
+		return nil, seal.Entries, lang.T("the seal does not fit entry %d: the entry or the seal was changed", seal.Entries)
 	case seal.Broken > 0:
-		return seal, seal.Broken, fmt.Sprintf("the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
+		return seal, seal.Broken, lang.T("the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
 	}
-	return seal, 0, ""
+	return seal, 0, lang.Text{}
 }
 
 // unvouched returns the entries that a seal does not vouch for: those it lists, those after it,
@@ -295,13 +309,13 @@ func (s *Session) unvouched(seal *Seal, unlinked, gap int) []Span {
 	return joined(list)
 }
 
-// misfit describes how the session differs from its history; "" if it does not.
-func (s *Session) misfit() string {
+// misfit describes how the session differs from its history; it is empty if it does not.
+func (s *Session) misfit() lang.Text {
 	if len(s.History) == 0 {
-		return ""
+		return lang.Text{}
 	}
 	if last := s.Last(); last.To != s.Place() {
-		return fmt.Sprintf("the session is at %s, but its newest entry led to %s", s.Place(), last.To)
+		return lang.T("the session is at %s, but its newest entry led to %s", s.Place(), last.To)
 	}
 	seen := map[StageID]bool{}
 	for _, e := range slices.Backward(s.History) {
@@ -312,28 +326,28 @@ func (s *Session) misfit() string {
 		seen[stage] = true
 		rec := s.Record(stage)
 		if rec.Judged() != e.Judged {
-			return fmt.Sprintf("the score, verdict, findings, audit, evidence or policy of stage %s was changed after its submission", stage)
+			return lang.T("the score, verdict, findings, audit, evidence or policy of stage %s was changed after its submission", stage)
 		}
 		if ref := rec.FinalResultRef; e.SHA256 != "" && (ref == nil || ref.SHA256 != e.SHA256) {
-			return fmt.Sprintf("the document of stage %s is not the submitted one", stage)
+			return lang.T("the document of stage %s is not the submitted one", stage)
 		}
 	}
 	if !s.stands() {
-		return "its objective, answers, sprints, approvals, policy, documents or counters were changed after its newest entry"
+		return lang.T("its objective, answers, sprints, approvals, policy, documents or counters were changed after its newest entry")
 	}
-	return ""
+	return lang.Text{}
 }
 
 // spans returns text such as "entry 3, entries 5 to 7".
-func spans(list []Span) string {
-	parts := make([]string, len(list))
+func spans(list []Span) lang.Text {
+	parts := make([]lang.Text, len(list))
 	for i, span := range list {
-		parts[i] = fmt.Sprintf("entries %d to %d", span.From, span.To)
+		parts[i] = lang.T("entries %d to %d", span.From, span.To)
 		if span.From == span.To {
-			parts[i] = fmt.Sprintf("entry %d", span.From)
+			parts[i] = lang.T("entry %d", span.From)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return lang.Join(parts, ", ")
 }
 
 // firstUnlinked returns the first entry, from 1, that the link in the next one does not match;

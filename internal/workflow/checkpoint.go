@@ -1,8 +1,9 @@
 package workflow
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Checkpoint is one machine's record of a session as it last sealed it. It is kept outside
@@ -59,35 +60,35 @@ func (t Transition) signed(signer Signer) string {
 //
 // A session may be ahead of its checkpoint, which is written after it, by entries of this
 // machine or another one: every program that seals links what it adds.
-func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, problem string) {
+func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, problem lang.Text) {
 	if c == nil {
-		return 0, ""
+		return 0, lang.Text{}
 	}
 	if c.Foreign {
 		if own == nil {
-			return 0, ""
+			return 0, lang.Text{}
 		}
-		return own.Entries, "this machine's record of it was overwritten without the key"
+		return own.Entries, lang.T("this machine's record of it was overwritten without the key")
 	}
 	unlinked := loose(s.History, c.Entries)
 	n, on := len(s.History), c.At.UTC().Format("2006-01-02 15:04:05 MST")
 	switch {
 	case n < c.Entries:
-		return n + 1, fmt.Sprintf("this machine recorded %d entries (%s) and the file has %d: it is an older copy, or the newest were removed", c.Entries, on, n)
+		return n + 1, lang.T("this machine recorded %d entries (%s) and the file has %d: it is an older copy, or the newest were removed", c.Entries, on, n)
 	case c.Entries < 1 || s.History[c.Entries-1].signed(signer) != c.Entry:
-		return c.Entries, fmt.Sprintf("entry %d, or one before it, is not what this machine recorded (%s)", c.Entries, on)
+		return c.Entries, lang.T("entry %d, or one before it, is not what this machine recorded (%s)", c.Entries, on)
 	case own == nil:
-		return c.Entries, fmt.Sprintf("this machine sealed %d entries (%s) and its seal was removed", c.Entries, on)
+		return c.Entries, lang.T("this machine sealed %d entries (%s) and its seal was removed", c.Entries, on)
 	case own.Entries < c.Entries:
-		return c.Entries, fmt.Sprintf("its seal covers %d entries and this machine sealed %d (%s): it is an older seal", own.Entries, c.Entries, on)
+		return c.Entries, lang.T("its seal covers %d entries and this machine sealed %d (%s): it is an older seal", own.Entries, c.Entries, on)
 	case unlinked > 0:
-		return unlinked, fmt.Sprintf("entry %d was added after the %d that this machine recorded (%s) and is not linked to them", unlinked, c.Entries, on)
+		return unlinked, lang.T("entry %d was added after the %d that this machine recorded (%s) and is not linked to them", unlinked, c.Entries, on)
 	case s.Revision < c.Revision || n > c.Entries && s.Revision == c.Revision || n == c.Entries && s.Revision > c.Revision:
-		return n, fmt.Sprintf("its revision is %d with %d entries; this machine recorded revision %d with %d (%s)", s.Revision, n, c.Revision, c.Entries, on)
+		return n, lang.T("its revision is %d with %d entries; this machine recorded revision %d with %d (%s)", s.Revision, n, c.Revision, c.Entries, on)
 	case c.Broken > 0:
-		return c.Broken, fmt.Sprintf("the history was found changed from entry %d on when a later entry was sealed", c.Broken)
+		return c.Broken, lang.T("the history was found changed from entry %d on when a later entry was sealed", c.Broken)
 	}
-	return 0, ""
+	return 0, lang.Text{}
 }
 
 // loose returns the first entry after the first n, counted from 1, without a link to the

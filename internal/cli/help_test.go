@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// isCode matches a paragraph of commands to type, which every language writes alike.
+var isCode = regexp.MustCompile(`^(\t[^\n]*\n?)+$`)
+
+// helpTexts lists the paragraphs, summaries and texts of flags of all commands, by the command.
+func helpTexts(root *cobra.Command) map[string]string {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	texts := map[string]string{}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		add := func(text string) string {
+			if text != "" && !isCode.MatchString(text) {
+				texts[text] = cmd.CommandPath()
+			}
+			return text
+		}
+		add(cmd.Short)
+		paragraphs(cmd.Long, add)
+		cmd.InitDefaultHelpFlag()
+		cmd.InitDefaultVersionFlag()
+		for line := range strings.SplitSeq(cmd.UsageString(), "\n") {
+			if m := flagLine.FindStringSubmatch(line); m != nil && m[1] != "help" && m[1] != "version" {
+				add(cmd.Flag(m[1]).Usage)
+			}
+		}
+		for _, below := range cmd.Commands() {
+			walk(below)
+		}
+	}
+	walk(root)
+	return texts
+}
+
+// TestHelpIsTranslated: every text that help prints has a translation, and the catalogues of
+// help have no other.
+func TestHelpIsTranslated(t *testing.T) {
+	texts := helpTexts(newRoot(&app{}))
+	if len(texts) < 150 || texts["lowest acceptable score"] != "bmad-mcp audit" {
+		t.Fatalf("only %d texts were found", len(texts))
+	}
+	for _, l := range lang.All()[1:] {
+		data, err := os.ReadFile(filepath.Join("..", "lang", string(l), "help.po"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := map[string]bool{}
+		for line := range strings.Lines(string(data)) {
+			if id, ok := strings.CutPrefix(strings.TrimSpace(line), "msgid "); ok {
+				text, err := strconv.Unquote(id)
+				if err != nil {
+					t.Fatalf("%s: %v", id, err)
+				}
+				known[text] = true
+			}
+		}
+		delete(known, "")
+		for text, of := range texts {
+			if !known[text] {
+				t.Errorf("%s: the help of %s has no translation of %q", l, of, text)
+			}
+		}
+		for text := range known {
+			if texts[text] == "" {
+				t.Errorf("%s: no command says %q", l, text)
+			}
+		}
+	}
+}
+
+// TestHelpInChinese: no line of the help of any command stays English.
+func TestHelpInChinese(t *testing.T) {
+	for _, path := range commandPaths(newRoot(&app{})) {
+		var out strings.Builder
+		a := &app{out: &out, err: &out, lang: "zh"}
+		root := newRoot(a)
+		root.SetOut(&out)
+		root.SetArgs(append(path, "--help"))
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		if found := EnglishIn(out.String()); len(found) > 0 {
+			t.Errorf("%q: %q", path, found)
+		}
+		if !strings.Contains(out.String(), "用法：\n") || !strings.Contains(out.String(), "  -h, --help ") {
+			t.Errorf("%q: %s", path, out.String())
+		}
+	}
+}
+
+// commandPaths lists the arguments that lead to each command.
+func commandPaths(root *cobra.Command) [][]string {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	out := [][]string{{}}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, below := range cmd.Commands() {
+			if below.Name() != "help" {
+				out = append(out, strings.Fields(below.CommandPath())[1:])
+				walk(below)
+			}
+		}
+	}
+	walk(root)
+	return out
+}
+
+// TestFlagErrors: refusals of the library that reads the command line are said in Chinese, and
+// stay as they are in English.
+func TestFlagErrors(t *testing.T) {
+	for _, args := range [][]string{
+		{"nonsense"}, {"task", "statu"}, {"task", "start"}, {"task", "submit", "--stages", "po"}, {"-x"}, {"show", "a", "b"}, {"diff", "a"},
+		{"audit"}, {"gc", "--older-than"}, {"task", "approve", "--approved=maybe"}, {"--=a"}, {"help", "--frob"},
+	} {
+		var out strings.Builder
+		a := &app{out: &out, err: &out, lang: lang.English}
+		root := newRoot(a)
+		root.SetOut(&out)
+		root.SetErr(&out)
+		root.SetArgs(args)
+		err := root.Execute()
+		if err == nil {
+			t.Errorf("%q was not refused", args)
+			continue
+		}
+		english, _, _ := strings.Cut(err.Error(), ": strconv.")
+		if got := flagError(err).String(); got != english {
+			t.Errorf("%q: got %q, want %q", args, got, english)
+		}
+		a.lang = "zh"
+		out.Reset()
+		a.fail(err)
+		if found := EnglishIn(out.String()); len(found) > 0 || !strings.Contains(out.String(), "处理办法：") {
+			t.Errorf("%q: %q in %s", args, found, out.String())
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// speak chooses the language for a person who has written a text, such as the objective of the
+// session that a command is about; "" where there is none.
+func (a *app) speak(written string) {
+	a.lang = lang.Choose(a.language, written, lang.Locale(os.Getenv))
+}
+
+// speakOf chooses the language of a session.
+func (a *app) speakOf(s *workflow.Session) {
+	if s != nil {
+		a.speak(s.Objective)
+	}
+}
+
+// speakAs chooses the language of the session that an action was for, by its reply or refusal,
+// which speak that language already.
+func (a *app) speakAs(ctx context.Context, req engine.Request, reply *engine.Reply, err error) {
+	of := engine.Request{Cwd: req.Cwd, Places: req.Places}
+	var f *fault.Error
+	switch {
+	case reply != nil:
+		of.SessionID = reply.SessionID
+	case errors.As(err, &f):
+		of.SessionID = f.SessionID
+	}
+	if of.SessionID != "" {
+		if s, _, err := a.engine.Session(ctx, of.Address()); err == nil {
+			a.speakOf(s)
+		}
+	}
+}
+
+// say prints a sentence as a line.
+func (a *app) say(format string, args ...any) { fmt.Fprintln(a.out, a.lang.Say(format, args...)) }
+
+// warn prints a sentence as a line of standard error.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintln(a.err, "bmad-mcp: "+a.lang.Say(format, args...))
+}
+
+// header returns the headings of a table, whose format has a tab between each two.
+func (a *app) header(format string) []string { return strings.Split(a.lang.Word(format), "\t") }
+
+// flagErrors are the refusals of the library that reads the command line, each with the format
+// of its sentence.
+var flagErrors = []struct {
+	pattern *regexp.Regexp
+	say     func(parts ...any) lang.Text
+}{
+	{regexp.MustCompile(`(?s)^unknown command (".*?") for (".*?")(?:\n\nDid you mean this\?\n(.*))?$`), unknownCommand},
+	{regexp.MustCompile(`^unknown flag: (.*)$`), func(p ...any) lang.Text { return lang.T("unknown flag: %s", p...) }},
+	{regexp.MustCompile(`^unknown shorthand flag: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("unknown shorthand flag: %s in %s", p...) }},
+	{regexp.MustCompile(`^flag needs an argument: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s in %s", p...) }},
+	{regexp.MustCompile(`^flag needs an argument: (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s", p...) }},
+	{regexp.MustCompile(`(?s)^invalid argument (".*") for (".*") flag(: .*)?$`), func(p ...any) lang.Text { return lang.T("invalid argument %s for %s flag%s", p...) }},
+	{regexp.MustCompile(`^bad flag syntax: (.*)$`), func(p ...any) lang.Text { return lang.T("bad flag syntax: %s", p...) }},
+	{regexp.MustCompile(`^requires at least (\d+) arg\(s\), only received (\d+)$`), func(p ...any) lang.Text { return lang.T("requires at least %s arg(s), only received %s", p...) }},
+	{regexp.MustCompile(`^accepts at most (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts at most %s arg(s), received %s", p...) }},
+	{regexp.MustCompile(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts between %s and %s arg(s), received %s", p...) }},
+	{regexp.MustCompile(`^accepts (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts %s arg(s), received %s", p...) }},
+}
+
+func unknownCommand(parts ...any) lang.Text {
+	if parts[2] == "" {
+		return lang.T("unknown command %s for %s", parts[:2]...)
+	}
+	return lang.T("unknown command %s for %s\n\nDid you mean this?\n%s", parts...)
+}
+
+// flagError is the sentence of an error of that library, without the details of Go's parsers.
+func flagError(err error) lang.Text {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	for _, known := range flagErrors {
+		if m := known.pattern.FindStringSubmatch(text); m != nil {
+			parts := make([]any, len(m)-1)
+			for i := range parts {
+				parts[i] = m[i+1]
+			}
+			return known.say(parts...)
+		}
+	}
+	return lang.T("%s", text)
+}
