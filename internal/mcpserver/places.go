@@ -24,6 +24,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engi
 		return c.placeServed(ctx, call, req)
 	}
 	if req.Cwd != "" {
+		req.Places = c.places.with(nil) // a refusal speaks the language of the work there
 		return c.reachable(ctx, call, req.Cwd)
 	}
 	var roots []string
