@@ -5,11 +5,12 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Language returns the one of a caller about whom only a request is known: that of the session
-// that it is for, else of its project, else of callers without either.
+// Language returns the one for a request that is refused: that of the session that it is for,
+// else of the project and its newest session, else of callers without a project.
 func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
 	at := req.Address()
 	at.Optional = true
@@ -18,17 +19,31 @@ func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
 	}
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
-		if p, err = e.Projects().At(project.Address{Cwd: at.Cwd, Places: at.Places}); err != nil {
-			return e.Projects().Language(req.Objective)
-		}
+		p, err = e.Projects().At(project.Address{Cwd: at.Cwd, Places: at.Places})
+	}
+	if err != nil { // the project that the request names is wrong; another may be at work
+		p, err = e.Projects().At(project.Address{Places: at.Places})
+	}
+	if err != nil {
+		return e.Projects().Language(req.Objective)
 	}
 	defer p.Close()
-	if id == "" || req.Action == workflow.ActionStart {
+	if req.Objective != "" {
 		return p.Language(req.Objective)
 	}
-	s, err := p.Backend.Get(ctx, id)
-	if err != nil {
-		return p.Language(req.Objective)
+	return p.Language(objective(ctx, p, id))
+}
+
+// objective returns that of a session; without an id, of the one that has changed last.
+func objective(ctx context.Context, p *project.Project, id string) string {
+	if id != "" {
+		if s, err := p.Backend.Get(ctx, id); err == nil {
+			return s.Objective
+		}
 	}
-	return p.Language(s.Objective)
+	page, err := p.Backend.List(ctx, store.Query{Limit: 1})
+	if err != nil || len(page.Sessions) == 0 {
+		return ""
+	}
+	return page.Sessions[0].Objective
 }

@@ -55,19 +55,6 @@ func (c *callers) refuse(ctx context.Context, req engine.Request, err error) *mc
 	return mcp.NewToolResultError(strings.TrimSpace(buf.String()))
 }
 
-// refuseCall is the same for a call whose arguments are not read yet.
-func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err error) *mcp.CallToolResult {
-	req := c.base(ctx)
-	var given map[string]json.RawMessage
-	_ = json.Unmarshal(rawArguments(call), &given) // without arguments it is a call for no session
-	for name, field := range map[string]*string{"session_id": &req.SessionID, "cwd": &req.Cwd, "objective": &req.Objective} {
-		if json.Unmarshal(given[name], field) != nil {
-			*field = "" // the refusal is about this argument, or comes before it
-		}
-	}
-	return c.refuse(ctx, req, err)
-}
-
 // translated puts an error into the language of the person behind a request, unless the engine has
 // done so.
 func (c *callers) translated(ctx context.Context, req engine.Request, err error) error {

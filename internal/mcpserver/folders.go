@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
@@ -25,7 +26,7 @@ const (
 // reachable checks the folder that a call names: it asks the client for its roots and then the
 // person, where either could allow it. A result that is not nil is that question, or the
 // refusal; with nil the engine decides.
-func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, cwd string) *mcp.CallToolResult {
+func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req engine.Request) *mcp.CallToolResult {
 	if c.reach == nil {
 		return nil
 	}
@@ -34,11 +35,11 @@ func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, cwd s
 	case state == rootsKey:
 		c.roots.set(mcpwire.ClientKey(ctx), folders(server.RootsResponse(call.Params.InputResponses, rootsKey)))
 	case strings.HasPrefix(state, folderPrefix):
-		if result := c.folderAnswered(ctx, call, state, cwd); result != nil {
+		if result := c.folderAnswered(ctx, call, state, req); result != nil {
 			return result
 		}
 	}
-	if _, err := c.reach.Find(cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
+	if _, err := c.reach.Find(req.Cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
 		return nil // a call asks at most once
 	}
 	// Modern clients do not report that their roots have changed.
@@ -47,13 +48,13 @@ func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, cwd s
 			return ask
 		}
 	}
-	return c.askFolder(ctx, cwd)
+	return c.askFolder(ctx, req)
 }
 
 // askFolder asks the person whether a folder may be used; nil where they cannot be asked.
-func (c *callers) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult {
+func (c *callers) askFolder(ctx context.Context, req engine.Request) *mcp.CallToolResult {
 	client := mcpwire.ClientKey(ctx)
-	real, askable := c.reach.Askable(cwd)
+	real, askable := c.reach.Askable(req.Cwd)
 	lines, fits := wrapPath(shown(real))
 	if !askable || !fits || !showsForms(ctx) || c.folderForms.isSilent(client) || c.forms.isSilent(client) {
 		return nil
@@ -62,7 +63,7 @@ func (c *callers) askFolder(ctx context.Context, cwd string) *mcp.CallToolResult
 	if state == "" {
 		return nil
 	}
-	l := c.engine.Language(ctx, c.base(ctx)) // the folder itself is not read before it is allowed
+	l := c.engine.Language(ctx, req) // that of the work elsewhere: this folder is not read yet
 	text := l.Say("May bmad-mcp work in this folder? It keeps its files there.") + "\n" + lines
 	if first := l.Say("May bmad-mcp work in %s? It keeps its files there.", lines); !strings.Contains(lines, "\n") && visible.Columns(first) <= formColumns {
 		text = first
@@ -100,20 +101,20 @@ func wrapPath(path string) (lines string, ok bool) {
 
 // folderAnswered takes the answer to a form about a folder. Any program may have made it up: only
 // a choice that the form offered counts, given in human time, and for the folder that it showed.
-func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state, cwd string) *mcp.CallToolResult {
+func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state string, req engine.Request) *mcp.CallToolResult {
 	client := mcpwire.ClientKey(ctx)
 	f := c.folderForms.take(strings.TrimPrefix(state, folderPrefix), client)
 	if f == nil {
 		return nil // never sent, or answered before
 	}
-	if real, _ := c.reach.Askable(cwd); real != f.cwd {
+	if real, _ := c.reach.Askable(req.Cwd); real != f.cwd {
 		return nil // the call names another folder than the form has shown
 	}
 	answer := server.ElicitationResponse(call.Params.InputResponses, formKey)
 	took := c.folderForms.now().Sub(f.asked)
 	refused := func(why lang.Text) *mcp.CallToolResult {
 		c.log.Info("a folder was not allowed", "folder", f.cwd, "why", why.String())
-		return c.refuse(ctx, c.base(ctx), fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", cwd, why).
+		return c.refuse(ctx, req, fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", req.Cwd, why).
 			WithHint("tell the person; they can add the folder in a terminal: bmad-mcp projects add DIR"))
 	}
 	switch {

@@ -24,7 +24,8 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engi
 		return c.placeServed(ctx, call, req)
 	}
 	if req.Cwd != "" {
-		return c.reachable(ctx, call, req.Cwd)
+		req.Places = c.places.with(nil) // a refusal speaks the language of the work there
+		return c.reachable(ctx, call, *req)
 	}
 	var roots []string
 	if c.places.byRoots() {
@@ -59,6 +60,19 @@ func (c *callers) base(ctx context.Context) engine.Request {
 	}
 	req.Places = c.places.with(roots)
 	return req
+}
+
+// refuseCall is refuse for a call whose arguments are not read yet.
+func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err error) *mcp.CallToolResult {
+	req := c.base(ctx)
+	var given map[string]json.RawMessage
+	_ = json.Unmarshal(rawArguments(call), &given) // without arguments it is a call for no session
+	for name, field := range map[string]*string{"session_id": &req.SessionID, "cwd": &req.Cwd, "objective": &req.Objective} {
+		if json.Unmarshal(given[name], field) != nil {
+			*field = "" // the refusal is about this argument, or comes before it
+		}
+	}
+	return c.refuse(ctx, req, err)
 }
 
 // Over HTTP one server has many projects, and clients of several people. A call is for the

@@ -1,0 +1,425 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+)
+
+// Whole runs over the real binary, of which every text for people is read: in a Chinese run no
+// sentence of ours is English, in an English one none is Chinese.
+
+// translating are packages whose sentences are still to be translated.
+var translating = []string{"artifact", "audit", "engine", "gate", "reply", "score", "verify", "words", "workflow"}
+
+// spokenRun is a conversation with a server, and what was said in it.
+type spokenRun struct {
+	*rpc
+	ids  int
+	sent []string
+	// said are the texts of the replies with the request that each answers.
+	said map[string]string
+	// codes are those of the refusals.
+	codes map[fault.Code]bool
+	// session is that of the last reply.
+	session string
+}
+
+func newSpokenRun(t *testing.T, dir string, env ...string) *spokenRun {
+	t.Helper()
+	return &spokenRun{rpc: greeted(t, dir, append([]string{"LC_ALL=C.UTF-8"}, env...)...), ids: 1, said: map[string]string{}, codes: map[fault.Code]bool{}}
+}
+
+// request sends a request and returns the result, or the error, of its answer.
+func (r *spokenRun) request(method string, params object) object {
+	r.t.Helper()
+	r.ids++
+	line, err := json.Marshal(object{"jsonrpc": "2.0", "id": r.ids, "method": method, "params": params})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.sent = append(r.sent, string(line))
+	r.send(string(line))
+	var answer struct {
+		Result, Error object
+	}
+	if err := json.Unmarshal([]byte(r.line()), &answer); err != nil {
+		r.t.Fatal(err)
+	}
+	if answer.Error != nil {
+		r.hear(string(line), answer.Error)
+	}
+	return answer.Result
+}
+
+// tool calls a tool and returns the reply.
+func (r *spokenRun) tool(name string, arguments object) object {
+	r.t.Helper()
+	result := r.request("tools/call", object{"name": name, "arguments": arguments})
+	text := result["content"].([]any)[0].(object)["text"].(string)
+	var reply object
+	if err := json.Unmarshal([]byte(text), &reply); err != nil {
+		r.t.Fatalf("%v: %s", err, text)
+	}
+	r.hear(fmt.Sprint(arguments), reply)
+	if code, refused := reply["code"].(string); refused && reply["status"] == "failed" {
+		r.codes[fault.Code(code)] = true
+	}
+	if id, ok := reply["session_id"].(string); ok {
+		r.session = id
+	}
+	return reply
+}
+
+// task calls bmad-task and expects a place, such as "po/generating", or the code of a refusal.
+func (r *spokenRun) task(want string, arguments object) object {
+	r.t.Helper()
+	reply := r.tool(mcpserver.TaskTool, arguments)
+	got := fmt.Sprint(reply["stage"], "/", reply["state"])
+	if reply["status"] == "failed" {
+		got = fmt.Sprint(reply["code"])
+	}
+	if want != "" && got != want {
+		r.t.Fatalf("%v: got %s, want %s: %v", arguments, got, want, reply)
+	}
+	return reply
+}
+
+// unspoken are the keys of a reply whose values are for models or machines, or come from the client.
+var unspoken = []string{"role_prompt", "next_call", "uri", "path", "cwd", "session_file", "command", "task_name", "terminal"}
+
+// hear keeps the texts of a reply.
+func (r *spokenRun) hear(request string, v any) {
+	switch v := v.(type) {
+	case string:
+		r.said[v] = request
+	case []any:
+		for _, item := range v {
+			r.hear(request, item)
+		}
+	case object:
+		for key, item := range v {
+			if !slices.Contains(unspoken, key) {
+				r.hear(request, item)
+			}
+		}
+	}
+}
+
+// walk takes the main road with a detour at every gate, and each kind of refusal.
+func (r *spokenRun) walk(objective string) {
+	r.t.Helper()
+	submit := func(stage string, document any) object {
+		if _, text := document.(string); !text {
+			document = jsonText(document)
+		}
+		return object{"action": "submit", "stage": stage, "claude_result": document}
+	}
+	r.task("invalid_argument", object{"action": "start", "objective": objective, "workflow": "七步"})
+	r.task("po/generating", object{"action": "start", "objective": objective})
+	r.task("invalid_argument", object{"action": "start", "objective": " "})
+	// The face's own refusals.
+	for _, arguments := range []object{
+		{}, {"action": "做"}, {"action": "status", "颜色": "蓝"}, {"action": "confirm", "confirmed": "是"}, {"action": "status", "objective": "钟"},
+		{"action": "submit", "stage": "po", "claude_result": object{"a": 1}}, {"action": "submit", "stage": "po", "sprints": "一"}, {"action": "submit", "revision": "二"},
+		{"action": "answer", "answers": []int{1}}, {"action": 7}, {"action": "status", "cwd": "钟"}, {"action": "status", "cwd": "/不存在"}, {"action": "status", "view": "天气"},
+	} {
+		r.task("", arguments)
+	}
+	r.task("not_found", object{"action": "status", "session_id": "无此任务"})
+	r.task("wrong_stage", submit("architect", "# 架构"))
+	r.task("invalid_argument", submit("七", "# 架构"))
+	r.task("not_allowed", object{"action": "approve", "approved": true})
+	r.task("not_allowed", object{"action": "answer", "answers": object{"q1": "我们"}})
+	r.task("not_found", object{"action": "submit", "stage": "po", "claude_result_path": "没有.md"})
+	r.task("invalid_argument", object{"action": "submit", "stage": "po", "claude_result_path": "../外.md"})
+	r.task("invalid_argument", object{"action": "submit", "stage": "po", "claude_result_path": ".bmad-task"})
+	r.task("invalid_argument", submit("po", ""))
+	// Clarification, another round, and the gate.
+	r.task("po/clarifying", submit("po", object{"prd_draft": "# 需求", "quality_score": 70, "gaps": []string{"没有数字"}, "questions": []object{{"id": "q1", "question": "谁使用？", "context": "决定范围"}, {"id": "q2", "question": "何时？"}}}))
+	r.task("invalid_argument", object{"action": "answer", "answers": object{"q9": "我们"}})
+	r.task("", object{"action": "confirm"})
+	r.task("po/refining", object{"action": "answer", "answers": object{"q1": "我们"}})
+	r.task("po/refining", submit("po", object{"prd_updated": "# 需求二", "quality_score": 80, "gaps": []string{"没有数字"}}))
+	r.task("po/awaiting_confirmation", submit("po", object{"prd_updated": "# 需求三\n\n每天 40 次。", "quality_score": 95}))
+	r.task("", object{"action": "status"})
+	r.task("", object{"action": "resume"})
+	r.task("conflict", object{"action": "confirm", "confirmed": true, "revision": 1})
+	r.task("po/refining", object{"action": "confirm", "confirmed": false, "feedback": "补充数字"})
+	r.task("po/awaiting_confirmation", submit("po", object{"prd_updated": "# 需求四\n\n每天 50 次。", "quality_score": 96}))
+	r.task("architect/generating", object{"action": "confirm", "confirmed": true})
+	r.task("architect/refining", submit("architect", "# 架构")) // its score is an estimate
+	r.task("architect/awaiting_confirmation", submit("architect", "# 架构\n\nQuality Score: 93/100"))
+	r.task("sm/generating", object{"action": "confirm", "confirmed": true})
+	r.task("sm/awaiting_approval", submit("sm", "## Sprint 1: 时钟\n\n- 显示时间\n\n## Sprint 2: 闹钟\n\n- 响铃"))
+	r.task("gate_pending", object{"action": "confirm", "confirmed": true})
+	r.task("sm/refining", object{"action": "approve", "approved": false, "feedback": "合并"})
+	r.task("sm/awaiting_approval", submit("sm", "## Sprint 1: 时钟\n\n- 显示时间\n\n## Sprint 2: 闹钟\n\n- 响铃"))
+	r.task("dev/generating", object{"action": "approve", "approved": true})
+	r.task("invalid_argument", object{"action": "submit", "stage": "dev", "claude_result": "# 报告", "sprints": []int{9}})
+	r.task("review/generating", object{"action": "submit", "stage": "dev", "claude_result": "# 报告\n\n已完成。", "sprints": []int{1}})
+	// A failed review, rework, a report that says two things, and a stated pass.
+	failed := object{"status": "fail", "findings": []object{{"id": "R1", "severity": "critical", "location": "clock.go:3", "problem": "时间错误", "fix": "使用时区"}}}
+	r.task("review/awaiting_approval", submit("review", "# 评审\n\n```json\n"+jsonText(failed)+"\n```"))
+	r.task("dev/refining", object{"action": "approve", "approved": false, "feedback": "修复 R1"})
+	r.task("", object{"action": "resume"})
+	r.task("review/generating", object{"action": "submit", "stage": "dev", "claude_result": "# 报告二\n\n已使用时区。", "sprints": []int{1}})
+	r.task("invalid_argument", submit("review", "# 评审\n\n状态：通过\n\n仍有严重问题：R1 未修复，必须修复。"))
+	open := object{"status": "pass", "findings": []object{{"id": "R1", "severity": "critical", "location": "clock.go:3", "problem": "时间错误", "fix": "使用时区", "status": "open"}}}
+	r.task("review/awaiting_approval", submit("review", "# 评审\n\n```json\n"+jsonText(open)+"\n```"))
+	r.task("", object{"action": "status"})
+	r.task("qa/generating", object{"action": "approve", "approved": true, "feedback": "接受"})
+	r.task("invalid_argument", submit("qa", "# 测试")) // the other engine tests
+	tested := func(result object) object {
+		return object{"action": "submit", "stage": "qa", "codex_result": "# 测试\n\n```json\n" + jsonText(result) + "\n```"}
+	}
+	r.task("qa/awaiting_approval", tested(object{"verdict": "blocked", "needs": []string{"测试账号"}}))
+	r.task("", object{"action": "status"})
+	r.task("qa/refining", object{"action": "approve", "approved": false, "feedback": "账号在保险库"})
+	r.task("qa/completed", tested(object{"verdict": "pass"}))
+	r.task("qa/completed", object{"action": "status", "session_id": r.session})
+	r.task("", object{"action": "submit", "session_id": r.session, "stage": "qa", "claude_result": "# 测试"})
+	r.task("dev/refining", object{"action": "reopen", "session_id": r.session, "stage": "dev", "feedback": "加上闹钟"})
+	r.task("", object{"action": "status", "view": "history"})
+	r.task("", object{"action": "cancel", "feedback": "不再需要"})
+	r.task("", object{"action": "cancel", "session_id": r.session})
+	r.ask()
+}
+
+// ask calls what is beside the tool of the workflow: the method, of which there is no installation,
+// the prompts and the resources.
+func (r *spokenRun) ask() {
+	r.t.Helper()
+	for _, c := range []struct {
+		tool      string
+		arguments object
+	}{
+		{"bmad-resources", object{}}, {"bmad-resources", object{"operation": "飞"}}, {"bmad-resources", object{"operation": "agents"}}, {"bmad-resources", object{"operation": "read"}},
+		{"bmad-resources", object{"operation": "read", "uri": "bmad://x/../y"}}, {"bmad-agent", object{"agent": "甲"}}, {"bmad-workflow", object{}}, {"get_knowledge", object{"domain": 3}},
+	} {
+		r.tool(c.tool, c.arguments)
+	}
+	for _, uri := range []string{"bmad-task://nothing", "bmad-task://sessions/none", "bmad://x/y", "bmad-task://tasks/none/artifacts/po"} {
+		r.request("resources/read", object{"uri": uri})
+	}
+	for _, name := range []string{"bmad-status", "bmad-stage-po"} { // a prompt is for the model; the server's words in it are quoted
+		result := r.request("prompts/get", object{"name": name, "arguments": object{"task": "无此任务"}})
+		text := result["messages"].([]any)[0].(object)["content"].(object)["text"].(string)
+		for line := range strings.Lines(text) {
+			if _, said, ok := strings.Cut(line, ": "); ok {
+				r.hear(name, strings.TrimSpace(said))
+			}
+		}
+	}
+}
+
+// trouble plays what needs a project of its own: a strict gate, broken settings, a broken session.
+func trouble(t *testing.T, objective string, env ...string) *spokenRun {
+	t.Helper()
+	dir := t.TempDir()
+	settings := filepath.Join(dir, ".claude", "bmad-task.yaml")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(settings, "gate: strict\nscoring: audited\nverify: \"true\"\n")
+	r := newSpokenRun(t, dir, env...)
+	r.task("po/generating", object{"action": "start", "objective": objective})
+	r.task("", object{"action": "submit", "stage": "po", "claude_result": "# 需求\n\nQuality Score: 95/100"})
+	r.task("", object{"action": "confirm", "confirmed": true})
+	r.task("", object{"action": "status"})
+	for _, broken := range []string{"gate: 松\n", "颜色: 蓝\n", "stages: {po: 7}\n", "max_rework: 0\n", "prompts: 没有\n", "form_timeout: 久\n", "verify: {a: b}\n"} {
+		write(settings, broken)
+		r.task("invalid_argument", object{"action": "status"})
+	}
+	write(settings, "")
+	names, err := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, broken := range []string{"", "{", "{}", `{"session_id": 7}`, strings.Replace(string(whole), `"current_stage": "po"`, `"current_stage": "七"`, 1)} {
+		write(names[0], broken)
+		r.task("storage", object{"action": "status", "session_id": r.session})
+	}
+	write(names[0], string(whole))
+	return r
+}
+
+// TestChineseRun: with a Chinese objective, and with the setting alone, no sentence of ours is English.
+func TestChineseRun(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]struct{ objective, setting string }{"auto": {"做一个时钟服务", "auto"}, "zh": {"Ship clocks", "zh"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=" + run.setting}
+			r := newSpokenRun(t, t.TempDir(), env...)
+			if run.setting != lang.Auto { // else only the objective shows the language
+				r.task("not_found", object{"action": "resume"})
+			}
+			r.walk(run.objective)
+			codes := []fault.Code{fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.WrongStage, fault.NotAllowed, fault.GatePending}
+			if run.setting != lang.Auto { // where nothing can be read, nothing shows the language
+				other := trouble(t, run.objective, env...)
+				maps.Copy(r.codes, other.codes)
+				maps.Copy(r.said, other.said)
+				codes = append(codes, fault.Storage)
+			}
+			for _, code := range codes {
+				if !r.codes[code] {
+					t.Errorf("no call was refused as %s", code)
+				}
+			}
+			pending := fragments(t)
+			for text, request := range r.said {
+				if found := englishIn(text, pending); found != "" {
+					t.Errorf("%.200s: %q of %q", request, found, text)
+				}
+			}
+			if len(r.said) < 200 {
+				t.Errorf("only %d texts were read", len(r.said))
+			}
+		})
+	}
+}
+
+// TestEnglishRun: with the setting, a run about a Chinese objective is English but for the client's words.
+func TestEnglishRun(t *testing.T) {
+	t.Parallel()
+	env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=en"}
+	r := newSpokenRun(t, t.TempDir(), env...)
+	r.walk("做一个时钟服务")
+	other := trouble(t, "做一个时钟服务", env...)
+	maps.Copy(r.said, other.said)
+	sent := strings.Join(append(r.sent, other.sent...), "\n")
+	for text, request := range r.said {
+		for _, found := range strings.FieldsFunc(text, func(c rune) bool { return !unicode.Is(unicode.Han, c) }) {
+			if !strings.Contains(sent, found) && !strings.Contains("gate: 松\n颜色: 蓝\nprompts: 没有\nform_timeout: 久\n", found) {
+				t.Errorf("%.200s: %q of %q", request, found, text)
+			}
+		}
+	}
+}
+
+// TestChineseForms: the forms of a Chinese run are Chinese.
+func TestChineseForms(t *testing.T) {
+	t.Parallel()
+	var seen []mcpserver.Form
+	c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)}, "LC_ALL=C.UTF-8")
+	for _, arguments := range []object{
+		{"action": "start", "objective": "做一个时钟服务"},
+		{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_draft": "# 需求", "quality_score": 80, "questions": []object{{"id": "q1", "question": "谁使用？", "context": "决定范围", "options": []string{"我们"}}}})},
+		{"action": "answer", "answers": object{"q1": "我们"}},
+		{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": "# 需求二", "quality_score": 95})},
+		{"action": "confirm"},
+	} {
+		if reply, refused := call(t, c, arguments); refused {
+			t.Fatalf("%v: %v", arguments, reply)
+		}
+	}
+	if len(seen) != 2 {
+		t.Fatalf("%d forms", len(seen))
+	}
+	pending := fragments(t)
+	for _, form := range seen {
+		text := form.Message + "\n" + jsonText(form.Schema["properties"])
+		if found := englishIn(text, pending); found != "" {
+			t.Errorf("%q of %s", found, text)
+		}
+		if !strings.Contains(text, "任务“") {
+			t.Errorf("the form does not name the task: %s", text)
+		}
+	}
+}
+
+var (
+	// notOurs are the parts of a text that are names, quotations, addresses or commands.
+	notOurs = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|[a-z-]+://\\S+|\\S*[/_.{}=]\\S*|\\{[^}]*\\}|bmad-mcp( [a-z-]+)*|npx [a-z-]+ [a-z]+|[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+)+")
+	// sentence is four words of English.
+	sentence = regexp.MustCompile(`[A-Za-z][a-z']*(?:[ ,;:]+[a-z][a-z']*){3,}`)
+	// ofSystem are messages of the operating system, of parsers and of the protocol library.
+	ofSystem = regexp.MustCompile(`no such file or directory|unexpected end of JSON input|not a directory|handler not found for resource URI`)
+)
+
+// englishIn returns the first English sentence of ours in a text, but for fragments.
+func englishIn(text string, fragments []string) string {
+	for _, f := range fragments {
+		text = strings.ReplaceAll(text, f, " … ")
+	}
+	text = notOurs.ReplaceAllString(ofSystem.ReplaceAllString(text, "…"), " … ")
+	return sentence.FindString(text)
+}
+
+var formatVerb = regexp.MustCompile(`\{[^}]*\}|%(?:\[\d+\])?[-+# 0]*[\d.]*[a-zA-Z%]`)
+
+// fragments are the words of the packages that are still to be translated, the longest first.
+func fragments(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	add := func(text string) {
+		for _, part := range formatVerb.Split(text, -1) {
+			if part = strings.TrimSpace(part); strings.Contains(part, " ") {
+				out = append(out, part)
+			}
+		}
+	}
+	for _, name := range translating {
+		files, err := filepath.Glob(filepath.Join("..", name, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(name, err)
+		}
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					if text, err := strconv.Unquote(lit.Value); err == nil {
+						add(text)
+					}
+				}
+				return true
+			})
+		}
+		data, err := filepath.Glob(filepath.Join("..", name, "*", "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range data {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				_, value, _ := strings.Cut(line, ": ")
+				add(strings.Trim(strings.TrimSpace(value), `"'`))
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
