@@ -89,7 +89,7 @@ func (s *document) reported() []story {
 		switch {
 		case isRow:
 			t := s.Tables[row.Table]
-			sev := t.Column("severity", "级别", "严重程度", "严重性", "严重", "等级", "程度", "优先级")
+			sev := t.Column("severity", "level", "priority", "级别", "严重程度", "严重性", "严重", "等级", "程度", "优先级")
 			if sev >= 0 && len(row.Cells) > 2 && sevWord.MatchString(row.Cell(sev)) {
 				out = append(out, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
 			}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,9 @@ func TestParallel(t *testing.T) {
 		}
 		en, zh := got["en"], got["zh"]
 		t.Logf("%-24s en %5.1f  zh %5.1f  %+5.1f", pair, en.Score, zh.Score, zh.Score-en.Score)
+		if ids(en) != ids(zh) {
+			t.Logf("%s only in English, or only in Chinese:\n%s\n%s", pair, listed(en), listed(zh))
+		}
 		if math.Abs(en.Score-zh.Score) > apart {
 			t.Errorf("%s: %v in English, %v in Chinese\n%s\n%s", pair, en.Score, zh.Score, listed(en), listed(zh))
 		}
@@ -79,6 +83,16 @@ func ofStage(t *testing.T, stage workflow.StageID) audit.Rubric {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// ids names the checks that a document failed.
+func ids(a workflow.Audit) string {
+	var out []string
+	for _, f := range a.Findings {
+		out = append(out, f.ID)
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
 }
 
 func listed(a workflow.Audit) string {

@@ -120,7 +120,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		}
 		d.quote(title, rec.Gaps)
 	case st.Gate == workflow.GateApproval:
-		d.add(labelled(s.Say("The %s is ready: ", s.Word(st.DocumentName)), draft))
+		d.add(labelled(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
 		d.add(changed(s))
 		d.spare(Audit(s.Language, rec.Audit))
 		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {

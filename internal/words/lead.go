@@ -26,11 +26,11 @@ func Lead(s *standing.Standing) string {
 	case st.Gate == workflow.GateVerdict:
 		text = s.Say("The %s failed the work%s", s.Word(st.Role), tally(s))
 	case st.Gate == workflow.GateApproval:
-		text = s.Say("Approve the %s? %s", s.Word(st.DocumentName), sentence(joined(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joined(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
 	case s.CurrentState == workflow.AwaitingApproval:
 		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures(s)), s.Count(s.RoundsBelow(), "round"))
 	default:
-		text = s.Say("Confirm the %s? %s", s.Word(st.DocumentName), sentence(figures(s)))
+		text = s.Say("Confirm the %s? %s", st.DocumentIn(s.Language), sentence(figures(s)))
 	}
 	return Cut(text, formColumns, "…")
 }

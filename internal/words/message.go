@@ -66,7 +66,7 @@ func Message(s *standing.Standing) string {
 		if rec.Artifact != nil && rec.Artifact.Stale {
 			stale = s.Say(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
 		}
-		return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", s.Word(st.Role), s.Word(st.Description), stale)
+		return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", s.Word(st.Role), st.DescriptionIn(s.Language), stale)
 	case workflow.Refining:
 		if s.Continuing() {
 			return devMessage(s)
@@ -159,7 +159,7 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
-	b.WriteString(s.Say("Round %d: the %s now revises the %s.", rec.Iteration+1, s.Word(st.Role), s.Word(st.DocumentName)))
+	b.WriteString(s.Say("Round %d: the %s now revises the %s.", rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)))
 	if rec.Feedback != "" {
 		b.WriteString("\n" + s.Say("Your feedback: %s", Clip(rec.Feedback, 300)))
 	}

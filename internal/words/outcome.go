@@ -35,7 +35,7 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 			b.WriteString(s.Say(" Still open: %s.", findingIDs(s.Language, open)))
 		}
 	default:
-		b.WriteString(s.Say("The %s is in", s.Word(from.DocumentName)))
+		b.WriteString(s.Say("The %s is in", from.DocumentIn(s.Language)))
 		if len(rec.Scope) > 0 {
 			b.WriteString(s.Say(" for %s", sprintList(s.Language, rec.Scope)))
 		}

@@ -94,12 +94,32 @@ func (st *Stage) complete() {
 		st.Role = strings.ToUpper(string(st.ID[0])) + string(st.ID[1:])
 	}
 	st.Label = named(st.Label, StageID(st.Role))
-	st.DocumentName = named(st.DocumentName, st.ID+" report")
-	st.Description = named(st.Description, StageID("writes the "+st.DocumentName))
+	st.DocumentName = named(st.DocumentName, StageID(st.report(lang.English)))
+	st.Description = named(st.Description, StageID(st.writes(lang.English)))
 	if len(st.Engines) == 0 {
 		st.Engines = []Engine{Claude}
 	}
 	st.Mode, st.Scoring = GateAuto, ScoringClaimed
+}
+
+// report and writes are the words for the document of a stage that names none.
+func (s Stage) report(l lang.Language) string { return l.Say("%s report", s.ID) }
+func (s Stage) writes(l lang.Language) string { return l.Say("writes the %s", s.DocumentIn(l)) }
+
+// DocumentIn returns the name of the deliverable in a language.
+func (s Stage) DocumentIn(l lang.Language) string {
+	if s.DocumentName == s.report(lang.English) {
+		return s.report(l)
+	}
+	return l.Word(s.DocumentName)
+}
+
+// DescriptionIn returns the description in a language.
+func (s Stage) DescriptionIn(l lang.Language) string {
+	if s.Description == s.writes(lang.English) {
+		return s.writes(l)
+	}
+	return l.Word(s.Description)
 }
 
 // checkFiles checks the names of the files that a stage reads and writes.

@@ -36,3 +36,21 @@ func TestDefinitionsInChinese(t *testing.T) {
 		}
 	}
 }
+
+// TestStageInChinese: what a stage of a person's own does not name is named in the language of
+// the reader, what it names stays.
+func TestStageInChinese(t *testing.T) {
+	t.Parallel()
+	d, err := Parse("mine", []byte("name: mine\nstages:\n  - {id: security, kind: document}\n  - {id: notes, kind: document, document: release notes, description: collects them}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][2]string{{"security 报告", "编写 security 报告"}, {"release notes", "collects them"}} {
+		if st := d.Stages[i]; st.DocumentIn("zh") != want[0] || st.DescriptionIn("zh") != want[1] || st.DocumentIn("en") != st.DocumentName || st.DescriptionIn("en") != st.Description {
+			t.Errorf("got %q, %q", st.DocumentIn("zh"), st.DescriptionIn("zh"))
+		}
+	}
+	if st, _ := Default().Stage(PO); st.DocumentIn("zh") != "产品需求" || st.DescriptionIn("zh") != "把目标写成产品需求文档" {
+		t.Errorf("got %q, %q", st.DocumentIn("zh"), st.DescriptionIn("zh"))
+	}
+}
