@@ -19,7 +19,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -241,15 +240,6 @@ func (a *app) roots(names []string) ([]string, error) {
 	return out, nil
 }
 
-// spoken is the language of the person whose settings these are.
-func (a *app) spoken() lang.Language {
-	own, err := a.settings.Load(nil)
-	if err != nil {
-		own.Language = lang.Auto
-	}
-	return lang.Choose(own.Language, "", lang.Locale(os.Getenv))
-}
-
 // newEngine makes the engine, and the library of the method whose agents its stages may act
 // as; with folders, both are confined to projects in them.
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
@@ -268,6 +258,6 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		typed = a.trust()
 	}
 	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Names: names, Language: a.spoken(), Log: a.log})
+	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Names: names, Log: a.log})
 	return e, library
 }
