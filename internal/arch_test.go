@@ -54,6 +54,7 @@ var may = map[string][]string{
 	"internal/durable/durabletest":   {"internal/durable"},
 	"internal":                       {},
 	"internal/golden":                {},
+	"internal/scratch":               {},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/workflow"},
 	"internal/mcpserver/conformance": {"internal/mcpwire"},
 	"internal/mcpwire":               {"internal/fault", "internal/httpguard", "internal/visible"},

@@ -10,13 +10,20 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(inMemory{m}, map[string]func(){
 		"bmad-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
+
+// inMemory runs the tests with their folders in memory, except those of scripts: some of these
+// judge folders.
+type inMemory struct{ m *testing.M }
+
+func (r inMemory) Run() int { return scratch.Run(r.m) }
 
 // layout NAME DIR puts an installation of the method into a folder.
 func layout(ts *testscript.TestScript, neg bool, args []string) {
@@ -71,6 +78,7 @@ func setUpScript(env *testscript.Env) error {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
+		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout},
 		Setup:         setUpScript,

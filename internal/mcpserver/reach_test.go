@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
 // marker stands in every file that no caller may see.
@@ -30,7 +32,7 @@ type account struct {
 
 func newAccount(t *testing.T) *account {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
+	top, err := filepath.EvalSymlinks(scratch.Dir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +370,7 @@ func TestReachKeepsOut(t *testing.T) {
 		a.at(".ssh") + ".", a.at(".ssh") + " ", a.at(".SSH"), a.at(".Ssh"), strings.ToUpper(a.at(".ssh")), a.at(".ſsh"),
 		a.at(".aws"), a.at(".gnupg"), a.at(".config"), a.at(".config/gh"), a.at(".config/nvim"), a.at(".hidden"), a.at(".not-there"), a.at(".local/share/keyrings"), a.at("Library/Keychains"),
 		a.at("Private"), a.at("Private/deep"), a.at("Private/not-there"), a.at("src"), a.at("src/Other"), a.at("src/relay-2"), a.at("src/rel"),
-		filepath.Join(a.top, "elsewhere"), filepath.Join(a.top, "state", "bmad-mcp"), filepath.Join(a.top, "config", "bmad-mcp"), os.TempDir(),
+		filepath.Join(a.top, "elsewhere"), filepath.Join(a.top, "state", "bmad-mcp"), filepath.Join(a.top, "config", "bmad-mcp"), scratch.Disk(),
 		// Out of the project.
 		a.project + "/..", a.project + "/../Other", a.project + "/../../.ssh", a.project + "/sub/../../../Private",
 		filepath.Join(a.project, "keys"), a.project + "/keys/", a.project + "/keys/.", a.project + "/keys/../keys", filepath.Join(a.project, "keys", "not-there"),
