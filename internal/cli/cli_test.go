@@ -48,6 +48,7 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("TZ", "UTC")
+	env.Setenv("GOGC", os.Getenv("GOGC"))
 	if err := os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o750); err != nil {
 		return err
 	}

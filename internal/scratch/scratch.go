@@ -1,4 +1,4 @@
-// Package scratch keeps what tests write in memory. Most tests make a project and a home of a few
+// Package scratch gives tests room: it keeps what they write in memory, and lets garbage lie longer. Most tests make a project and a home of a few
 // dozen files, and a disk that makes room for thousands of them costs half of the time. What a disk
 // does to a write is tried on a simulated one (durable/durabletest) and on a real small one (the
 // engine's TestDiskTrouble).
@@ -7,16 +7,28 @@ package scratch
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
+	"strconv"
 	"testing"
 )
 
 // disk is where temporary folders are outside memory.
 var disk = os.TempDir()
 
+// garbage is how much garbage there may be for each byte in use, in percent. The tests and the
+// programs that they start use little, so that by default a third of their time is collecting it.
+const garbage = 400
+
 // Run runs the tests of a package, as m.Run does, with their temporary folders in memory where
-// the system offers that. A TMPDIR that is set is respected; it is also how the processes that
-// tests start come to work in the same place.
+// the system offers that. A TMPDIR or GOGC that is set is respected; by these the processes that
+// tests start do the same.
 func Run(m interface{ Run() int }) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+		if err := os.Setenv("GOGC", strconv.Itoa(garbage)); err != nil {
+			panic(err)
+		}
+	}
 	if os.Getenv("TMPDIR") != "" || !roomy(memory) {
 		return m.Run()
 	}
