@@ -30,7 +30,12 @@ type account struct {
 	top, home, project string
 }
 
-func newAccount(t *testing.T) *account {
+// keptPrivate are the folders of an account that nobody may be let into.
+var keptPrivate = []string{".", ".ssh", ".aws", ".gnupg", ".config/gh", ".config", "Private", "Private/deep", ".hidden", "../../elsewhere"}
+
+// newAccount makes an account. Whatever a caller could ask for is in its private folders, which
+// are those of keptPrivate by default: sessions with documents, and agents.
+func newAccount(t *testing.T, private ...string) *account {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(scratch.Dir(t))
 	if err != nil {
@@ -38,14 +43,15 @@ func newAccount(t *testing.T) *account {
 	}
 	a := &account{t: t, top: top, home: filepath.Join(top, "home", "ana")}
 	a.project = a.at("src/relay")
-	for _, name := range []string{"src/relay/sub", "src/Other", "src/gone", ".config/nvim", ".dotfiles", "empty", "Private"} {
+	for _, name := range []string{"src/relay/sub", "src/Other", "src/gone", ".config/nvim", ".dotfiles", "empty", "Private", ".ssh"} {
 		a.mkdir(a.at(name))
 	}
-	// Whatever a caller could ask for is there: sessions with documents, and agents.
-	for _, name := range []string{".", ".ssh", ".aws", ".gnupg", ".config/gh", ".config", "Private", "Private/deep", ".hidden"} {
+	if len(private) == 0 {
+		private = keptPrivate
+	}
+	for _, name := range private {
 		a.private(a.at(name))
 	}
-	a.private(filepath.Join(top, "elsewhere"))
 	a.write(a.at(".netrc"), marker)
 	a.link(a.at(".ssh"), filepath.Join(a.project, "keys"))
 	a.link(a.at(".azure"), filepath.Join(a.project, "absent"))
@@ -587,7 +593,7 @@ func TestReachLetsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAccount(t)
+			a := newAccount(t, ".", "Private", "../../elsewhere")
 			if honest.setUp != nil {
 				honest.setUp(a)
 			}
