@@ -473,7 +473,13 @@ func TestReachOfOddHosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAccount(t)
+			private := []string{".", ".ssh", "Private"}
+			for _, cwd := range odd.cwd {
+				if slices.Contains(keptPrivate, cwd) && !slices.Contains(private, cwd) {
+					private = append(private, cwd)
+				}
+			}
+			a := newAccount(t, private...)
 			if odd.setUp != nil {
 				odd.setUp(a)
 			}
