@@ -157,10 +157,10 @@ func (a *account) snapshot() string {
 
 // env is the environment of a server for the person.
 func (a *account) env(more ...string) []string {
-	return append([]string{
+	return append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
 		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"), "BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents",
-	}, more...)
+	}, watching()...), more...)
 }
 
 // known puts folders on the list of known projects, as an older server has it.
