@@ -63,6 +63,7 @@ var may = map[string][]string{
 	"internal":                       {},
 	"internal/golden":                {},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
+	"internal/scratch":               {},
 	"internal/mcpserver/conformance": {"internal/mcpwire"},
 	"internal/mcpwire":               {"internal/fault", "internal/httpguard", "internal/lang", "internal/visible"},
 	"internal/httpguard":             {"internal/lang", "internal/visible"},

@@ -13,13 +13,20 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(inMemory{m}, map[string]func(){
 		"bmad-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
+
+// inMemory runs the tests with their folders in memory, except those of scripts: some of these
+// judge folders.
+type inMemory struct{ m *testing.M }
+
+func (r inMemory) Run() int { return scratch.Run(r.m) }
 
 // layout NAME DIR puts an installation of the method into a folder.
 func layout(ts *testscript.TestScript, neg bool, args []string) {
@@ -71,6 +78,7 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("TZ", "UTC")
+	env.Setenv("GOGC", os.Getenv("GOGC"))
 	if err := os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o750); err != nil {
 		return err
 	}
@@ -99,6 +107,7 @@ func copySubmissions(name, to string) error {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
+		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "chinese": chinese},
 		Condition:     func(name string) (bool, error) { return name == "translated" && translated(), nil },

@@ -53,7 +53,7 @@ func TestFolderForm(t *testing.T) {
 		} {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				t.Parallel()
-				a := newAccount(t)
+				a := newAccount(t, ".", ".ssh", "Private")
 				var asked atomic.Int32
 				l := mcpserver.Launch{Command: binary, Dir: a.project, Env: a.env(tt.env...), Protocol: protocol}
 				if tt.form != nil {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
 // binary is the real program, built once for all tests of the package.
@@ -37,23 +38,30 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", parallel); err != nil {
 		panic(err)
 	}
+	os.Exit(scratch.Run(built{m}))
+}
+
+// built runs the tests once the program is built.
+type built struct{ m *testing.M }
+
+func (b built) Run() int {
 	dir, err := os.MkdirTemp("", "bmad-mcp-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
 	binary = filepath.Join(dir, "bmad-mcp.exe")
 	build, check := watched(dir, binary)
 	code := 1
 	if err := build.Run(); err == nil {
-		code = m.Run()
+		code = b.m.Run()
 		if err := check(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
 	}
 	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	return code
 }
 
 // isolated is an environment in which only the given project is known.

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
 // marker stands in every file that no caller may see.
@@ -28,22 +30,28 @@ type account struct {
 	top, home, project string
 }
 
-func newAccount(t *testing.T) *account {
+// keptPrivate are the folders of an account that nobody may be let into.
+var keptPrivate = []string{".", ".ssh", ".aws", ".gnupg", ".config/gh", ".config", "Private", "Private/deep", ".hidden", "../../elsewhere"}
+
+// newAccount makes an account. Whatever a caller could ask for is in its private folders, which
+// are those of keptPrivate by default: sessions with documents, and agents.
+func newAccount(t *testing.T, private ...string) *account {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
+	top, err := filepath.EvalSymlinks(scratch.Dir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &account{t: t, top: top, home: filepath.Join(top, "home", "ana")}
 	a.project = a.at("src/relay")
-	for _, name := range []string{"src/relay/sub", "src/Other", "src/gone", ".config/nvim", ".dotfiles", "empty", "Private"} {
+	for _, name := range []string{"src/relay/sub", "src/Other", "src/gone", ".config/nvim", ".dotfiles", "empty", "Private", ".ssh"} {
 		a.mkdir(a.at(name))
 	}
-	// Whatever a caller could ask for is there: sessions with documents, and agents.
-	for _, name := range []string{".", ".ssh", ".aws", ".gnupg", ".config/gh", ".config", "Private", "Private/deep", ".hidden"} {
+	if len(private) == 0 {
+		private = keptPrivate
+	}
+	for _, name := range private {
 		a.private(a.at(name))
 	}
-	a.private(filepath.Join(top, "elsewhere"))
 	a.write(a.at(".netrc"), marker)
 	a.link(a.at(".ssh"), filepath.Join(a.project, "keys"))
 	a.link(a.at(".azure"), filepath.Join(a.project, "absent"))
@@ -149,10 +157,10 @@ func (a *account) snapshot() string {
 
 // env is the environment of a server for the person.
 func (a *account) env(more ...string) []string {
-	return append([]string{
+	return append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
 		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"), "BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents",
-	}, more...)
+	}, watching()...), more...)
 }
 
 // known puts folders on the list of known projects, as an older server has it.
@@ -368,7 +376,7 @@ func TestReachKeepsOut(t *testing.T) {
 		a.at(".ssh") + ".", a.at(".ssh") + " ", a.at(".SSH"), a.at(".Ssh"), strings.ToUpper(a.at(".ssh")), a.at(".ſsh"),
 		a.at(".aws"), a.at(".gnupg"), a.at(".config"), a.at(".config/gh"), a.at(".config/nvim"), a.at(".hidden"), a.at(".not-there"), a.at(".local/share/keyrings"), a.at("Library/Keychains"),
 		a.at("Private"), a.at("Private/deep"), a.at("Private/not-there"), a.at("src"), a.at("src/Other"), a.at("src/relay-2"), a.at("src/rel"),
-		filepath.Join(a.top, "elsewhere"), filepath.Join(a.top, "state", "bmad-mcp"), filepath.Join(a.top, "config", "bmad-mcp"), os.TempDir(),
+		filepath.Join(a.top, "elsewhere"), filepath.Join(a.top, "state", "bmad-mcp"), filepath.Join(a.top, "config", "bmad-mcp"), scratch.Disk(),
 		// Out of the project.
 		a.project + "/..", a.project + "/../Other", a.project + "/../../.ssh", a.project + "/sub/../../../Private",
 		filepath.Join(a.project, "keys"), a.project + "/keys/", a.project + "/keys/.", a.project + "/keys/../keys", filepath.Join(a.project, "keys", "not-there"),
@@ -465,7 +473,13 @@ func TestReachOfOddHosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAccount(t)
+			private := []string{".", ".ssh", "Private"}
+			for _, cwd := range odd.cwd {
+				if slices.Contains(keptPrivate, cwd) && !slices.Contains(private, cwd) {
+					private = append(private, cwd)
+				}
+			}
+			a := newAccount(t, private...)
 			if odd.setUp != nil {
 				odd.setUp(a)
 			}
@@ -585,7 +599,7 @@ func TestReachLetsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAccount(t)
+			a := newAccount(t, ".", "Private", "../../elsewhere")
 			if honest.setUp != nil {
 				honest.setUp(a)
 			}

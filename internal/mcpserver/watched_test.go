@@ -62,10 +62,11 @@ func watched(dir, program string) (build *exec.Cmd, check func() error) {
 	}
 }
 
-// watching returns the variables by which a process with an environment of its own is watched.
+// watching returns the variables by which a process with an environment of its own is watched,
+// and collects its garbage as the tests do.
 func watching() []string {
 	var out []string
-	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
+	for _, name := range []string{"GORACE", "GOCOVERDIR", "GOGC"} {
 		if value := os.Getenv(name); value != "" {
 			out = append(out, name+"="+value)
 		}

@@ -111,7 +111,7 @@ func (l line) headsBugs() bool {
 	if len(us) == 0 {
 		return false
 	}
-	is, n := heads.match(us, isBugs)
+	is, n := heads().match(us, isBugs)
 	return is != 0 && n == len(us)
 }
 
@@ -257,7 +257,7 @@ func (s sentence) criticalHead() bool {
 
 // severityLabel reports whether a severity stands as the value of its label or in brackets.
 func (s sentence) severityLabel(h, i int) bool {
-	is, _ := heads.match([]unit{s.tokens[h].unit}, colSeverity)
+	is, _ := heads().match([]unit{s.tokens[h].unit}, colSeverity)
 	return is != 0 && s.separatorBefore(i) || s.tokens[i-1].text == "(" || s.tokens[i-1].text == "[" || s.tokens[i-1].text == "（"
 }
 

@@ -3,6 +3,7 @@ package score
 import (
 	"embed"
 	"strings"
+	"sync"
 )
 
 // meaning is a set of the things that a word or phrase of a report can say. Each is a section of
@@ -150,8 +151,13 @@ type phrase struct {
 // lexicon has the phrases by their first unit.
 type lexicon map[string][]phrase
 
-// words are the phrases of sentences, heads those of labels and columns.
-var words, heads = loadWords()
+// lists returns the phrases of sentences, and those of labels and columns. They are read when
+// they are first needed: most calls of the program read no submission.
+var lists = sync.OnceValues(loadWords)
+
+func words() lexicon { w, _ := lists(); return w }
+
+func heads() lexicon { _, h := lists(); return h }
 
 func loadWords() (words, heads lexicon) {
 	words, heads = lexicon{}, lexicon{}

@@ -233,7 +233,7 @@ func fieldsAgainst(e envelope) []string {
 			}
 			l := line{text: strings.ReplaceAll(key, "_", " ") + ": " + text}
 			if us := units(key); len(us) > 0 {
-				is, _ := words.match(us, isLaterHead)
+				is, _ := words().match(us, isLaterHead)
 				l.later = is != 0
 			}
 			if l.against(func() bool { return false }) || text == "false" && positive(key) {
@@ -259,7 +259,7 @@ func positive(key string) bool {
 	if len(us) == 0 {
 		return false
 	}
-	is, _ := words.match(us, isPass|isWorks)
+	is, _ := words().match(us, isPass|isWorks)
 	return is != 0
 }
 
@@ -273,7 +273,7 @@ func failuresListed(key string, list []any) bool {
 	}
 	bad := false
 	for i := range us {
-		is, _ := words.match(us[i:], isFailures|isCritical|isResolved|isEarlier|isNeutral)
+		is, _ := words().match(us[i:], isFailures|isCritical|isResolved|isEarlier|isNeutral)
 		if is&(isResolved|isEarlier|isNeutral) != 0 {
 			return false
 		}

@@ -207,7 +207,7 @@ func severity(s string) string {
 	}
 	is := meaning(0)
 	for i := 0; i < len(us); {
-		m, n := words.match(us[i:], isCritical|isMajor|isMinor)
+		m, n := words().match(us[i:], isCritical|isMajor|isMinor)
 		if is |= m; is != 0 && us[i].isWord {
 			break
 		}

@@ -90,7 +90,7 @@ func labelOf(name string) meaning {
 		us = us[:len(us)-1]
 	}
 	for i := range us {
-		is, n := heads.match(us[i:], inLabel)
+		is, n := heads().match(us[i:], inLabel)
 		if is == 0 || i+n != len(us) {
 			continue
 		}
@@ -152,7 +152,7 @@ func classify(value string) (v workflow.Verdict, sure bool) {
 	if len(us) == 0 {
 		return "", false
 	}
-	is, n := words.match(us, inValue)
+	is, n := words().match(us, inValue)
 	rest := value[us[n-1].end:]
 	switch {
 	case is == 0:
@@ -181,7 +181,7 @@ func classify(value string) (v workflow.Verdict, sure bool) {
 // unmarked takes the marks off the beginning of a value, and returns what they mean.
 func unmarked(us []unit) (rest []unit, marks meaning) {
 	for len(us) > 0 && !us[0].isWord && !us[0].isNumber {
-		is, _ := words.match(us, isPass|isFail|isPartial)
+		is, _ := words().match(us, isPass|isFail|isPartial)
 		marks |= is
 		us = us[1:]
 	}
@@ -194,7 +194,7 @@ func explains(rest []unit) bool {
 	if len(rest) == 0 || !rest[0].isWord {
 		return true
 	}
-	is, _ := words.match(rest, isLink)
+	is, _ := words().match(rest, isLink)
 	return is != 0 && rest[0].text != "to"
 }
 
@@ -215,7 +215,7 @@ func withRisk(rest []unit) bool {
 		case "risk", "concern", "reservation", "issue", "comment", "change", "finding", "remark", "observation", "caveat":
 			return rest[1].text != "no" && rest[1].text != "zero" && rest[1].text != "0" && rest[1].text != "all"
 		}
-		if is, _ := words.match([]unit{u}, isFail|isFailures); is != 0 {
+		if is, _ := words().match([]unit{u}, isFail|isFailures); is != 0 {
 			return false
 		}
 	}
@@ -227,7 +227,7 @@ func directly(rest []unit) bool {
 	if len(rest) == 0 || !rest[0].isWord || wordless(firstRune(rest[0].text)) {
 		return len(rest) == 0 || rest[0].text != "?" && rest[0].text != "？"
 	}
-	is, _ := words.match(rest, isLink|isTests|isNumber|isResolved|isExpected|isEarlier|isNone|isNobody)
+	is, _ := words().match(rest, isLink|isTests|isNumber|isResolved|isExpected|isEarlier|isNone|isNobody)
 	if is&(isNone|isNobody) != 0 {
 		return len(rest) > 1 && rest[1].isWord && is&isNobody == 0
 	}

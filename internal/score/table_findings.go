@@ -43,7 +43,7 @@ func (t mdTable) severityCells() int {
 				all = false
 				break
 			}
-			m, n := words.match(us, isCritical|isMajor|isMinor)
+			m, n := words().match(us, isCritical|isMajor|isMinor)
 			all = all && m != 0 && n == len(us)
 			critical = critical || m&isCritical != 0
 		}
@@ -71,7 +71,7 @@ func (t mdTable) holdsSeverities(col int) bool {
 	for _, row := range t.rows {
 		if us := units(t.cell(row, col)); len(us) > 0 && len(us) <= 4 {
 			for i := range us {
-				if m, _ := words.match(us[i:], isCritical|isMajor|isMinor); m != 0 {
+				if m, _ := words().match(us[i:], isCritical|isMajor|isMinor); m != 0 {
 					known++
 					break
 				}
@@ -134,7 +134,7 @@ func stillOpen(header string) bool {
 	if len(us) == 0 {
 		return false
 	}
-	is, _ := words.match(us, isStillOpen)
+	is, _ := words().match(us, isStillOpen)
 	return is != 0
 }
 
@@ -173,7 +173,7 @@ func (t mdTable) criticalCount(row []string) bool {
 	if t.column(colSeverity) != 0 || t.column(colCount) <= 0 || severity(row[0]) != "critical" || noFinding.MatchString(row[0]) && len(units(row[0])) == 0 {
 		return false
 	}
-	if is, _ := words.match(append(units(row[0]), unit{}), isCritical); is == 0 {
+	if is, _ := words().match(append(units(row[0]), unit{}), isCritical); is == 0 {
 		return false
 	}
 	counts := []int{}
@@ -181,7 +181,7 @@ func (t mdTable) criticalCount(row []string) bool {
 		if col == 0 || is&(colFix|colEvidence) != 0 {
 			continue
 		}
-		if h, _ := words.match(append(units(t.header[col]), unit{}), isStillOpen|isResolved); h&isResolved != 0 {
+		if h, _ := words().match(append(units(t.header[col]), unit{}), isStillOpen|isResolved); h&isResolved != 0 {
 			return false // a row of findings and of those that were fixed
 		} else if h&isStillOpen != 0 {
 			counts = []int{col}

@@ -72,13 +72,13 @@ func headerMeaning(cell string) meaning {
 	if us[0].text == "#" {
 		return colID
 	}
-	first, n := heads.match(us, inHeader)
+	first, n := heads().match(us, inHeader)
 	if n == len(us) {
 		return first
 	}
 	all := first
 	for i := range us {
-		is, n := heads.match(us[i:], inHeader)
+		is, n := heads().match(us[i:], inHeader)
 		if is&colOther != 0 && is&(colSeverity|colEvidence|colFix) == 0 {
 			return colOther // the result that was expected, or of another round
 		}

@@ -171,7 +171,7 @@ func sentences(line string, counts meaning) []sentence {
 		if counts&isAgainst != 0 && !current.begun() { // what tools print stands at the head
 			allowed |= isTool
 		}
-		is, n := words.match(us[i:], allowed)
+		is, n := words().match(us[i:], allowed)
 		t := token{unit: us[i], is: is}
 		t.end = us[i+n-1].end
 		for _, u := range us[i : i+n] {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
 // asProcess names the variable with which the test binary is another process: it updates
@@ -34,14 +35,21 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(asProcess); text != "" {
 		os.Exit(work(text))
 	}
+	os.Exit(scratch.Run(prepared{m}))
+}
+
+// prepared runs the tests once base is made.
+type prepared struct{ m *testing.M }
+
+func (p prepared) Run() int {
 	if err := prepare(); err != nil {
 		panic(err)
 	}
-	code := m.Run()
+	code := p.m.Run()
 	if err := os.RemoveAll(base); err != nil {
 		panic(err)
 	}
-	os.Exit(code)
+	return code
 }
 
 // base is a folder with a bare repository of one commit on main: most tests want one.
