@@ -13,7 +13,7 @@ import (
 // own when the caller gave up; nothing was changed then.
 func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	if err := req.Validate(); err != nil {
-		return nil, fault.From(err).Translated(e.Projects().Language(req.Objective))
+		return nil, fault.From(err).Translated(e.Language(context.WithoutCancel(ctx), req))
 	}
 	return e.perform(ctx, req)
 }

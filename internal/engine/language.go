@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -28,7 +29,7 @@ func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
 		return e.Projects().Language(req.Objective)
 	}
 	defer p.Close()
-	if req.Objective != "" {
+	if strings.TrimSpace(req.Objective) != "" {
 		return p.Language(req.Objective)
 	}
 	return p.Language(objective(ctx, p, id))

@@ -44,7 +44,7 @@ func TestFormsFitTheirHost(t *testing.T) {
 			t.Parallel()
 			leads, count, draft := []string{"2 questions from the Product Owner. Claims 80", "Confirm the product requirements? Claims 95"}, "1 of 2", "Draft: "
 			if name == "chinese" {
-				leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "确认产品需求文档？自评 95"}, "第 1 个（共 2 个）", "草稿："
+				leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "确认产品需求？自评 95"}, "第 1 题，共 2 题", "草稿："
 			}
 			var seen []mcpserver.Form
 			c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)})

@@ -169,7 +169,7 @@ func NothingWaits(s *workflow.Session) error {
 // ChangedByOthers refuses to change a session that was changed by other hands, under a strict
 // policy.
 func ChangedByOthers(s *standing.Standing) *fault.Error {
-	return fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Problem).
+	return fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
 		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", s.Names.Program, s.TaskName)
 }
 

@@ -165,6 +165,14 @@ func (v Verification) In(l lang.Language) Verification {
 	return v
 }
 
+// Reason is the problem as a sentence for every language.
+func (v Verification) Reason() lang.Text {
+	if v.problem.Empty() {
+		return lang.T("%s", v.Problem)
+	}
+	return v.problem
+}
+
 // Cause describes a change as it was first detected; it is empty if that is unknown.
 func (v Verification) Cause() lang.Text { return v.cause }
 
