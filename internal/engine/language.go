@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -31,7 +32,7 @@ func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
 		return e.language(nil, req.Objective)
 	}
 	defer p.Close()
-	if req.Objective != "" {
+	if strings.TrimSpace(req.Objective) != "" {
 		return e.language(p, req.Objective)
 	}
 	return e.language(p, objective(ctx, p, id))

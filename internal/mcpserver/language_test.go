@@ -36,8 +36,8 @@ type spokenRun struct {
 	said map[string]string
 	// codes are those of the refusals.
 	codes map[fault.Code]bool
-	// session is that of the last reply.
-	session string
+	// session is that of the last reply, prompt the first role prompt.
+	session, prompt string
 }
 
 func newSpokenRun(t *testing.T, dir string, env ...string) *spokenRun {
@@ -82,6 +82,9 @@ func (r *spokenRun) tool(name string, arguments object) object {
 	}
 	if id, ok := reply["session_id"].(string); ok {
 		r.session = id
+	}
+	if prompt, ok := reply["role_prompt"].(string); ok && r.prompt == "" {
+		r.prompt = prompt
 	}
 	return reply
 }
@@ -269,10 +272,16 @@ func trouble(t *testing.T, objective string, env ...string) *spokenRun {
 	return r
 }
 
+// chineseDocument is what a role prompt says about the language of a document.
+const chineseDocument = "\n\nWrite the document in Chinese (zh); keep ids, code, file names, JSON keys and enumeration values in English. Its sections may have Chinese titles."
+
 // TestChineseRun: with a Chinese objective, and with the setting alone, no sentence of ours is English.
 func TestChineseRun(t *testing.T) {
 	t.Parallel()
-	for name, run := range map[string]struct{ objective, setting string }{"auto": {"做一个时钟服务", "auto"}, "zh": {"Ship clocks", "zh"}} {
+	for name, run := range map[string]struct{ objective, setting, prompt string }{
+		"auto": {"做一个时钟服务", "auto", chineseDocument + " Speak Chinese with the human."},
+		"zh":   {"Ship clocks", "zh", "is asked to confirm.\n\nSpeak Chinese with the human."},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=" + run.setting}
@@ -281,6 +290,9 @@ func TestChineseRun(t *testing.T) {
 				r.task("not_found", object{"action": "resume"})
 			}
 			r.walk(run.objective)
+			if !strings.HasSuffix(r.prompt, run.prompt) {
+				t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(run.prompt)):], run.prompt)
+			}
 			codes := []fault.Code{fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.WrongStage, fault.NotAllowed, fault.GatePending}
 			if run.setting != lang.Auto { // where nothing can be read, nothing shows the language
 				other := trouble(t, run.objective, env...)
@@ -314,12 +326,36 @@ func TestEnglishRun(t *testing.T) {
 	r.walk("做一个时钟服务")
 	other := trouble(t, "做一个时钟服务", env...)
 	maps.Copy(r.said, other.said)
+	if !strings.HasSuffix(r.prompt, chineseDocument) {
+		t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(chineseDocument)):], chineseDocument)
+	}
 	sent := strings.Join(append(r.sent, other.sent...), "\n")
 	for text, request := range r.said {
 		for _, found := range strings.FieldsFunc(text, func(c rune) bool { return !unicode.Is(unicode.Han, c) }) {
 			if !strings.Contains(sent, found) && !strings.Contains("gate: 松\n颜色: 蓝\nprompts: 没有\nform_timeout: 久\n", found) {
 				t.Errorf("%.200s: %q of %q", request, found, text)
 			}
+		}
+	}
+}
+
+// TestEnglishIn: a sentence is found, but for names, quotations, addresses and commands.
+func TestEnglishIn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"文件 the file is not there 不存在":                            "the file is not there",
+		"Nothing is needed from you.":                             "Nothing is needed from you",
+		"the gate, as you know: open":                             "the gate, as you know: open",
+		"请使用其中之一：po, architect, sm, dev, review, qa":              "",
+		"`go test ./... of all the packages` 失败":                  "",
+		"没有找到 \"the file that is meant\"，“nor any other of them”": "",
+		"在终端：bmad-mcp projects add DIR":                           "",
+		"PO ✓ → Architect ● → SM → Dev → Review → QA":             "",
+		"还没有 git+https://host/the/one/that/is.git 的副本":            "",
+		"ours and theirs here":                                    "",
+	} {
+		if got := englishIn(text, []string{"ours and theirs"}); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -345,19 +381,23 @@ func TestChineseForms(t *testing.T) {
 	}
 	pending := fragments(t)
 	for _, form := range seen {
-		text := form.Message + "\n" + jsonText(form.Schema["properties"])
-		if found := englishIn(text, pending); found != "" {
-			t.Errorf("%q of %s", found, text)
+		if !strings.Contains(form.Message, "任务“") {
+			t.Errorf("the form does not name the task: %s", form.Message)
 		}
-		if !strings.Contains(text, "任务“") {
-			t.Errorf("the form does not name the task: %s", text)
+		shown := spokenRun{said: map[string]string{}}
+		shown.hear("form", form.Message)
+		shown.hear("schema", form.Schema)
+		for text, part := range shown.said {
+			if found := englishIn(text, pending); found != "" {
+				t.Errorf("%s: %q of %s", part, found, text)
+			}
 		}
 	}
 }
 
 var (
 	// notOurs are the parts of a text that are names, quotations, addresses or commands.
-	notOurs = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|[a-z-]+://\\S+|\\S*[/_.{}=]\\S*|\\{[^}]*\\}|bmad-mcp( [a-z-]+)*|npx [a-z-]+ [a-z]+|[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+)+")
+	notOurs = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|[a-z-]+://\\S+|\\S*(?:[/_{}=]|\\.\\w)\\S*|\\{[^}]*\\}|bmad-mcp( [a-z-]+)*|npx [a-z-]+ [a-z]+|[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+){2,}")
 	// sentence is four words of English.
 	sentence = regexp.MustCompile(`[A-Za-z][a-z']*(?:[ ,;:]+[a-z][a-z']*){3,}`)
 	// ofSystem are messages of the operating system, of parsers and of the protocol library.
