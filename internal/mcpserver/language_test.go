@@ -463,3 +463,72 @@ func fragments(t *testing.T) []string {
 	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
 }
+
+// TestChineseMethod: what the tools of the method say themselves, in their problems, hints and
+// refusals, is Chinese; the method's own texts stay as they are.
+func TestChineseMethod(t *testing.T) {
+	t.Parallel()
+	ofParsers := regexp.MustCompile(`yaml: .*|toml: .*|(?:第 \d+ 列|TOML)：.*`)
+	for layout, files := range map[string]map[string]string{
+		"broken":    nil,
+		"v6-skills": {"_bmad/custom/config.toml": "[m\n", "_bmad/custom/bmad-agent-analyst.toml": "[agent]\nrole = 'x\n", "_bmad/custom/bmad-nobody.toml": "[agent]\nrole = 'x'\n"},
+		"v6-files":  {"_bmad/_config/agents/bmm-analyst.customize.yaml": "memories: [a]\nmenu: tides\n"},
+	} {
+		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			unpack(t, dir, layout)
+			for name, text := range files {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := newSpokenRun(t, dir, "BMAD_TOOLSETS=method,method-classic", "BMAD_LANGUAGE=zh")
+			var said []string
+			var collect func(v any)
+			collect = func(v any) {
+				switch v := v.(type) {
+				case []any:
+					for _, item := range v {
+						collect(item)
+					}
+				case object:
+					for key, item := range v {
+						if text, ok := item.(string); ok && slices.Contains([]string{"problem", "hint", "error"}, key) {
+							said = append(said, text)
+						}
+						collect(item)
+					}
+				}
+			}
+			for _, c := range []struct {
+				tool      string
+				arguments object
+			}{
+				{"bmad-resources", object{"operation": "modules"}}, {"bmad-resources", object{"operation": "list", "pattern": "[x"}}, {"bmad-resources", object{"operation": "list", "pattern": "无/*"}},
+				{"bmad-resources", object{"operation": "agents", "cursor": "?"}}, {"bmad-resources", object{"operation": "search", "query": "无此物"}}, {"bmad-resources", object{"operation": "search"}},
+				{"bmad-resources", object{"operation": "search", "query": "x", "type": "鱼"}}, {"bmad-resources", object{"operation": "read", "uri": "bmad://nirgends.md"}}, {"bmad-resources", object{"operation": "read", "uri": "http://x"}},
+				{"bmad-resources", object{"operation": "read", "uri": "bmad://_bmad"}}, {"bmad-resources", object{"operation": "read", "uri": "bmad://manifests/fish"}}, {"bmad-resources", object{"operation": "read", "uri": "bmad://source:x/y"}},
+				{"bmad-agent", object{"agent": "无"}}, {"bmad-agent", object{"agent": "analist"}}, {"bmad-agent", object{"agent": "analyst"}}, {"bmad-agent", object{"agent": " "}}, {"bmad-workflow", object{"workflow": "analyst"}},
+				{"list_workflows", object{"category": "无"}}, {"get_knowledge", object{}}, {"get_knowledge", object{"domain": "无"}}, {"execute_task", object{"task_name": "无"}}, {"get_workflow_details", object{"workflow_name": "无"}},
+			} {
+				text := r.request("tools/call", object{"name": c.tool, "arguments": c.arguments})["content"].([]any)[0].(object)["text"].(string)
+				var reply any
+				if json.Unmarshal([]byte(text), &reply) == nil { // else it is a document of the method
+					collect(reply)
+				}
+			}
+			for _, text := range said {
+				if found := englishIn(ofParsers.ReplaceAllString(text, "…"), nil); found != "" {
+					t.Errorf("%q of %q", found, text)
+				}
+			}
+			if len(said) < 20 {
+				t.Errorf("only %d texts were read: %q", len(said), said)
+			}
+		})
+	}
+}
