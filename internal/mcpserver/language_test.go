@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // Whole runs over the real binary, of which every text for people is read: in a Chinese run no
@@ -530,5 +531,39 @@ func TestChineseMethod(t *testing.T) {
 				t.Errorf("only %d texts were read: %q", len(said), said)
 			}
 		})
+	}
+}
+
+// TestChineseFolderForm: the question about a folder, and the refusals of folders, speak the language
+// of the objective.
+func TestChineseFolderForm(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	var seen []mcpserver.Form
+	c, err := mcpserver.Connect(t.Context(), mcpserver.Launch{Command: binary, Dir: a.project, Env: a.env("LC_ALL=C.UTF-8"), Protocol: "2025-11-25", Form: forms(&seen)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for _, name := range []string{"src/Other", ".ssh", ".", ".config/nvim"} {
+		reply, refused := call(t, c, object{"action": "start", "objective": "做一个时钟服务", "cwd": a.at(name)})
+		if !refused {
+			t.Fatalf("%s: %v", name, reply)
+		}
+		for _, key := range []string{"error", "hint"} {
+			if text := reply[key].(string); englishIn(text, nil) != "" || !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+				t.Errorf("%s: %s is %q", name, key, text)
+			}
+		}
+	}
+	if len(seen) != 1 {
+		t.Fatalf("%d forms", len(seen))
+	}
+	lines := strings.Split(seen[0].Message, "\n")
+	if !strings.Contains(seen[0].Message, "允许 bmad-mcp") || englishIn(seen[0].Message, nil) != "" || visible.Columns(lines[0]) > formWidth {
+		t.Errorf("the form is %q", seen[0].Message)
+	}
+	if got := jsonText(seen[0].Schema); !strings.Contains(got, "你的决定") || !strings.Contains(got, "是，并记住") {
+		t.Errorf("its choices are %s", got)
 	}
 }
