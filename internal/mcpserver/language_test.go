@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -566,4 +567,45 @@ func TestChineseFolderForm(t *testing.T) {
 	if got := jsonText(seen[0].Schema); !strings.Contains(got, "你的决定") || !strings.Contains(got, "是，并记住") {
 		t.Errorf("its choices are %s", got)
 	}
+}
+
+// TestChineseOverHTTP: a request that is not let in is refused in the language of the settings.
+func TestChineseOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), []string{"LC_ALL=zh_CN.UTF-8"})
+	for name, tt := range map[string]struct {
+		change func(*http.Request)
+		status int
+		want   string
+	}{
+		"no session":   {func(*http.Request) {}, http.StatusNotFound, "没有这个会话"},
+		"another host": {func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden, "不是这台机器"},
+		"a page":       {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden, "--allow-origin"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		tt.change(r)
+		var answer struct{ Error struct{ Message string } }
+		status := answerTo(t, r, &answer)
+		if text := answer.Error.Message; status != tt.status || !strings.Contains(text, tt.want) || englishIn(text, nil) != "" {
+			t.Errorf("%s: got %d %q, want %d with %q", name, status, text, tt.status, tt.want)
+		}
+	}
+}
+
+// answerTo sends a request and reads the JSON of its response.
+func answerTo(t *testing.T, r *http.Request, into any) (status int) {
+	t.Helper()
+	w, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Body.Close() }()
+	if err := json.NewDecoder(w.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+	return w.StatusCode
 }
