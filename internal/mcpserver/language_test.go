@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // Whole runs over the real binary, of which every text for people is read: in a Chinese run no
@@ -36,8 +38,8 @@ type spokenRun struct {
 	said map[string]string
 	// codes are those of the refusals.
 	codes map[fault.Code]bool
-	// session is that of the last reply.
-	session string
+	// session is that of the last reply, prompt the first role prompt.
+	session, prompt string
 }
 
 func newSpokenRun(t *testing.T, dir string, env ...string) *spokenRun {
@@ -82,6 +84,9 @@ func (r *spokenRun) tool(name string, arguments object) object {
 	}
 	if id, ok := reply["session_id"].(string); ok {
 		r.session = id
+	}
+	if prompt, ok := reply["role_prompt"].(string); ok && r.prompt == "" {
+		r.prompt = prompt
 	}
 	return reply
 }
@@ -269,10 +274,16 @@ func trouble(t *testing.T, objective string, env ...string) *spokenRun {
 	return r
 }
 
+// chineseDocument is what a role prompt says about the language of a document.
+const chineseDocument = "\n\nWrite the document in Chinese (zh); keep ids, code, file names, JSON keys and enumeration values in English. Its sections may have Chinese titles."
+
 // TestChineseRun: with a Chinese objective, and with the setting alone, no sentence of ours is English.
 func TestChineseRun(t *testing.T) {
 	t.Parallel()
-	for name, run := range map[string]struct{ objective, setting string }{"auto": {"做一个时钟服务", "auto"}, "zh": {"Ship clocks", "zh"}} {
+	for name, run := range map[string]struct{ objective, setting, prompt string }{
+		"auto": {"做一个时钟服务", "auto", chineseDocument + " Speak Chinese with the human."},
+		"zh":   {"Ship clocks", "zh", "is asked to confirm.\n\nSpeak Chinese with the human."},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=" + run.setting}
@@ -281,6 +292,9 @@ func TestChineseRun(t *testing.T) {
 				r.task("not_found", object{"action": "resume"})
 			}
 			r.walk(run.objective)
+			if !strings.HasSuffix(r.prompt, run.prompt) {
+				t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(run.prompt)):], run.prompt)
+			}
 			codes := []fault.Code{fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.WrongStage, fault.NotAllowed, fault.GatePending}
 			if run.setting != lang.Auto { // where nothing can be read, nothing shows the language
 				other := trouble(t, run.objective, env...)
@@ -314,12 +328,36 @@ func TestEnglishRun(t *testing.T) {
 	r.walk("做一个时钟服务")
 	other := trouble(t, "做一个时钟服务", env...)
 	maps.Copy(r.said, other.said)
+	if !strings.HasSuffix(r.prompt, chineseDocument) {
+		t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(chineseDocument)):], chineseDocument)
+	}
 	sent := strings.Join(append(r.sent, other.sent...), "\n")
 	for text, request := range r.said {
 		for _, found := range strings.FieldsFunc(text, func(c rune) bool { return !unicode.Is(unicode.Han, c) }) {
 			if !strings.Contains(sent, found) && !strings.Contains("gate: 松\n颜色: 蓝\nprompts: 没有\nform_timeout: 久\n", found) {
 				t.Errorf("%.200s: %q of %q", request, found, text)
 			}
+		}
+	}
+}
+
+// TestEnglishIn: a sentence is found, but for names, quotations, addresses and commands.
+func TestEnglishIn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"文件 the file is not there 不存在":                            "the file is not there",
+		"Nothing is needed from you.":                             "Nothing is needed from you",
+		"the gate, as you know: open":                             "the gate, as you know: open",
+		"请使用其中之一：po, architect, sm, dev, review, qa":              "",
+		"`go test ./... of all the packages` 失败":                  "",
+		"没有找到 \"the file that is meant\"，“nor any other of them”": "",
+		"在终端：bmad-mcp projects add DIR":                           "",
+		"PO ✓ → Architect ● → SM → Dev → Review → QA":             "",
+		"还没有 git+https://host/the/one/that/is.git 的副本":            "",
+		"ours and theirs here":                                    "",
+	} {
+		if got := englishIn(text, []string{"ours and theirs"}); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -345,19 +383,23 @@ func TestChineseForms(t *testing.T) {
 	}
 	pending := fragments(t)
 	for _, form := range seen {
-		text := form.Message + "\n" + jsonText(form.Schema["properties"])
-		if found := englishIn(text, pending); found != "" {
-			t.Errorf("%q of %s", found, text)
+		if !strings.Contains(form.Message, "任务“") {
+			t.Errorf("the form does not name the task: %s", form.Message)
 		}
-		if !strings.Contains(text, "任务“") {
-			t.Errorf("the form does not name the task: %s", text)
+		shown := spokenRun{said: map[string]string{}}
+		shown.hear("form", form.Message)
+		shown.hear("schema", form.Schema)
+		for text, part := range shown.said {
+			if found := englishIn(text, pending); found != "" {
+				t.Errorf("%s: %q of %s", part, found, text)
+			}
 		}
 	}
 }
 
 var (
 	// notOurs are the parts of a text that are names, quotations, addresses or commands.
-	notOurs = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|[a-z-]+://\\S+|\\S*[/_.{}=]\\S*|\\{[^}]*\\}|bmad-mcp( [a-z-]+)*|npx [a-z-]+ [a-z]+|[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+)+")
+	notOurs = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|[a-z-]+://\\S+|\\S*(?:[/_{}=]|\\.\\w)\\S*|\\{[^}]*\\}|bmad-mcp( [a-z-]+)*|npx [a-z-]+ [a-z]+|[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+){2,}")
 	// sentence is four words of English.
 	sentence = regexp.MustCompile(`[A-Za-z][a-z']*(?:[ ,;:]+[a-z][a-z']*){3,}`)
 	// ofSystem are messages of the operating system, of parsers and of the protocol library.
@@ -422,4 +464,148 @@ func fragments(t *testing.T) []string {
 	}
 	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
+}
+
+// TestChineseMethod: what the tools of the method say themselves, in their problems, hints and
+// refusals, is Chinese; the method's own texts stay as they are.
+func TestChineseMethod(t *testing.T) {
+	t.Parallel()
+	ofParsers := regexp.MustCompile(`yaml: .*|toml: .*|(?:第 \d+ 列|TOML)：.*`)
+	for layout, files := range map[string]map[string]string{
+		"broken":    nil,
+		"v6-skills": {"_bmad/custom/config.toml": "[m\n", "_bmad/custom/bmad-agent-analyst.toml": "[agent]\nrole = 'x\n", "_bmad/custom/bmad-nobody.toml": "[agent]\nrole = 'x'\n"},
+		"v6-files":  {"_bmad/_config/agents/bmm-analyst.customize.yaml": "memories: [a]\nmenu: tides\n"},
+	} {
+		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			unpack(t, dir, layout)
+			for name, text := range files {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := newSpokenRun(t, dir, "BMAD_TOOLSETS=method,method-classic", "BMAD_LANGUAGE=zh")
+			var said []string
+			var collect func(v any)
+			collect = func(v any) {
+				switch v := v.(type) {
+				case []any:
+					for _, item := range v {
+						collect(item)
+					}
+				case object:
+					for key, item := range v {
+						if text, ok := item.(string); ok && slices.Contains([]string{"problem", "hint", "error"}, key) {
+							said = append(said, text)
+						}
+						collect(item)
+					}
+				}
+			}
+			for _, c := range []struct {
+				tool      string
+				arguments object
+			}{
+				{"bmad-resources", object{"operation": "modules"}}, {"bmad-resources", object{"operation": "list", "pattern": "[x"}}, {"bmad-resources", object{"operation": "list", "pattern": "无/*"}},
+				{"bmad-resources", object{"operation": "agents", "cursor": "?"}}, {"bmad-resources", object{"operation": "search", "query": "无此物"}}, {"bmad-resources", object{"operation": "search"}},
+				{"bmad-resources", object{"operation": "search", "query": "x", "type": "鱼"}}, {"bmad-resources", object{"operation": "read", "uri": "bmad://nirgends.md"}}, {"bmad-resources", object{"operation": "read", "uri": "http://x"}},
+				{"bmad-resources", object{"operation": "read", "uri": "bmad://_bmad"}}, {"bmad-resources", object{"operation": "read", "uri": "bmad://manifests/fish"}}, {"bmad-resources", object{"operation": "read", "uri": "bmad://source:x/y"}},
+				{"bmad-agent", object{"agent": "无"}}, {"bmad-agent", object{"agent": "analist"}}, {"bmad-agent", object{"agent": "analyst"}}, {"bmad-agent", object{"agent": " "}}, {"bmad-workflow", object{"workflow": "analyst"}},
+				{"list_workflows", object{"category": "无"}}, {"get_knowledge", object{}}, {"get_knowledge", object{"domain": "无"}}, {"execute_task", object{"task_name": "无"}}, {"get_workflow_details", object{"workflow_name": "无"}},
+			} {
+				text := r.request("tools/call", object{"name": c.tool, "arguments": c.arguments})["content"].([]any)[0].(object)["text"].(string)
+				var reply any
+				if json.Unmarshal([]byte(text), &reply) == nil { // else it is a document of the method
+					collect(reply)
+				}
+			}
+			for _, text := range said {
+				if found := englishIn(ofParsers.ReplaceAllString(text, "…"), nil); found != "" {
+					t.Errorf("%q of %q", found, text)
+				}
+			}
+			if len(said) < 20 {
+				t.Errorf("only %d texts were read: %q", len(said), said)
+			}
+		})
+	}
+}
+
+// TestChineseFolderForm: the question about a folder, and the refusals of folders, speak the language
+// of the objective.
+func TestChineseFolderForm(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	var seen []mcpserver.Form
+	c, err := mcpserver.Connect(t.Context(), mcpserver.Launch{Command: binary, Dir: a.project, Env: a.env("LC_ALL=C.UTF-8"), Protocol: "2025-11-25", Form: forms(&seen)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for _, name := range []string{"src/Other", ".ssh", ".", ".config/nvim"} {
+		reply, refused := call(t, c, object{"action": "start", "objective": "做一个时钟服务", "cwd": a.at(name)})
+		if !refused {
+			t.Fatalf("%s: %v", name, reply)
+		}
+		for _, key := range []string{"error", "hint"} {
+			if text := reply[key].(string); englishIn(text, nil) != "" || !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+				t.Errorf("%s: %s is %q", name, key, text)
+			}
+		}
+	}
+	if len(seen) != 1 {
+		t.Fatalf("%d forms", len(seen))
+	}
+	lines := strings.Split(seen[0].Message, "\n")
+	if !strings.Contains(seen[0].Message, "允许 bmad-mcp") || englishIn(seen[0].Message, nil) != "" || visible.Columns(lines[0]) > formWidth {
+		t.Errorf("the form is %q", seen[0].Message)
+	}
+	if got := jsonText(seen[0].Schema); !strings.Contains(got, "你的决定") || !strings.Contains(got, "是，并记住") {
+		t.Errorf("its choices are %s", got)
+	}
+}
+
+// TestChineseOverHTTP: a request that is not let in is refused in the language of the settings.
+func TestChineseOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), []string{"LC_ALL=zh_CN.UTF-8"})
+	for name, tt := range map[string]struct {
+		change func(*http.Request)
+		status int
+		want   string
+	}{
+		"no session":   {func(*http.Request) {}, http.StatusNotFound, "没有这个会话"},
+		"another host": {func(r *http.Request) { r.Host = "evil.example" }, http.StatusForbidden, "不是这台机器"},
+		"a page":       {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden, "--allow-origin"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		tt.change(r)
+		var answer struct{ Error struct{ Message string } }
+		status := answerTo(t, r, &answer)
+		if text := answer.Error.Message; status != tt.status || !strings.Contains(text, tt.want) || englishIn(text, nil) != "" {
+			t.Errorf("%s: got %d %q, want %d with %q", name, status, text, tt.status, tt.want)
+		}
+	}
+}
+
+// answerTo sends a request and reads the JSON of its response.
+func answerTo(t *testing.T, r *http.Request, into any) (status int) {
+	t.Helper()
+	w, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Body.Close() }()
+	if err := json.NewDecoder(w.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+	return w.StatusCode
 }
