@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -59,8 +60,13 @@ func (c *callers) refuse(ctx context.Context, req engine.Request, err error) *mc
 // done so.
 func (c *callers) translated(ctx context.Context, req engine.Request, err error) error {
 	f := fault.From(err)
+	return f.Translated(c.language(ctx, req, f))
+}
+
+// language is that of the person behind a request that failed.
+func (c *callers) language(ctx context.Context, req engine.Request, f *fault.Error) lang.Language {
 	if f.Code == fault.Internal { // a bug: what caused it must not be called again
-		return f.Translated(c.engine.Projects().Language(""))
+		return c.engine.Projects().Language("")
 	}
-	return f.Translated(c.engine.Language(context.WithoutCancel(ctx), req))
+	return c.engine.Language(context.WithoutCancel(ctx), req)
 }

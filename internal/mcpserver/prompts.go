@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
 
@@ -80,9 +83,10 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 			return handle(ctx, base, call.Params.Arguments)
 		}()
 		if err != nil {
-			f := NewFailure(p.callers.translated(ctx, base, err))
+			l := p.callers.language(ctx, base, fault.From(err))
+			f := NewFailure(fault.From(err).Translated(l))
 			p.log.Info("refused", "prompt", call.Params.Name, "error", err)
-			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(f.Error), sentence(f.Hint))
+			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(l, f.Error), sentence(l, f.Hint))
 		}
 		if own := call.Params.Arguments[agentKey]; own != "" {
 			title = "Talk to " + own
@@ -92,9 +96,9 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 }
 
 // sentence ends a text as a sentence.
-func sentence(text string) string {
-	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
+func sentence(l lang.Language, text string) string {
+	if end, _ := utf8.DecodeLastRuneInString(text); strings.ContainsRune("?.…？。", end) {
 		return text
 	}
-	return text + "."
+	return l.Say("%s.", text)
 }
