@@ -109,7 +109,7 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 		return err
 	}
 	planned, _ := w.OfKind(workflow.KindPlan)
-	found := rubric.Audit(document, audit.Background{Objective: call.objective, Earlier: earlier, Plan: planned.ID})
+	found := rubric.Audit(document, audit.Background{Language: a.lang, Objective: call.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
 		File: filepath.ToSlash(call.file), Stage: stage.ID, Score: found.Score, Min: call.min,
 		OK: found.Score >= call.min, Summary: found.Summary, Findings: found.Findings,
