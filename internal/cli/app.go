@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-
-	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
@@ -17,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // app is shared by the subcommands.
@@ -96,61 +92,4 @@ func (a *app) project() (string, error) {
 		return "", err
 	}
 	return project.Nearest(here), nil
-}
-
-// request returns a request for the session that the arguments name.
-func (a *app) request(args []string) (engine.Request, error) {
-	dir, err := a.project()
-	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
-	if a.cwd != "" {
-		req.Cwd = dir
-	}
-	return req, err
-}
-
-func taskName(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
-}
-
-// session returns the session that the arguments name.
-func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
-	req, err := a.request(args)
-	if err != nil {
-		return nil, err
-	}
-	s, _, err := a.engine.Session(cmd.Context(), req.Address())
-	a.speakOf(s)
-	return s, err
-}
-
-// inspect returns the session that the arguments name, what is found of its history, and
-// its project.
-func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
-	req, err := a.request(args)
-	if err != nil {
-		return nil, workflow.Verification{}, "", err
-	}
-	s, v, cwd, err := a.engine.Inspect(cmd.Context(), req.Address())
-	a.speakOf(s)
-	return s, v.In(a.lang), cwd, err
-}
-
-// do runs one action for the person or script at this terminal.
-func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error) {
-	dir, err := a.project()
-	if err != nil {
-		return nil, err
-	}
-	req.By = "terminal"
-	if a.cwd != "" || req.Action == workflow.ActionStart {
-		req.Cwd = dir
-	} else {
-		req.Places = []string{dir}
-	}
-	reply, err := a.engine.Do(ctx, req)
-	a.speakAs(ctx, req, reply, err)
-	return reply, err
 }
