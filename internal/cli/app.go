@@ -93,20 +93,3 @@ func (a *app) project() (string, error) {
 	}
 	return project.Nearest(here), nil
 }
-
-// request returns a request for the session that the arguments name.
-func (a *app) request(args []string) (engine.Request, error) {
-	dir, err := a.project()
-	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
-	if a.cwd != "" {
-		req.Cwd = dir
-	}
-	return req, err
-}
-
-func taskName(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
-}

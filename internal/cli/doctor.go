@@ -174,9 +174,9 @@ const maxLeftOut = 10
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
 func checkMethod(a *app, cwd string) []doctor.Check {
-	s := a.library.At(cwd)
+	s := a.library.At(cwd).Speaking(func() lang.Language { return a.lang })
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
-	for _, src := range s.Sources {
+	for _, src := range s.Searched() {
 		if src.State == "failed" {
 			c.Items = append(c.Items, doctor.Defect{Path: src.Place, What: src.Problem})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
@@ -63,5 +64,5 @@ func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 		}
 		a.warn("%v\n  what to do: check the address; bmad-mcp sources update tries it again", err)
 	})
-	return a.library.At(folder), nil
+	return a.library.At(folder).Speaking(func() lang.Language { return a.lang }), nil
 }

@@ -34,7 +34,7 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 		Method: a.library, Toolsets: a.toolsets, Log: a.log,
 	})
 	// Only the protocol goes to stdout.
-	fmt.Fprintln(a.err, a.lang.Say("BMAD MCP Server running on stdio"))
+	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")
 	if f, ok := a.in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			fmt.Fprintln(a.err, a.lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))

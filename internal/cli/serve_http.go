@@ -126,7 +126,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		a.warn("other users of this machine can read %s; chmod 600 keeps them out", f.tokenFile)
 	}
-	fmt.Fprintln(a.err, a.lang.Say("BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", ")))
+	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
 	if token == "" {
 		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}

@@ -28,7 +28,7 @@ func listSources(ctx context.Context, a *app) error {
 	}
 	rows := []sourceRow{}
 	var lines []string
-	for _, src := range s.Sources {
+	for _, src := range s.Searched() {
 		row := sourceRow{SearchedSource: src}
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {

@@ -238,9 +238,9 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 
 // checkedWorkflow is the report on a file, with the prompts and rubrics that its stages lack.
 func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
-	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: problems}
-	if problems == nil {
-		r.Problems = []workflow.Problem{}
+	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: []workflow.Problem{}}
+	for _, p := range problems {
+		r.Problems = append(r.Problems, p.Translated(a.lang))
 	}
 	if d == nil {
 		return r

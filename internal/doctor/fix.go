@@ -36,7 +36,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 	}
 	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
 	for _, what := range done {
-		f.Done = append(f.Done, what.String())
+		f.Done = append(f.Done, what.In(p.Language))
 	}
 	if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
 		f.Left, err = append(f.Left, p.Say("names and mapping: %v", busy)), nil

@@ -446,7 +446,13 @@ func (s *Snapshot) target() resolve.Target {
 }
 
 // Check returns what was left out, and what of the customization cannot be used.
-func (s *Snapshot) Check() []catalog.Problem { return resolve.Check(s.Catalog) }
+func (s *Snapshot) Check() []catalog.Problem {
+	problems := slices.Clone(resolve.Check(s.Catalog))
+	for n := range problems {
+		problems[n] = problems[n].Said(s.language())
+	}
+	return problems
+}
 
 // noInstallation is the error where no place that was searched has an installation.
 func (s *Snapshot) noInstallation() error {

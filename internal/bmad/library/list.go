@@ -175,18 +175,15 @@ func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 	}
 	all := s.Catalog.Modules()
 	values, next, err := page(all, cursor, room/2, func(m catalog.Module) string { return m.Source + " " + m.Installation + " " + m.Name })
-	out := ModulePage{Modules: values, Sources: s.searched(), ProblemCount: len(problems), Page: Page{Total: len(all), NextCursor: next}}
+	out := ModulePage{Modules: values, Sources: s.Searched(), ProblemCount: len(problems), Page: Page{Total: len(all), NextCursor: next}}
 	if err == nil {
-		for n := range problems {
-			problems[n] = problems[n].Said(s.language())
-		}
 		out.Problems, _, err = page(problems, "", room/4, func(p catalog.Problem) string { return p.Path })
 	}
 	return out, err
 }
 
-// searched returns the sources with their problems in the reader's language.
-func (s *Snapshot) searched() []SearchedSource {
+// Searched returns the sources with their problems in the reader's language.
+func (s *Snapshot) Searched() []SearchedSource {
 	out := slices.Clone(s.Sources)
 	for n, src := range out {
 		if src.Problem != "" {

@@ -3,10 +3,28 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
-	"github.com/spf13/cobra"
 )
+
+// request returns a request for the session that the arguments name.
+func (a *app) request(args []string) (engine.Request, error) {
+	dir, err := a.project()
+	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
+	if a.cwd != "" {
+		req.Cwd = dir
+	}
+	return req, err
+}
+
+func taskName(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
 
 // session returns the session that the arguments name.
 func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
