@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
@@ -43,10 +44,14 @@ func chinese(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: chinese")
 	}
-	own, err := cli.OwnTexts(ts.MkAbs("drafts"))
+	var own []string
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs("drafts"), "*"))
 	ts.Check(err)
+	for _, name := range names {
+		own = append(own, ts.ReadFile(name))
+	}
 	output := ts.ReadFile("stdout") + ts.ReadFile("stderr")
-	if found := cli.EnglishIn(output, own...); len(found) > 0 {
+	if found := langtest.English(output, own...); len(found) > 0 {
 		ts.Fatalf("English sentences: %q\nin:\n%s", found, output)
 	}
 	if !strings.ContainsFunc(output, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 )
 
 // isCode matches a paragraph of commands to type, which every language writes alike.
@@ -93,7 +94,7 @@ func TestHelpInChinese(t *testing.T) {
 		if err := root.Execute(); err != nil {
 			t.Fatal(err)
 		}
-		if found := EnglishIn(out.String()); len(found) > 0 {
+		if found := langtest.English(out.String()); len(found) > 0 {
 			t.Errorf("%q: %q", path, found)
 		}
 		if !strings.Contains(out.String(), "用法：\n") || !strings.Contains(out.String(), "  -h, --help ") {
@@ -145,7 +146,7 @@ func TestFlagErrors(t *testing.T) {
 		a.lang = "zh"
 		out.Reset()
 		a.fail(err)
-		if found := EnglishIn(out.String()); len(found) > 0 || !strings.Contains(out.String(), "处理办法：") {
+		if found := langtest.English(out.String()); len(found) > 0 || !strings.Contains(out.String(), "处理办法：") {
 			t.Errorf("%q: %q in %s", args, found, out.String())
 		}
 	}

@@ -140,7 +140,12 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 // notFolderError says that a file is where a folder belongs.
 type notFolderError struct{ name string }
 
-func (e *notFolderError) Error() string { return e.name + " is a file, not a folder" }
+func (e *notFolderError) Error() string { return e.In(lang.English) }
+
+// In returns the error in a language.
+func (e *notFolderError) In(l lang.Language) string {
+	return l.Say("%s is a file, not a folder", e.name)
+}
 func (e *notFolderError) Unwrap() error { return syscall.ENOTDIR }
 
 // folders holds the folders whose names this process knows to be durable, by path:

@@ -30,9 +30,6 @@ var spoken = []string{"role", "document", "description", "when", "problem", "fix
 // silent are packages that say nothing to people: this one, and parts of tests.
 var silent = []string{"lang", "conformance", "durabletest", "storetest"}
 
-// untranslated are packages whose sentences are still to come into the catalogues.
-var untranslated = []string{}
-
 // source is what the program says, by sentence, with the place of one use.
 type source struct {
 	sentences, nouns map[string]string
@@ -163,9 +160,6 @@ func (s source) readGo(t *testing.T, path string) {
 
 func (s source) readCall(t *testing.T, at token.Position, call *ast.CallExpr) {
 	t.Helper()
-	if slices.Contains(untranslated, filepath.Base(filepath.Dir(at.Filename))) {
-		return
-	}
 	place := at.Filename + ":" + strconv.Itoa(at.Line)
 	name := nameOf(call.Fun)
 	if base := name[strings.LastIndexByte(name, '.')+1:]; base == "Count" && name != "strings.Count" && len(call.Args) == 2 {
@@ -256,9 +250,6 @@ func (s source) readYAML(t *testing.T, path string) {
 		for i, child := range n.Content {
 			if n.Kind == yaml.MappingNode && i%2 == 1 && child.Kind == yaml.ScalarNode && slices.Contains(said, n.Content[i-1].Value) {
 				s.texts[child.Value] = true
-				if slices.Contains(untranslated, filepath.Base(filepath.Dir(path))) {
-					continue
-				}
 				s.data[child.Value], s.sentences[child.Value] = true, path+":"+strconv.Itoa(child.Line)
 			}
 			walk(child)

@@ -3,31 +3,25 @@ package mcpserver_test
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // Whole runs over the real binary, of which every text for people is read: in a Chinese run no
 // sentence of ours is English, in an English one none is Chinese.
-
-// translating are packages whose sentences are still to be translated.
-var translating = []string{"artifact", "audit", "engine", "gate", "reply", "score", "verify", "words", "workflow"}
 
 // spokenRun is a conversation with a server, and what was said in it.
 type spokenRun struct {
@@ -307,9 +301,8 @@ func TestChineseRun(t *testing.T) {
 					t.Errorf("no call was refused as %s", code)
 				}
 			}
-			pending := fragments(t)
 			for text, request := range r.said {
-				if found := englishIn(text, pending); found != "" {
+				if found := langtest.English(text); len(found) > 0 {
 					t.Errorf("%.200s: %q of %q", request, found, text)
 				}
 			}
@@ -341,27 +334,6 @@ func TestEnglishRun(t *testing.T) {
 	}
 }
 
-// TestEnglishIn: a sentence is found, but for names, quotations, addresses and commands.
-func TestEnglishIn(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"文件 the file is not there 不存在":                            "the file is not there",
-		"Nothing is needed from you.":                             "Nothing is needed from you",
-		"the gate, as you know: open":                             "the gate, as you know: open",
-		"请使用其中之一：po, architect, sm, dev, review, qa":              "",
-		"`go test ./... of all the packages` 失败":                  "",
-		"没有找到 \"the file that is meant\"，“nor any other of them”": "",
-		"在终端：bmad-mcp projects add DIR":                           "",
-		"PO ✓ → Architect ● → SM → Dev → Review → QA":             "",
-		"还没有 git+https://host/the/one/that/is.git 的副本":            "",
-		"ours and theirs here":                                    "",
-	} {
-		if got := englishIn(text, []string{"ours and theirs"}); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestChineseForms: the forms of a Chinese run are Chinese.
 func TestChineseForms(t *testing.T) {
 	t.Parallel()
@@ -381,7 +353,6 @@ func TestChineseForms(t *testing.T) {
 	if len(seen) != 2 {
 		t.Fatalf("%d forms", len(seen))
 	}
-	pending := fragments(t)
 	for _, form := range seen {
 		if !strings.Contains(form.Message, "任务“") {
 			t.Errorf("the form does not name the task: %s", form.Message)
@@ -390,80 +361,11 @@ func TestChineseForms(t *testing.T) {
 		shown.hear("form", form.Message)
 		shown.hear("schema", form.Schema)
 		for text, part := range shown.said {
-			if found := englishIn(text, pending); found != "" {
+			if found := langtest.English(text); len(found) > 0 {
 				t.Errorf("%s: %q of %s", part, found, text)
 			}
 		}
 	}
-}
-
-var (
-	// notOurs are the parts of a text that are names, quotations, addresses or commands.
-	notOurs = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|[a-z-]+://\\S+|\\S*(?:[/_{}=]|\\.\\w)\\S*|\\{[^}]*\\}|bmad-mcp( [a-z-]+)*|npx [a-z-]+ [a-z]+|[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+){2,}")
-	// sentence is four words of English.
-	sentence = regexp.MustCompile(`[A-Za-z][a-z']*(?:[ ,;:]+[a-z][a-z']*){3,}`)
-	// ofSystem are messages of the operating system, of parsers and of the protocol library.
-	ofSystem = regexp.MustCompile(`no such file or directory|unexpected end of JSON input|not a directory|handler not found for resource URI`)
-)
-
-// englishIn returns the first English sentence of ours in a text, but for fragments.
-func englishIn(text string, fragments []string) string {
-	for _, f := range fragments {
-		text = strings.ReplaceAll(text, f, " … ")
-	}
-	text = notOurs.ReplaceAllString(ofSystem.ReplaceAllString(text, "…"), " … ")
-	return sentence.FindString(text)
-}
-
-var formatVerb = regexp.MustCompile(`\{[^}]*\}|%(?:\[\d+\])?[-+# 0]*[\d.]*[a-zA-Z%]`)
-
-// fragments are the words of the packages that are still to be translated, the longest first.
-func fragments(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	add := func(text string) {
-		for _, part := range formatVerb.Split(text, -1) {
-			if part = strings.TrimSpace(part); strings.Contains(part, " ") {
-				out = append(out, part)
-			}
-		}
-	}
-	for _, name := range translating {
-		files, err := filepath.Glob(filepath.Join("..", name, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatal(name, err)
-		}
-		for _, path := range files {
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					if text, err := strconv.Unquote(lit.Value); err == nil {
-						add(text)
-					}
-				}
-				return true
-			})
-		}
-		data, err := filepath.Glob(filepath.Join("..", name, "*", "*.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range data {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for line := range strings.Lines(string(text)) {
-				_, value, _ := strings.Cut(line, ": ")
-				add(strings.Trim(strings.TrimSpace(value), `"'`))
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
-	return out
 }
 
 // TestChineseMethod: what the tools of the method say themselves, in their problems, hints and
@@ -524,7 +426,7 @@ func TestChineseMethod(t *testing.T) {
 				}
 			}
 			for _, text := range said {
-				if found := englishIn(ofParsers.ReplaceAllString(text, "…"), nil); found != "" {
+				if found := langtest.English(ofParsers.ReplaceAllString(text, "…")); len(found) > 0 {
 					t.Errorf("%q of %q", found, text)
 				}
 			}
@@ -552,7 +454,7 @@ func TestChineseFolderForm(t *testing.T) {
 			t.Fatalf("%s: %v", name, reply)
 		}
 		for _, key := range []string{"error", "hint"} {
-			if text := reply[key].(string); englishIn(text, nil) != "" || !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+			if text := reply[key].(string); len(langtest.English(text)) > 0 || !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 				t.Errorf("%s: %s is %q", name, key, text)
 			}
 		}
@@ -561,7 +463,7 @@ func TestChineseFolderForm(t *testing.T) {
 		t.Fatalf("%d forms", len(seen))
 	}
 	lines := strings.Split(seen[0].Message, "\n")
-	if !strings.Contains(seen[0].Message, "允许 bmad-mcp") || englishIn(seen[0].Message, nil) != "" || visible.Columns(lines[0]) > formWidth {
+	if !strings.Contains(seen[0].Message, "允许 bmad-mcp") || len(langtest.English(seen[0].Message)) > 0 || visible.Columns(lines[0]) > formWidth {
 		t.Errorf("the form is %q", seen[0].Message)
 	}
 	if got := jsonText(seen[0].Schema); !strings.Contains(got, "你的决定") || !strings.Contains(got, "是，并记住") {
@@ -590,7 +492,7 @@ func TestChineseOverHTTP(t *testing.T) {
 		tt.change(r)
 		var answer struct{ Error struct{ Message string } }
 		status := answerTo(t, r, &answer)
-		if text := answer.Error.Message; status != tt.status || !strings.Contains(text, tt.want) || englishIn(text, nil) != "" {
+		if text := answer.Error.Message; status != tt.status || !strings.Contains(text, tt.want) || len(langtest.English(text)) > 0 {
 			t.Errorf("%s: got %d %q, want %d with %q", name, status, text, tt.status, tt.want)
 		}
 	}

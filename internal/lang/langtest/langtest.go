@@ -1,19 +1,39 @@
 // Package langtest finds sentences that tests expect in another language.
 package langtest
 
-import "regexp"
-
-var (
-	// others are parts of a text that are not ours: names, code, quotations, and words of
-	// the operating system and of libraries.
-	others = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|\\S*[/_=@]\\S*|\\bbmad-mcp( +[a-z-]+)+" +
-		"|no space left on device|no such file or directory|file does not exist|not a directory|is a directory|permission denied|read-only file system|too many levels of symbolic links|found a tab character that violates indentation")
-	// sentence is four words in a row.
-	sentence = regexp.MustCompile(`[A-Za-z][a-z']*(?:[;:]? +[a-z']+){3,}`)
+import (
+	"regexp"
+	"strings"
 )
 
-// English returns the English sentences in a text: four words in a row or more, outside of
-// quotations, code, paths and commands.
-func English(text string) []string {
-	return sentence.FindAllString(others.ReplaceAllString(text, " · "), -1)
+// others match the parts of a text that are not ours, or in no language.
+var others = []*regexp.Regexp{
+	// Quotations, code, and changes of files.
+	regexp.MustCompile("(?s)```.*?```|`[^`]*`|“[^”]*”|「[^」]*」|\"[^\"\n]*\""),
+	regexp.MustCompile(`(?m)^\t.*$|^ *\+ .*$`),
+	// Commands, paths and names in a row.
+	regexp.MustCompile(`(?:bmad-mcp|claude|go install|npx|echo|openssl)(?: [!-~]+)+`),
+	regexp.MustCompile(`[!-~]*(?:[/_=@{}]|\.\w)[!-~]*`),
+	regexp.MustCompile(`[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+){2,}`),
+	// Words of the operating system, of parsers and of the protocol library.
+	regexp.MustCompile(`no space left on device|no such file or directory|file does not exist|(?:is|not) a directory|permission denied|read-only file system|` +
+		`too many levels of symbolic links|found a tab character that violates indentation|unexpected end of JSON input|handler not found for resource URI`),
+}
+
+// sentence matches four English words in a row, of which the last three are not all capitals.
+var sentence = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?(?:[,;:]? +[A-Za-z]*[a-z]+(?:'[a-z]+)?){3,}`)
+
+// English returns the English sentences in a text, outside of quotations, code, paths and
+// commands, but for those that occur in texts of others.
+func English(text string, theirs ...string) []string {
+	for _, part := range others {
+		text = part.ReplaceAllString(text, "\x00")
+	}
+	var found []string
+	for _, m := range sentence.FindAllString(text, -1) {
+		if !strings.Contains(strings.Join(theirs, "\x00"), m) {
+			found = append(found, m)
+		}
+	}
+	return found
 }
