@@ -11,7 +11,7 @@ import (
 	"github.com/leonelquinteros/gotext"
 )
 
-//go:embed zh
+//go:embed */*.po
 var folders embed.FS
 
 // catalogue has the sentences of one language.
@@ -104,10 +104,11 @@ func (c *catalogue) format(format string) string {
 	return strings.ReplaceAll(c.word(strings.ReplaceAll(format, "%w", "%v")), "%w", "%v")
 }
 
-// count is the number of things by the plural rule in the header of about.
+// count is the number of things by the plural rule in the header of about; "" for a noun that it
+// does not have.
 func (c *catalogue) count(n int, noun string) string {
-	if _, ok := c.plural.GetTranslations()["%d "+noun]; !ok {
-		return English.Count(n, noun)
+	if _, ok := c.sentences()["%d "+noun]; !ok {
+		return ""
 	}
 	return fmt.Sprintf(c.plural.GetN("%d "+noun, "%d "+noun+"s", n), n)
 }

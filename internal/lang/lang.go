@@ -62,7 +62,9 @@ func (l Language) Say(format string, args ...any) string {
 // has a plural in -s.
 func (l Language) Count(n int, noun string) string {
 	if c := catalogueOf(l); c != nil {
-		return c.count(n, noun)
+		if text := c.count(n, noun); text != "" {
+			return text
+		}
 	}
 	if n != 1 {
 		noun += "s"
