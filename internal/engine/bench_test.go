@@ -45,15 +45,21 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// sizes are the numbers of sessions in a project that actions are measured at.
-var sizes = []int{1, 1_000, 20_000}
+// sizes are the numbers of sessions in a project that actions are measured at. With -short, which
+// only shows that benchmarks still run, the largest is left out: it takes a minute to make.
+func sizes() []int {
+	if testing.Short() {
+		return []int{1, 1_000}
+	}
+	return []int{1, 1_000, 20_000}
+}
 
 // BenchmarkAction measures each action in projects of several sizes: the median and
 // the 99th percentile, and how the median compares with that in a project of one
 // session. A submission has 20 kB; only list reads more than one session.
 func BenchmarkAction(b *testing.B) {
 	medians := map[string]time.Duration{}
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
 			bench := newBench(b)
 			populate(b, bench, n)
@@ -72,7 +78,7 @@ func BenchmarkAction(b *testing.B) {
 					}
 					slices.Sort(times)
 					median := times[len(times)/2]
-					if n == sizes[0] {
+					if n == 1 {
 						medians[action.name] = median
 					}
 					b.ReportMetric(float64(median.Nanoseconds()), "p50-ns/op")
@@ -162,7 +168,7 @@ func BenchmarkReplyBytes(b *testing.B) {
 // BenchmarkChanged measures what a list takes longer for looking whether its sessions were
 // changed: where each file is as it was recorded, and where each has to be verified.
 func BenchmarkChanged(b *testing.B) {
-	for _, n := range sizes {
+	for _, n := range sizes() {
 		for _, way := range []string{"as_recorded", "verified"} {
 			b.Run(fmt.Sprintf("sessions=%d/%s", n, way), func(b *testing.B) {
 				bench := newBench(b)
