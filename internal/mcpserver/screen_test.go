@@ -7,12 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // screenWords are those of one run, in one language.
 type screenWords struct {
+	lang.Language
+	// asks, confirms and fails are how the leads of the three forms begin, digest the parts of the
+	// first digest, and waits a part of it once the form was closed.
+	asks, confirms, fails string
+	digest                []string
+	waits                 string
+
 	objective, gap, finding string
 	questions               []object
 	cut                     string // the end of the last question, if it is too long
@@ -21,6 +29,13 @@ type screenWords struct {
 
 var screenRuns = map[string]screenWords{
 	"english": {
+		Language: lang.English,
+		asks:     "3 questions from the Product Owner. Claims 74, audit ",
+		confirms: "Confirm the product requirements? Claims 93, audit ",
+		fails:    "The Reviewer failed the work: 1 critical, 1 minor",
+		digest:   []string{"Goal: ", "Score: claims 93 of 100, audit ", "Changed since round 1: 2 lines added, 0 removed", "Draft: "},
+		waits:    "You can now say decide when you are ready",
+
 		objective: "Build a sign-in service for small teams, with single sign-on and an audit log of every sign-in",
 		gap:       "No figure says how many people sign in per day at peak",
 		finding:   "Tokens are compared byte by byte: time leaks it",
@@ -33,6 +48,13 @@ var screenRuns = map[string]screenWords{
 		document: []string{"# Sign-in service", "", "## Goals", "", "- People sign in once for every tool of the team.", "- Each sign-in is in the audit log within a second."},
 	},
 	"chinese": {
+		Language: "zh",
+		asks:     "产品负责人提出 3 个问题。自评 74、审计 ",
+		confirms: "确认产品需求？自评 93、审计 ",
+		fails:    "评审者判定工作不通过：1 个严重、1 个次要",
+		digest:   []string{"目标：", "评分：自评 93（满分 100），审计 ", "自第 1 轮以来：新增 2 行，删除 0 行", "草稿："},
+		waits:    "你现在可以在准备好时说决定",
+
 		objective: "为小团队做一个登录服务,支持单点登录,并且把每一次登录都写入审计日志,日志可以按月导出和检索",
 		gap:       "没有说明高峰期每天有多少人登录",
 		finding:   "令牌的比较时间不固定,因此可以逐字节猜测出来",
@@ -44,6 +66,20 @@ var screenRuns = map[string]screenWords{
 		cut:      "由谁来负责?”",
 		document: []string{"# 登录服务", "", "## 目标", "", "- 用户登录一次,就可以使用团队的所有工具。", "- 每一次登录都在一秒之内写入审计日志。"},
 	},
+}
+
+// auditPrefix is how the line with the costliest finding of an audit begins.
+func (w screenWords) auditPrefix() string {
+	prefix, _, _ := strings.Cut(w.Say("Audit −%s: %s", "\x00", ""), "\x00")
+	return prefix
+}
+
+// all says each of some sentences.
+func (w screenWords) all(sentences ...string) []string {
+	for i, sentence := range sentences {
+		sentences[i] = w.Word(sentence)
+	}
+	return sentences
 }
 
 // options are those of the first question.
@@ -101,12 +137,12 @@ func (s *screen) see(what string) {
 // questions reads the form of the first round's questions, and answers the first of them.
 func (s *screen) questions(words screenWords) {
 	s.t.Helper()
-	f := s.form("3 questions from the Product Owner. Claims 74, audit ")
+	f := s.form(words.asks)
 	s.see("questions")
-	s.message(f, "po.md")
+	s.message(f, words, "po.md")
 	var fields []screenField
 	for _, field := range f.fields {
-		if !strings.HasSuffix(field.title, ", in your words") {
+		if !strings.HasSuffix(field.title, words.Say("%s, in your words", "")) {
 			fields = append(fields, field)
 		}
 	}
@@ -115,17 +151,17 @@ func (s *screen) questions(words screenWords) {
 	}
 	for i, field := range fields {
 		want, shown := words.questions[i]["question"].(string), strings.TrimSuffix(field.description, "…")
-		if title := []string{"1 of 3", "2 of 3", "3 of 3"}[i]; field.title != title {
+		if title := words.Say("%d of %d", i+1, 3); field.title != title {
 			s.t.Errorf("the title is %q", field.title)
 		}
 		if !strings.HasPrefix(want, shown) || i < 2 && want != field.description {
 			s.t.Errorf("question %d is %q, of %q", i+1, field.description, want)
 		}
 	}
-	if line := f.message[1]; !strings.HasPrefix(line, "Long questions end: 3. “…") || !strings.HasSuffix(line, words.cut) {
+	if line := f.message[1]; !strings.HasPrefix(line, words.Say("Long questions end:")+" 3. “…") || !strings.HasSuffix(line, words.cut) {
 		s.t.Errorf("the second line is %q", line)
 	}
-	if got := s.unfold("1 of 3").fields[0].choices; !slices.Equal(got, append(slices.Clone(words.options()), "Something else: write it below")) {
+	if got := s.unfold(words.Say("%d of %d", 1, 3)).fields[0].choices; !slices.Equal(got, append(slices.Clone(words.options()), words.Say("Something else: write it below"))) {
 		s.t.Errorf("the answers offered are %q", got)
 	}
 	s.choose(words.options()[1])
@@ -135,23 +171,23 @@ func (s *screen) questions(words screenWords) {
 // documentGate reads the form of the first gate, has it show the document, closes it, and approves.
 func (s *screen) documentGate(model *obedient, words screenWords) {
 	s.t.Helper()
-	const lead = "Confirm the product requirements? Claims 93, audit "
+	lead := words.confirms
 	f := s.form(lead)
 	s.see("the gate of the requirements")
-	s.digest(model, "Goal: ", "Score: claims 93 of 100, audit ", "Changed since round 1: 2 lines added, 0 removed", "Draft: ", words.gap)
-	s.message(f, "po.md")
-	if !strings.HasPrefix(f.message[1], "Audit −") {
+	s.digest(model, append(slices.Clone(words.digest), words.gap)...)
+	s.message(f, words, "po.md")
+	if !strings.HasPrefix(f.message[1], words.auditPrefix()) {
 		s.t.Errorf("the second line is %q", f.message[1])
 	}
-	choices := []string{"Approve: save it and go on", "Request changes (say what below)", "View the document first", "Not now: leave it as it is"}
-	if f = s.unfold("Your decision"); !slices.Equal(f.fields[0].choices, choices) || f.fields[0].description != "Accept sends it. Decline and Esc decide nothing." {
+	choices := words.all("Approve: save it and go on", "Request changes (say what below)", "View the document first", "Not now: leave it as it is")
+	if f = s.unfold(words.Say("Your decision")); !slices.Equal(f.fields[0].choices, choices) || f.fields[0].description != words.Say("Accept sends it. Decline and Esc decide nothing.") {
 		s.t.Errorf("the decision is %+v", f.fields[0])
 	}
 	if answers := s.stage("po")["answers"].(object); answers["q1"] != words.options()[1] || len(answers) != 1 {
 		s.t.Errorf("the answers recorded are %v", answers)
 	}
 	before := sessionFile(s.t, s.dir)
-	s.choose("View the document first")
+	s.choose(words.Say("View the document first"))
 	s.accept()
 	text := s.idle()
 	s.see("the document in the chat")
@@ -164,7 +200,7 @@ func (s *screen) documentGate(model *obedient, words screenWords) {
 		s.says("decide")
 		s.form(lead)
 		leave()
-		if text := s.idle(); !strings.Contains(text, "No decision was taken") || !strings.Contains(text, "You can now say decide when you are ready") {
+		if text := s.idle(); !strings.Contains(flat(text), flat(words.waits)) {
 			s.t.Errorf("the chat is\n%s", text)
 		}
 		if sessionFile(s.t, s.dir) != before {
@@ -174,8 +210,8 @@ func (s *screen) documentGate(model *obedient, words screenWords) {
 	s.see("after the form was closed")
 	s.says("decide")
 	s.form(lead)
-	s.unfold("Your decision")
-	s.choose("Approve")
+	s.unfold(words.Say("Your decision"))
+	s.choose(choices[0])
 	s.accept()
 	s.idle()
 	s.decided("approve")
@@ -206,15 +242,15 @@ func (s *screen) toReview() {
 func (s *screen) failedReview(model *obedient, words screenWords) {
 	s.t.Helper()
 	s.says("go on")
-	f := s.form("The Reviewer failed the work: 1 critical, 1 minor")
+	f := s.form(words.fails)
 	s.see("the gate of the review")
-	s.digest(model, "Goal: ", "Report: ", words.finding, words.gap)
-	s.message(f, "review.md")
-	if want := "Assistant: “R2 critical: " + words.finding + "”"; f.message[1] != want {
+	s.digest(model, words.digest[0], words.Say("Report: "), words.finding, words.gap)
+	s.message(f, words, "review.md")
+	if want := words.Say("Assistant: %s", "“R2 critical: "+words.finding+"”"); f.message[1] != want {
 		s.t.Errorf("the second line is %q, want %q", f.message[1], want)
 	}
-	choices := []string{"Send it back to the developer", "Accept the risk and go on", "View the document first", "Not now: leave it as it is"}
-	if got := s.unfold("Your decision").fields[0].choices; !slices.Equal(got, choices) {
+	choices := words.all("Send it back to the developer", "Accept the risk and go on", "View the document first", "Not now: leave it as it is")
+	if got := s.unfold(words.Say("Your decision")).fields[0].choices; !slices.Equal(got, choices) {
 		s.t.Errorf("the choices are %q", got)
 	}
 	s.choose(choices[0])
@@ -225,7 +261,7 @@ func (s *screen) failedReview(model *obedient, words screenWords) {
 
 // message fails unless the first three lines of a form are whole, the third with a path
 // that can be opened as it is shown.
-func (s *screen) message(f screenForm, file string) {
+func (s *screen) message(f screenForm, words screenWords, file string) {
 	s.t.Helper()
 	if len(f.message) < 3 {
 		s.t.Fatalf("the message is %q", f.message)
@@ -235,7 +271,7 @@ func (s *screen) message(f screenForm, file string) {
 			s.t.Errorf("a line of the message is cut: %q", line)
 		}
 	}
-	path, _, _ := strings.Cut(strings.TrimPrefix(f.message[2], "Draft: "), " (")
+	path, _, _ := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(f.message[2], "（", " ("), words.Say("Draft: ")), " (")
 	if visible.Columns(path) > 60 || !strings.HasPrefix(path, ".bmad-task/work/") || filepath.Base(path) != file {
 		s.t.Errorf("the third line is %q", f.message[2])
 	}
