@@ -8,16 +8,20 @@ import (
 )
 
 // Languages is the end of a role prompt that names the languages of the stage's document and of
-// the conversation. It is empty where both are English, the language of the prompts.
-func Languages(st workflow.Stage, document, spoken lang.Language) string {
+// the conversation. written is the language of the objective, which a model follows by itself: the
+// end is empty where all three are English, the language of the prompts.
+func Languages(st workflow.Stage, document, spoken, written lang.Language) string {
 	text := ""
-	if document != lang.English {
+	switch {
+	case document == lang.English && written != lang.English:
+		text = "Write the document in English."
+	case document != lang.English:
 		text = fmt.Sprintf("Write the document in %s (%s); keep ids, code, file names, JSON keys and enumeration values in English.", document.Name(), document)
 		if st.Kind == workflow.KindDocument || st.Kind == workflow.KindPlan {
 			text += fmt.Sprintf(" Its sections may have %s titles.", document.Name())
 		}
 	}
-	if spoken != lang.English {
+	if spoken != written || spoken != lang.English {
 		if text != "" {
 			text += " "
 		}

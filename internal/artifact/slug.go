@@ -45,7 +45,7 @@ func Slug(objective string) string {
 	if r := []rune(objective); len(r) > 4*MaxName {
 		objective = string(r[:4*MaxName])
 	}
-	s := cut(hyphens.ReplaceAllString(slug.Make(objective), "-"), MaxName)
+	s := cut(hyphens.ReplaceAllString(slug.Make(strings.ReplaceAll(objective, "一", "yi ")), "-"), MaxName)
 	if windowsReserved[s] {
 		s += "-task"
 	}

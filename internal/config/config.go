@@ -23,6 +23,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -318,6 +319,10 @@ func (c *Config) setChoice(key, v string) error {
 	case "personas":
 		return pick(&c.Personas, key, v, []string{PersonasOwn, PersonasBMAD})
 	case "language":
+		if c.from == own && c.byPerson[key] {
+			return nil // their language is their own
+		}
+		c.byPerson[key] = c.from != own
 		return pick(&c.Language, key, v, lang.Settings())
 	default:
 		return pick(&c.DocumentLanguage, key, v, lang.Settings())
@@ -386,7 +391,7 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 		for i, name := range valid {
 			names[i] = string(name)
 		}
-		return lang.Errorf("%s %q is not one of %s", key, v, strings.Join(names, ", "))
+		return lang.Errorf("%s %q is not one of %s", key, visible.Cut(v, 80, "…"), strings.Join(names, ", "))
 	}
 	*field = T(v)
 	return nil

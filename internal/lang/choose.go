@@ -23,7 +23,10 @@ func Settings() []string {
 // script in which the person wrote, else that of the locale.
 func Choose(setting, written string, locale Language) Language {
 	if l, ok := Known(setting); ok {
-		return l
+		return l // the text need not be read
+	}
+	if locale == "" {
+		locale = English
 	}
 	if able := writtenIn(written); len(able) > 0 && !slices.Contains(able, locale) {
 		return able[0]
@@ -53,52 +56,70 @@ var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|
 // letters stand in texts of every language, these hardly do.
 var particles = []string{"a", "an", "the", "of", "to", "in", "for", "and", "or", "with", "that", "is", "are", "on", "by", "from", "it", "so", "when", "should"}
 
-// writtenIn lists the languages in whose script most of a text is written; none where it has no
-// words, or those of a script without a catalogue. A particle counts three times; so does
-// nothing else, since a sentence of any language may be full of English terms.
+// writtenIn lists the languages in whose script a text is written; none where it has too few words
+// to tell, or those of a script without a catalogue.
+//
+// A sentence of any language may be full of English terms. So a character of another script counts
+// as three Latin words, the words that English sentences are built with count three times, once
+// there are two of them, and the script that the text begins with counts half as much again.
 func writtenIn(text string) []Language {
-	text = quoted.ReplaceAllString(text, " ")
-	latin := 0
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) {
-		latin++
-		if slices.Contains(particles, strings.ToLower(word)) {
-			latin += 2
-		}
+	if own := quoted.ReplaceAllString(text, " "); strings.ContainsFunc(own, unicode.IsLetter) {
+		text = own
 	}
-	best, most, others := []Language(nil), 0, 0
-	for _, c := range catalogues() {
-		if n := 2 * lettersOf(text, c.script); c.script != unicode.Latin && n > most {
-			best, most = []Language{c.tag}, n
-		} else if n == most && n > 0 {
-			best = append(best, c.tag)
-		}
-	}
+	latin, others := latinWords(text), 0
 	for _, r := range text {
 		if unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) {
 			others++
 		}
 	}
+	letters := []rune(strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }))
+	begins := func(script *unicode.RangeTable, weight int) int {
+		if len(letters) > 0 && unicode.Is(script, letters[0]) {
+			return weight + weight/2
+		}
+		return weight
+	}
+	latin = begins(unicode.Latin, latin)
+	var best, ofLatin []Language
+	most := 0
+	for _, c := range catalogues() {
+		n := 0
+		for _, r := range text {
+			if unicode.Is(c.script, r) {
+				n += 3
+			}
+		}
+		switch n = begins(c.script, n); {
+		case c.script == unicode.Latin:
+			ofLatin = append(ofLatin, c.tag)
+		case n > most:
+			best, most = []Language{c.tag}, n
+		case n == most && n > 0:
+			best = append(best, c.tag)
+		}
+	}
 	switch {
-	case most >= latin && most > others:
+	case most > latin && most > 2*others:
 		return best
-	case latin <= 2*others || latin == 0:
+	case latin <= 2*others || latin < 3: // one word is a term
 		return nil
 	}
-	out := []Language{English}
-	for _, c := range catalogues() {
-		if c.script == unicode.Latin {
-			out = append(out, c.tag)
-		}
-	}
-	return out
+	return append([]Language{English}, ofLatin...)
 }
 
-func lettersOf(text string, script *unicode.RangeTable) int {
-	n := 0
-	for _, r := range text {
-		if unicode.Is(script, r) {
-			n++
+// latinWords weighs the words in Latin letters; a single letter is a sign.
+func latinWords(text string) int {
+	words, built := 0, 0
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) {
+		if len(word) > 1 {
+			words++
+		}
+		if slices.Contains(particles, strings.ToLower(word)) {
+			built++
 		}
 	}
-	return n
+	if built > 1 {
+		words += 2 * built
+	}
+	return words
 }

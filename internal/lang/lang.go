@@ -11,6 +11,7 @@ package lang
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 )
@@ -75,11 +76,14 @@ func (l Language) Count(n int, noun string) string {
 // Word translates a text that is data, such as the role of a built-in stage, and returns it as
 // it is where it has no translation, as that of a person's own workflow.
 func (l Language) Word(text string) string {
-	if c := catalogueOf(l); c != nil {
+	if c := catalogueOf(l); c != nil && !formatVerb.MatchString(text) { // nobody's word is a format
 		return c.word(text)
 	}
 	return text
 }
+
+// formatVerb matches a part that only formats have.
+var formatVerb = regexp.MustCompile(`%[-+#]?[dqsv]`)
 
 // speaker is an argument with a sentence of its own.
 type speaker interface{ In(Language) string }

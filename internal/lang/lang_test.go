@@ -37,6 +37,9 @@ func TestSay(t *testing.T) {
 			t.Errorf("got %q, want %q", tt.got, tt.want)
 		}
 	}
+	if two := Errorf("%w, %w", fs.ErrExist, fs.ErrClosed); !errors.Is(two, fs.ErrExist) || !errors.Is(two, fs.ErrClosed) {
+		t.Error("two causes are not reachable")
+	}
 	if !errors.Is(wrapped, fs.ErrNotExist) {
 		t.Error("the cause is not reachable")
 	}
@@ -61,6 +64,14 @@ func TestChoose(t *testing.T) {
 		{"auto", "修复 login page 的 redirect bug", English, zh},
 		{"auto", "给 OAuth login 加上 GitHub provider 支持", English, zh},
 		{"auto", "用 Go 写一个 CLI", English, zh},
+		{"auto", "用 React 写 TODO list app with JWT login", English, zh},
+		{"auto", "登录 button of the page is broken for the users", zh, English},
+		{"auto", "API", zh, zh},
+		{"auto", "API", English, English},
+		{"auto", "%s %d %n 100%", zh, zh},
+		{"auto", "１２３ＡＢＣ", zh, zh},
+		{"auto", `"做一个登录服务"`, English, zh},
+		{"auto", "「做一个登录服务」", English, zh},
 		{"auto", "Fix the 登录 button label", zh, English},
 		{"auto", "Add 中文 support to the CLI", zh, English},
 		{"auto", `Show "登录失败" when it fails`, zh, English},

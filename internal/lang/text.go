@@ -57,7 +57,11 @@ func (c counted) String() string       { return c.In(English) }
 // Errorf returns an error that can be said in every language; %w wraps a cause as fmt.Errorf
 // does.
 func Errorf(format string, args ...any) error {
-	return &sayable{Text: T(strings.ReplaceAll(format, "%w", "%v"), args...), cause: errors.Unwrap(fmt.Errorf(format, args...))}
+	cause := fmt.Errorf(format, args...)
+	if _, several := cause.(interface{ Unwrap() []error }); !several {
+		cause = errors.Unwrap(cause)
+	}
+	return &sayable{Text: T(strings.ReplaceAll(format, "%w", "%v"), args...), cause: cause}
 }
 
 type sayable struct {

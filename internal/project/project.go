@@ -36,9 +36,10 @@ func (p *Project) Language(written string) lang.Language {
 	return lang.Choose(p.Config.Language, written, p.language)
 }
 
-// DocumentLanguage returns the one for the documents of a run.
-func (p *Project) DocumentLanguage(objective string) lang.Language {
-	return lang.Choose(p.Config.DocumentLanguage, objective, p.Language(objective))
+// DocumentLanguage returns the one for the documents of a run, whose person is spoken to in
+// another.
+func (p *Project) DocumentLanguage(objective string, spoken lang.Language) lang.Language {
+	return lang.Choose(p.Config.DocumentLanguage, objective, spoken)
 }
 
 // Close closes the folder.
