@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -142,8 +143,10 @@ type miss struct {
 	name string
 	// either are names of the rubric's in place of name, any of which would do.
 	either []string
-	items  []lang.Text // what the finding lists
-	n      int         // how many there are; len(items) where items are listed
+	// accepts are the names by which the check finds one of them in another language.
+	accepts []string
+	items   []lang.Text // what the finding lists
+	n       int         // how many there are; len(items) where items are listed
 	// share scales the points of a check that does not count items; 0 is 1.
 	share   float64
 	problem string // in place of the check's text, to be filled in like it
@@ -221,7 +224,10 @@ func (l miss) named(in lang.Language) string {
 		if i > 0 {
 			out += in.Word(" or ")
 		}
-		out += in.Word(name)
+		if said := in.Word(name); markdown.MatchesName(markdown.NameOf(said), l.accepts) {
+			name = said
+		}
+		out += name
 	}
 	return out
 }

@@ -20,14 +20,14 @@ func findSection(c check, s *document) []miss {
 		return nil
 	}
 	if len(found) == 0 {
-		return []miss{{line: -1, either: []string{c.Name}}}
+		return []miss{{line: -1, either: []string{c.Name}, accepts: c.Names}}
 	}
 	for _, h := range found {
 		if s.filled(h) {
 			return nil
 		}
 	}
-	return []miss{{line: found[0].Line, either: []string{c.Name}, problem: emptySection}}
+	return []miss{{line: found[0].Line, either: []string{c.Name}, accepts: c.Names, problem: emptySection}}
 }
 
 // emptySection is the problem of a section with nothing below its heading.

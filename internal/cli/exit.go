@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"syscall"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // The exit codes, part of the contract with scripts.
@@ -60,7 +63,13 @@ func (a *app) fail(err error) int {
 	if a.lang == "" { // refused before a command had begun
 		a.readSettings()
 	}
-	if f = f.Translated(a.lang); a.asJSON {
+	if f.Language == "" && a.engine != nil && a.language == lang.Auto { // what belongs to no session
+		if dir, err := a.project(); err == nil {
+			a.lang = a.engine.Language(context.Background(), engine.Request{Places: []string{dir}})
+		}
+	}
+	f = f.Translated(a.lang)
+	if a.lang = f.Language; a.asJSON {
 		a.printFailure(f)
 	} else {
 		a.warn("%s", f.Message)

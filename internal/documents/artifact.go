@@ -48,7 +48,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		}
 	}
 	if grant.Decision == workflow.DecisionOverride {
-		body = words.OverrideNote(s.Documents, st, rec, grant) + body
+		body = words.OverrideNote(s.Language, st, rec, grant) + body
 	}
 	saved, err := artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, at)
 	if saved.Undo != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -13,7 +12,7 @@ import (
 // own when the caller gave up; nothing was changed then.
 func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 	if err := req.Validate(); err != nil {
-		return nil, fault.From(err).Translated(e.Language(context.WithoutCancel(ctx), req))
+		return nil, e.Translated(ctx, req, err)
 	}
 	return e.perform(ctx, req)
 }
@@ -35,7 +34,7 @@ func (e *Engine) perform(ctx context.Context, req Request) (*Reply, error) {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
 		return nil, err
 	}
-	return nil, fault.From(err).Translated(e.Language(context.WithoutCancel(ctx), req))
+	return nil, e.Translated(ctx, req, err)
 }
 
 // handle returns the reply to a request, of any size.

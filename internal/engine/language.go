@@ -4,24 +4,39 @@ import (
 	"context"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// Translated returns an error in the language of the person behind a request, unless code closer to
+// a session has chosen one.
+func (e *Engine) Translated(ctx context.Context, req Request, err error) *fault.Error {
+	f := fault.From(err)
+	switch {
+	case f.Language != "":
+		return f
+	case f.Code == fault.Internal: // a bug: what caused it must not be called again
+		return f.Translated(e.Projects().Language(""))
+	}
+	return f.Translated(e.Language(context.WithoutCancel(ctx), req))
+}
+
 // Language returns the one for a request that is refused: that of the session that it is for,
-// else of the project and its newest session, else of callers without a project.
+// else of the project and its newest session, else of callers without a project. It reads one
+// session at most.
 func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
-	at := req.Address()
-	at.Optional = true
-	if req.Action == workflow.ActionStart {
+	at := project.Address{Cwd: req.Cwd, Places: req.Places}
+	if req.SessionID != "" && req.Action != workflow.ActionStart {
+		at.Session = req.SessionID
+		if p, id, err := e.Projects().Find(ctx, at); err == nil {
+			defer p.Close()
+			return p.Language(objective(ctx, p, id))
+		}
 		at.Session = ""
 	}
-	p, id, err := e.Projects().Find(ctx, at)
-	if err != nil {
-		p, err = e.Projects().At(project.Address{Cwd: at.Cwd, Places: at.Places})
-	}
+	p, err := e.Projects().At(at)
 	if err != nil { // the project that the request names is wrong; another may be at work
 		p, err = e.Projects().At(project.Address{Places: at.Places})
 	}
@@ -29,10 +44,10 @@ func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
 		return e.Projects().Language(req.Objective)
 	}
 	defer p.Close()
-	if strings.TrimSpace(req.Objective) != "" {
+	if strings.TrimSpace(req.Objective) != "" || p.Config.Language != lang.Auto {
 		return p.Language(req.Objective)
 	}
-	return p.Language(objective(ctx, p, id))
+	return p.Language(objective(ctx, p, ""))
 }
 
 // objective returns that of a session; without an id, of the one that has changed last.
@@ -42,9 +57,8 @@ func objective(ctx context.Context, p *project.Project, id string) string {
 			return s.Objective
 		}
 	}
-	page, err := p.Backend.List(ctx, store.Query{Limit: 1})
-	if err != nil || len(page.Sessions) == 0 {
-		return ""
+	if newest, err := p.Backend.Latest(ctx, 1); err == nil && len(newest) > 0 {
+		return newest[0].Objective
 	}
-	return page.Sessions[0].Objective
+	return ""
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -23,7 +24,7 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 	if d == reply.Whole {
 		role = r.persona(r.project, s.Stage) + prompt.Full(s.Stage.GateScore)
 	}
-	return reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language)), nil
+	return reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English))), nil
 }
 
 // persona returns the introduction to a stage's role prompt: the agent of the installed

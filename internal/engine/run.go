@@ -77,8 +77,9 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 func (r *run) known(s *workflow.Session) *standing.Standing {
 	c := r.project.Config
 	w := c.Under(s.Definition())
+	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
-		Session: s, Language: r.project.Language(s.Objective), Documents: r.project.DocumentLanguage(s.Objective), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
+		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Stopped: r.check.Stops, Trusting: r.keeper.Trusting(),
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -55,10 +56,15 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		return nil, err
 	}
 	out := &Reply{Cwd: p.Dir.Path(), InteractionType: reply.UserDecision, PendingUserActions: []string{"choose_session", "start"}}
-	for _, b := range page.Broken {
-		out.Unreadable = append(out.Unreadable, b.Err.Error())
+	written := ""
+	if len(page.Sessions) > 0 { // the one that has changed last
+		written = page.Sessions[0].Objective
 	}
-	message := words.List{Language: p.Language(""), Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
+	l := p.Language(written)
+	for _, b := range page.Broken {
+		out.Unreadable = append(out.Unreadable, lang.Of(b.Err).In(l))
+	}
+	message := words.List{Language: l, Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
 	out.Sessions = e.Rows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
 		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)

@@ -48,6 +48,8 @@ type Error struct {
 	// Message and Hint are in English, or in the language of [Error.Translated].
 	Message string
 	Hint    string
+	// Language is that of Message and Hint; empty where nobody has chosen it.
+	Language lang.Language
 	// Allowed lists the actions that would be accepted now; empty if no session was found.
 	Allowed []string
 	// SessionID is the id of the action's session, if it was found.
@@ -60,9 +62,8 @@ type Error struct {
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
 
-	message    lang.Text
-	translated bool
-	hints      []lang.Text
+	message lang.Text
+	hints   []lang.Text
 }
 
 // New returns an error with a message formatted as by fmt.Errorf, including %w.
@@ -96,11 +97,11 @@ func (e *Error) In(l lang.Language) string {
 // Translated returns e with its message and hint in a language, unless they already are in
 // one: code closer to the session chose it.
 func (e *Error) Translated(l lang.Language) *Error {
-	if e.translated {
+	if e.Language != "" {
 		return e
 	}
 	out := *e
-	out.Message, out.translated = e.In(l), true
+	out.Message, out.Language = e.In(l), l
 	out.Hint = e.Advice().In(l)
 	return &out
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -59,14 +58,5 @@ func (c *callers) refuse(ctx context.Context, req engine.Request, err error) *mc
 // translated puts an error into the language of the person behind a request, unless the engine has
 // done so.
 func (c *callers) translated(ctx context.Context, req engine.Request, err error) error {
-	f := fault.From(err)
-	return f.Translated(c.language(ctx, req, f))
-}
-
-// language is that of the person behind a request that failed.
-func (c *callers) language(ctx context.Context, req engine.Request, f *fault.Error) lang.Language {
-	if f.Code == fault.Internal { // a bug: what caused it must not be called again
-		return c.engine.Projects().Language("")
-	}
-	return c.engine.Language(context.WithoutCancel(ctx), req)
+	return c.engine.Translated(ctx, req, err)
 }

@@ -321,8 +321,9 @@ func TestEnglishRun(t *testing.T) {
 	r.walk("做一个时钟服务")
 	other := trouble(t, "做一个时钟服务", env...)
 	maps.Copy(r.said, other.said)
-	if !strings.HasSuffix(r.prompt, chineseDocument) {
-		t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(chineseDocument)):], chineseDocument)
+	want := chineseDocument + " Speak English with the human."
+	if !strings.HasSuffix(r.prompt, want) {
+		t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(want)):], want)
 	}
 	sent := strings.Join(append(r.sent, other.sent...), "\n")
 	for text, request := range r.said {

@@ -11,7 +11,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 )
@@ -83,8 +82,8 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 			return handle(ctx, base, call.Params.Arguments)
 		}()
 		if err != nil {
-			l := p.callers.language(ctx, base, fault.From(err))
-			f := NewFailure(fault.From(err).Translated(l))
+			said := p.callers.engine.Translated(ctx, base, err)
+			f, l := NewFailure(said), said.Language
 			p.log.Info("refused", "prompt", call.Params.Name, "error", err)
 			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(l, f.Error), sentence(l, f.Hint))
 		}

@@ -64,9 +64,9 @@ func (r *resources) addTo(s *server.MCPServer) {
 func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	res, err := r.readSafely(ctx, call.Params.URI)
 	if err != nil {
-		l := r.callers.language(ctx, r.about(ctx, call.Params.URI), fault.From(err))
-		f := NewFailure(fault.From(err).Translated(l))
-		failure := mcpwire.Error{Text: l.Say("%s (%s)", f.Error, f.Hint), Data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
+		said := r.callers.engine.Translated(ctx, r.about(ctx, call.Params.URI), err)
+		f := NewFailure(said)
+		failure := mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
 		switch f.Code {
 		case fault.NotFound:
 			failure.Code = mcpwire.NotFoundCode(ctx)

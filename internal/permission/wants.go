@@ -67,7 +67,7 @@ func (w *wanted) brought() error {
 			continue
 		}
 		if own.By == workflow.SetByProject {
-			w.add(w.workflow(own), w.language().Word(own.Definition.Description)).Note = w.language().Say("its stages: %s", gatesText(own.Definition))
+			w.add(w.workflow(own), own.Definition.Description).Note = w.language().Say("its stages: %s", gatesText(own.Definition))
 		}
 		for _, st := range own.Definition.Stages {
 			if seen[audit.FileName(st)] {

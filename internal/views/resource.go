@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -134,7 +135,7 @@ func (v *Reader) sessions(ctx context.Context, at project.Address) (res reply.Re
 	}
 	unreadable := make([]string, len(page.Broken))
 	for i, b := range page.Broken {
-		unreadable[i] = b.Err.Error()
+		unreadable[i] = lang.Of(b.Err).In(p.Language(""))
 	}
 	data, err := workflow.MarshalIndent(map[string]any{"cwd": p.Dir.Path(), "total": page.Total, "sessions": rows, "unreadable": unreadable})
 	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), p.Dir.Path(), err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -43,7 +44,7 @@ func (v *Reader) Sessions(ctx context.Context, at project.Address) (sessions []w
 	defer p.Close()
 	page, err := p.Backend.List(ctx, store.Query{})
 	for _, b := range page.Broken {
-		unreadable = append(unreadable, b.Err.Error())
+		unreadable = append(unreadable, lang.Of(b.Err).In(p.Language("")))
 	}
 	store.SortByAge(page.Sessions)
 	return page.Sessions, unreadable, p.Dir.Path(), err

@@ -29,5 +29,8 @@ func Labels(s *standing.Standing) (yes, no string) {
 	case s.Overrides():
 		return s.Say("Accept the risk and go on"), s.Say("Send it back to the developer")
 	}
+	if s.Stage.Kind == workflow.KindBuild {
+		return s.Say("Approve: make this change, and nothing else"), s.Say("Request changes (say what below)")
+	}
 	return s.Say("Approve: save it and go on"), s.Say("Request changes (say what below)")
 }

@@ -25,6 +25,8 @@ func Lead(s *standing.Standing) string {
 		text = s.Say("The %s states a pass, but %s against it", s.Word(st.Role), speaks(s))
 	case st.Gate == workflow.GateVerdict:
 		text = s.Say("The %s failed the work%s", s.Word(st.Role), tally(s))
+	case st.Kind == workflow.KindBuild: // the scope of a change
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(auditFigure(s)))
 	case st.Gate == workflow.GateApproval:
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joined(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
 	case s.CurrentState == workflow.AwaitingApproval:
@@ -172,7 +174,10 @@ func worstFirst(findings []workflow.Finding) []workflow.Finding {
 }
 
 func criterionLine(l lang.Language, c workflow.Criterion) string {
-	return strings.TrimSuffix(l.Say("%s failed: %s", c.ID, c.Criterion), ": ")
+	if c.Criterion == "" {
+		return l.Say("%s failed", c.ID)
+	}
+	return l.Say("%s failed: %s", c.ID, c.Criterion)
 }
 
 // costliest returns the finding that takes the most from an audit's score.

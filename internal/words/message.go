@@ -167,11 +167,11 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 		b.WriteString(list(s.Language, s.Say("To close:"), rec.Gaps))
 	}
 	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
-		b.WriteString(s.Say("\nRework %d", s.ReworkCount))
 		if most := s.MaxRework; s.ReworkCount <= most {
-			b.WriteString(s.Say(" of %d", most))
+			b.WriteString("\n" + s.Say("Rework %d of %d.", s.ReworkCount, most))
+		} else {
+			b.WriteString("\n" + s.Say("Rework %d.", s.ReworkCount))
 		}
-		b.WriteString(".")
 	}
 	switch {
 	case s.Unexplained():

@@ -128,7 +128,7 @@ func TestLost(t *testing.T) {
 		repeated    bool
 		words, hint string
 	}{
-		"another call":   {workflow.Generating, []workflow.Transition{last}, false, "another call came first: confirm by cursor on 2026-01-02 at 03:04:05 UTC took the session from po/awaiting_confirmation to architect/generating, revision 3", "generate the document"},
+		"another call":   {workflow.Generating, []workflow.Transition{last}, false, "another call came first: confirm by cursor on 2026-01-02 03:04:05 UTC took the session from po/awaiting_confirmation to architect/generating, revision 3", "generate the document"},
 		"the same step":  {workflow.Generating, []workflow.Transition{last}, true, "this step was taken already: confirm by cursor", "go on from there"},
 		"at a gate":      {workflow.AwaitingConfirmation, []workflow.Transition{last}, false, "another call came first", "show the human what waits now"},
 		"without a past": {workflow.Generating, nil, false, "another call changed the session first: it now stands at po/generating, revision 3", "call status"},

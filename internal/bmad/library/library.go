@@ -128,7 +128,7 @@ func (s *Snapshot) Speaking(language func() lang.Language) *Snapshot {
 		return nil
 	}
 	out := *s
-	out.spoken = language
+	out.spoken = sync.OnceValue(language)
 	return &out
 }
 
