@@ -108,6 +108,11 @@ func benchActions() []benchAction {
 			b.do(submit(workflow.PO, strings.Replace(text, "70/100", "95/100", 1)))
 		}, func(b *bench) { b.do(confirm(true)) }},
 		{"status", nil, func(b *bench) { b.do(engine.Request{Action: workflow.ActionStatus}) }},
+		{"refused", nil, func(b *bench) { // without a session, in the language of the project
+			if _, err := b.engine.Do(ctx, engine.Request{Action: workflow.ActionConfirm, Feedback: "no", Cwd: b.dir}); err == nil {
+				b.t.Fatal("not refused")
+			}
+		}},
 		{"list", nil, func(b *bench) {
 			if _, _, _, err := b.engine.Sessions(ctx, project.Address{Cwd: b.dir}); err != nil {
 				b.t.Fatal(err)
