@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -44,10 +43,10 @@ func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
 		return e.Projects().Language(req.Objective)
 	}
 	defer p.Close()
-	if strings.TrimSpace(req.Objective) != "" || p.Config.Language != lang.Auto {
-		return p.Language(req.Objective)
+	if p.Config.Language != lang.Auto {
+		return p.Language("")
 	}
-	return p.Language(objective(ctx, p, ""))
+	return lang.Choose(lang.Auto, req.Objective, p.Language(objective(ctx, p, "")))
 }
 
 // objective returns that of a session; without an id, of the one that has changed last.
