@@ -11,7 +11,8 @@ var others = []*regexp.Regexp{
 	// Quotations, code, and changes of files.
 	regexp.MustCompile("(?s)```.*?```|`[^`]*`|“[^”]*”|「[^」]*」|\"[^\"\n]*\""),
 	regexp.MustCompile(`(?m)^\t.*$|^ *\+ .*$`),
-	// Commands, paths and names in a row.
+	// Ids, commands, paths and names in a row.
+	regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`),
 	regexp.MustCompile(`(?:bmad-mcp|claude|go install|npx|echo|openssl)(?: [!-~]+)+`),
 	regexp.MustCompile(`[!-~]*(?:[/_=@{}]|\.\w)[!-~]*`),
 	regexp.MustCompile(`[a-z_0-9]+(?:[,、] ?[a-z_0-9-]+){2,}`),

@@ -22,6 +22,7 @@ func TestEnglish(t *testing.T) {
 		"Claude Code，Claude Desktop，VS Code":                              0,
 		"可用的有：session, history, sessions, workflow":                       0,
 		"写入失败：no space left on device":                                    0,
+		"22f1900d-4c2e-44c0-a082-a107a69fd74b  Build a clock":             0,
 		"the answer of its author":                                        0,
 		"  bmad-mcp task submit a-b --stage po --claude-result-path FILE": 0,
 	} {
