@@ -124,19 +124,11 @@ func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes
 	var texts []lang.Text
 	if a := g.permit(kept); a != nil {
 		for _, c := range g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, *a) {
-			texts = append(texts, scriptText(c))
+			texts = append(texts, c.Sentence())
 		}
 	}
 	for _, note := range words.Scripts(texts, g.Names) {
 		notes = append(notes, note.In(l))
 	}
 	return notes
-}
-
-// scriptText says how a file that a command names differs from the one that was allowed.
-func scriptText(c trust.ScriptChange) lang.Text {
-	state := map[trust.ScriptState]words.ScriptState{
-		trust.ScriptNew: words.ScriptNew, trust.ScriptChanged: words.ScriptChanged, trust.ScriptGone: words.ScriptGone, trust.ScriptBack: words.ScriptBack,
-	}[c.State]
-	return words.Script(c.Text, state, c.Since)
 }

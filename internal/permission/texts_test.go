@@ -3,10 +3,8 @@ package permission
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -44,27 +42,6 @@ func TestPlanText(t *testing.T) {
 	} {
 		if got := planText(lang.English, verify.Plan{Changes: tt.changes}); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
-		}
-	}
-}
-
-// TestScriptText says how a file differs from what was allowed.
-func TestScriptText(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, tt := range []struct {
-		state trust.ScriptState
-		since time.Time
-		want  string
-	}{
-		{trust.ScriptNew, at, "check.sh was not there when you allowed the command on 2026-01-02"},
-		{trust.ScriptChanged, at, "check.sh has changed since you allowed it on 2026-01-02"},
-		{trust.ScriptChanged, time.Time{}, "check.sh has changed since you allowed it"},
-		{trust.ScriptGone, at, "check.sh is gone since you allowed it on 2026-01-02"},
-		{trust.ScriptBack, at, "check.sh is back since you allowed it to be gone on 2026-01-02"},
-	} {
-		c := trust.ScriptChange{Allowance: trust.Allowance{Text: "check.sh"}, State: tt.state, Since: tt.since}
-		if got := scriptText(c).String(); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
 }

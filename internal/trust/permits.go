@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -71,6 +72,23 @@ type ScriptChange struct {
 	State ScriptState
 	// Since is when the file, or for a new one the command, was allowed; it may be zero.
 	Since time.Time
+}
+
+// Sentence says how the file differs from the one that was allowed.
+func (c ScriptChange) Sentence() lang.Text {
+	text := lang.T("%s was not there when you allowed the command", c.Text)
+	switch c.State {
+	case ScriptChanged:
+		text = lang.T("%s has changed since you allowed it", c.Text)
+	case ScriptGone:
+		text = lang.T("%s is gone since you allowed it", c.Text)
+	case ScriptBack:
+		text = lang.T("%s is back since you allowed it to be gone", c.Text)
+	}
+	if c.Since.IsZero() {
+		return text
+	}
+	return lang.T("%s on %s", text, c.Since.Format(time.DateOnly))
 }
 
 // Changed compares the files that a command names now with those that were allowed. An

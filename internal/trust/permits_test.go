@@ -131,3 +131,24 @@ func TestEveryKindCanBeAllowed(t *testing.T) {
 		t.Errorf("got %d kinds, want the six of this test", got)
 	}
 }
+
+// TestScriptSentence says how a file differs from what was allowed.
+func TestScriptSentence(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, tt := range []struct {
+		state trust.ScriptState
+		since time.Time
+		want  string
+	}{
+		{trust.ScriptNew, at, "check.sh was not there when you allowed the command on 2026-01-02"},
+		{trust.ScriptChanged, at, "check.sh has changed since you allowed it on 2026-01-02"},
+		{trust.ScriptChanged, time.Time{}, "check.sh has changed since you allowed it"},
+		{trust.ScriptGone, at, "check.sh is gone since you allowed it on 2026-01-02"},
+		{trust.ScriptBack, at, "check.sh is back since you allowed it to be gone on 2026-01-02"},
+	} {
+		c := trust.ScriptChange{Allowance: trust.Allowance{Text: "check.sh"}, State: tt.state, Since: tt.since}
+		if got := c.Sentence().String(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

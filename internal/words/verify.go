@@ -81,34 +81,6 @@ func Command(c workflow.VerifyCommand) lang.Text {
 	return lang.T("`%s` (%s)", Clip(c.Command, 120), by)
 }
 
-// ScriptState is how a file that a command names differs from the one that was allowed.
-type ScriptState int
-
-// The states of such a file.
-const (
-	ScriptNew ScriptState = iota
-	ScriptChanged
-	ScriptGone
-	ScriptBack
-)
-
-// Script says how a file differs from the one that was allowed; since may be zero.
-func Script(file string, state ScriptState, since time.Time) lang.Text {
-	text := lang.T("%s was not there when you allowed the command", file)
-	switch state {
-	case ScriptChanged:
-		text = lang.T("%s has changed since you allowed it", file)
-	case ScriptGone:
-		text = lang.T("%s is gone since you allowed it", file)
-	case ScriptBack:
-		text = lang.T("%s is back since you allowed it to be gone", file)
-	}
-	if since.IsZero() {
-		return text
-	}
-	return lang.T("%s on %s", text, since.Format(time.DateOnly))
-}
-
 // PolicyChange says how a stage's gate asks for something else than before.
 func PolicyChange(stage workflow.StageID, before, after workflow.Policy) lang.Text {
 	return lang.T("%s: %s → %s", stage, policyText(before), policyText(after))
