@@ -68,5 +68,5 @@ func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, si
 	if err != nil {
 		return none // deleted since, or the list names its problem
 	}
-	return s.VerifyAgainst(signer, c).In(p.Language(s.Objective))
+	return verified(p, s, signer, c)
 }

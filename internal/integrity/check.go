@@ -80,7 +80,7 @@ func (c *Check) Adopt(ctx context.Context, before *workflow.Session, note workfl
 	}
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		c.recorded = c.checkpoint(signer)
-		now := s.VerifyAgainst(signer, c.recorded).In(c.project.Language(s.Objective))
+		now := verified(c.project, s, signer, c.recorded)
 		if s.Revision != before.Revision || now.Problem != c.Found.Problem || now.Broken != c.Found.Broken {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
@@ -103,7 +103,11 @@ func (c *Check) Record(ctx context.Context, s *workflow.Session) {
 	if c.keeper.records == nil || signer == nil {
 		return
 	}
-	record, ok := s.Checkpoint(signer, c.Found.Cause().In(c.project.Language(s.Objective)))
+	cause := ""
+	if c.Found.Changed() {
+		cause = c.Found.Cause().In(c.project.Language(s.Objective))
+	}
+	record, ok := s.Checkpoint(signer, cause)
 	if !ok {
 		return
 	}
@@ -140,8 +144,17 @@ func (c *Check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 
 // check checks a session against its chain and its record.
 func (c *Check) check(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
-	c.Found, c.signer, c.recorded = s.VerifyAgainst(signer, recorded).In(c.project.Language(s.Objective)), signer, recorded
+	c.Found, c.signer, c.recorded = verified(c.project, s, signer, recorded), signer, recorded
 	c.Stops = c.Found.Changed() && (c.strict(s) || recorded != nil && recorded.Strict)
+}
+
+// verified checks a session and says the problem, if there is one, in the language of its person.
+func verified(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
+	v := s.VerifyAgainst(signer, recorded)
+	if v.Problem == "" {
+		return v
+	}
+	return v.In(p.Language(s.Objective))
 }
 
 // strict reports whether a gate of the session requires the person's own act.
