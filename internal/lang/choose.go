@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Auto is the setting that leaves the language to [Choose].
@@ -72,9 +73,9 @@ func writtenIn(text string) []Language {
 			others++
 		}
 	}
-	letters := []rune(strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }))
 	begins := func(script *unicode.RangeTable, weight int) int {
-		if len(letters) > 0 && unicode.Is(script, letters[0]) {
+		if unicode.Is(script, first) {
 			return weight + weight/2
 		}
 		return weight

@@ -34,11 +34,11 @@ func All() []Language {
 
 // Known returns the language of a tag, and false where it has no catalogue.
 func Known(tag string) (Language, bool) {
-	at := slices.Index(All(), Language(tag))
-	if at < 0 {
-		return English, false
+	l := Language(tag)
+	if l == English || catalogueOf(l) != nil {
+		return l, true
 	}
-	return All()[at], true
+	return English, false
 }
 
 // Name is the name of the language in English.
