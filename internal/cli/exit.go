@@ -63,10 +63,8 @@ func (a *app) fail(err error) int {
 	if a.lang == "" { // refused before a command had begun
 		a.readSettings()
 	}
-	if f.Language == "" && a.engine != nil && a.language == lang.Auto { // what belongs to no session
-		if dir, err := a.project(); err == nil {
-			a.lang = a.engine.Language(context.Background(), engine.Request{Places: []string{dir}})
-		}
+	if dir, err := a.project(); err == nil && a.engine != nil && a.language == lang.Auto { // what belongs to no session
+		f = a.engine.Translated(context.Background(), engine.Request{Places: []string{dir}}, f)
 	}
 	f = f.Translated(a.lang)
 	if a.lang = f.Language; a.asJSON {

@@ -49,14 +49,8 @@ func (c *callers) refuse(ctx context.Context, req engine.Request, err error) *mc
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if encErr := enc.Encode(NewFailure(c.translated(ctx, req, err))); encErr != nil {
+	if encErr := enc.Encode(NewFailure(c.engine.Translated(ctx, req, err))); encErr != nil {
 		return mcp.NewToolResultError(err.Error())
 	}
 	return mcp.NewToolResultError(strings.TrimSpace(buf.String()))
-}
-
-// translated puts an error into the language of the person behind a request, unless the engine has
-// done so.
-func (c *callers) translated(ctx context.Context, req engine.Request, err error) error {
-	return c.engine.Translated(ctx, req, err)
 }
