@@ -143,7 +143,7 @@ func aboutWant(l lang.Language, w permission.Want) []string {
 	return out
 }
 
-// question is what the person is asked about something.
+// question returns the question about a permission.
 func question(w permission.Want) lang.Text {
 	switch w.Kind {
 	case trust.KindRubric:

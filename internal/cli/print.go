@@ -86,7 +86,7 @@ func (a *app) printJSON(v any) error {
 }
 
 func (a *app) printFailure(f *fault.Error) {
-	// There is no place to report a failed write.
+	// A failed write cannot be reported anywhere.
 	_ = a.printJSON(mcpserver.NewFailure(f))
 }
 

@@ -69,7 +69,7 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil
 }
 
-// openQuestions is what the person is asked where a stage has questions.
+// openQuestions returns the form with the open questions of a stage.
 func openQuestions(s *standing.Standing) Question {
 	q := gate.Ask(s)
 	q.Choices, q.Questions = nil, slices.Clone(s.Current().Questions)

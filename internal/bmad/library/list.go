@@ -83,7 +83,7 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	values, next, err := page(all, cursor, room, func(i catalog.Item) string { return i.Full() })
 	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
-		out.Hint = s.language().Say("there is no such %s; leave category and module out for all", kind.Text())
+		out.Hint = s.language().Say("no %s matches; leave out category and module to list all", kind.Text())
 	}
 	switch kind {
 	case catalog.Agent:

@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// TestRepositories lists what the person has added and set, once each, and a project's own only
-// after they have allowed it.
+// TestRepositories: each repository that the person has added or configured is listed once, and a
+// project's own only after they have allowed it.
 func TestRepositories(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	write := func(name, text string) {

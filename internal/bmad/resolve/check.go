@@ -72,7 +72,7 @@ func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) la
 			return settingProblem(c, i)
 		}
 	}
-	return lang.T("there is no skill %s that it could customize", id)
+	return lang.T("the skill %s, which it customizes, is not installed", id)
 }
 
 // settingProblem names the setting of a rendered skill that would stop its renderer, or nothing.

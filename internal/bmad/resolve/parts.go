@@ -261,5 +261,5 @@ func (r *resolver) helpNote(text string) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "There is no bmad-help.csv, which an installer makes: its content is in " + strings.Join(parts, ", ") + "."
+	return "The file bmad-help.csv, which an installer creates, is missing. Its content is in " + strings.Join(parts, ", ") + "."
 }
