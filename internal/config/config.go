@@ -251,9 +251,9 @@ func (c *Config) keyOf(variable string) (string, bool) {
 var (
 	topKeys = []string{
 		"document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
+		"pause", "personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
-	stageKeys = []string{"engines", "gate", "gate_score", "scoring", "verify"}
+	stageKeys = []string{"engines", "gate", "gate_score", "pause", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
 )
 
@@ -289,7 +289,7 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.LogLevel.UnmarshalText([]byte(v))
 	case "lock_timeout", "form_timeout", "verify_timeout", "verify_output_bytes", "max_submission_bytes", "max_rework", "max_iterations":
 		return c.setLimit(key, v)
-	case "gate", "scoring", "host_confirm":
+	case "gate", "scoring", "pause", "host_confirm":
 		return c.setPolicy(key, v)
 	case "verify":
 		c.setVerifies(v)
@@ -436,6 +436,8 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 		return pick(&said.Gate, key, v, workflow.GateModes())
 	case "scoring":
 		return pick(&said.Scoring, key, v, workflow.ScoringModes())
+	case "pause":
+		return pick(&said.Pause, key, v, workflow.PauseModes())
 	case "verify":
 		c.setVerify(id, v)
 	}

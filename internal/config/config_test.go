@@ -111,6 +111,42 @@ func TestProjectOnlyTightens(t *testing.T) {
 	}
 }
 
+// TestProjectOnlyPausesMore: a repository cannot make a run go faster than its person wants.
+func TestProjectOnlyPausesMore(t *testing.T) {
+	for _, tt := range []struct {
+		name, project, user, env string
+		want                     string // po and dev
+		ignored                  int
+	}{
+		{"nothing said", "", "", "", "gates gates", 0},
+		{"the person", "", "pause: stages", "", "stages stages", 0},
+		{"a stage", "", "stages: {dev: {pause: stages}}", "", "gates stages", 0},
+		{"a stage against all", "", "pause: stages\nstages: {dev: {pause: gates}}", "", "stages gates", 0},
+		{"a variable", "", "", "BMAD_PAUSE=stages", "stages stages", 0},
+		{"a stage's variable", "", "", "BMAD_DEV_PAUSE=stages", "gates stages", 0},
+		{"a variable cannot loosen the person's file", "", "pause: stages", "BMAD_PAUSE=gates", "stages stages", 0},
+		{"project tightens", "stages: {po: {pause: stages}}", "", "", "stages gates", 0},
+		{"project loosens", "pause: gates", "pause: stages", "", "stages stages", 6},
+	} {
+		c, err := load(t, tt.project, tt.user, tt.env)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		w := c.Under(workflow.Default())
+		po, _ := w.Stage(workflow.PO)
+		dev, _ := w.Stage(workflow.Dev)
+		if got := fmt.Sprint(po.Pause, " ", dev.Pause); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+		if len(c.Ignored) != tt.ignored {
+			t.Errorf("%s: ignored %q, want %d", tt.name, c.Ignored, tt.ignored)
+		}
+	}
+	if _, err := load(t, "pause: never", "", ""); err == nil || !strings.Contains(err.Error(), `pause "never" is not one of gates, stages`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOnlyThePersonTrustsAHost(t *testing.T) {
 	for _, tt := range []struct {
 		project, user string
@@ -145,7 +181,7 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
 		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: document_language, form_timeout, gate, host_confirm, language, lock_timeout,"},
-		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\"; valid keys of a stage: engines, gate, gate_score, scoring, verify"},
+		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\"; valid keys of a stage: engines, gate, gate_score, pause, scoring, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
 		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},

@@ -43,6 +43,9 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	if p.Scoring == "" {
 		p.Scoring = l.all.Scoring
 	}
+	if p.Pause == "" {
+		p.Pause = l.all.Pause
+	}
 	return p
 }
 
@@ -62,6 +65,9 @@ func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	}
 	if person.GateScore == nil {
 		person.GateScore = defaults.GateScore
+	}
+	if person.Pause == "" {
+		person.Pause = workflow.PauseGates
 	}
 	project = c.layers[own].policy(st.ID)
 	return person.Stricter(project), project
@@ -90,6 +96,9 @@ func ignored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
 	if st.Gate == workflow.GateScore && project.Scoring != "" && project.Scoring != force.Scoring {
 		skip("scoring", project.Scoring, force.Scoring)
 	}
+	if project.Pause != "" && project.Pause != force.Pause {
+		skip("pause", project.Pause, force.Pause)
+	}
 	if st.Gate == workflow.GateScore && project.GateScore != nil && *project.GateScore != *force.GateScore {
 		skip("gate_score", *project.GateScore, *force.GateScore)
 	}
@@ -110,13 +119,15 @@ func (c *Config) note(text lang.Text) {
 	}
 }
 
-// setPolicy applies a setting that holds for every gate.
+// setPolicy applies a setting that holds for every stage.
 func (c *Config) setPolicy(key, v string) error {
 	switch all := &c.layers[c.from].all; key {
 	case "gate":
 		return pick(&all.Gate, key, v, workflow.GateModes())
 	case "scoring":
 		return pick(&all.Scoring, key, v, workflow.ScoringModes())
+	case "pause":
+		return pick(&all.Pause, key, v, workflow.PauseModes())
 	}
 	return c.setHostConfirm(v)
 }

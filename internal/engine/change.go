@@ -96,7 +96,7 @@ func notePolicy(s *standing.Standing, note workflow.Transition) {
 	var changes []string
 	for _, st := range s.Workflow.Stages {
 		before, after := s.Session.Policy[st.ID], now[st.ID]
-		if before.Same(after) || !s.Workflow.Gated(st) {
+		if before.Same(after) || !s.Workflow.Gated(st) && before.Pause == after.Pause {
 			continue
 		}
 		changes = append(changes, words.PolicyChange(st.ID, before, after).In(s.Language))

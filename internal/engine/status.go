@@ -55,7 +55,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	if err != nil {
 		return nil, err
 	}
-	out := &Reply{Cwd: p.Dir.Path(), InteractionType: reply.UserDecision, PendingUserActions: []string{"choose_session", "start"}}
+	out := &Reply{Cwd: p.Dir.Path(), InteractionType: reply.NoSession, PendingUserActions: []string{"start"}}
 	written := ""
 	if len(page.Sessions) > 0 { // the one that has changed last
 		written = page.Sessions[0].Objective
@@ -71,9 +71,10 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		message.Add(s, out.Sessions[i].Integrity != "")
 	}
 	switch {
-	case page.Total == 0:
-		out.PendingUserActions = []string{"start"}
-	case page.Active == 0:
+	case page.Active > 0: // more than one, or one that cannot be read beside it
+		out.InteractionType, out.RequiresUserConfirmation = reply.UserDecision, true
+		out.PendingUserActions = []string{"choose_session", "start"}
+	case page.Total > 0:
 		out.PendingUserActions = []string{"start", "reopen"}
 	}
 	out.UserMessage = message.Text()

@@ -100,17 +100,19 @@ func askHuman(out *Reply, actions ...string) {
 // where only they know what it is to hold.
 func askAssistant(s *standing.Standing, out *Reply) {
 	st := s.Stage
-	out.InteractionType, out.PendingUserActions = AwaitingGeneration, []string{"generate_then_submit"}
+	out.InteractionType = AwaitingGeneration
+	if s.CurrentState == workflow.Refining && !s.Continuing() {
+		out.InteractionType = AwaitingRegeneration
+	}
 	switch {
 	case s.AsksScope() && (s.CurrentState == workflow.Generating || s.Continuing()):
-		out.RequiresUserConfirmation = true
 		out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
 	case s.CurrentState == workflow.Refining && s.Unexplained():
-		out.RequiresUserConfirmation = true
-		out.InteractionType, out.PendingUserActions = AwaitingRegeneration, []string{"say_what_to_change"}
-	case s.CurrentState == workflow.Refining:
-		out.InteractionType, out.PendingUserActions = AwaitingRegeneration, []string{"regenerate_then_submit"}
+		out.PendingUserActions = []string{"say_what_to_change"}
+	case s.Pauses():
+		out.PendingUserActions = []string{"start_stage"}
 	}
+	out.RequiresUserConfirmation = len(out.PendingUserActions) > 0
 	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
 	for i, e := range st.EnginesFor(s.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"

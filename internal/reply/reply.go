@@ -20,6 +20,8 @@ const (
 	AwaitingRegeneration = "awaiting_regeneration"
 	UserDecision         = "user_decision"
 	WorkflowCompleted    = "workflow_completed"
+	// NoSession is that of a list without an active session: nothing waits for a decision.
+	NoSession = "no_session"
 )
 
 // Reply is what an action answers. Its JSON form is the tool's contract: keys are

@@ -83,6 +83,12 @@ type Changes struct {
 	Sections []string
 }
 
+// Pauses reports whether the stage waits for the person's word before each of its rounds.
+func (s *Standing) Pauses() bool {
+	working := s.CurrentState == workflow.Generating || s.CurrentState == workflow.Refining
+	return working && s.Policy.Pause == workflow.PauseStages
+}
+
 // Call is what the caller asks, and what they can do.
 type Call struct {
 	Action workflow.Action

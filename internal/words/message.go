@@ -59,14 +59,7 @@ func Message(s *standing.Standing) string {
 		if s.AsksScope() {
 			return devMessage(s)
 		}
-		if w := s.Workflow; w.StartsByBuilding(st) && rec.Iteration == 0 {
-			return s.Say("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", s.Word(st.Role))
-		}
-		stale := ""
-		if rec.Artifact != nil && rec.Artifact.Stale {
-			stale = s.Say(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
-		}
-		return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", s.Word(st.Role), st.DescriptionIn(s.Language), stale)
+		return generatingMessage(s, st, rec)
 	case workflow.Refining:
 		if s.Continuing() {
 			return devMessage(s)
@@ -94,6 +87,30 @@ func Message(s *standing.Standing) string {
 		return s.Say("This run is cancelled.") + saved + "\n\n" + s.Say("**You can now** start a new one.")
 	}
 	return ""
+}
+
+// generatingMessage says what the stage does, and whether it waits for the person first.
+func generatingMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record) string {
+	scoping := s.Workflow.StartsByBuilding(st) && rec.Iteration == 0
+	stale := ""
+	if rec.Artifact != nil && rec.Artifact.Stale {
+		stale = s.Say(" Its earlier version `%s` is out of date: it is worked over, not reused.", rec.Artifact.Path)
+	}
+	role, does := s.Word(st.Role), st.DescriptionIn(s.Language)
+	switch {
+	case scoping && s.Pauses():
+		return s.Say("Next, the %s proposes the scope of the change; nothing is changed before you have approved it.", role) + "\n\n" + goAhead(s)
+	case scoping:
+		return s.Say("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", role)
+	case s.Pauses():
+		return s.Say("Next, the %s %s.%s", role, does, stale) + "\n\n" + goAhead(s)
+	}
+	return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", role, does, stale)
+}
+
+// goAhead names the choices of the person before a round that waits for them.
+func goAhead(s *standing.Standing) string {
+	return s.Say("**You can now** say **go on**, or say first what to mind.")
 }
 
 // questionsMessage puts a stage's questions to the human.
@@ -159,7 +176,12 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
-	b.WriteString(s.Say("Round %d: the %s now revises the %s.", rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)))
+	round, role, document := rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)
+	if s.Pauses() {
+		b.WriteString(s.Say("Next, round %d: the %s revises the %s.", round, role, document))
+	} else {
+		b.WriteString(s.Say("Round %d: the %s now revises the %s.", round, role, document))
+	}
 	if rec.Feedback != "" {
 		b.WriteString("\n" + s.Say("Your feedback: %s", Clip(rec.Feedback, 300)))
 	}
@@ -176,6 +198,8 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	switch {
 	case s.Unexplained():
 		b.WriteString(s.Say("\n\n**You can now** say what is to change: nothing was said yet."))
+	case s.Pauses():
+		b.WriteString("\n\n" + goAhead(s))
 	default:
 		b.WriteString(s.Say("\n\nNothing is needed from you now."))
 	}

@@ -87,10 +87,14 @@ func PolicyChange(stage workflow.StageID, before, after workflow.Policy) lang.Te
 }
 
 func policyText(p workflow.Policy) string {
-	if p.GateScore == nil {
-		return string(p.Gate)
+	text := string(p.Gate)
+	if p.GateScore != nil {
+		text += fmt.Sprintf(", %s %s", p.Scoring, Points(*p.GateScore))
 	}
-	return fmt.Sprintf("%s, %s %s", p.Gate, p.Scoring, Points(*p.GateScore))
+	if p.Pause == workflow.PauseStages {
+		text += ", pause: " + string(p.Pause)
+	}
+	return text
 }
 
 // NotAllowed says that the person has not allowed a command, and how to.

@@ -105,10 +105,12 @@ type Stage struct {
 	// Personas are the agents of an installed BMAD method that can act in the stage.
 	Personas []string `json:"personas,omitempty"`
 
-	// Mode says which channels may decide at the gate, Scoring which score has to reach it.
-	// They are settings of the person and the project, not part of the definition.
+	// Mode says which channels may decide at the gate, Scoring which score has to reach it, and
+	// Pause where the stage stops for the person. They are settings of the person and the
+	// project, not part of the definition.
 	Mode    GateMode    `json:"-"`
 	Scoring ScoringMode `json:"-"`
+	Pause   PauseMode   `json:"-"`
 	Extra   Extra       `json:",unknown"`
 }
 

@@ -36,10 +36,27 @@ const (
 // ScoringModes lists the scoring modes, the loosest first.
 func ScoringModes() []ScoringMode { return []ScoringMode{ScoringClaimed, ScoringAudited} }
 
-// Policy is the set of rules of a stage's gate.
+// PauseMode selects where a run stops for the person.
+type PauseMode string
+
+// The pause modes, the loosest first.
+const (
+	// PauseGates: where their word changes something: at questions, gates, and the scope of a
+	// development.
+	PauseGates PauseMode = "gates"
+	// PauseStages: also before each round of each stage.
+	PauseStages PauseMode = "stages"
+)
+
+// PauseModes lists the pause modes, the loosest first.
+func PauseModes() []PauseMode { return []PauseMode{PauseGates, PauseStages} }
+
+// Policy is the set of rules of a stage: of its gate, and where it pauses.
 type Policy struct {
 	Gate    GateMode    `json:"gate"`
 	Scoring ScoringMode `json:"scoring,omitempty"`
+	// Pause is empty for PauseGates.
+	Pause PauseMode `json:"pause,omitempty"`
 	// GateScore is nil for a stage without a score gate.
 	GateScore *float64 `json:"gate_score,omitempty"`
 	Extra     Extra    `json:",unknown"`
@@ -49,6 +66,7 @@ type Policy struct {
 func (p Policy) Stricter(other Policy) Policy {
 	p.Gate = stricter(GateModes(), p.Gate, other.Gate)
 	p.Scoring = stricter(ScoringModes(), p.Scoring, other.Scoring)
+	p.Pause = stricter(PauseModes(), p.Pause, other.Pause)
 	if p.GateScore == nil || other.GateScore != nil && *other.GateScore > *p.GateScore {
 		p.GateScore = other.GateScore
 	}
@@ -58,7 +76,7 @@ func (p Policy) Stricter(other Policy) Policy {
 // Same reports whether two policies are equal.
 func (p Policy) Same(other Policy) bool {
 	score := p.GateScore == other.GateScore || p.GateScore != nil && other.GateScore != nil && *p.GateScore == *other.GateScore
-	return p.Gate == other.Gate && p.Scoring == other.Scoring && score
+	return p.Gate == other.Gate && p.Scoring == other.Scoring && p.Pause == other.Pause && score
 }
 
 // stricter returns the later of two values in an order; an unknown value counts as the first.
@@ -83,9 +101,12 @@ func (s Stage) Under(p Policy) Stage {
 	return s
 }
 
-// Policy returns the rules of the stage's gate.
+// Policy returns the rules of the stage.
 func (s Stage) Policy() Policy {
 	p := Policy{Gate: cmp.Or(s.Mode, GateAuto)} // a stored definition has no settings
+	if s.Pause != PauseGates {
+		p.Pause = s.Pause
+	}
 	if s.Gate == GateScore {
 		score := s.GateScore
 		p.Scoring, p.GateScore = cmp.Or(s.Scoring, ScoringClaimed), &score
