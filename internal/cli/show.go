@@ -156,7 +156,7 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 		return true
 	}
 	for i, e := range s.History {
-		if e.Event == workflow.EventAnswered && e.FromStage() == stage && !v.Vouches(i+1) {
+		if (e.Event == workflow.EventAnswered || e.Event == workflow.EventSkipped) && e.FromStage() == stage && !v.Vouches(i+1) {
 			return true
 		}
 	}
@@ -205,9 +205,12 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 	}
 	if len(r.Questions)+len(r.Asked) > 0 {
 		heading(lang.T("questions"))
-		for _, q := range r.Asked {
+		for _, q := range r.SettledQuestions() {
 			answer := r.Answers[q.ID]
-			if answer == "" {
+			switch {
+			case q.Status == workflow.QuestionSkipped:
+				answer = a.lang.Say("(skipped)")
+			case answer == "":
 				answer = a.lang.Say("(left open)")
 			}
 			by := ""
@@ -219,7 +222,7 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 			}
 			fmt.Fprintf(a.out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
-		for _, q := range r.Questions {
+		for _, q := range r.OpenQuestions() {
 			a.say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
 		}
 	}

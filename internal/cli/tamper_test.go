@@ -344,7 +344,8 @@ func tamperings() []tampering {
 			at(s, "stages", "po", "answer_channels")["q1"] = "elicited"
 			at(s, "stages", "po", "answer_channels")["q2"] = "elicited"
 		}, notLeft},
-		{"the questions that were asked", newest, func(_ *desk, s object) { at(s, "stages", "po", "asked", 0)["question"] = "May we deploy?" }, notLeft},
+		{"the questions that were asked", newest, func(_ *desk, s object) { at(s, "stages", "po", "questions", 0)["question"] = "May we deploy?" }, notLeft},
+		{"the status of a question", newest, func(_ *desk, s object) { at(s, "stages", "po", "questions", 0)["status"] = "skipped" }, notLeft},
 		{"the objective", newest, func(_ *desk, s object) { s["objective"] = "Build something else" }, notLeft},
 		{"the objective, in Chinese", newest, func(_ *desk, s object) { s["objective"] = "构建另一个系统" }, notLeft},
 		{"sprints put in", newest, func(_ *desk, s object) { s["sprints"] = []any{object{"number": 1, "title": "one", "status": "done"}} }, notLeft},

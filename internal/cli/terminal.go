@@ -130,7 +130,7 @@ func silent(why lang.Text) engine.Response {
 
 func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Response, error) {
 	answer := engine.Response{Answers: map[string]string{}}
-	fmt.Fprintln(t.out, q.Language.Say("An empty line leaves a question open; the end of the input (Ctrl-D) leaves the rest."))
+	fmt.Fprintln(t.out, q.Language.Say("An empty line leaves a question open, “skip” skips it; the end of the input (Ctrl-D) leaves the rest."))
 	for _, question := range q.Questions {
 		fmt.Fprintf(t.out, "\n%s  %s\n", question.ID, oneLine(question.Question))
 		for _, option := range question.Options {

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"slices"
+	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -14,31 +14,57 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// answer records the human's answers and begins another round. Questions may be
-// left open; the next round then states its assumption.
+// answer records the human's answers and begins another round. Questions may be left open or
+// skipped; the next round then states its assumption. Where all are skipped and the document has
+// reached its gate, it waits there.
 func (r *run) answer(ctx context.Context) (*Reply, error) {
 	var given Response
-	left := 0
+	var settled settlement
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
-		if given, err = r.personAnswers(ctx, s); err != nil {
+		if given, err = r.personAnswers(ctx, s); err != nil || given.SkipRest {
 			return err
 		}
 		return request.CheckAnswers(s.Session, given.Answers)
 	}, func(_ store.Tx, s *standing.Standing) error {
-		rec := s.Current()
-		left = len(rec.Questions) - recordAnswers(rec, given)
 		grant, err := r.recorded(s, s.Policy.Gate, gate.Bind(s), given)
 		if err != nil {
 			return err
 		}
-		rec.Asked = append(rec.Asked, rec.Questions...)
-		rec.Questions = nil
-		return r.fire(ctx, s, workflow.EventAnswered, workflow.Transition{Iteration: rec.Iteration, Grant: &grant})
+		event, met := workflow.EventAnswered, s.Met()
+		rec := s.Current()
+		if settled = settle(rec, given); met && settled.answered+settled.open == 0 {
+			event = workflow.EventSkipped
+		}
+		return r.fire(ctx, s, event, workflow.Transition{Iteration: rec.Iteration, Grant: &grant, Skipped: settled.skipped})
 	})
+	var taken *taken
+	if errors.As(err, &taken) {
+		return r.decideBy(ctx, taken.grant)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(s, reply.Short, words.Answered(s, len(given.Answers), left, given.Channel)+words.Message(s))
+	return r.reply(s, reply.Short, words.Answered(s, settled.answered, len(settled.skipped), settled.open, given.Channel)+words.Message(s))
+}
+
+// taken is the error of an answer that takes the document instead, at its gate.
+type taken struct {
+	run   *run
+	bound Bound
+	given Response
+}
+
+func (t *taken) Error() string { return "the document is taken without answers" }
+
+// grant is the record of that decision, if the session is still as the person saw it.
+func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
+	if gate.Bind(s) != t.bound {
+		return workflow.Grant{}, t.run.lost(ctx, s.Session)
+	}
+	if s.Draft.Edited {
+		return workflow.Grant{}, gate.Edited(s)
+	}
+	return t.run.granted(s, t.bound, t.given)
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.
@@ -47,15 +73,18 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 	relayed := request.Filled(r.req.Answers)
 	var note lang.Text
 	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
-		a, err := r.ask(ctx, s, openQuestions(s))
+		a, err := r.ask(ctx, s, gate.AskQuestions(s))
 		if err != nil {
 			return a, err
 		}
-		if a.Answers = request.Filled(a.Answers); len(a.Answers) > 0 {
+		a.Answers = request.Filled(a.Answers)
+		switch {
+		case len(a.Answers) > 0, a.SkipRest:
 			a.Decision = workflow.DecisionAnswer
 			return a, nil
-		}
-		if !a.Silence.Unasked || len(relayed) == 0 {
+		case a.Decision == workflow.DecisionApprove && s.Met():
+			return a, &taken{r, gate.Bind(s.AtGate()), a}
+		case !a.Silence.Unasked || len(relayed) == 0:
 			return a, &silence{a.Silence}
 		}
 		note = a.Silence.Why
@@ -67,29 +96,4 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 		return Response{}, err
 	}
 	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil
-}
-
-// openQuestions returns the form with the open questions of a stage.
-func openQuestions(s *standing.Standing) Question {
-	q := gate.Ask(s)
-	q.Choices, q.Questions = nil, slices.Clone(s.Current().Questions)
-	return q
-}
-
-// recordAnswers stores answers with the channel that they came by. It returns how many.
-func recordAnswers(rec *workflow.Record, a Response) int {
-	if rec.Answers == nil {
-		rec.Answers = map[string]string{}
-	}
-	if rec.AnswerChannels == nil {
-		rec.AnswerChannels = map[string]workflow.Channel{}
-	}
-	n := 0
-	for _, q := range rec.Questions {
-		if text := a.Answers[q.ID]; text != "" {
-			rec.Answers[q.ID], rec.AnswerChannels[q.ID] = text, a.Channel
-			n++
-		}
-	}
-	return n
 }

@@ -17,15 +17,21 @@ import (
 // its score, approve on a plan, on failed or blocked work, and on a document whose rounds
 // are spent. A yes saves the document and goes on in one step, a no sends the work back
 // with the human's feedback.
-func (r *run) decide(ctx context.Context) (*Reply, error) {
+func (r *run) decide(ctx context.Context) (*Reply, error) { return r.decideBy(ctx, r.grant) }
+
+// decideBy carries out the decision that granted returns.
+func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (*Reply, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
 	kept := ""
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
-		grant, err = r.grant(ctx, s)
+		grant, err = granted(ctx, s.AtGate())
 		return err
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
+		if err := r.skipQuestions(ctx, s); err != nil {
+			return err
+		}
 		kept, err = r.carryOut(ctx, tx, s, grant)
 		return err
 	})

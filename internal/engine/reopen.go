@@ -23,7 +23,8 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 			return err
 		}
 		rec := s.Current()
-		rec.Feedback, rec.Questions = grant.Feedback, nil
+		rec.Feedback = grant.Feedback
+		rec.DropOpenQuestions()
 		return r.disk.WorkFromArtifact(tx, r.standing(ctx, s.Session))
 	})
 	if err != nil {

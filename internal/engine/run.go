@@ -67,7 +67,7 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 	if r.req.Action == workflow.ActionSubmit {
 		r.disk.GatherSaved(st)
 	}
-	if a := s.Current().Artifact; s.CurrentState.Gated() || a != nil && a.Stale {
+	if a := s.Current().Artifact; s.CurrentState.Gated() || r.req.Decides() || a != nil && a.Stale {
 		r.disk.GatherDraft(ctx, st)
 	}
 	return st
@@ -87,7 +87,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 		},
 	}
 	st.Policy = st.Stage.Policy()
-	if at := s.Current().Policy; s.CurrentState.Gated() && at != nil {
+	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
 		st.Policy = st.Policy.Stricter(*at)
 	}
 	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)

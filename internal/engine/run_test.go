@@ -269,8 +269,8 @@ func TestQuestionIDsStayApartAcrossRounds(t *testing.T) {
 	}
 	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q3": "here"}})
 	rec := b.stored().Record(workflow.PO)
-	if rec.Answers["q1"] != "us" || rec.Answers["q3"] != "here" || len(rec.Asked) != 3 {
-		t.Errorf("%+v, %+v", rec.Answers, rec.Asked)
+	if rec.Answers["q1"] != "us" || rec.Answers["q3"] != "here" || len(rec.SettledQuestions()) != 3 {
+		t.Errorf("%+v, %+v", rec.Answers, rec.Questions)
 	}
 }
 

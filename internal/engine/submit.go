@@ -116,10 +116,8 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	rec.Iteration++
 	sub.Enter(s.Language, rec, st)
 	reading := workflow.Reading{
-		Claimed: a.Claimed, Questions: len(rec.Questions) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
-	}
-	if st.Scoring == workflow.ScoringAudited {
-		reading.Audited = &sub.Audit.Score
+		Claimed: a.Claimed, Questions: len(rec.OpenQuestions()) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
+		Audited: &sub.Audit.Score,
 	}
 	event := s.Workflow.Outcome(st, first, reading)
 	rec.Gaps = append(unchanged, sub.Gaps(s.Language, st, event)...)
@@ -128,10 +126,10 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	}
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
-		for _, q := range rec.Questions {
+		for _, q := range rec.OpenQuestions() {
 			rec.Gaps = append(rec.Gaps, words.OpenQuestion(q).In(s.Language))
 		}
-		rec.Questions = nil
+		rec.DropOpenQuestions()
 	}
 	switch {
 	case st.Kind == workflow.KindPlan:

@@ -49,6 +49,9 @@ func Allowed(s *standing.Standing) []workflow.Action {
 		}
 		actions = slices.DeleteFunc(actions, func(a workflow.Action) bool { return slices.Contains(own, a) })
 	}
+	if s.Met() {
+		actions = slices.Insert(actions, 1, workflow.ActionConfirm)
+	}
 	if s.Resubmits() {
 		actions = append([]workflow.Action{workflow.ActionSubmit}, actions...)
 	}

@@ -48,7 +48,9 @@ func Decidable(s *standing.Standing, w Word) error {
 // Edited is the error of a decision on a draft that was changed after it was scored.
 func Edited(s *standing.Standing) error {
 	e := words.EditedDraft(s)
-	if s.Resubmittable() {
+	switch {
+	case len(s.Current().OpenQuestions()) > 0: // a submission is taken once they are settled
+	case s.Resubmittable():
 		e.NextCall = Resubmission(s)
 	}
 	return e

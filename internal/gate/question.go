@@ -32,7 +32,8 @@ type Question struct {
 	Size  int64
 	// Choices are the decisions that can be taken, in the words of this gate.
 	Choices []Choice
-	// Questions are the open ones, where answers are asked for.
+	// Questions are the open ones, where answers are asked for. Choices then has the one to take
+	// the document without answering, where its gate is met.
 	Questions []workflow.Question
 	// Limit is how long to wait for the person.
 	Limit time.Duration
@@ -76,6 +77,8 @@ type Response struct {
 	Decision workflow.Decision
 	Feedback string
 	Answers  map[string]string
+	// SkipRest is true where the person skips the questions that they give no answer to.
+	SkipRest bool
 	Took     time.Duration
 	Silence  Silence
 }
@@ -99,6 +102,17 @@ func Ask(s *standing.Standing) Question {
 	}
 	if doc := s.Waiting(); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size
+	}
+	return q
+}
+
+// AskQuestions is the question for answers to those that are open. Where the document has reached
+// its gate, the person can take it as it is.
+func AskQuestions(s *standing.Standing) Question {
+	q := Ask(s)
+	q.Choices, q.Questions = nil, s.Current().OpenQuestions()
+	if s.Met() {
+		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeAsItIs.In(s.Language)}}
 	}
 	return q
 }

@@ -33,6 +33,14 @@ const other = "other"
 
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
+// restField is the field for the questions that the person gives no answer to, with the choices to
+// leave them open or to skip them. A document that has reached its gate can be taken there too.
+const (
+	restField = "rest"
+	leaveRest = "leave_open"
+	skipRest  = "skip"
+)
+
 // Limits of the texts of a form, in characters.
 const (
 	maxFormText  = 3000
@@ -77,7 +85,7 @@ func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
 			lines = append(lines, q.Language.Say("   why: “%s”", visible.Line(question.Context)))
 		}
 	}
-	if len(q.Choices) > 0 {
+	if len(q.Choices) > 0 && len(q.Questions) == 0 {
 		lines = append(lines, "", q.Language.Say("Declining or closing the form decides nothing."))
 	}
 	p := mcp.ElicitationParams{Message: visible.Clipped(visible.Text(strings.Join(lines, "\n")), maxFormText)}
@@ -139,6 +147,11 @@ func (f formStyle) answerSchema(q engine.Question) map[string]any {
 		f.choose(field, append(values, other), append(labels, q.Language.Say("Something else: write it below")))
 		fields[otherField(i)] = map[string]any{"type": "string", "title": q.Language.Say("%s, in your words", title), "description": q.Language.Say("instead of an answer above, or in addition to it"), "maxLength": engine.MaxAnswer / 4}
 	}
+	values, labels := []string{leaveRest, skipRest}, []string{q.Language.Say("Leave them open"), q.Language.Say("Skip them")}
+	for _, choice := range q.Choices {
+		values, labels = append(values, choice.Value()), append(labels, visible.Line(choice.Label))
+	}
+	fields[restField] = f.choose(map[string]any{"type": "string", "title": q.Language.Say("Questions without an answer"), "description": q.Language.Say("what becomes of those that you leave empty")}, values, labels)
 	return map[string]any{"type": "object", "properties": fields}
 }
 

@@ -256,7 +256,14 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 				a.Answers[question.ID] = text
 			}
 		}
-		if len(a.Answers) > 0 {
+		rest, _ := content[restField].(string)
+		a.SkipRest = rest == skipRest
+		if len(a.Answers) > 0 || a.SkipRest {
+			return a
+		}
+		// Answers and a decision contradict each other, so the answers count.
+		if i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == rest }); i >= 0 {
+			a.Decision = q.Choices[i].Decision
 			return a
 		}
 		return silence(lang.T("the form came back empty"), false)

@@ -16,10 +16,13 @@ func interact(s *standing.Standing, out *Reply) {
 		askAssistant(s, out)
 	case workflow.Clarifying:
 		answers := map[string]string{}
-		for _, q := range s.Current().Questions {
+		for _, q := range s.Current().OpenQuestions() {
 			answers[q.ID] = "…"
 		}
 		askHuman(out, "answer_questions")
+		if s.Met() {
+			askHuman(out, "answer_questions", "confirm")
+		}
 		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")

@@ -156,6 +156,8 @@ type Answer struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
+	// Skipped is true where the human does not want to answer.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
 // StageView is a stage in a status reply.

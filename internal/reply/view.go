@@ -69,7 +69,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	scores(s, st, out)
 	interact(s, out)
 	if s.CurrentState == workflow.Clarifying {
-		out.Questions = rec.Questions
+		out.Questions = rec.OpenQuestions()
 	}
 	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
@@ -172,8 +172,8 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	st, rec, out := s.Stage, s.Current(), r
 	out.Engines = st.EnginesFor(s.Objective)
 	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
-	for _, q := range rec.Asked {
-		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID]}
+	for _, q := range rec.SettledQuestions() {
+		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped}
 		if d == Short && !rec.AnswerChannels[q.ID].Personal() { // the conversation has them
 			a.Question, a.Answer = words.Clip(a.Question, 100), words.Clip(a.Answer, 240)
 		}

@@ -30,7 +30,7 @@ func (q *Request) Fits(p *project.Project, s *standing.Standing) error {
 
 // allowed refuses an action that the session's state does not allow.
 func (q *Request) allowed(s *standing.Standing) error {
-	if slices.Contains(s.CurrentState.Allowed(), q.Action) {
+	if slices.Contains(s.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
 		return nil
 	}
 	return words.NotNow(s, q.takesBack(s.Last()))

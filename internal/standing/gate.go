@@ -51,6 +51,21 @@ func GateAction(state workflow.State) workflow.Action {
 	return ""
 }
 
+// Met reports whether the session asks about a document that has reached its gate: the person can
+// then confirm it as well as answer.
+func (s *Standing) Met() bool { return s.GateMet() && s.Current().Met(s.Policy) }
+
+// AtGate returns the facts as they are where the person takes such a document without answering.
+func (s *Standing) AtGate() *Standing {
+	if !s.Met() {
+		return s
+	}
+	now, session := *s, *s.Session
+	session.CurrentState = workflow.AwaitingConfirmation
+	now.Session = &session
+	return &now
+}
+
 // Overrides reports whether a yes lets work go on that its gate has not let through.
 func (s *Standing) Overrides() bool {
 	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate != workflow.GateApproval && !s.Blocked()
@@ -80,7 +95,7 @@ func (s *Standing) RoundsBelow() int {
 		switch {
 		case e.Event == workflow.EventScoredBelow, e.Event == workflow.EventExhausted, e.Event == workflow.EventQuestioned:
 			n++
-		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered, e.Action == workflow.ActionSubmit:
+		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered, e.Event == workflow.EventSkipped, e.Action == workflow.ActionSubmit:
 		default:
 			return n
 		}

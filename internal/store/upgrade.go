@@ -29,14 +29,18 @@ func upgrade(s *workflow.Session) {
 	}
 }
 
-// settleQuestions separates answered questions from open ones: that server kept both in
-// one list, and waits for answers only in its clarifying state.
+// settleQuestions marks the questions that no longer wait: that server waits for answers only in
+// its clarifying state.
 func settleQuestions(rec *workflow.Record, waiting bool) {
 	if waiting {
 		return
 	}
-	rec.Asked = append(rec.Asked, rec.Questions...)
-	rec.Questions = nil
+	for i := range rec.Questions {
+		rec.Questions[i].Status = workflow.QuestionLeftOpen
+		if rec.Answers[rec.Questions[i].ID] != "" {
+			rec.Questions[i].Status = workflow.QuestionAnswered
+		}
+	}
 }
 
 // slashes returns a path as references have it; that server wrote the system's own.

@@ -73,7 +73,7 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.SameTree), sub.WorkTree
 	}
 	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
-	rec.Questions = freshQuestions(rec, a.Questions)
+	rec.Questions = append(rec.Questions, freshQuestions(rec, a.Questions)...)
 	rec.Feedback = ""
 }
 

@@ -67,7 +67,10 @@ func (v *Reader) GateAction(ctx context.Context, at project.Address) (workflow.A
 	if err != nil {
 		return "", nil, err
 	}
-	if !s.CurrentState.Gated() {
+	switch {
+	case s.GateMet():
+		return workflow.ActionConfirm, s, nil
+	case !s.CurrentState.Gated():
 		return "", nil, words.NothingWaits(s)
 	}
 	return standing.GateAction(s.CurrentState), s, nil

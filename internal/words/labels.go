@@ -10,6 +10,7 @@ import (
 var (
 	CancelLabel = lang.T("Cancel this run")
 	AdoptLabel  = lang.T("Adopt it as it is")
+	TakeAsItIs  = lang.T("Confirm the draft as it is, without answers")
 )
 
 // ReopenLabel is the label of the choice to go back to a stage.

@@ -18,7 +18,7 @@ func Lead(s *standing.Standing) string {
 	text := ""
 	switch {
 	case s.CurrentState == workflow.Clarifying:
-		text = s.Say("%s from the %s. %s", s.Count(len(rec.Questions), "question"), s.Word(st.Role), sentence(figures(s)))
+		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), sentence(figures(s)))
 	case s.Blocked():
 		text = s.Say("The %s is blocked and needs something from you", s.Word(st.Role))
 	case rec.Doubted():

@@ -89,7 +89,7 @@ func Message(s *standing.Standing) string {
 	return ""
 }
 
-// generatingMessage says what the stage does, and whether it waits for the person first.
+// generatingMessage announces the first round of a stage.
 func generatingMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record) string {
 	scoping := s.Workflow.StartsByBuilding(st) && rec.Iteration == 0
 	stale := ""
@@ -121,7 +121,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 		b.WriteString("\n" + s.Say("Draft: ") + draft)
 	}
 	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
-	for _, q := range rec.Questions {
+	for _, q := range rec.OpenQuestions() {
 		b.WriteString(s.Say("- **%s** %s", q.ID, Quoted(q.Question, len(q.Question))))
 		if len(q.Options) > 0 {
 			b.WriteString(" — " + optionList(q.Options))
@@ -134,7 +134,10 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	if s.Route() == standing.ByOwnAct {
 		return b.String() + "\n" + ownAct(s)
 	}
-	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know.")
+	if s.Met() {
+		return b.String() + "\n" + s.Say("**You can now**\n- answer in your own words: it goes into another round\n- or say **confirm**, since it has reached its gate: it is saved as `%s` without the answers, and the next stage begins\n- or say **skip** to a question that you do not want to answer", s.ArtifactPath(st))
+	}
+	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know, or say **skip**.")
 }
 
 // firstOpen is the number of a sprint that can be named as an example.

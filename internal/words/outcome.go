@@ -70,17 +70,20 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 
 // Undecided says that a question brought no decision, and why.
 func Undecided(s *standing.Standing, why lang.Text) string {
-	if s.CurrentState == workflow.Clarifying {
+	if s.CurrentState == workflow.Clarifying && s.Call.Action != workflow.ActionConfirm {
 		return s.Say("**No answers were given:** %s. Nothing was changed.", why) + "\n\n"
 	}
 	return s.Say("**No decision was taken:** %s. Nothing was changed.", why) + "\n\n"
 }
 
-// Answered says how many questions were answered, and how many were left open.
-func Answered(s *standing.Standing, n, left int, channel workflow.Channel) string {
+// Answered says how many questions were answered, skipped, and left open.
+func Answered(s *standing.Standing, n, skipped, left int, channel workflow.Channel) string {
 	said := s.Say("%s recorded", s.Count(n, "answer"))
 	if channel == workflow.ChannelElicited {
 		said = s.Say("%s recorded from the form, in the human's own words", s.Count(n, "answer"))
+	}
+	if skipped > 0 {
+		said += s.Say(", %d skipped", skipped)
 	}
 	if left > 0 {
 		said += s.Say(", %d left open", left)

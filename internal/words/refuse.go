@@ -84,6 +84,9 @@ func EditedDraft(s *standing.Standing) *fault.Error {
 	if !s.Resubmittable() {
 		return e.WithHint("it counts as it was judged: restore the file, or call approve with false and say what to change")
 	}
+	if len(s.Current().OpenQuestions()) > 0 {
+		return e.WithHint("answer or skip the questions first; the next round, or another submission of the draft from its path, takes the text as it is now")
+	}
 	again := lang.T("submit it again from its path, so that the text as it is now is judged")
 	if s.Stage.Gate == workflow.GateScore {
 		again = lang.T(`submit it again from its path, so that the text as it is now is judged; assess it first, and put the line "Quality Score: n/100" into it`)

@@ -48,8 +48,25 @@ type Question struct {
 	Context string `json:"context,omitempty"`
 	// Options are the answers that the stage offers; the person may give another.
 	Options []string `json:"options,omitempty"`
-	Extra   Extra    `json:",unknown"`
+	// Status is empty for an open question.
+	Status QuestionStatus `json:"status,omitempty"`
+	Extra  Extra          `json:",unknown"`
 }
+
+// QuestionStatus tells what became of a question when the person answered.
+type QuestionStatus string
+
+// The question statuses.
+const (
+	QuestionAnswered QuestionStatus = "answered"
+	// QuestionSkipped: the person does not want to answer it.
+	QuestionSkipped QuestionStatus = "skipped"
+	// QuestionLeftOpen: they gave no answer to it, but to others.
+	QuestionLeftOpen QuestionStatus = "left_open"
+)
+
+// Open reports whether the question still waits for the person.
+func (q Question) Open() bool { return q.Status == "" }
 
 // Verdict is the conclusion of a review or QA stage.
 type Verdict string

@@ -32,6 +32,7 @@ const (
 	EventBlocked          Event = "blocked"
 	EventExhausted        Event = "exhausted"
 	EventAnswered         Event = "answered"
+	EventSkipped          Event = "skipped"
 	EventConfirmed        Event = "confirmed"
 	EventApproved         Event = "approved"
 	EventScopeApproved    Event = "scope_approved"
@@ -76,6 +77,7 @@ var table = []rule{
 	{EventBlocked, working, AwaitingApproval, stay},
 	{EventExhausted, working, AwaitingApproval, stay},
 	{EventAnswered, []State{Clarifying}, Refining, stay},
+	{EventSkipped, []State{Clarifying}, AwaitingConfirmation, stay},
 	{EventConfirmed, []State{AwaitingConfirmation}, Generating, next},
 	{EventApproved, []State{AwaitingApproval}, Generating, next},
 	{EventScopeApproved, []State{AwaitingApproval}, Generating, stay},
@@ -208,7 +210,8 @@ func (w *Definition) rewind(s *Session, target StageID) {
 		r.Approved = false
 		if i > w.Index(target) {
 			r.Status = Pending
-			r.Questions, r.Feedback = nil, ""
+			r.Feedback = ""
+			r.DropOpenQuestions()
 			if r.Artifact != nil {
 				r.Artifact.Stale = true
 			}

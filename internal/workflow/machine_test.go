@@ -185,18 +185,22 @@ func TestOutcomeOfAScore(t *testing.T) {
 	st, _ := w.Stage(workflow.PO)
 	n := func(f float64) *float64 { return &f }
 	for _, tt := range []struct {
-		name string
-		r    workflow.Reading
-		want workflow.Event
+		name    string
+		scoring workflow.ScoringMode
+		r       workflow.Reading
+		want    workflow.Event
 	}{
-		{"claimed alone", workflow.Reading{Claimed: n(95)}, workflow.EventScoredReady},
-		{"audited too", workflow.Reading{Claimed: n(95), Audited: n(90)}, workflow.EventScoredReady},
-		{"inflated", workflow.Reading{Claimed: n(95), Audited: n(89.9)}, workflow.EventScoredBelow},
-		{"audited, nothing claimed", workflow.Reading{Audited: n(100)}, workflow.EventScoredBelow},
-		{"exhausted", workflow.Reading{Claimed: n(80), Exhausted: true}, workflow.EventExhausted},
-		{"exhausted, but there", workflow.Reading{Claimed: n(90), Exhausted: true}, workflow.EventScoredReady},
-		{"exhausted, but asks", workflow.Reading{Claimed: n(80), Exhausted: true, Questions: true}, workflow.EventQuestioned},
+		{"claimed alone", workflow.ScoringClaimed, workflow.Reading{Claimed: n(95)}, workflow.EventScoredReady},
+		{"audited too", workflow.ScoringAudited, workflow.Reading{Claimed: n(95), Audited: n(90)}, workflow.EventScoredReady},
+		{"an audit that does not count", workflow.ScoringClaimed, workflow.Reading{Claimed: n(95), Audited: n(10)}, workflow.EventScoredReady},
+		{"inflated", workflow.ScoringAudited, workflow.Reading{Claimed: n(95), Audited: n(89.9)}, workflow.EventScoredBelow},
+		{"no audit", workflow.ScoringAudited, workflow.Reading{Claimed: n(95)}, workflow.EventScoredBelow},
+		{"audited, nothing claimed", workflow.ScoringAudited, workflow.Reading{Audited: n(100)}, workflow.EventScoredBelow},
+		{"exhausted", workflow.ScoringClaimed, workflow.Reading{Claimed: n(80), Exhausted: true}, workflow.EventExhausted},
+		{"exhausted, but there", workflow.ScoringClaimed, workflow.Reading{Claimed: n(90), Exhausted: true}, workflow.EventScoredReady},
+		{"exhausted, but asks", workflow.ScoringClaimed, workflow.Reading{Claimed: n(80), Exhausted: true, Questions: true}, workflow.EventQuestioned},
 	} {
+		st.Scoring = tt.scoring
 		if got := w.Outcome(st, false, tt.r); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}

@@ -4,7 +4,7 @@ package workflow
 type Reading struct {
 	// Claimed is the score that the submission states for itself; nil if it states none.
 	Claimed *float64
-	// Audited is the score of the audit; nil if the policy does not require it.
+	// Audited is the score of the audit; nil if there is none.
 	Audited *float64
 	// Exhausted is true if another round below the gate needs the person's consent.
 	Exhausted bool
@@ -29,7 +29,7 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	}
 	switch st.Gate {
 	case GateScore:
-		ready := r.Claimed != nil && *r.Claimed >= st.GateScore && (r.Audited == nil || *r.Audited >= st.GateScore)
+		ready := st.Policy().Met(r.Claimed, r.Audited)
 		switch {
 		case r.Questions && (first || !ready):
 			return EventQuestioned

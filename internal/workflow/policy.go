@@ -62,6 +62,12 @@ type Policy struct {
 	Extra     Extra    `json:",unknown"`
 }
 
+// Met reports whether the scores of a document reach the gate.
+func (p Policy) Met(claimed, audited *float64) bool {
+	reaches := func(score *float64) bool { return score != nil && *score >= *p.GateScore }
+	return p.GateScore != nil && reaches(claimed) && (p.Scoring != ScoringAudited || reaches(audited))
+}
+
 // Stricter returns the stricter of two policies, rule by rule.
 func (p Policy) Stricter(other Policy) Policy {
 	p.Gate = stricter(GateModes(), p.Gate, other.Gate)

@@ -79,7 +79,8 @@ type Record struct {
 	Findings   []Finding    `json:"findings,omitempty"`
 	Criteria   []Criterion  `json:"criteria,omitempty"`
 	Resolved   []Resolution `json:"resolved,omitempty"`
-	// Questions are the open ones; Answers holds every answer ever given, by question id.
+	// Questions are all that were put to the person, each with its status; Answers has the
+	// answers, by question id. Older sessions keep settled questions apart, in Asked.
 	Questions []Question        `json:"questions,omitempty"`
 	Asked     []Question        `json:"asked,omitempty"`
 	Answers   map[string]string `json:"answers,omitempty"`
@@ -131,6 +132,8 @@ type Transition struct {
 	Path     string `json:"path,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
 	Feedback string `json:"feedback,omitempty"`
+	// Skipped are the ids of the questions that the person skipped.
+	Skipped []string `json:"skipped,omitempty"`
 	// Sources are the files a submission was read from, relative to the project.
 	Sources []string `json:"sources,omitempty"`
 	// Kept is the path of an edited working copy that a submission replaced.
@@ -312,11 +315,42 @@ func (r *Record) Judged() string {
 	return Hash(data)
 }
 
+// Met reports whether the latest submission's scores reach the gate of a policy.
+func (r *Record) Met(p Policy) bool {
+	var audited *float64
+	if r.Audit != nil {
+		audited = &r.Audit.Score
+	}
+	return p.Met(r.ClaimedScore, audited)
+}
+
+// GateMet reports whether the document about which the session asks has reached its gate, so that
+// the person can take it without answering.
+func (s *Session) GateMet() bool {
+	rec := s.Current()
+	return s.CurrentState == Clarifying && rec.Policy != nil && rec.Met(*rec.Policy)
+}
+
 // Doubted reports whether something speaks against the pass that the latest submission states.
 func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections) > 0 }
 
 // Held reports whether the latest submission failed, or states a pass that is in doubt.
 func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
+
+// OpenQuestions returns the questions that wait for the person.
+func (r *Record) OpenQuestions() []Question {
+	return slices.DeleteFunc(slices.Clone(r.Questions), func(q Question) bool { return !q.Open() })
+}
+
+// SettledQuestions returns the questions that were put to the person and no longer wait.
+func (r *Record) SettledQuestions() []Question {
+	settled := slices.DeleteFunc(slices.Clone(r.Questions), Question.Open)
+	return append(slices.Clone(r.Asked), settled...)
+}
+
+// DropOpenQuestions removes the questions that wait for the person: they were not put to them,
+// or the document that they are about is worked over.
+func (r *Record) DropOpenQuestions() { r.Questions = slices.DeleteFunc(r.Questions, Question.Open) }
 
 // KnowsQuestion reports whether id was ever asked in this stage.
 func (r *Record) KnowsQuestion(id string) bool {
