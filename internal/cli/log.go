@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strconv"
@@ -135,7 +136,7 @@ func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []view
 		case e.Policy != "":
 			words = e.Policy
 		case words == "":
-			words = e.Evidence
+			words = cmp.Or(e.Evidence, e.Candidates)
 		}
 		if e.Adoption != nil {
 			words = a.adoptionText(e.Adoption)

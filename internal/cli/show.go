@@ -117,6 +117,9 @@ func (a *app) note(e workflow.Transition, unvouched bool) string {
 	if e.Policy != "" {
 		note += " " + e.Policy
 	}
+	if e.Candidates != "" {
+		note += " " + e.Candidates
+	}
 	if e.Adoption != nil {
 		note += " " + a.adoptionText(e.Adoption)
 	}

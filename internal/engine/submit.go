@@ -114,7 +114,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
-	sub.Enter(s.Language, rec, st)
+	sub.Enter(s.Language, rec, st, st.EnginesFor(s.Objective))
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.OpenQuestions()) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
 		Audited: &sub.Audit.Score,
@@ -146,7 +146,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	rec.Policy = &policy
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec), Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
 	}); err != nil {
 		return "", err
 	}

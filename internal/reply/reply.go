@@ -58,6 +58,8 @@ type Reply struct {
 	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
 	ScoreNote string `json:"score_note,omitempty"`
 
+	// Candidates are the drafts of several engines, where more than one was asked.
+	Candidates []workflow.Candidate `json:"candidates,omitempty"`
 	// Audit is the server's own count, where the stage has a submission.
 	Audit *AuditView `json:"audit,omitempty"`
 	// Evidence is the result of the verify command at the latest submission.

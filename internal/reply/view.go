@@ -132,6 +132,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 		out.Score, out.ScoreNote = rec.Score, rec.ScoreNote
 		out.ScoreIsEstimate = rec.EstimatedScore != nil && rec.ClaimedScore == nil
 	}
+	out.Candidates = rec.Candidates
 	if a := rec.Audit; a != nil {
 		out.Audit = &AuditView{Score: a.Score}
 	}

@@ -71,9 +71,14 @@ func TestNoFailIsReadAsPass(t *testing.T) {
 func TestWorseReportIsTheOneToActOn(t *testing.T) {
 	a := score.Read(named(workflow.Review), `{"review":"all fine","verdict":"pass","findings":[]}`)
 	b := score.Read(named(workflow.Review), `{"review":"broken","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"p"}]}`)
-	for _, m := range []score.Assessment{score.Merge(a, b), score.Merge(b, a)} {
-		if m.Document != "broken" || m.Effective() != workflow.Fail || len(m.Findings) != 1 {
-			t.Errorf("%+v", m)
+	for _, pair := range [][2]score.Assessment{{a, b}, {b, a}} {
+		second, why := score.Choose(workflow.ScoringClaimed, score.Draft{Assessment: pair[0]}, score.Draft{Assessment: pair[1]})
+		m := score.Merge(pair[0], pair[1])
+		if second {
+			m = score.Merge(pair[1], pair[0])
+		}
+		if why.String() != "its verdict is the worse one" || m.Document != "broken" || m.Effective() != workflow.Fail || len(m.Findings) != 1 {
+			t.Errorf("%s: %+v", why, m)
 		}
 	}
 }

@@ -184,18 +184,9 @@ func failedFirst(c workflow.Criterion) int {
 	return 1
 }
 
-// Merge joins the submissions of two engines: the higher score wins, at a tie
-// the first; questions and gaps of both are kept without repeats.
-func Merge(a, b Assessment) Assessment {
-	winner, other := a, b
-	if judged := rank[a.Effective()] + rank[b.Effective()]; judged > 0 {
-		// The report with the worse verdict is the one to act on, of two passes the doubted one.
-		if rank[b.Effective()] > rank[a.Effective()] || b.Doubted() && !a.Doubted() && passes(a.Verdict) {
-			winner, other = b, a
-		}
-	} else if b.Score() > a.Score() {
-		winner, other = b, a
-	}
+// Merge adds to one of two submissions, which is taken, what the other has to say.
+func Merge(winner, other Assessment) Assessment {
+	first := winner
 	winner.Gaps = merged(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
 	// Bad news from either engine counts.
@@ -203,7 +194,7 @@ func Merge(a, b Assessment) Assessment {
 	winner.Needs = cmp.Or(winner.Needs, other.Needs)
 	winner.Objections = nil
 	if passes(winner.Verdict) {
-		winner.Objections = merged(a.Objections, b.Objections)
+		winner.Objections = merged(first.Objections, other.Objections)
 	}
 	winner.Findings = mergeFindings(winner.Findings, other.Findings)
 	winner.Criteria = mergeCriteria(winner.Criteria, other.Criteria)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -216,9 +217,9 @@ func TestQuestions(t *testing.T) {
 func TestMerge(t *testing.T) {
 	a := score.Read(named(workflow.PO), `{"prd_draft":"low","quality_score":70,"gaps":["No metrics.","x"],"questions":[{"id":"q1","question":"Who pays?"}]}`)
 	b := score.Read(named(workflow.PO), `{"prd_draft":"high","quality_score":80,"gaps":["no metrics","y"],"questions":[{"id":"q1","question":"who  pays"},{"id":"q1","question":"When?"}]}`)
-	m := score.Merge(a, b)
+	m := score.Merge(b, a)
 	if m.Document != "high" || *m.Claimed != 80 {
-		t.Errorf("winner %q", m.Document)
+		t.Errorf("taken %q", m.Document)
 	}
 	if !slices.Equal(m.Gaps, []string{"no metrics", "y", "x"}) {
 		t.Errorf("gaps %q", m.Gaps)
@@ -226,13 +227,44 @@ func TestMerge(t *testing.T) {
 	if len(m.Questions) != 2 || m.Questions[0].ID == m.Questions[1].ID {
 		t.Errorf("questions %+v", m.Questions)
 	}
-	tie := score.Merge(score.Assessment{Document: "first", Claimed: a.Claimed}, score.Assessment{Document: "second", Claimed: a.Claimed})
-	if tie.Document != "first" {
-		t.Errorf("a tie went to %q", tie.Document)
-	}
 	v := score.Merge(score.Assessment{Verdict: workflow.Fail}, score.Assessment{Verdict: workflow.Pass, Estimated: 80})
 	if v.Effective() != workflow.Fail {
 		t.Error("a pass hid the other engine's fail")
+	}
+}
+
+// TestChoose: which of two drafts is taken, and why.
+func TestChoose(t *testing.T) {
+	claims := func(claimed, audited float64) score.Draft {
+		return score.Draft{Assessment: score.Assessment{Claimed: &claimed}, Audited: audited}
+	}
+	estimated := func(estimate, audited float64) score.Draft {
+		return score.Draft{Assessment: score.Assessment{Estimated: estimate}, Audited: audited}
+	}
+	reports := func(v workflow.Verdict, objections ...lang.Text) score.Draft {
+		return score.Draft{Assessment: score.Assessment{Verdict: v, Objections: objections}}
+	}
+	for name, tt := range map[string]struct {
+		scoring workflow.ScoringMode
+		a, b    score.Draft
+		second  bool
+		why     string
+	}{
+		"the higher score":            {workflow.ScoringClaimed, claims(80, 90), claims(95, 20), true, "its score is higher"},
+		"the first":                   {workflow.ScoringClaimed, claims(96, 20), claims(95, 90), false, "its score is higher"},
+		"the audit counts":            {workflow.ScoringAudited, claims(96, 20), claims(95, 90), true, "the lower of its score and its audit is higher"},
+		"the claim is the lower":      {workflow.ScoringAudited, claims(70, 99), claims(80, 75), true, "the lower of its score and its audit is higher"},
+		"a tie":                       {workflow.ScoringClaimed, claims(95, 20), claims(95, 90), true, "the scores are equal and its audit is higher"},
+		"a tie in all":                {workflow.ScoringClaimed, claims(95, 90), claims(95, 90), false, "both are equal and it is the first"},
+		"an estimate below a claim":   {workflow.ScoringClaimed, estimated(60, 90), claims(70, 50), true, "its score is higher"},
+		"the worse verdict":           {workflow.ScoringClaimed, reports(workflow.Pass), reports(workflow.Fail), true, "its verdict is the worse one"},
+		"the worse verdict, first":    {workflow.ScoringClaimed, reports(workflow.Blocked), reports(workflow.PassWithRisk), false, "its verdict is the worse one"},
+		"the doubted pass":            {workflow.ScoringClaimed, reports(workflow.Pass), reports(workflow.Pass, lang.T("x")), true, "something speaks against its pass"},
+		"the doubted pass, the first": {workflow.ScoringClaimed, reports(workflow.Pass, lang.T("x")), reports(workflow.Pass), false, "something speaks against its pass"},
+	} {
+		if second, why := score.Choose(tt.scoring, tt.a, tt.b); second != tt.second || why.String() != tt.why {
+			t.Errorf("%s: got %v, %q; want %v, %q", name, second, why, tt.second, tt.why)
+		}
 	}
 }
 

@@ -8,17 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Judge audits the document of the current stage by the built-in rubric, and by the rubric of
-// the project where there is one.
+// Judge audits the documents of the current stage by the built-in rubric, and by the rubric of
+// the project where there is one. Of two it then chooses the one to go on with.
 func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *documents.Disk, guard *permission.Guard) error {
-	w, st, text := s.Workflow, s.Stage, sub.Assessment.Document
-	if st.Gate == workflow.GateVerdict { // the rows that come beside a report are saved with it
-		text = documents.WithRows(text, &workflow.Record{Findings: sub.Assessment.Findings, Criteria: sub.Assessment.Criteria})
-	}
+	w, st := s.Workflow, s.Stage
 	builtin, err := audit.Load(nil, w, st)
 	if err != nil {
 		return err
@@ -39,12 +37,27 @@ func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *do
 	if err != nil {
 		return err
 	}
-	best := builtin.Audit(text, known)
-	if own != nil {
-		// A rubric that a repository brings can only be harder to please than the person's own.
-		if theirs := own.Audit(text, known); trusted || theirs.Score < best.Score {
-			best = theirs
+	audited := func(a score.Assessment) workflow.Audit {
+		text := a.Document
+		if st.Gate == workflow.GateVerdict { // the rows that come beside a report are saved with it
+			text = documents.WithRows(text, &workflow.Record{Findings: a.Findings, Criteria: a.Criteria})
 		}
+		best := builtin.Audit(text, known)
+		if own != nil {
+			// A rubric that a repository brings can only be harder to please than the person's own.
+			if theirs := own.Audit(text, known); trusted || theirs.Score < best.Score {
+				best = theirs
+			}
+		}
+		return best
+	}
+	for i := range sub.drafts {
+		sub.drafts[i].audit = audited(sub.drafts[i].read)
+	}
+	sub.choose(s.Policy.Scoring)
+	best := sub.drafts[sub.taken].audit
+	if len(sub.drafts) > 1 && st.Gate == workflow.GateVerdict { // it has the rows of both
+		best = audited(sub.Assessment)
 	}
 	sub.Audit = &best
 	return nil

@@ -2,7 +2,6 @@ package submission
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -56,8 +55,8 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 	return &p
 }
 
-// Enter puts the assessment into the record of its stage.
-func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage) {
+// Enter puts the assessment into the record of its stage, which asks for the drafts of engines.
+func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage, engines []workflow.Engine) {
 	a := sub.Assessment
 	estimated, claimed := a.Estimated, a.Score()
 	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
@@ -68,6 +67,10 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	if rec.Verdict == workflow.Blocked {
 		rec.Needs = a.Needs
 	}
+	rec.Candidates = nil
+	if len(sub.drafts) > 1 || len(engines) > 1 {
+		rec.Candidates = sub.candidates(l, rec, st)
+	}
 	rec.Audit, rec.Evidence, rec.Progress = sub.Audit, sub.Evidence, nil
 	if st.Gate == workflow.GateVerdict {
 		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.SameTree), sub.WorkTree
@@ -75,6 +78,21 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
 	rec.Questions = append(rec.Questions, freshQuestions(rec, a.Questions)...)
 	rec.Feedback = ""
+}
+
+// candidates are the drafts as the record has them.
+func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
+	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
+	out := make([]workflow.Candidate, len(sub.drafts))
+	for i, d := range sub.drafts {
+		out[i] = workflow.Candidate{Engine: d.engine, Verdict: d.read.Effective(), AuditScore: d.audit.Score, Path: refs[d.engine].FilePath}
+		if st.Gate == workflow.GateScore || d.read.Claimed != nil {
+			points := d.read.Score()
+			out[i].Score, out[i].Estimated = &points, d.read.Claimed == nil
+		}
+	}
+	out[sub.taken].Taken, out[sub.taken].Because = true, sub.why.In(l)
+	return out
 }
 
 // freshQuestions gives a new id to a question that would take the id of an
@@ -123,7 +141,11 @@ func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 // the texts, those that are more than that, and edits of the working copy that the submission
 // does not take.
 func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Disk, s *standing.Standing, at time.Time) error {
-	edits, err := disk.Edits(ctx, s, append(slices.Collect(maps.Values(sub.texts)), sub.Assessment.Document)...)
+	known := []string{sub.Assessment.Document}
+	for _, d := range sub.drafts {
+		known = append(known, d.text)
+	}
+	edits, err := disk.Edits(ctx, s, known...)
 	if err != nil {
 		return err
 	}
@@ -134,14 +156,10 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 	}
 	document := add("final_result", sub.Assessment.Document+"\n")
 	places := map[workflow.Engine]int{}
-	for _, engine := range workflow.Engines() {
-		text, given := sub.texts[engine]
-		switch {
-		case !given:
-		case strings.TrimSpace(text) == sub.Assessment.Document:
-			places[engine] = document
-		default:
-			places[engine] = add(string(engine)+"_result", text)
+	for _, d := range sub.drafts {
+		places[d.engine] = document
+		if strings.TrimSpace(d.text) != sub.Assessment.Document {
+			places[d.engine] = add(string(d.engine)+"_result", d.text)
 		}
 	}
 	if edits != "" {

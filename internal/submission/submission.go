@@ -8,6 +8,7 @@ package submission
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -32,7 +33,18 @@ type Submission struct {
 	// Edits is where edits of the working copy are kept that the submission does not take.
 	Edits string
 
-	texts map[workflow.Engine]string
+	drafts []draft
+	// taken is the place of the draft that the stage goes on with, why the reason.
+	taken int
+	why   lang.Text
+}
+
+// draft is what one engine hands in.
+type draft struct {
+	engine workflow.Engine
+	text   string
+	read   score.Assessment
+	audit  workflow.Audit
 }
 
 // Read reads and assesses the texts of a call.
@@ -40,7 +52,7 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 	if len(q.Results) == 0 && !p.Dir.Exists(s.Draft.Work) {
 		return nil, words.NoWorkingCopy(s.Draft.Work)
 	}
-	sub := &Submission{texts: map[workflow.Engine]string{}}
+	sub := &Submission{}
 	for _, engine := range workflow.Engines() {
 		for _, result := range q.Submitted(s) {
 			if result.Engine != engine {
@@ -51,6 +63,7 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 			}
 		}
 	}
+	sub.choose(s.Policy.Scoring)
 	if s.Stage.Gate == workflow.GateVerdict && sub.Assessment.Verdict == "" {
 		problem := lang.T("the submission states no verdict")
 		if stated := sub.Assessment.StatedVerdict; stated != "" {
@@ -62,14 +75,30 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 	return sub, nil
 }
 
-// add reads one text and merges its assessment with that of the others.
+// choose takes one of the drafts, and adds to it what the other has to say.
+func (sub *Submission) choose(scoring workflow.ScoringMode) {
+	sub.taken, sub.why = 0, lang.T("it is the only one")
+	sub.Assessment = sub.drafts[0].read
+	if len(sub.drafts) < 2 {
+		return
+	}
+	first, second := sub.drafts[0], sub.drafts[1]
+	two, why := score.Choose(scoring, score.Draft{Assessment: first.read, Audited: first.audit.Score}, score.Draft{Assessment: second.read, Audited: second.audit.Score})
+	sub.why = why
+	sub.Assessment = score.Merge(first.read, second.read)
+	if two {
+		sub.taken, sub.Assessment = 1, score.Merge(second.read, first.read)
+	}
+}
+
+// add reads one text.
 func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.Stage, result request.Result) error {
 	engine := result.Engine
 	text, err := load(p, result)
 	if err != nil {
 		return err
 	}
-	if _, twice := sub.texts[engine]; twice {
+	if slices.ContainsFunc(sub.drafts, func(d draft) bool { return d.engine == engine }) {
 		return bothGiven(engine)
 	}
 	a, err := score.ReadContext(ctx, st, text)
@@ -82,10 +111,8 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	case a.Document == "":
 		return fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
 			WithHint("submit the document for stage %q in the form its role_prompt gives", st.ID)
-	case len(sub.texts) > 0:
-		a = score.Merge(sub.Assessment, a)
 	}
-	sub.texts[engine], sub.Assessment = text, a
+	sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: a})
 	return nil
 }
 

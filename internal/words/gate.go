@@ -123,6 +123,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.add(labelled(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
 		d.add(changed(s))
 		d.spare(Audit(s.Language, rec.Audit))
+		d.add(candidates(s, rec))
 		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {
 			d.add(s.Say("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work."))
 		}
@@ -181,6 +182,7 @@ func reported(s *standing.Standing, d *digest, draft string) {
 		d.add(text)
 	}
 	d.spare(Audit(s.Language, rec.Audit))
+	d.add(candidates(s, rec))
 	d.list(s.Say("Against it:"), plain(rec.Objections))
 	var open []string
 	for _, f := range worstFirst(workflow.OpenFindings(rec.Findings)) {

@@ -50,6 +50,9 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 	if audit := Audit(s.Language, rec.Audit); audit != "" {
 		b.WriteString("\n" + audit)
 	}
+	if drafts := candidates(s, rec); drafts != "" {
+		b.WriteString("\n" + drafts)
+	}
 	return b.String() + keptNote(s, kept) + "\n\n"
 }
 

@@ -68,6 +68,23 @@ const (
 // Open reports whether the question still waits for the person.
 func (q Question) Open() bool { return q.Status == "" }
 
+// Candidate is one of the drafts that several engines handed in for the same round.
+type Candidate struct {
+	Engine Engine `json:"engine"`
+	// Score is the claimed score, or the estimate where Estimated is true; nil in a report.
+	Score     *float64 `json:"score,omitempty"`
+	Estimated bool     `json:"score_is_estimate,omitempty"`
+	Verdict   Verdict  `json:"verdict,omitempty"`
+	// AuditScore is that of our own audit of this draft.
+	AuditScore float64 `json:"audit_score"`
+	// Path is the text that the engine handed in, relative to the project.
+	Path string `json:"path,omitempty"`
+	// Taken is true for the draft that the stage goes on with, Because the reason.
+	Taken   bool   `json:"taken,omitempty"`
+	Because string `json:"because,omitempty"`
+	Extra   Extra  `json:",unknown"`
+}
+
 // Verdict is the conclusion of a review or QA stage.
 type Verdict string
 

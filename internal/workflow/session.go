@@ -63,6 +63,9 @@ type Record struct {
 	CodexResultRef  *ContentRef `json:"codex_result_ref,omitempty"`
 	// FinalResultRef is the document of the latest submission, extracted from its envelope.
 	FinalResultRef *ContentRef `json:"final_result_ref,omitempty"`
+	// Candidates are the drafts of the latest round where more than one engine was asked, in the
+	// order in which the engines are.
+	Candidates []Candidate `json:"candidates,omitempty"`
 	// Score is the claimed score, or the estimate if none was claimed.
 	Score *float64 `json:"score,omitempty"`
 	// ClaimedScore is the score that the submission stated for itself; only this one can reach
@@ -146,6 +149,8 @@ type Transition struct {
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Evidence describes the result of a submission's verify command in words.
 	Evidence string `json:"evidence,omitempty"`
+	// Candidates compares the drafts of several engines in words.
+	Candidates string `json:"candidates,omitempty"`
 	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes that a person accepts by this entry.
@@ -308,7 +313,8 @@ func (r *Record) Judged() string {
 		Evidence   *Evidence   `json:"evidence,omitempty"`
 		Policy     *Policy     `json:"policy,omitempty"`
 		ScoreNote  string      `json:"score_note,omitempty"`
-	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Audit, r.Evidence, r.Policy, r.ScoreNote})
+		Candidates []Candidate `json:"candidates,omitempty"`
+	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Audit, r.Evidence, r.Policy, r.ScoreNote, r.Candidates})
 	if err != nil {
 		return ""
 	}
