@@ -121,7 +121,7 @@ func (b *bench) try(req engine.Request) (*engine.Reply, error) {
 		if b.chinese {
 			repliedInChinese(b.t, reply)
 		}
-		data, encErr := reply.Encode()
+		data, encErr := reply.Lean().Encode()
 		if encErr != nil {
 			b.t.Fatal(encErr)
 		}

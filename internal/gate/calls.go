@@ -15,7 +15,7 @@ var AskFirst = lang.T("ask the human: true or false")
 func Resubmission(s *standing.Standing) map[string]any {
 	author := s.Stage.EnginesFor(s.Objective)[0]
 	return map[string]any{
-		"action": workflow.ActionSubmit, "stage": s.CurrentStage, "session_id": s.SessionID,
+		"action": workflow.ActionSubmit, "stage": s.CurrentStage, "session_id": s.Handle(),
 		string(author) + "_result_path": s.Draft.Path,
 	}
 }
@@ -24,7 +24,7 @@ func Resubmission(s *standing.Standing) map[string]any {
 // a document, the person says first which way it goes.
 func ConfirmCall(s *standing.Standing) map[string]any {
 	call := map[string]any{
-		"tool": s.Names.Confirm, "session_id": s.SessionID, "stage": s.CurrentStage,
+		"tool": s.Names.Confirm, "session_id": s.Handle(), "stage": s.CurrentStage,
 		"decision": workflow.DecisionApprove, "sha256": Bind(s).SHA256,
 	}
 	if s.Overrides() || s.Blocked() {

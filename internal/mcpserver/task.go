@@ -108,7 +108,7 @@ func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel)
 	}
 	t.changed()
 	t.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
-	data, err := reply.Encode()
+	data, err := reply.Lean().Encode()
 	if err != nil {
 		return t.callers.refuse(ctx, req, err)
 	}

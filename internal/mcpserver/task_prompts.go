@@ -189,7 +189,7 @@ func briefing(now *engine.Reply) (string, error) {
 	if now.RequiresUserConfirmation {
 		b.WriteString("\nIt waits for me: ask me, and go on only with my words.\n")
 	}
-	rest := *now
+	rest := *now.Lean()
 	rest.UserMessage, rest.RolePrompt = "", ""
 	data, err := rest.Encode()
 	if err != nil {

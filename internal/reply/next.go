@@ -42,7 +42,7 @@ func interact(s *standing.Standing, out *Reply) {
 		out.NextCall = gate.Resubmission(s)
 	}
 	if out.NextCall != nil {
-		out.NextCall["session_id"] = s.SessionID
+		out.NextCall["session_id"] = s.Handle()
 	}
 	if s.CurrentState.Gated() {
 		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown

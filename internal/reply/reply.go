@@ -30,7 +30,7 @@ type Reply struct {
 	SessionID string `json:"session_id,omitempty"`
 	TaskName  string `json:"task_name,omitempty"`
 	// Cwd is the project folder; every path in the reply is relative to it.
-	Cwd string `json:"cwd"`
+	Cwd string `json:"cwd,omitempty"`
 	// Stage and State stand under two names each; both hold the same value.
 	Stage        workflow.StageID `json:"stage,omitempty"`
 	CurrentStage workflow.StageID `json:"current_stage,omitempty"`
@@ -95,11 +95,18 @@ type Reply struct {
 
 	file     string // the session's
 	language lang.Language
+	action   workflow.Action
+	// describes is true for a reply to an action that changes nothing.
+	describes bool
+	taskLine  string // with which the message begins
 }
 
-// AuditView is an audit in short; the session file has its findings.
+// AuditView is an audit in short; the session file has all of it.
 type AuditView struct {
 	Score float64 `json:"score"`
+	// Findings are one line each, where the person decides on the document. Where it goes into
+	// another round, gaps have them with what to do.
+	Findings []string `json:"findings,omitempty"`
 }
 
 // EvidenceView is the result of a command in short; the session file has its output.

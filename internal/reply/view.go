@@ -45,6 +45,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	st, rec := s.Stage, s.Current()
 	out := &Reply{
 		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder, file: s.SessionFile, language: s.Language,
+		action: s.Call.Action, describes: s.Call.Describing(), taskLine: words.TaskLine(s),
 		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
 		State: s.CurrentState, CurrentState: s.CurrentState,
 		Iteration:   rec.Iteration,
@@ -135,6 +136,9 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	out.Candidates = rec.Candidates
 	if a := rec.Audit; a != nil {
 		out.Audit = &AuditView{Score: a.Score}
+		if s.CurrentState.Gated() && (s.CurrentState != workflow.AwaitingApproval || st.Gate != workflow.GateScore) {
+			out.Audit.Findings = words.AuditFindings(s.Language, a)
+		}
 	}
 	if e := s.Evidence(); e != nil {
 		out.Evidence = &EvidenceView{Command: words.Clip(e.Command, 300), TimedOut: e.TimedOut, NotRun: e.NotRun, Changed: e.Changed, Notes: e.Notes}
@@ -220,8 +224,7 @@ func earlier(s *standing.Standing, st workflow.Stage) []Document {
 			break
 		}
 		if doc := s.Document(before); doc != nil {
-			// The host reads the file; the hash is for decisions.
-			doc.Summary, doc.SHA256 = words.Clip(doc.Summary, 24), ""
+			doc.Summary, doc.SHA256 = "", "" // the host reads the file; the hash is for decisions
 			out = append(out, *doc)
 		}
 	}

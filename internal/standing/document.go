@@ -9,7 +9,7 @@ type Document struct {
 	Stage   workflow.StageID `json:"stage"`
 	Path    string           `json:"path"`
 	Summary string           `json:"summary,omitempty"`
-	Size    int64            `json:"size"`
+	Size    int64            `json:"size,omitempty"`
 	SHA256  string           `json:"sha256,omitempty"`
 	// Stale is true when an earlier stage was reopened since.
 	Stale bool `json:"stale,omitempty"`

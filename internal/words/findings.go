@@ -1,7 +1,9 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -47,6 +49,23 @@ func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 			line = l.Say(" (line %d)", f.Line)
 		}
 		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), f.Problem, line, f.Fix))
+	}
+	return out
+}
+
+// maxFindings bounds how many findings of an audit are listed.
+const maxFindings = 30
+
+// AuditFindings are the findings of an audit in a line each, the costliest first.
+func AuditFindings(l lang.Language, a *workflow.Audit) []string {
+	findings := slices.SortedStableFunc(slices.Values(a.Findings), func(a, b workflow.AuditFinding) int { return cmp.Compare(b.Points, a.Points) })
+	var out []string
+	for _, f := range findings[:min(len(findings), maxFindings)] {
+		line := ""
+		if f.Line > 0 {
+			line = l.Say(" (line %d)", f.Line)
+		}
+		out = append(out, l.Say("−%s: %s%s", Points(f.Points), Clip(f.Problem, 160), line))
 	}
 	return out
 }

@@ -29,8 +29,11 @@ func Pipeline(w *workflow.Definition, s *workflow.Session) string {
 }
 
 // Headline says which task this is and where it stands.
-func Headline(s *standing.Standing) string {
-	return fmt.Sprintf("**%s** · %s\n%s", s.TaskName, Place(s), Pipeline(s.Workflow, s.Session))
+func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Workflow, s.Session) }
+
+// TaskLine is the first line of a headline.
+func TaskLine(s *standing.Standing) string {
+	return fmt.Sprintf("**%s** · %s\n", s.TaskName, Place(s))
 }
 
 // Place says at which stage of how many a session stands, or how it ended.
@@ -230,12 +233,12 @@ func completedMessage(s *standing.Standing) string {
 	var b strings.Builder
 	open := s.Unbuilt()
 	if len(open) > 0 {
-		b.WriteString(s.Say("Everything in scope is done; %s not built yet. The documents:\n", sprintsAre(s.Language, open)))
+		b.WriteString(s.Say("Everything in scope is done; %s not built yet. The documents are in `%s`:\n", sprintsAre(s.Language, open), s.Tasks))
 	} else {
-		b.WriteString(s.Say("All stages are done. The documents:\n"))
+		b.WriteString(s.Say("All stages are done. The documents are in `%s`:\n", s.Tasks))
 	}
 	for _, p := range s.Artifacts {
-		b.WriteString(s.Say("- `%s`%s\n", p, sinceSaved(s, p)))
+		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), sinceSaved(s, p)))
 	}
 	if s.ReworkCount > 0 {
 		b.WriteString(s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
