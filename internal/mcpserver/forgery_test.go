@@ -89,7 +89,7 @@ func TestForgedAnswersDecideNothing(t *testing.T) {
 	time.Sleep(person)
 	_, reply := r.result(modernCall(21, confirm("two"), object{"inputResponses": approve, "requestState": state}))
 	pending("two")
-	if reply["task_name"] != "one" || reply["stage"] != "architect" {
+	if _, one := r.result(modernCall(22, object{"action": "status", "session_id": "one"}, nil)); reply["session_id"] != one["session_id"] || reply["stage"] != "architect" {
 		t.Errorf("%v", reply)
 	}
 
@@ -167,8 +167,11 @@ func TestRepeatedSubmissionIsNotTakenTwice(t *testing.T) {
 	time.Sleep(person)
 	answered := object{"inputResponses": object{"form": object{"action": "accept", "content": object{"answer_01": "us"}}}, "requestState": result["requestState"]}
 	for id := 3; id < 5; id++ {
-		if _, reply := r.result(modernCall(id, submit, answered)); reply["state"] != "refining" || reply["iteration"] != 1.0 {
+		if _, reply := r.result(modernCall(id, submit, answered)); reply["state"] != "refining" {
 			t.Errorf("call %d: %v", id, reply)
+		}
+		if _, now := r.result(modernCall(10+id, object{"action": "status"}, nil)); now["iteration"] != 1.0 {
+			t.Errorf("after call %d the submission was taken %v times", id, now["iteration"])
 		}
 	}
 	if history := stored(t, dir)["history"].([]any); len(history) != 3 {
