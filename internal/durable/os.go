@@ -7,6 +7,7 @@ import (
 	"path"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -103,7 +104,7 @@ func (o osFS) open(name string, flags int) (f *os.File, err error) {
 }
 
 func (o osFS) Mkdir(name string) error {
-	o.near.forget(name) // what was there is gone
+	o.near.forget(name) // the one of before no longer exists
 	return o.at(name, func(in *os.Root, name string) error { return in.Mkdir(name, o.dir) })
 }
 
@@ -126,6 +127,18 @@ func (o osFS) Remove(name string) error {
 func (o osFS) Close() error {
 	o.near.forget(".")
 	return o.root.Close()
+}
+
+// Together implements AtOnce.
+func (o osFS) Together(steps []func() error) error {
+	errs := make([]error, len(steps))
+	var wg sync.WaitGroup
+	for i, step := range steps[1:] {
+		wg.Go(func() { errs[i+1] = step() })
+	}
+	errs[0] = steps[0]()
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func (o osFS) SyncDir(name string) error {

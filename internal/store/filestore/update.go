@@ -55,7 +55,7 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.dir.Replace(store.SessionPath(t.id), data)
+	err = s.dir.ReplaceAfter(t.syncs(), store.SessionPath(t.id), data)
 	var unconfirmed *durable.UnconfirmedError
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }
