@@ -180,8 +180,13 @@ func (d *Dir) Move(from, to string) error {
 	if err := d.Rename(from, to); err != nil {
 		return err
 	}
-	if err := d.SyncDir(path.Dir(to)); err != nil {
-		return &UnconfirmedError{Name: to, Err: err}
+	return d.Confirm(to)
+}
+
+// Confirm makes a name durable that is visible already. Its error is an *UnconfirmedError.
+func (d *Dir) Confirm(name string) error {
+	if err := d.SyncDir(path.Dir(name)); err != nil {
+		return &UnconfirmedError{Name: name, Err: err}
 	}
 	return nil
 }
@@ -200,7 +205,7 @@ func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error
 	if err != nil {
 		return err
 	}
-	if err := d.together(append([]func() error{written.Sync}, syncs...)); err != nil {
+	if err := d.Together(append([]func() error{written.Sync}, syncs...)); err != nil {
 		return errors.Join(err, written.Drop())
 	}
 	err = d.Move(temp, name)
@@ -264,9 +269,9 @@ func (d *Dir) CreateUnsynced(name string, data []byte) error {
 	return nil
 }
 
-// together does steps that do not depend on each other, where the file system can at once, and
+// Together does steps that do not depend on each other, where the file system can at once, and
 // returns the errors of all.
-func (d *Dir) together(steps []func() error) error {
+func (d *Dir) Together(steps []func() error) error {
 	at, ok := d.FS.(AtOnce)
 	if !ok || len(steps) == 1 {
 		var err error
