@@ -111,9 +111,9 @@ type Config struct {
 	// byPerson has the keys that the person has set; those of verify with the stage.
 	byPerson map[string]bool
 	from     source
-	// userInside is true if the user's file is inside the project, which can then write it.
-	userInside bool
-	confined   bool
+	// project is the folder of the project, userFile the user's file; "" where there is none.
+	project, userFile string
+	confined          bool
 }
 
 // HostConfirm selects the hosts for which the tool bmad-confirm is listed.
@@ -167,7 +167,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	c.addWorkflows(s.UserFolder, dir) // settings name their stages
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
-		c.userInside = dir != nil && inside(project, name)
+		c.project, c.userFile = project, name
 		data, err := durable.ReadPath(name, maxFile)
 		if err := c.file(name, data, err, filepath.Dir(name)); err != nil {
 			return c, err

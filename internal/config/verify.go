@@ -28,7 +28,7 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 	switch {
 	case c.from == environment:
 		c.VerifyBy[stage] = workflow.SetByEnvironment
-	case c.from == own || c.userInside:
+	case c.from == own || c.userInside():
 		c.VerifyBy[stage] = workflow.SetByProject
 	default:
 		c.VerifyBy[stage], c.PersonVerify[stage] = workflow.SetByPerson, command
@@ -40,6 +40,11 @@ func (c *Config) setVerifies(command string) {
 	for _, stage := range c.Verified() {
 		c.setVerify(stage, command)
 	}
+}
+
+// userInside reports whether the user's file is inside the project, which can then write it.
+func (c *Config) userInside() bool {
+	return c.project != "" && c.userFile != "" && inside(c.project, c.userFile)
 }
 
 // inside reports whether a file is inside a folder, with all links followed. The file may

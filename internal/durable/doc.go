@@ -12,6 +12,9 @@
 //     bytes: else the name may come back holding nothing), rename over the name (all or
 //     nothing), fsync of the folder (the name: else the old file may come back).
 //     2 fsyncs, 1 rename.
+//   - [Dir.ReplaceAfter]: the same for a file that refers to others. Their fsyncs and that of
+//     its bytes wait for nothing but each other's end, so the disk gets them all at once;
+//     the rename comes after them.
 //   - [Dir.CreateUnsynced] for each of several files, then one SyncDir of their
 //     folder: n+1 fsyncs, no rename. A file that only a later write refers to needs
 //     no rename: half of it means nothing.

@@ -180,8 +180,13 @@ func (d *Dir) Move(from, to string) error {
 	if err := d.Rename(from, to); err != nil {
 		return err
 	}
-	if err := d.SyncDir(path.Dir(to)); err != nil {
-		return &UnconfirmedError{Name: to, Err: err}
+	return d.Confirm(to)
+}
+
+// Confirm makes a name durable that is visible already. Its error is an *UnconfirmedError.
+func (d *Dir) Confirm(name string) error {
+	if err := d.SyncDir(path.Dir(name)); err != nil {
+		return &UnconfirmedError{Name: name, Err: err}
 	}
 	return nil
 }
@@ -189,13 +194,21 @@ func (d *Dir) Move(from, to string) error {
 // Replace writes a file so that its name holds either the old bytes or all of
 // the new ones, whatever happens; when it returns nil, the new ones. An error
 // other than *UnconfirmedError means that the old ones are still there.
-func (d *Dir) Replace(name string, data []byte) error {
+func (d *Dir) Replace(name string, data []byte) error { return d.ReplaceAfter(nil, name, data) }
+
+// ReplaceAfter is Replace for a file that refers to others: their syncs are done at the same
+// time as that of its own bytes, and all of them before its name changes.
+func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error {
 	folder, base := path.Split(name)
 	temp := folder + TempName(base)
-	if err := d.CreateUnsynced(temp, data); err != nil {
+	written, err := d.Write(temp, data)
+	if err != nil {
 		return err
 	}
-	err := d.Move(temp, name)
+	if err := d.Together(append([]func() error{written.Sync}, syncs...)); err != nil {
+		return errors.Join(err, written.Drop())
+	}
+	err = d.Move(temp, name)
 	var unconfirmed *UnconfirmedError
 	if err != nil && !errors.As(err, &unconfirmed) {
 		err = errors.Join(err, d.Remove(temp))
@@ -203,24 +216,69 @@ func (d *Dir) Replace(name string, data []byte) error {
 	return err
 }
 
-// CreateUnsynced writes a file that must not exist yet; the error matches
-// fs.ErrExist if it does. The bytes are durable when it returns, the name after
-// the next SyncDir of its folder. A crash can leave a part of the file, so the
-// name must mean nothing until something else refers to it.
-func (d *Dir) CreateUnsynced(name string, data []byte) error {
+// Unsynced is a file that is written, but not durable yet.
+type Unsynced struct {
+	dir  *Dir
+	name string
+	file File // nil once it is closed
+}
+
+// Write writes a file that must not exist yet; the error matches fs.ErrExist if it does. A
+// crash can leave a part of the file, so the name must mean nothing until something else refers
+// to it. Sync or Drop ends it.
+func (d *Dir) Write(name string, data []byte) (*Unsynced, error) {
 	f, err := d.Create(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	u := &Unsynced{d, name, f}
 	n, err := f.Write(data)
 	if err == nil && n < len(data) {
 		err = io.ErrShortWrite
 	}
-	if err == nil {
-		err = f.Sync()
+	if err != nil {
+		return nil, errors.Join(err, u.Drop())
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, d.Remove(name))
+	return u, nil
+}
+
+// Sync makes the bytes durable; the name is after the next SyncDir of its folder.
+func (u *Unsynced) Sync() error { return errors.Join(u.file.Sync(), u.close()) }
+
+// Drop removes the file.
+func (u *Unsynced) Drop() error { return errors.Join(u.close(), u.dir.Remove(u.name)) }
+
+func (u *Unsynced) close() error {
+	if u.file == nil {
+		return nil
+	}
+	err := u.file.Close()
+	u.file = nil
+	return err
+}
+
+// CreateUnsynced writes a file as Write does, and makes its bytes durable.
+func (d *Dir) CreateUnsynced(name string, data []byte) error {
+	u, err := d.Write(name, data)
+	if err != nil {
+		return err
+	}
+	if err := u.Sync(); err != nil {
+		return errors.Join(err, u.Drop())
 	}
 	return nil
+}
+
+// Together does steps that do not depend on each other, where the file system can at once, and
+// returns the errors of all.
+func (d *Dir) Together(steps []func() error) error {
+	at, ok := d.FS.(AtOnce)
+	if !ok || len(steps) == 1 {
+		var err error
+		for _, step := range steps {
+			err = errors.Join(err, step())
+		}
+		return err
+	}
+	return at.Together(steps)
 }

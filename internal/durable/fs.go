@@ -23,6 +23,12 @@ type FS interface {
 	io.Closer
 }
 
+// AtOnce is an FS that can do several steps at once.
+type AtOnce interface {
+	// Together does steps that do not depend on each other, and returns the errors of all.
+	Together(steps []func() error) error
+}
+
 // Writer changes a folder.
 type Writer interface {
 	// Create makes a file that must not exist; the error matches fs.ErrExist if it does.

@@ -57,13 +57,14 @@ func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 	key := d.Join(name)
 	// Within the process a channel queues fairly; the file lock alone would not
 	// keep out another goroutine on every system.
-	if err := local.acquire(ctx, key); err != nil {
+	waited, err := local.acquire(ctx, key)
+	if err != nil {
 		return nil, d.busy(name, err)
 	}
 	holder := fmt.Sprintf("process %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
 	retry := time.NewTicker(lockPoll)
 	defer retry.Stop()
-	for {
+	for ; ; waited = true {
 		if err := ctx.Err(); err != nil {
 			local.release(key)
 			return nil, d.busy(name, err)
@@ -74,6 +75,9 @@ func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 			local.release(key)
 			return nil, err
 		case ok:
+			if f, keeps := d.FS.(forgetter); keeps && waited {
+				f.forgetFolders()
+			}
 			return &Lock{unlock: unlock, key: key}, nil
 		}
 		select {
@@ -128,21 +132,23 @@ type slot struct {
 	users int
 }
 
-func (l *localLocks) acquire(ctx context.Context, key string) error {
+// acquire takes the lock, and reports whether it may have waited for it.
+func (l *localLocks) acquire(ctx context.Context, key string) (waited bool, err error) {
 	l.mu.Lock()
 	s := l.slots[key]
 	if s == nil {
 		s = &slot{place: make(chan struct{}, 1)}
 		l.slots[key] = s
 	}
+	waited = s.users > 0
 	s.users++
 	l.mu.Unlock()
 	select {
 	case s.place <- struct{}{}:
-		return nil
+		return waited, nil
 	case <-ctx.Done():
 		l.leave(key, s)
-		return ctx.Err()
+		return waited, ctx.Err()
 	}
 }
 

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
-
-	"github.com/gofrs/flock"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
@@ -22,18 +21,34 @@ const (
 // osFS is a folder of the operating system.
 type osFS struct {
 	root *os.Root
+	// near are the folders in it that are kept open; with nil, none are.
+	near *near
+	// file and dir are the permissions of what is made.
+	file, dir fs.FileMode
 }
 
 // OpenDir opens an existing folder; the error for a file matches syscall.ENOTDIR.
-func OpenDir(name string) (*Dir, error) {
+func OpenDir(name string) (*Dir, error) { return openDir(name, osFS{file: fileMode, dir: dirMode}) }
+
+// OpenPrivateDir opens an existing folder in which the files and folders that are made are
+// private to their owner.
+func OpenPrivateDir(name string) (*Dir, error) {
+	return openDir(name, osFS{file: 0o600, dir: 0o700})
+}
+
+func openDir(name string, with osFS) (*Dir, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 		if info, statErr := os.Stat(name); statErr == nil && !info.IsDir() {
 			err = &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
 		}
 		return nil, err
 	}
-	return NewDir(name, osFS{root}), nil
+	with.root = root
+	return NewDir(name, with), nil
 }
 
 // ErrOutside is the error for a folder that does not lie in the one it has to.
@@ -46,10 +61,13 @@ func OpenDirIn(root, rel, path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rel == "." {
+		return NewDir(path, osFS{root: around, file: fileMode, dir: dirMode}), nil
+	}
 	defer func() { _ = around.Close() }()
 	inner, err := around.OpenRoot(rel)
 	if err == nil {
-		return NewDir(path, osFS{inner}), nil
+		return NewDir(path, osFS{root: inner, file: fileMode, dir: dirMode}), nil
 	}
 	if info, statErr := around.Stat(rel); statErr == nil && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
@@ -60,26 +78,74 @@ func OpenDirIn(root, rel, path string) (*Dir, error) {
 	return nil, err
 }
 
-func (o osFS) Tree() fs.FS { return quietTree{o.root, o.root.FS()} }
+func (o osFS) Tree() fs.FS { return quietTree{o} }
 
 func (o osFS) Create(name string) (File, error) {
-	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	// Without O_NONBLOCK the library sets and clears it, which takes four more calls.
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL | openFlags
+	f, err := o.open(name, flags)
+	if errors.Is(err, fs.ErrNotExist) { // others may have replaced the folder
+		o.near.forget(".")
+		f, err = o.open(name, flags)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (o osFS) Mkdir(name string) error      { return o.root.Mkdir(name, dirMode) }
-func (o osFS) Rename(from, to string) error { return o.root.Rename(from, to) }
-func (o osFS) Remove(name string) error     { return o.root.Remove(name) }
-func (o osFS) Close() error                 { return o.root.Close() }
+// open opens a file without waiting for it.
+func (o osFS) open(name string, flags int) (f *os.File, err error) {
+	err = o.at(name, func(in *os.Root, name string) error {
+		f, err = in.OpenFile(name, flags, o.file)
+		return err
+	})
+	return f, err
+}
+
+func (o osFS) Mkdir(name string) error {
+	o.near.forget(name) // the one of before no longer exists
+	return o.at(name, func(in *os.Root, name string) error { return in.Mkdir(name, o.dir) })
+}
+
+func (o osFS) Rename(from, to string) error {
+	o.near.forget(from)
+	o.near.forget(to)
+	if path.Dir(from) != path.Dir(to) {
+		return o.root.Rename(from, to)
+	}
+	return o.at(from, func(in *os.Root, name string) error {
+		return in.Rename(name, path.Join(path.Dir(name), path.Base(to)))
+	})
+}
+
+func (o osFS) Remove(name string) error {
+	o.near.forget(name)
+	return o.at(name, func(in *os.Root, name string) error { return in.Remove(name) })
+}
+
+func (o osFS) Close() error {
+	o.near.forget(".")
+	return o.root.Close()
+}
+
+// Together implements AtOnce.
+func (o osFS) Together(steps []func() error) error {
+	errs := make([]error, len(steps))
+	var wg sync.WaitGroup
+	for i, step := range steps[1:] {
+		wg.Go(func() { errs[i+1] = step() })
+	}
+	errs[0] = steps[0]()
+	wg.Wait()
+	return errors.Join(errs...)
+}
 
 func (o osFS) SyncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a folder cannot be synced there
 	}
-	f, err := o.root.OpenFile(name, openFlags, 0)
+	f, err := o.open(name, openFlags)
 	if err != nil {
 		return err
 	}
@@ -87,28 +153,14 @@ func (o osFS) SyncDir(name string) error {
 }
 
 func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
-	// Opening through the root keeps a planted link from leading the lock out of the folder.
+	// Opening through the root keeps a planted link from leading the lock out of the folder,
+	// and all who look for the lock now meet on the file that has the name now.
 	f, err := openQuietly(name, func() (*os.File, error) {
 		return o.root.OpenFile(name, os.O_CREATE|os.O_RDWR|openFlags, fileMode)
 	}, func() (fs.FileInfo, error) { return o.root.Stat(name) })
 	if err != nil {
 		return nil, false, err
 	}
-	_, err = regular(f, name)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, false, err
-	}
-	lock := flock.New(filepath.Join(o.root.Name(), filepath.FromSlash(name)), flock.SetPermissions(fileMode), flock.SetFlag(os.O_CREATE|os.O_RDWR|openFlags))
-	if ok, err := lock.TryLock(); err != nil || !ok {
-		return nil, false, err
-	}
-	if holder == "" {
-		return lock.Unlock, true, nil
-	}
-	// For the message of a caller that waits in vain; it may fail without harm.
-	_ = o.root.WriteFile(name, []byte(holder), fileMode)
-	return func() error {
-		_ = o.root.WriteFile(name, nil, fileMode)
-		return lock.Unlock()
-	}, true, nil
+	unlock, ok, err := lockFile(o.root, f, name, holder)
+	return unlock, ok, err
 }

@@ -218,6 +218,10 @@ func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A regular file gives less than was asked for at its end only.
+		if n > 0 && int64(len(data)) == size && len(data) < cap(data) {
+			return data, nil
+		}
 		if len(data) == cap(data) {
 			data = slices.Grow(data, len(data))
 		}
@@ -239,10 +243,7 @@ func openQuietly(name string, open func() (*os.File, error), stat func() (fs.Fil
 
 // quietTree is a folder of the system for reading, in which nothing waits: to open a pipe
 // that nobody writes to does not.
-type quietTree struct {
-	root *os.Root
-	fs   fs.FS
-}
+type quietTree struct{ fs osFS }
 
 // Open implements fs.FS. Anything but a folder or a regular file is a *NotRegularError.
 func (t quietTree) Open(name string) (fs.File, error) {
@@ -258,14 +259,23 @@ func (t quietTree) Open(name string) (fs.File, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	return f, nil
+	return described{f, info}, nil
 }
+
+// described is an open file with the description it was opened by.
+type described struct {
+	*os.File
+	info fs.FileInfo
+}
+
+// Stat implements fs.File.
+func (d described) Stat() (fs.FileInfo, error) { return d.info, nil }
 
 func (t quietTree) open(name string) (*os.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
-	return openQuietly(name, func() (*os.File, error) { return t.root.OpenFile(name, openFlags, 0) }, func() (fs.FileInfo, error) { return t.Stat(name) })
+	return openQuietly(name, func() (*os.File, error) { return t.fs.open(name, openFlags) }, func() (fs.FileInfo, error) { return t.Stat(name) })
 }
 
 // ReadDir implements fs.ReadDirFS: at most MaxEntries, sorted by name.
@@ -298,10 +308,22 @@ func entries(f fs.ReadDirFile, name string, limit int) ([]fs.DirEntry, error) {
 }
 
 // Stat implements fs.StatFS.
-func (t quietTree) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.fs, name) }
+func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
+	err = t.fs.at(name, func(in *os.Root, name string) error {
+		info, err = fs.Stat(in.FS(), name)
+		return err
+	})
+	return info, err
+}
 
 // Lstat implements fs.ReadLinkFS.
-func (t quietTree) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(t.fs, name) }
+func (t quietTree) Lstat(name string) (info fs.FileInfo, err error) {
+	err = t.fs.at(name, func(in *os.Root, name string) error {
+		info, err = fs.Lstat(in.FS(), name)
+		return err
+	})
+	return info, err
+}
 
 // ReadLink implements fs.ReadLinkFS.
-func (t quietTree) ReadLink(name string) (string, error) { return fs.ReadLink(t.fs, name) }
+func (t quietTree) ReadLink(name string) (string, error) { return fs.ReadLink(t.fs.root.FS(), name) }

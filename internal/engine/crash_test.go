@@ -71,6 +71,9 @@ type world struct {
 	// recorded is true where there is a person's state folder too.
 	recorded bool
 
+	// count counts what is read, if it is not nil.
+	count *opens
+
 	disk   *durabletest.Disk
 	path   string
 	engine *engine.Engine
@@ -101,9 +104,17 @@ func newWorldWithID(w world, id string) world {
 				if name != w.path {
 					return nil, fs.ErrNotExist
 				}
+				if w.count != nil {
+					return w.count.in(w.disk.Dir(w.path)), nil
+				}
 				return w.disk.Dir(w.path), nil
 			},
-			Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+			Backend: func(dir *durable.Dir) store.Backend {
+				if w.count != nil {
+					return w.count.backend(dir)
+				}
+				return filestore.New(dir)
+			},
 			Settings: config.Source{},
 		}),
 		Trust: own,

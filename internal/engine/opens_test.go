@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -21,15 +22,47 @@ import (
 type opens struct {
 	mu    sync.Mutex
 	times map[string]int
+	// looks counts what is described or listed, decodes the sessions that are decoded.
+	looks, decodes int
 }
 
-// take returns the counts, and begins anew.
+// take returns the counts of opened files, and begins anew.
 func (o *opens) take() map[string]int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	times := o.times
-	o.times = map[string]int{}
+	o.times, o.looks, o.decodes = map[string]int{}, 0, 0
 	return times
+}
+
+// reads describes the counts.
+func (o *opens) reads() string {
+	files := 0
+	for _, times := range o.times {
+		files += times
+	}
+	return fmt.Sprintf("; %2d opens %2d looks %d decodes", files, o.looks, o.decodes)
+}
+
+func (o *opens) add(to *int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	*to++
+}
+
+// in returns a folder in which is counted.
+func (o *opens) in(d *durable.Dir) *durable.Dir {
+	return durable.NewDir(d.Path(), countedFS{d.FS, o})
+}
+
+// backend returns a store that counts.
+func (o *opens) backend(dir *durable.Dir) store.Backend {
+	s := filestore.New(dir)
+	s.Decode = func(data []byte, path string) (*workflow.Session, error) {
+		o.add(&o.decodes)
+		return store.Decode(data, path)
+	}
+	return s
 }
 
 type countedFS struct {
@@ -39,7 +72,7 @@ type countedFS struct {
 
 func (c countedFS) Tree() fs.FS { return countedTree{c.FS.Tree(), c.to} }
 
-// countedTree counts what is opened, and describes and lists without opening.
+// countedTree counts what is opened, and what is described or listed without that.
 type countedTree struct {
 	fs.FS
 	to *opens
@@ -55,10 +88,22 @@ func (c countedTree) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-func (c countedTree) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(c.FS, name) }
-func (c countedTree) Lstat(name string) (fs.FileInfo, error)     { return fs.Lstat(c.FS, name) }
-func (c countedTree) ReadLink(name string) (string, error)       { return fs.ReadLink(c.FS, name) }
-func (c countedTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(c.FS, name) }
+func (c countedTree) Stat(name string) (fs.FileInfo, error) {
+	c.to.add(&c.to.looks)
+	return fs.Stat(c.FS, name)
+}
+
+func (c countedTree) Lstat(name string) (fs.FileInfo, error) {
+	c.to.add(&c.to.looks)
+	return fs.Lstat(c.FS, name)
+}
+
+func (c countedTree) ReadLink(name string) (string, error) { return fs.ReadLink(c.FS, name) }
+
+func (c countedTree) ReadDir(name string) ([]fs.DirEntry, error) {
+	c.to.add(&c.to.looks)
+	return fs.ReadDir(c.FS, name)
+}
 
 // TestFilesAreReadOnce: the parts of a reply agree with each other, since a call reads a file
 // once. The session is read once more under its lock; so is a draft that people may have edited
@@ -74,13 +119,13 @@ func TestFilesAreReadOnce(t *testing.T) {
 		Now:   b.engine.Clock,
 		NewID: func() string { return "00000001-0000-4000-8000-000000000000" },
 		Projects: project.New(project.Options{
-			Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+			Backend: count.backend,
 			OpenDir: func(name string) (*durable.Dir, error) {
 				d, err := durable.OpenDir(name)
 				if err != nil {
 					return nil, err
 				}
-				return durable.NewDir(d.Path(), countedFS{d.FS, count}), nil
+				return count.in(d), nil
 			},
 		}),
 	})

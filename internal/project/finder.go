@@ -75,6 +75,7 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir.KeepFolders()
 	cfg, err := f.settings.Load(dir)
 	if err == nil {
 		err = f.mayRead(filepath.Clean(cwd), cfg)
@@ -85,7 +86,7 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	}
 	dir.LockTimeout = cfg.LockTimeout
 	backend := f.backend(dir)
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, openOwn: f.openOwn, language: f.language}, nil
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn, language: f.language}, nil
 }
 
 // Language returns the one for a person who has written a text outside of every project.

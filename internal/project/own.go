@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 
@@ -137,7 +138,15 @@ func (p *Project) ownFolder(name string) (folder fs.FS, done func(), inside bool
 	done = func() {}
 	rel, relErr := filepath.Rel(p.Dir.Path(), name)
 	if relErr == nil && filepath.IsLocal(rel) {
-		folder, err = fs.Sub(p.Dir.Tree(), filepath.ToSlash(rel))
+		rel = filepath.ToSlash(rel)
+		if !p.absent[name] {
+			_, err := p.Dir.Stat(rel)
+			p.absent[name] = errors.Is(err, fs.ErrNotExist)
+		}
+		if p.absent[name] {
+			return nil, done, true, nil
+		}
+		folder, err = fs.Sub(p.Dir.Tree(), rel)
 		return folder, done, true, err
 	}
 	dir, err := p.openOwn(name)

@@ -26,6 +26,8 @@ type Project struct {
 	Texts   store.Contents
 	Config  config.Config
 	prompts map[[2]string]prompts.Prompt // those read so far
+	// absent are the configured folders inside the project that do not exist.
+	absent map[string]bool
 	// openOwn opens a configured folder of prompts or rubrics outside the project.
 	openOwn  func(name string) (*durable.Dir, error)
 	language lang.Language

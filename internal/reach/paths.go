@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -114,19 +115,39 @@ func sameFile(a, b string) bool {
 // through a mount, it is the path by the home's own, so that the rules apply.
 func (r Rules) Real(folder string) string {
 	real := resolve(folder)
+	var homes []fs.FileInfo // as soon as they are needed
 	for above := real; ; above = filepath.Dir(above) {
-		for _, home := range r.homes {
+		var at fs.FileInfo
+		for n, home := range r.homes {
 			if above == home {
 				return real
 			}
-			if sameFile(above, home) {
-				if rel, err := filepath.Rel(above, real); err == nil {
-					return filepath.Join(home, rel)
-				}
+			if homes == nil {
+				homes = described(r.homes)
+			}
+			if at == nil {
+				at, _ = os.Lstat(above) // where it is missing, it is not a home
+			}
+			if at == nil || homes[n] == nil || !os.SameFile(at, homes[n]) {
+				continue
+			}
+			if rel, err := filepath.Rel(above, real); err == nil {
+				return filepath.Join(home, rel)
 			}
 		}
 		if above == filepath.Dir(above) {
 			return real
 		}
 	}
+}
+
+// described returns what is at some paths, nil where nothing is.
+func described(paths []string) []fs.FileInfo {
+	out := make([]fs.FileInfo, len(paths))
+	for n, path := range paths {
+		if info, err := os.Lstat(path); err == nil {
+			out[n] = info
+		}
+	}
+	return out
 }

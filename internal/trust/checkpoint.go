@@ -142,9 +142,6 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 	if err != nil {
 		return err
 	}
-	if _, err := c.dir.MkdirAll(path.Dir(name)); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, checkpointPatience)
 	defer cancel()
 	lock, err := c.dir.Lock(ctx, checkpointLock)
@@ -152,6 +149,9 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
+	if _, err := c.dir.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
 	// Another window may have continued the session, and recorded that first.
 	if now, there := c.read(signer, project, id); there && !now.Foreign && now.Revision >= cp.Revision {
 		return nil

@@ -64,7 +64,7 @@ func (u UserState) Allowances() ([]Allowance, error) { return allowances.get(u) 
 // Bind.
 func (u UserState) InForce(project string) []Allowance {
 	list, err := u.Allowances()
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return nil
 	}
 	project = resolve(project)

@@ -68,8 +68,11 @@ func (u UserState) PutTyped(t Typed) error {
 // too long ago: of several callers one gets it. Where the decision needs words, one without
 // is left alone.
 func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error) {
-	gate.Project = resolve(gate.Project)
 	err = u.existing(func(d dir) error {
+		if !d.Exists(typedFolder) {
+			return nil
+		}
+		gate.Project = resolve(gate.Project)
 		fits := func(t Typed, err error) bool { return err == nil && t.fits(gate, needsWords, now) }
 		if !fits(d.readTyped(gate.name())) || ctx.Err() != nil {
 			return nil // an unreadable file is not a decision

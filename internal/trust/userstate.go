@@ -34,12 +34,6 @@ const lockName = "trust.lock"
 // allowances.
 const maxFile = 16 << 20
 
-// Files and folders are private to their owner.
-const (
-	fileMode fs.FileMode = 0o600
-	dirMode  fs.FileMode = 0o700
-)
-
 // dir is the open folder.
 type dir struct {
 	*durable.Dir
@@ -47,37 +41,19 @@ type dir struct {
 	link func(from, to string) error
 }
 
-// private creates files and folders that are private to their owner.
-type private struct {
-	durable.FS
-	root *os.Root
-}
-
-// Create implements durable.Writer.
-func (p private) Create(name string) (durable.File, error) {
-	f, err := p.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// Mkdir implements durable.Writer.
-func (p private) Mkdir(name string) error { return p.root.Mkdir(name, dirMode) }
-
-// Close implements durable.FS.
-func (p private) Close() error { return errors.Join(p.root.Close(), p.FS.Close()) }
-
 func openDir(path string) (dir, error) {
-	plain, err := durable.OpenDir(path)
+	d, err := durable.OpenPrivateDir(path)
 	if err != nil {
 		return dir{}, err
 	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return dir{}, errors.Join(err, plain.Close())
-	}
-	return dir{durable.NewDir(path, private{plain.FS, root}), root.Link}, nil
+	d.KeepFolders()
+	return dir{d, func(from, to string) error {
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.Link(from, to), root.Close())
+	}}, nil
 }
 
 // read reads a file, if it exists. A dangling link is an error, not a missing file: somebody

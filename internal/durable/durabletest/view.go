@@ -2,6 +2,7 @@ package durabletest
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -39,6 +40,23 @@ func (v view) Create(name string) (durable.File, error) {
 	n := &node{}
 	v.rename(change{to: folder, toName: base, what: n})
 	return &writer{v.Disk, n, name}, nil
+}
+
+// Together implements durable.AtOnce: in the one order or the other, by the step of the fault
+// to come, so that a cut leaves one of them done, and another time another.
+func (v view) Together(steps []func() error) error {
+	v.mu.Lock()
+	backwards := v.fault.Step%2 == 1
+	v.mu.Unlock()
+	steps = slices.Clone(steps)
+	if backwards {
+		slices.Reverse(steps)
+	}
+	var err error
+	for _, step := range steps {
+		err = errors.Join(err, step())
+	}
+	return err
 }
 
 func (v view) Mkdir(name string) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -17,6 +16,20 @@ type tx struct {
 	*Store
 	id   string
 	undo []func()
+	// written are the texts that are not durable yet.
+	written []*durable.Unsynced
+}
+
+// syncs are the steps that make the texts durable, which depend on nothing.
+func (t *tx) syncs() []func() error {
+	if len(t.written) == 0 {
+		return nil
+	}
+	out := []func() error{func() error { return t.dir.SyncDir(store.ContentFolder(t.id)) }}
+	for _, text := range t.written {
+		out = append(out, text.Sync)
+	}
+	return out
 }
 
 // OnFailure notes how to take something back if nothing is stored.
@@ -29,7 +42,8 @@ func (t *tx) rollback() {
 	}
 }
 
-// Put stores texts durably, with one fsync of the folder for all of them.
+// Put writes texts. They are made durable together with the session that refers to them, right
+// before that is stored.
 func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -41,7 +55,7 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 	}
 	refs := make([]workflow.ContentRef, 0, len(texts))
 	t.OnFailure(func() {
-		t.drop(refs)
+		t.drop()
 		t.dir.RemoveEmpty(made)
 	})
 	for _, text := range texts {
@@ -51,9 +65,6 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 		}
 		refs = append(refs, ref)
 	}
-	if err := t.dir.SyncDir(folder); err != nil {
-		return nil, t.storage(err)
-	}
 	return refs, nil
 }
 
@@ -61,10 +72,14 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 func (t *tx) put(text store.Text) (workflow.ContentRef, error) {
 	for n := 0; ; n++ {
 		name := store.ContentPath(t.id, text, n)
-		err := t.dir.CreateUnsynced(name, []byte(text.Body))
-		if !errors.Is(err, fs.ErrExist) {
-			return store.NewRef(name, text), err
+		written, err := t.dir.Write(name, []byte(text.Body))
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		if err == nil {
+			t.written = append(t.written, written)
+		}
+		return store.NewRef(name, text), err
 	}
 }
 
@@ -95,10 +110,13 @@ func (s *Store) Stat(ctx context.Context, ref workflow.ContentRef) (store.Stat, 
 	return store.StatOf(data), nil
 }
 
-// drop removes texts, as far as the disk lets it.
-func (s *Store) drop(refs []workflow.ContentRef) {
-	for _, ref := range refs {
-		_ = s.dir.Remove(ref.FilePath)
-		_ = s.dir.Remove(path.Dir(ref.FilePath)) // fails unless it is empty
+// drop removes the texts, as far as the disk lets it.
+func (t *tx) drop() {
+	for _, text := range t.written {
+		_ = text.Drop()
 	}
+	if len(t.written) > 0 {
+		_ = t.dir.Remove(store.ContentFolder(t.id)) // fails unless it is empty
+	}
+	t.written = nil
 }

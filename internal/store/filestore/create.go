@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -26,37 +28,64 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return s.storage(err)
 	}
-	lock, err := s.dir.Lock(ctx, ProjectLock)
-	if err != nil {
+	if err := s.createLocked(ctx, id, session, names); err != nil {
 		return s.storage(err)
 	}
-	defer func() { _ = lock.Unlock() }()
-	return s.storage(s.create(ctx, id, session, names))
+	// The session can be seen, so that nobody takes its name: others need not wait for the disk.
+	return s.storage(s.dir.Confirm(store.SessionPath(id)))
 }
 
-// create stores a session: its name, the mapping, and last the session itself. A
-// crash before that leaves an unused name and entry, which the next start takes
-// over; an error leaves no name. The caller holds the project lock.
-func (s *Store) create(ctx context.Context, id string, session *workflow.Session, names store.Names) error {
+func (s *Store) createLocked(ctx context.Context, id string, session *workflow.Session, names store.Names) error {
+	lock, err := s.dir.Lock(ctx, ProjectLock)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	name, err := s.reserve(ctx, id, names)
+	name, written, err := s.reserve(ctx, id, names)
 	if err != nil {
 		return err
 	}
+	var syncs []func() error
+	if written != nil {
+		syncs = []func() error{written.Sync, func() error { return s.dir.SyncDir(NamesFolder) }}
+	}
 	session.TaskName = name
-	data, err := store.Encode(session)
-	if err == nil {
-		err = s.addToMapping(ctx, session)
-	}
-	if err == nil {
-		err = s.dir.Replace(store.SessionPath(id), data)
-	}
+	err = s.create(ctx, id, session, syncs)
 	if err != nil && s.gone(store.SessionPath(id)) {
 		// Where this fails, the next start takes both over.
-		_ = s.dir.Remove(namePath(name))
+		if written != nil {
+			_ = written.Drop()
+		} else {
+			_ = s.dir.Remove(namePath(name))
+		}
 		_ = s.dropUnstored()
+	}
+	return err
+}
+
+// create stores a session that has its name: in the mapping, and then by itself. All that has
+// to be durable before becomes so at the same time, with syncs. A crash before the session is
+// stored leaves an unused name and entry, which the next start takes over. The caller holds the
+// project lock.
+func (s *Store) create(ctx context.Context, id string, session *workflow.Session, syncs []func() error) error {
+	data, err := store.Encode(session)
+	if err != nil {
+		return err
+	}
+	name := store.SessionPath(id)
+	temp := path.Dir(name) + "/" + durable.TempName(path.Base(name))
+	written, err := s.dir.Write(temp, data)
+	if err != nil {
+		return err
+	}
+	if err = s.addToMapping(ctx, session, append(syncs, written.Sync)); err == nil {
+		err = s.dir.Rename(temp, name)
+	}
+	if err != nil {
+		_ = written.Drop()
 	}
 	return err
 }

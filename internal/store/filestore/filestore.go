@@ -13,6 +13,7 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -52,11 +53,25 @@ func SessionLock(id string) string { return LocksFolder + "/" + id + ".lock" }
 
 // Store keeps the sessions and contents of one project.
 type Store struct {
+	// Decode reads the stored form of a session.
+	Decode func(data []byte, path string) (*workflow.Session, error)
+
 	dir *durable.Dir
+
+	mu sync.Mutex
+	// latest is the session that was decoded last, of which nobody has more than a copy.
+	latest decoded
+}
+
+// decoded is a session and the bytes it was decoded from.
+type decoded struct {
+	id      string
+	data    []byte
+	session *workflow.Session
 }
 
 // New returns the store of the project in dir, which stays the caller's to close.
-func New(dir *durable.Dir) *Store { return &Store{dir: dir} }
+func New(dir *durable.Dir) *Store { return &Store{Decode: store.Decode, dir: dir} }
 
 // parseID returns the canonical form of an id, so that a path is built from nothing else.
 func parseID(id string) (string, bool) {
@@ -76,7 +91,26 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	if !ok {
 		return nil, store.NotFound(id)
 	}
-	return s.read(canonical)
+	return s.fresh(canonical)
+}
+
+// fresh returns a copy of a session as it is stored now. It is decoded anew only if its file
+// has other bytes than the session that was decoded last.
+func (s *Store) fresh(id string) (*workflow.Session, error) {
+	data, err := s.load(id)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.latest.id != id || !bytes.Equal(s.latest.data, data) {
+		session, err := s.decode(id, data)
+		if err != nil {
+			return nil, err
+		}
+		s.latest = decoded{id, data, session}
+	}
+	return s.latest.session.Clone(), nil
 }
 
 // missing is the error for a session that does not exist: that of the state folder,
@@ -98,7 +132,11 @@ func (s *Store) read(id string) (*workflow.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := store.Decode(data, store.SessionPath(id))
+	return s.decode(id, data)
+}
+
+func (s *Store) decode(id string, data []byte) (*workflow.Session, error) {
+	session, err := s.Decode(data, store.SessionPath(id))
 	if err == nil {
 		err = itself(session.SessionID, id)
 	}

@@ -45,10 +45,14 @@ type MappingEntry struct {
 func fullMapping(n int) string { return fmt.Sprintf("%s/task-mapping-%06d.json", Folder, n) }
 
 // addToMapping adds a session that is about to be stored, so that none is ever
-// stored without being in the mapping. The caller holds the project lock.
-func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) error {
+// stored without being in the mapping, and does syncs at the same time. The caller holds the
+// project lock.
+func (s *Store) addToMapping(ctx context.Context, session *workflow.Session, syncs []func() error) error {
 	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !wholeMapping(data) {
+		if err := s.dir.Together(syncs); err != nil {
+			return err
+		}
 		return s.writeMapping(ctx, session)
 	}
 	if err != nil {
@@ -66,7 +70,7 @@ func (s *Store) addToMapping(ctx context.Context, session *workflow.Session) err
 	if data, err = appendEntry(s.withoutUnstored(data), session.Summary()); err != nil {
 		return err
 	}
-	return s.dir.Replace(MappingFile, data)
+	return s.dir.ReplaceAfter(syncs, MappingFile, data)
 }
 
 // dropUnstored takes the last entry out of the file if its session was never stored.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -65,8 +66,8 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 
 // reserve takes the first free name for a session by creating its file
 // exclusively: the creator has the name, whatever an earlier check returned. The caller
-// holds the project lock.
-func (s *Store) reserve(ctx context.Context, id string, names store.Names) (string, error) {
+// holds the project lock, and makes the file durable that is written; nil where it is already.
+func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name string, written *durable.Unsynced, err error) {
 	var trouble error
 	taken := func(n int) bool {
 		free, err := s.free(ctx, names.Candidate(n), names)
@@ -78,21 +79,14 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (stri
 			continue
 		}
 		if trouble != nil {
-			return "", trouble
+			return "", nil, trouble
 		}
-		name := names.Candidate(n)
-		err := s.dir.CreateUnsynced(namePath(name), []byte(id+"\n"))
+		name = names.Candidate(n)
+		written, err = s.dir.Write(namePath(name), []byte(id+"\n"))
 		if errors.Is(err, fs.ErrExist) {
-			return name, s.dir.Replace(namePath(name), []byte(id+"\n"))
+			return name, nil, s.dir.Replace(namePath(name), []byte(id+"\n"))
 		}
-		if err != nil {
-			return "", err
-		}
-		if err := s.dir.SyncDir(NamesFolder); err != nil {
-			_ = s.dir.Remove(namePath(name))
-			return "", err
-		}
-		return name, nil
+		return name, written, err
 	}
 }
 

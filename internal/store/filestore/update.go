@@ -44,7 +44,7 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 // update changes a session; the caller holds its lock. stored is true if the change
 // can be seen by everyone, also where an error says that it was not confirmed.
 func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, stored bool, err error) {
-	if session, err = s.read(t.id); err != nil {
+	if session, err = s.fresh(t.id); err != nil {
 		return nil, false, err
 	}
 	if err := change(t, session); err != nil {
@@ -55,7 +55,7 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.dir.Replace(store.SessionPath(t.id), data)
+	err = s.dir.ReplaceAfter(t.syncs(), store.SessionPath(t.id), data)
 	var unconfirmed *durable.UnconfirmedError
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }

@@ -1,0 +1,55 @@
+package workflow
+
+import "reflect"
+
+// Clone returns a copy of the session that shares nothing with it that can be changed.
+func (s *Session) Clone() *Session {
+	return cloned(reflect.ValueOf(s).Elem()).Addr().Interface().(*Session)
+}
+
+// cloned returns a copy of a value, which can be addressed. Fields that are not exported are
+// copied as they are: here only times have them.
+func cloned(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(cloned(v.Elem()).Addr())
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			reflect.Copy(out, v)
+			for i := range v.Len() {
+				if !deep(v.Type().Elem()) {
+					break
+				}
+				out.Index(i).Set(cloned(v.Index(i)))
+			}
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+			for entry := v.MapRange(); entry.Next(); {
+				out.SetMapIndex(entry.Key(), cloned(entry.Value()))
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if out.Field(i).CanSet() && deep(v.Field(i).Type()) {
+				out.Field(i).Set(cloned(v.Field(i)))
+			}
+		}
+	}
+	return out
+}
+
+// deep reports whether values of a type can have something that can be changed in place.
+func deep(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Struct:
+		return true
+	}
+	return false
+}
