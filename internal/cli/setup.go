@@ -52,16 +52,18 @@ func (a *app) readSettings() (level slog.Level) {
 // newEngine makes the engine, and the library of the method whose agents its stages may act
 // as; with folders, both are confined to projects in them.
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
+	var e *engine.Engine
+	clock := func() time.Time { return e.Clock() }
+	kept := filestore.NewSummaries(clock)
 	projects := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return kept.Store(dir) },
 		Known:    knownProjects(a),
 		Settings: a.settings,
 		Within:   within,
 		Reach:    a.reach,
 		Language: a.lang,
 	})
-	var e *engine.Engine
-	library := a.newLibrary(projects.OpenFolder, func() time.Time { return e.Clock() }, len(within) > 0)
+	library := a.newLibrary(projects.OpenFolder, clock, len(within) > 0)
 	var typed engine.TypedDecisions
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()

@@ -42,8 +42,8 @@ func (v Version) Settled(at time.Time) bool {
 // file and put its version back.
 func (v Version) Exact() bool { return v.altered != 0 }
 
-// ChangedSince reports whether the file was changed at a moment or after it.
-func (v Version) ChangedSince(moment time.Time) bool { return !time.Unix(0, v.changed).Before(moment) }
+// Changed returns the time at which the file was changed, as programs can set it.
+func (v Version) Changed() time.Time { return time.Unix(0, v.changed) }
 
 // ReadVersion reads a file as [Dir.ReadFile] does, and returns the version that it had when it
 // was opened.

@@ -7,6 +7,7 @@ package views
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
@@ -42,12 +43,13 @@ func (v *Reader) Sessions(ctx context.Context, at project.Address) (sessions []w
 		return nil, nil, "", err
 	}
 	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{})
-	for _, b := range page.Broken {
+	all, err := p.Sessions(ctx)
+	for _, b := range all.Broken {
 		unreadable = append(unreadable, lang.Of(b.Err).In(p.Language("")))
 	}
-	store.SortByAge(page.Sessions)
-	return page.Sessions, unreadable, p.Dir.Path(), err
+	sessions = slices.Clone(all.Sessions)
+	store.SortByAge(sessions)
+	return sessions, unreadable, p.Dir.Path(), err
 }
 
 // Session returns one session in full, and its project folder.
