@@ -3,6 +3,7 @@ package cli
 import (
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,13 +83,15 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	sessions, _, _, err := a.engine.Sessions(cmd.Context(), project.Address{Cwd: dir})
+	known, others, err := a.engine.Known(cmd.Context(), project.Address{Cwd: dir})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	known = slices.Clone(known)
+	store.SortByAge(known)
 	var names []cobra.Completion
-	for _, s := range sessions {
+	for _, s := range known {
 		names = append(names, cobra.CompletionWithDesc(s.TaskName, string(s.CurrentStage)+", "+string(s.CurrentState)))
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return append(names, others...), cobra.ShellCompDirectiveNoFileComp
 }

@@ -44,6 +44,12 @@ func (f faulty) All(ctx context.Context) (store.Listing, error) {
 	return all, err
 }
 
+func (f faulty) Latest(ctx context.Context, n int) (store.Listing, error) {
+	all, err := f.Backend.Latest(ctx, n)
+	f.bug("list")
+	return all, err
+}
+
 func (f faulty) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	s, err := f.Backend.Update(ctx, id, change)
 	f.bug("update")

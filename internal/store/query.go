@@ -47,12 +47,14 @@ type Listing struct {
 	Sessions []workflow.Summary
 	// Broken are the stored sessions that cannot be read.
 	Broken []Broken
+	// Unread counts those that were left out because nobody has read them yet.
+	Unread int
 }
 
 // NewListing sorts readable sessions, which it takes over, into a listing.
 func NewListing(sessions []workflow.Summary, broken []Broken) Listing {
 	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return cursorOf(a).compare(cursorOf(b)) })
-	return Listing{sessions, broken}
+	return Listing{Sessions: sessions, Broken: broken}
 }
 
 // Page returns the page that a query asks for.

@@ -58,7 +58,9 @@ func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 		if f.whole {
 			return f.listing, nil
 		}
-		return f.sorted(), nil
+		all := f.sorted()
+		all.Unread = len(unread)
+		return all, nil
 	})
 }
 
