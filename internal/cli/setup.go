@@ -3,6 +3,7 @@ package cli
 import (
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,16 +53,18 @@ func (a *app) readSettings() (level slog.Level) {
 // newEngine makes the engine, and the library of the method whose agents its stages may act
 // as; with folders, both are confined to projects in them.
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
+	var e *engine.Engine
+	clock := func() time.Time { return e.Clock() }
+	kept := filestore.NewSummaries(clock)
 	projects := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return kept.Store(dir) },
 		Known:    knownProjects(a),
 		Settings: a.settings,
 		Within:   within,
 		Reach:    a.reach,
 		Language: a.lang,
 	})
-	var e *engine.Engine
-	library := a.newLibrary(projects.OpenFolder, func() time.Time { return e.Clock() }, len(within) > 0)
+	library := a.newLibrary(projects.OpenFolder, clock, len(within) > 0)
 	var typed engine.TypedDecisions
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()
@@ -80,13 +83,15 @@ func (a *app) completeTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	sessions, _, _, err := a.engine.Sessions(cmd.Context(), project.Address{Cwd: dir})
+	known, others, err := a.engine.Known(cmd.Context(), project.Address{Cwd: dir})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	known = slices.Clone(known)
+	store.SortByAge(known)
 	var names []cobra.Completion
-	for _, s := range sessions {
+	for _, s := range known {
 		names = append(names, cobra.CompletionWithDesc(s.TaskName, string(s.CurrentStage)+", "+string(s.CurrentState)))
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return append(names, others...), cobra.ShellCompDirectiveNoFileComp
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // fixRemedy is the remedy of everything that Fix repairs.
@@ -28,7 +26,8 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	if !usable {
 		return []Check{folder}, nil
 	}
-	v, err := p.takeInventory(ctx)
+	texts, saved := textsCheck{ProjectFiles: p}, artifactsCheck{ProjectFiles: p}
+	v, err := p.takeInventory(ctx, texts.visit, saved.visit)
 	if err != nil {
 		return nil, store.Trouble(p.dir, err)
 	}
@@ -37,7 +36,7 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 		folder.Remedy = p.Say("make it readable for you")
 	}
 	return []Check{
-		folder, p.checkSessions(v), p.checkNames(v), p.checkMapping(v), p.checkContents(v), p.checkArtifacts(v), p.checkOrphans(v), p.checkLocks(),
+		folder, p.checkSessions(v), p.checkNames(v), p.checkMapping(v), texts.result(ctx), saved.result(), p.checkOrphans(v), p.checkLocks(),
 	}, nil
 }
 
@@ -148,11 +147,7 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
 		return p.summarize(c)
 	}
-	sessions := make([]workflow.Summary, len(v.sessions))
-	for i, s := range v.sessions {
-		sessions[i] = s.Summary()
-	}
-	faults, err := p.store.MappingFaults(sessions, v.broken)
+	faults, err := p.store.MappingFaults(v.sessions, v.broken)
 	if err != nil {
 		faults = []lang.Text{lang.T("cannot be used: %v", err)}
 	}
@@ -160,85 +155,6 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 		c.add(Problem, filestore.MappingFile, what.In(p.Language))
 	}
 	return p.summarize(c)
-}
-
-// checkContents checks every reference by size and hash. A missing text is a problem;
-// an edited one matters only while it waits at its gate.
-func (p *ProjectFiles) checkContents(v *inventory) Check {
-	seen := map[string]bool{}
-	c := Check{Group: OfProject, Name: "contents", Status: OK}
-	missing, edited := 0, 0
-	for _, s := range v.sessions {
-		for _, ref := range references(s) {
-			if seen[ref.path] {
-				continue
-			}
-			seen[ref.path] = true
-			data, err := p.dir.ReadFile(ref.path, durable.TextLimit(ref.size))
-			switch {
-			case err != nil:
-				missing++
-				c.add(Problem, ref.path, p.Say("%s refers to it: %s", ref.from, p.cause(err)))
-			case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
-				edited++
-			}
-		}
-		if draft := editedDraft(p.dir, s); draft != "" {
-			c.add(Warning, draft, p.Say("%s: edited while it waits at its gate", s.TaskName))
-			c.Remedy = p.Say("submit it again from its path, or send it back")
-		}
-	}
-	c.Detail = p.Say("%d referred to, %d missing, %d edited since", len(seen), missing, edited)
-	if missing+edited == 0 {
-		c.Detail = p.Say("%d referred to, all as they were submitted", len(seen))
-	}
-	if missing > 0 {
-		c.Remedy = p.Say("restore the file from a backup or from %s; or send the document back (confirm or approve with false, or reopen its stage) and submit it again", Trash)
-	}
-	return c
-}
-
-// editedDraft returns the draft of a session that waits at its gate, if it was edited there:
-// its working copy, or the record of the round where an older version made none.
-func editedDraft(dir *durable.Dir, s *workflow.Session) string {
-	ref := s.Current().FinalResultRef
-	if !s.CurrentState.Gated() || ref == nil {
-		return ""
-	}
-	draft := workflow.Artifact{Path: artifact.WorkPath(s.TaskName, s.CurrentStage), SHA256: ref.SHA256}
-	if !dir.Exists(draft.Path) {
-		draft.Path = path.Clean(ref.FilePath)
-	}
-	if artifact.StateOf(dir, draft) != artifact.Modified {
-		return ""
-	}
-	return draft.Path
-}
-
-func (p *ProjectFiles) checkArtifacts(v *inventory) Check {
-	c := Check{Group: OfProject, Name: "artifacts", Status: OK}
-	saved, modified := 0, 0
-	for _, s := range v.sessions {
-		for _, st := range s.Definition().Stages {
-			a := s.Record(st.ID).Artifact
-			if a == nil {
-				continue
-			}
-			saved++
-			switch artifact.StateOf(p.dir, *a) {
-			case artifact.Missing:
-				c.add(Problem, a.Path, p.Say("%s saved it, and it is not there any more", s.TaskName))
-				c.Remedy = p.Say("restore it from version control, or reopen its stage")
-			case artifact.Modified:
-				modified++
-			}
-		}
-	}
-	c.Detail = p.Say("%d saved, %d modified since", saved, modified)
-	if n := len(c.Items); n > 0 {
-		c.Detail = p.Say("%d saved, %d modified since, %d missing", saved, modified, n)
-	}
-	return c
 }
 
 func (p *ProjectFiles) checkOrphans(v *inventory) Check {
@@ -288,9 +204,4 @@ func (p *ProjectFiles) checkLocks() Check {
 		c.Detail = p.Say("held now: %s", strings.Join(held, ", "))
 	}
 	return c
-}
-
-func sortList(list []string) []string {
-	slices.Sort(list)
-	return list
 }

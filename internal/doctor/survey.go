@@ -15,62 +15,100 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// inventory is the content of a project, read once.
+// inventory is the content of a project. A project of years has more sessions than memory should
+// hold, so it keeps what lists show of them, and of their texts only the unusual ones.
 type inventory struct {
-	sessions []*workflow.Session
+	sessions []workflow.Summary
 	broken   []store.Broken
-	// texts are the files below temp/, with their sizes.
-	texts map[string]int64
+	// loose are the texts below temp/ that their own session does not refer to.
+	loose []loose
+	// elsewhere are the texts that sessions refer to among those of others, submissions the
+	// submissions that those belong to.
+	elsewhere, submissions map[string]bool
 	// temporary are files of writes that are unfinished or under way.
 	temporary []string
 	// unreadable are folders and files that could not be looked at.
 	unreadable []Defect
 }
 
+// loose is a text that its own session does not refer to.
+type loose struct {
+	name string
+	size int64
+	// submitted is true where the session refers to another text of the same submission.
+	submitted bool
+}
+
 const textFolder = store.Folder + "/temp"
 
-func (p *ProjectFiles) takeInventory(ctx context.Context) (*inventory, error) {
-	v := &inventory{texts: map[string]int64{}}
-	list, broken, err := p.store.All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v.broken = broken
-	for _, short := range list {
-		s, err := p.store.Get(ctx, short.SessionID)
-		if err != nil { // broken since, or gone
-			v.broken = append(v.broken, store.Broken{Path: store.SessionPath(short.SessionID), Err: err})
-			continue
+// visitor looks at each session of an inventory, and at its references.
+type visitor func(s *workflow.Session, refs []reference)
+
+// takeInventory reads each session once, and holds one at a time.
+func (p *ProjectFiles) takeInventory(ctx context.Context, visitors ...visitor) (v *inventory, err error) {
+	v = &inventory{elsewhere: map[string]bool{}, submissions: map[string]bool{}}
+	walked := map[string]bool{} // folders of texts
+	v.broken, err = p.store.Each(ctx, func(s *workflow.Session) error {
+		refs := references(s)
+		for _, visit := range visitors {
+			visit(s, refs)
 		}
-		v.sessions = append(v.sessions, s)
-	}
+		v.sessions = append(v.sessions, s.Summary())
+		walked[store.ContentFolder(s.SessionID)] = true
+		return p.addTexts(ctx, v, s, refs)
+	})
+	store.SortByAge(v.sessions)
 	for _, root := range []string{store.Folder, artifact.Folder} {
-		err := fs.WalkDir(p.dir.Tree(), root, func(name string, d fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil // never made, or gone while we looked
-			case err != nil:
-				v.unreadable = append(v.unreadable, Defect{name, p.cause(err)})
-				return nil
-			case d.IsDir() && name == Trash:
-				return fs.SkipDir
-			case d.IsDir():
-				return ctx.Err()
-			}
-			if _, ok := durable.IsTemp(path.Base(name)); ok {
-				v.temporary = append(v.temporary, name)
-			} else if strings.HasPrefix(name, textFolder+"/") {
-				if info, err := d.Info(); err == nil {
-					v.texts[name] = info.Size()
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = p.walk(ctx, v, root, walked, func(name string, size int64) { v.loose = append(v.loose, loose{name: name, size: size}) })
 		}
 	}
-	return v, nil
+	slices.Sort(v.temporary)
+	slices.SortFunc(v.loose, func(a, b loose) int { return strings.Compare(a.name, b.name) })
+	return v, err
+}
+
+// addTexts adds the texts in a session's folder that it does not refer to, and those of other
+// folders that it does.
+func (p *ProjectFiles) addTexts(ctx context.Context, v *inventory, s *workflow.Session, refs []reference) error {
+	known, submitted := map[string]bool{}, map[string]bool{}
+	for _, ref := range refs {
+		known[ref.path], submitted[submission(ref.path)] = true, true
+		if !ref.own(s) {
+			v.elsewhere[ref.path], v.submissions[submission(ref.path)] = true, true
+		}
+	}
+	return p.walk(ctx, v, store.ContentFolder(s.SessionID), nil, func(name string, size int64) {
+		if !known[name] {
+			v.loose = append(v.loose, loose{name, size, submitted[submission(name)]})
+		}
+	})
+}
+
+// walk adds the temporary and unreadable files below a folder, except in those that have been
+// walked, and calls found for each text.
+func (p *ProjectFiles) walk(ctx context.Context, v *inventory, root string, walked map[string]bool, found func(name string, size int64)) error {
+	return fs.WalkDir(p.dir.Tree(), root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // never made, or gone while we looked
+		case err != nil:
+			v.unreadable = append(v.unreadable, Defect{name, p.cause(err)})
+			return nil
+		case d.IsDir() && (name == Trash || walked[name]):
+			return fs.SkipDir
+		case d.IsDir():
+			return ctx.Err()
+		}
+		if _, ok := durable.IsTemp(path.Base(name)); ok {
+			v.temporary = append(v.temporary, name)
+		} else if strings.HasPrefix(name, textFolder+"/") {
+			if info, err := d.Info(); err == nil {
+				found(name, info.Size())
+			}
+		}
+		return nil
+	})
 }
 
 // reference is where a session refers to a text.
@@ -79,6 +117,11 @@ type reference struct {
 	path string
 	size int64 // 0 if not recorded
 	sum  string
+}
+
+// own reports whether it is a text of the session that refers to it.
+func (r reference) own(s *workflow.Session) bool {
+	return strings.HasPrefix(r.path, store.ContentFolder(s.SessionID)+"/")
 }
 
 // refersTo reports whether a session refers to a text.
@@ -107,35 +150,23 @@ func references(s *workflow.Session) []reference {
 
 // unreferred returns the texts that no stage and no history entry refers to. While a
 // session cannot be read there are none: it may refer to any of them.
-func (v *inventory) unreferred() []string {
+func (v *inventory) unreferred() []loose {
 	if len(v.broken) > 0 {
 		return nil
 	}
-	known := map[string]bool{}
-	for _, s := range v.sessions {
-		for _, ref := range references(s) {
-			known[ref.path] = true
-		}
-	}
-	var out []string
-	for name := range v.texts {
-		if !known[name] {
-			out = append(out, name)
-		}
-	}
-	return sortList(out)
+	return slices.DeleteFunc(slices.Clone(v.loose), func(text loose) bool { return v.elsewhere[text.name] })
 }
 
 // orphans returns those of them that belong to nobody. A text that an engine handed in belongs to
 // its submission in the history, even if only the latest is referred to.
 func (v *inventory) orphans() []string {
-	submissions := map[string]bool{}
-	for _, s := range v.sessions {
-		for _, ref := range references(s) {
-			submissions[submission(ref.path)] = true
+	var out []string
+	for _, text := range v.unreferred() {
+		if !text.submitted && !v.submissions[submission(text.name)] {
+			out = append(out, text.name)
 		}
 	}
-	return slices.DeleteFunc(v.unreferred(), func(name string) bool { return submissions[submission(name)] })
+	return out
 }
 
 // submission returns the common prefix of the texts of one submission: folder, stage and time.

@@ -31,12 +31,15 @@ func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) (
 		return nil, store.Trouble(p.dir, err)
 	}
 	var out []Trimmed
-	orphans := v.unreferred()
+	loose := map[string][]loose{} // by folder
+	for _, text := range v.unreferred() {
+		loose[path.Dir(text.name)] = append(loose[path.Dir(text.name)], text)
+	}
 	for _, s := range v.sessions {
 		if !finished(s, before) {
 			continue
 		}
-		found, err := p.trimSession(ctx, s, before, orphans, v.texts, apply)
+		found, err := p.trimSession(ctx, s, before, loose[store.ContentFolder(s.SessionID)], apply)
 		out = append(out, found...)
 		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
 			continue // in use; the next time will do
@@ -49,16 +52,14 @@ func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) (
 	return append(out, old...), store.Trouble(p.dir, err)
 }
 
-func finished(s *workflow.Session, before time.Time) bool {
+func finished(s workflow.Summary, before time.Time) bool {
 	return !s.CurrentState.Active() && s.UpdatedAt.Before(before)
 }
 
-func (p *ProjectFiles) trimSession(ctx context.Context, s *workflow.Session, before time.Time, orphans []string, sizes map[string]int64, apply bool) ([]Trimmed, error) {
+func (p *ProjectFiles) trimSession(ctx context.Context, s workflow.Summary, before time.Time, texts []loose, apply bool) ([]Trimmed, error) {
 	var found []Trimmed
-	for _, name := range orphans {
-		if path.Dir(name) == store.ContentFolder(s.SessionID) {
-			found = append(found, Trimmed{name, sizes[name], p.Say("%s is finished, and nothing refers to it", s.TaskName)})
-		}
+	for _, text := range texts {
+		found = append(found, Trimmed{text.name, text.size, p.Say("%s is finished, and nothing refers to it", s.TaskName)})
 	}
 	if !apply || len(found) == 0 {
 		return found, nil
@@ -70,7 +71,7 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s *workflow.Session, bef
 	defer func() { _ = lock.Unlock() }()
 	// If it was reopened in between, it may refer to more.
 	now, err := p.store.Get(ctx, s.SessionID)
-	if err != nil || !finished(now, before) {
+	if err != nil || !finished(now.Summary(), before) {
 		return nil, err
 	}
 	var removed []Trimmed

@@ -92,9 +92,9 @@ func TestFixAtEveryCut(t *testing.T) {
 		if r := check(t, p); !r.OK || said(r, "leftovers", doctor.Warning, "") {
 			t.Fatalf("%v: %+v", o, r)
 		}
-		sessions, broken, err := filestore.New(at(o.Disk)).All(ctx)
-		if err != nil || len(sessions) != 2 || len(broken) != 0 {
-			t.Fatalf("%v: %v, %v, %v", o, sessions, broken, err)
+		all, err := filestore.New(at(o.Disk)).All(ctx)
+		if err != nil || len(all.Sessions) != 2 || len(all.Broken) != 0 {
+			t.Fatalf("%v: %v, %v", o, all, err)
 		}
 	})
 	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
 // tempMark is part of the name of every temporary file, so that what a killed
@@ -150,18 +150,20 @@ func (e *notFolderError) Unwrap() error { return syscall.ENOTDIR }
 
 // folders holds the folders whose names this process knows to be durable, by path:
 // one that another process made may not be, and to sync each every time would double the
-// price of an action.
-var folders sync.Map // path → fs.FileInfo
+// price of an action. One that was forgotten is synced again.
+var folders = recent.New[string, fs.FileInfo](maxFolders)
+
+// maxFolders bounds the folders that are known to be durable: a session has three.
+const maxFolders = 6000
 
 func (d *Dir) settled(name string, now fs.FileInfo) bool {
-	known, _ := folders.Load(d.Join(name))
-	then, ok := known.(fs.FileInfo)
+	then, ok := folders.Get(d.Join(name))
 	return ok && (os.SameFile(then, now) || then.Sys() != nil && then.Sys() == now.Sys())
 }
 
 func (d *Dir) settle(name string) {
 	if info, err := d.Stat(name); err == nil {
-		folders.Store(d.Join(name), info)
+		folders.Put(d.Join(name), info)
 	}
 }
 

@@ -115,7 +115,7 @@ type Engine struct {
 	keeper  *integrity.Keeper
 	person  permission.Person
 	born    time.Time
-	memory  memory
+	memory  *memory
 }
 
 // New returns an engine.
@@ -132,7 +132,7 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{options: o, keeper: integrity.New(o.Trust, o.Log)}
+	e := &Engine{options: o, keeper: integrity.New(o.Trust, o.Log), memory: newMemory(maxRemembered)}
 	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
 	e.Reader = views.New(o.Projects, e.keeper, &e.person)
 	e.born = e.Now()

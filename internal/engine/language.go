@@ -56,8 +56,8 @@ func objective(ctx context.Context, p *project.Project, id string) string {
 			return s.Objective
 		}
 	}
-	if newest, err := p.Backend.Latest(ctx, 1); err == nil && len(newest) > 0 {
-		return newest[0].Objective
+	if newest, err := p.Backend.Latest(ctx, 1); err == nil && len(newest.Sessions) > 0 {
+		return newest.Sessions[0].Objective
 	}
 	return ""
 }

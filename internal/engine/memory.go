@@ -1,19 +1,27 @@
 package engine
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
+
+// maxRemembered bounds the sessions that are remembered for callers, in a few megabytes. A caller
+// of one that was forgotten is treated as if it had seen another revision.
+const maxRemembered = 10_000
 
 // memory is which revision of each session this program has told its callers of, and
 // when, by a count of calls and answers: clocks can be set back. To be told where a
 // session is, as by a refusal or a list, is less than to be shown it.
 type memory struct {
 	count atomic.Int64
-	told  sync.Map // key of a caller → told
-	shown sync.Map // key of a caller → revision
+	told  *recent.Map[string, told] // by the key of a caller
+	shown *recent.Map[string, int]  // revisions, by the key of a caller
+}
+
+func newMemory(limit int) *memory {
+	return &memory{told: recent.New[string, told](limit), shown: recent.New[string, int](limit)}
 }
 
 type told struct {
@@ -33,30 +41,24 @@ func (m *memory) caller(p *project.Project, id, client string) caller {
 	return caller{m, p.Dir.Path() + "\x00" + id + "\x00" + client}
 }
 
-func (c caller) tell(revision int) { c.told.Store(c.key, told{revision, c.count.Add(1)}) }
+func (c caller) tell(revision int) { c.told.Put(c.key, told{revision, c.count.Add(1)}) }
 
 // show notes the revision that a reply shows. Replies can overtake each other; the newest counts.
 func (c caller) show(revision int) {
 	c.tell(revision)
-	for {
-		before, loaded := c.shown.LoadOrStore(c.key, revision)
-		if !loaded || before.(int) >= revision || c.shown.CompareAndSwap(c.key, before, revision) {
-			return
-		}
-	}
+	c.shown.Change(c.key, func(before int, _ bool) int { return max(before, revision) })
 }
 
 // showedOther reports whether the last document of the session that was shown is of another
-// revision.
+// revision, or may be.
 func (c caller) showedOther(revision int) bool {
-	shown, ok := c.shown.Load(c.key)
-	return ok && shown != revision
+	shown, ok := c.shown.Get(c.key)
+	return ok && shown != revision || !ok && c.shown.Forgot()
 }
 
 // knew reports whether the caller could know where the session is: this program had named its
 // revision before the call came in.
 func (c caller) knew(revision int, call int64) bool {
-	last, _ := c.told.Load(c.key)
-	t, ok := last.(told)
+	t, ok := c.told.Get(c.key)
 	return ok && t.revision == revision && t.at < call
 }

@@ -51,7 +51,11 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 
 // list describes the sessions of a project that has not exactly one active.
 func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
-	page, err := p.Backend.List(ctx, store.Query{Limit: reply.Listed})
+	all, err := p.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page, err := all.Page(store.Query{Limit: reply.Listed})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
 			WithHint("pass session_id; status without view lists the sessions")
 	}
-	res, _, err := e.Resource(ctx, project.Address{Cwd: p.Dir.Path()}, req.View)
+	res, err := e.OfProject(ctx, p, req.View)
 	out.Show(res)
 	return out, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -52,11 +51,11 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 		return typed, "", false
 	}
 	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{})
+	all, err := p.Sessions(ctx)
 	if err != nil {
 		return typed, "", false
 	}
-	sessions := page.Sessions
+	sessions := slices.Clone(all.Sessions)
 	name, after, _ := strings.Cut(strings.TrimSpace(words), " ")
 	named := func(s workflow.Summary) bool { return name != "" && (s.TaskName == name || s.SessionID == name) }
 	if slices.ContainsFunc(sessions, named) {

@@ -60,7 +60,7 @@ const inspected = 64
 // recorded needs no other check.
 func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
-		if data, err := p.Backend.Stored(ctx, id); err == nil && workflow.Hash(data) == c.File {
+		if sum, err := p.Backend.StoredHash(ctx, id); err == nil && sum == c.File {
 			return none
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxCompletions is the protocol's limit for one answer.
@@ -45,19 +44,7 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	var all []string
 	switch argument.Name {
 	case "task", "id":
-		sessions, _, _, err := c.engine.Sessions(ctx, base.Address())
-		if err != nil {
-			c.log.Debug("nothing is completed", "error", err)
-		}
-		slices.SortStableFunc(sessions, latestActive)
-		for _, session := range sessions {
-			switch {
-			case argument.Name == "task", strings.HasPrefix(session.TaskName, argument.Value) && argument.Value != "":
-				all = append(all, session.TaskName)
-			default:
-				all = append(all, session.SessionID)
-			}
-		}
+		all = c.sessions(ctx, base, argument)
 	case "name":
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
@@ -80,6 +67,30 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	}
 	out.HasMore = out.Total > len(out.Values)
 	return out
+}
+
+// sessions lists the task names or ids of sessions: of the active ones first, and of each kind those
+// changed last. A task that is not known yet is listed by its name.
+func (c completions) sessions(ctx context.Context, base engine.Request, argument mcp.CompleteArgument) (all []string) {
+	known, others, err := c.engine.Known(ctx, base.Address())
+	if err != nil {
+		c.log.Debug("nothing is completed", "error", err)
+	}
+	for _, active := range []bool{true, false} {
+		for _, session := range known {
+			switch {
+			case session.CurrentState.Active() != active:
+			case argument.Name == "task", strings.HasPrefix(session.TaskName, argument.Value) && argument.Value != "":
+				all = append(all, session.TaskName)
+			default:
+				all = append(all, session.SessionID)
+			}
+		}
+	}
+	if argument.Name == "task" || argument.Value != "" {
+		all = append(all, others...)
+	}
+	return all
 }
 
 // items lists the agents or workflows of the method that match the typed text: by the beginning
@@ -143,15 +154,4 @@ func (c completions) artifacts(ctx context.Context, base engine.Request, task st
 		}
 	}
 	return out
-}
-
-// latestActive orders sessions: the active ones first, and of each kind the ones changed last.
-func latestActive(a, b workflow.Summary) int {
-	switch x, y := a.CurrentState.Active(), b.CurrentState.Active(); {
-	case x && !y:
-		return -1
-	case y && !x:
-		return 1
-	}
-	return b.UpdatedAt.Compare(a.UpdatedAt)
 }

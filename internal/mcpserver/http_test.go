@@ -647,7 +647,15 @@ func TestMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, body := s.send("GET", strings.TrimSuffix(s.url, "/mcp")+"/metrics", "")
+	scrape := func() string {
+		_, body := s.send("GET", strings.TrimSuffix(s.url, "/mcp")+"/metrics", "")
+		return body
+	}
+	body := scrape()
+	for !strings.Contains(body, `bmad_sessions{stage="po",state="awaiting_confirmation"}`) { // sessions are counted aside
+		time.Sleep(100 * time.Millisecond)
+		body = scrape()
+	}
 	for _, line := range []string{
 		`bmad_actions_total{action="start",outcome="done"} 1`,
 		`bmad_actions_total{action="submit",outcome="done"} 1`,

@@ -167,6 +167,7 @@ func (s *Server) recheck() {
 func (s *Server) close() {
 	s.wire.Close()
 	s.feed.Close()
+	s.metrics.census.close()
 	if s.offer.library != nil {
 		s.offer.library.Close()
 	}

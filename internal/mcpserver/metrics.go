@@ -1,12 +1,10 @@
 package mcpserver
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -24,6 +21,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	actions  *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	census   *census
 }
 
 func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
@@ -36,9 +34,10 @@ func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
 			Name: "bmad_action_seconds", Help: "How long an action took, without the time that a person took to answer a form.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 300},
 		}, []string{"action"}),
+		census: newCensus(e, log),
 	}
 	m.registry.MustRegister(m.actions, m.seconds, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &census{engine: e, log: log})
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.census)
 	return m
 }
 
@@ -63,57 +62,6 @@ func outcome(err error) string {
 }
 
 func (m *metrics) handler() http.Handler {
+	m.census.begin() // for the first to ask
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2})
-}
-
-// census counts the sessions of the served projects on demand. It reads each of them, and
-// therefore keeps the counts for a while.
-type census struct {
-	engine *engine.Engine
-	log    *slog.Logger
-
-	mu    sync.Mutex
-	taken time.Time
-	found map[[2]string]int
-}
-
-// censusAge is how long a census is good for. Prometheus asks every 15 to 60 s.
-const censusAge = 10 * time.Second
-
-var (
-	sessionsDesc = prometheus.NewDesc("bmad_sessions", "Sessions of the served projects by stage and state.", []string{"stage", "state"}, nil)
-	gatesDesc    = prometheus.NewDesc("bmad_gates_waiting", "Sessions that wait for their human, by stage and state.", []string{"stage", "state"}, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (c *census) Describe(out chan<- *prometheus.Desc) { out <- sessionsDesc; out <- gatesDesc }
-
-// Collect implements prometheus.Collector.
-func (c *census) Collect(out chan<- prometheus.Metric) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := c.engine.Now(); c.found == nil || now.Sub(c.taken) >= censusAge {
-		c.taken, c.found = now, c.take()
-	}
-	for at, n := range c.found {
-		out <- prometheus.MustNewConstMetric(sessionsDesc, prometheus.GaugeValue, float64(n), at[0], at[1])
-		if workflow.State(at[1]).WaitsForHuman() {
-			out <- prometheus.MustNewConstMetric(gatesDesc, prometheus.GaugeValue, float64(n), at[0], at[1])
-		}
-	}
-}
-
-func (c *census) take() map[[2]string]int {
-	found := map[[2]string]int{}
-	for _, folder := range c.engine.Projects().List() {
-		sessions, _, _, err := c.engine.Sessions(context.Background(), project.Address{Cwd: folder})
-		if err != nil {
-			c.log.Debug("not counted", "project", folder, "error", err)
-			continue
-		}
-		for _, s := range sessions {
-			found[[2]string{string(s.CurrentStage), string(s.CurrentState)}]++
-		}
-	}
-	return found
 }

@@ -38,10 +38,16 @@ func (f faulty) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	return s, err
 }
 
-func (f faulty) List(ctx context.Context, q store.Query) (store.Page, error) {
-	page, err := f.Backend.List(ctx, q)
+func (f faulty) All(ctx context.Context) (store.Listing, error) {
+	all, err := f.Backend.All(ctx)
 	f.bug("list")
-	return page, err
+	return all, err
+}
+
+func (f faulty) Latest(ctx context.Context, n int) (store.Listing, error) {
+	all, err := f.Backend.Latest(ctx, n)
+	f.bug("list")
+	return all, err
 }
 
 func (f faulty) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {

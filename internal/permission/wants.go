@@ -148,10 +148,11 @@ const maxRuns = 20
 func (w *wanted) runs() {
 	q := store.Active()
 	q.Limit = maxRuns
-	page, err := w.project.Backend.List(context.Background(), q)
+	all, err := w.project.Sessions(context.Background())
 	if err != nil {
 		return // doctor reports it
 	}
+	page, _ := all.Page(q) // of the first page there is no cursor to be wrong
 	store.SortByAge(page.Sessions)
 	for _, summary := range page.Sessions {
 		s, err := w.project.Backend.Get(context.Background(), summary.SessionID)

@@ -232,9 +232,13 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 func (p *Project) candidates(ctx context.Context, optional bool) (store.Page, error) {
 	q := store.Active()
 	q.Limit = maxNames
-	page, err := p.Backend.List(ctx, q)
+	all, err := p.Sessions(ctx)
+	if err != nil {
+		return store.Page{}, err
+	}
+	page, err := all.Page(q)
 	if err == nil && page.Total == 0 && !optional {
-		return p.Backend.List(ctx, store.Query{Limit: 2})
+		return all.Page(store.Query{Limit: 2})
 	}
 	return page, err
 }

@@ -11,6 +11,8 @@
 package project
 
 import (
+	"context"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -27,7 +29,8 @@ type Project struct {
 	Config  config.Config
 	prompts map[[2]string]prompts.Prompt // those read so far
 	// absent are the configured folders inside the project that do not exist.
-	absent map[string]bool
+	absent  map[string]bool
+	listing *store.Listing // once it was asked for
 	// openOwn opens a configured folder of prompts or rubrics outside the project.
 	openOwn  func(name string) (*durable.Dir, error)
 	language lang.Language
@@ -42,6 +45,18 @@ func (p *Project) Language(written string) lang.Language {
 // another.
 func (p *Project) DocumentLanguage(objective string, spoken lang.Language) lang.Language {
 	return lang.Choose(p.Config.DocumentLanguage, objective, spoken)
+}
+
+// Sessions lists the sessions of the project, as they were when a call first asked.
+func (p *Project) Sessions(ctx context.Context) (store.Listing, error) {
+	if p.listing != nil {
+		return *p.listing, nil
+	}
+	all, err := p.Backend.All(ctx)
+	if err == nil {
+		p.listing = &all
+	}
+	return all, err
 }
 
 // Close closes the folder.

@@ -13,10 +13,13 @@ import (
 // Encode returns the stored form of a session: indented JSON with a stable order of keys.
 func Encode(s *workflow.Session) ([]byte, error) { return workflow.MarshalIndent(s) }
 
+// byteOrderMark is what some editors begin a file with.
+var byteOrderMark = []byte("\ufeff")
+
 // Decode reads the stored form. path is for the error, which names the problem
 // and its line and column.
 func Decode(data []byte, path string) (*workflow.Session, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors begin a file with it
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	var s workflow.Session
 	err := workflow.Unmarshal(data, &s)
 	if version := formatOf(data, &s, err); version > workflow.FormatVersion {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -83,30 +84,34 @@ func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
 	return "", NotFound(ref)
 }
 
-// List returns the sessions that a query asks for.
-func (m *Mem) List(ctx context.Context, q Query) (Page, error) {
+// All lists all sessions.
+func (m *Mem) All(ctx context.Context) (Listing, error) {
 	if err := ctx.Err(); err != nil {
-		return Page{}, err
+		return Listing{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := make([]workflow.Summary, 0, len(m.sessions))
 	var bad []Broken
-	for id := range m.sessions {
-		s, err := m.get(id)
+	for id, data := range m.sessions {
+		s, err := DecodeSummary(data, id)
 		if err != nil {
 			bad = append(bad, Broken{Path: id, Err: err})
 			continue
 		}
-		all = append(all, s.Summary())
+		all = append(all, s)
 	}
-	return q.PageOf(all, bad)
+	return NewListing(all, bad), nil
 }
 
-// Latest returns the sessions changed last.
-func (m *Mem) Latest(ctx context.Context, n int) ([]workflow.Summary, error) {
-	page, err := m.List(ctx, Query{Limit: n})
-	return page.Sessions, err
+// Latest lists all sessions.
+func (m *Mem) Latest(ctx context.Context, _ int) (Listing, error) { return m.All(ctx) }
+
+// TaskNames returns the task names in use.
+func (m *Mem) TaskNames(ctx context.Context) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.names)), ctx.Err()
 }
 
 // Stored returns the stored form of a session.
@@ -120,6 +125,15 @@ func (m *Mem) Stored(ctx context.Context, id string) ([]byte, error) {
 		return bytes.Clone(data), nil
 	}
 	return nil, NotFound(id)
+}
+
+// StoredHash returns the hash of the stored form.
+func (m *Mem) StoredHash(ctx context.Context, id string) (string, error) {
+	data, err := m.Stored(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return workflow.Hash(data), nil
 }
 
 // Confirm does nothing: what can be seen is all there is.

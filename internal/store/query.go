@@ -41,16 +41,32 @@ type Page struct {
 	Broken []Broken
 }
 
-// PageOf returns the page that a query asks for out of all readable sessions.
-func (q Query) PageOf(all []workflow.Summary, broken []Broken) (Page, error) {
-	page := Page{Sessions: []workflow.Summary{}, Broken: broken}
+// Listing is all sessions of a project at one moment. It is shared: nobody changes it.
+type Listing struct {
+	// Sessions are the readable ones, changed last first.
+	Sessions []workflow.Summary
+	// Broken are the stored sessions that cannot be read.
+	Broken []Broken
+	// Unread counts those that were left out because nobody has read them yet.
+	Unread int
+}
+
+// NewListing sorts readable sessions, which it takes over, into a listing.
+func NewListing(sessions []workflow.Summary, broken []Broken) Listing {
+	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return cursorOf(a).compare(cursorOf(b)) })
+	return Listing{Sessions: sessions, Broken: broken}
+}
+
+// Page returns the page that a query asks for.
+func (l Listing) Page(q Query) (Page, error) {
+	page := Page{Sessions: []workflow.Summary{}, Broken: l.Broken}
 	after, err := parseCursor(q.After)
 	if err != nil {
 		return page, err
 	}
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b workflow.Summary) int { return cursorOf(a).compare(cursorOf(b)) })
-	for _, s := range all {
+	q.Text = strings.ToLower(q.Text)
+	for i := range l.Sessions {
+		s := &l.Sessions[i]
 		if !q.selects(s) {
 			continue
 		}
@@ -59,21 +75,21 @@ func (q Query) PageOf(all []workflow.Summary, broken []Broken) (Page, error) {
 			page.Active++
 		}
 		switch {
-		case after.compare(cursorOf(s)) >= 0 && q.After != "":
+		case q.After != "" && after.compare(cursorOf(*s)) >= 0:
 		case q.Limit > 0 && len(page.Sessions) == q.Limit:
 			page.Next = cursorOf(page.Sessions[q.Limit-1]).String()
 		default:
-			page.Sessions = append(page.Sessions, s)
+			page.Sessions = append(page.Sessions, *s)
 		}
 	}
 	return page, nil
 }
 
-func (q Query) selects(s workflow.Summary) bool {
-	text := strings.ToLower(q.Text)
+// selects reports whether a session is asked for; the text of q is in lower case.
+func (q Query) selects(s *workflow.Summary) bool {
 	return (q.Stage == "" || s.CurrentStage == q.Stage) &&
 		(q.States == nil || slices.Contains(q.States, s.CurrentState)) &&
-		(strings.Contains(strings.ToLower(s.TaskName), text) || strings.Contains(strings.ToLower(s.Objective), text))
+		(q.Text == "" || strings.Contains(strings.ToLower(s.TaskName), q.Text) || strings.Contains(strings.ToLower(s.Objective), q.Text))
 }
 
 // cursor is the place of a session in a list. It says when the session was changed and not

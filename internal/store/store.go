@@ -28,8 +28,8 @@ type Sessions interface {
 	Get(ctx context.Context, id string) (*workflow.Session, error)
 	// Find returns the id for an id or a task name.
 	Find(ctx context.Context, ref string) (id string, err error)
-	// List returns the sessions that a query asks for.
-	List(ctx context.Context, q Query) (Page, error)
+	// All lists all sessions. What has not changed since it was listed before is not read again.
+	All(ctx context.Context) (Listing, error)
 	// Update is the only way to change a session: change runs at most once, on a fresh copy
 	// under the session's lock, and what it leaves is stored with the next revision. Inside,
 	// texts are put and read through tx alone. An error of change is returned as it is and
@@ -53,9 +53,11 @@ type Tx interface {
 
 // Recent knows which sessions were changed last.
 type Recent interface {
-	// Latest returns at most n readable sessions, the ones changed last first, at a cost that
-	// hardly grows with how many there are.
-	Latest(ctx context.Context, n int) ([]workflow.Summary, error)
+	// Latest lists sessions, among them the n readable ones that were changed last, at a cost
+	// that hardly grows with how many there are. It has no more of them than are known already.
+	Latest(ctx context.Context, n int) (Listing, error)
+	// TaskNames returns the task names in use, at a like cost.
+	TaskNames(ctx context.Context) ([]string, error)
 }
 
 // Contents reads large texts.
@@ -77,6 +79,8 @@ type Stat struct {
 type Raw interface {
 	// Stored returns the stored form of a session, byte for byte, readable or not.
 	Stored(ctx context.Context, id string) ([]byte, error)
+	// StoredHash returns the hash of the stored form. That of a session that was listed is known.
+	StoredHash(ctx context.Context, id string) (string, error)
 	// Confirm makes durable what can be seen of a session: the process that stored it may
 	// have died before it had done so.
 	Confirm(ctx context.Context, id string) error
@@ -131,4 +135,13 @@ func FirstFree(taken func(n int) bool) int {
 func NotFound(ref string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
 		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)")
+}
+
+// List returns the page that a query asks for.
+func List(ctx context.Context, in Sessions, q Query) (Page, error) {
+	all, err := in.All(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	return all.Page(q)
 }

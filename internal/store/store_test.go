@@ -158,6 +158,55 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// FuzzDecodeSummary: a list shows of a session exactly what the session shows of itself. It may
+// show one that is damaged deep inside, and refuses nothing that can be used.
+func FuzzDecodeSummary(f *testing.F) {
+	files, err := filepath.Glob("../../testdata/sessions/v*/session-*.json")
+	if err != nil || len(files) == 0 {
+		f.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text := string(data)
+		for _, edited := range []string{
+			text, "\ufeff" + text, text[:len(text)/2], text + "}", text + "\n\n",
+			strings.Replace(text, `"task_name"`, `"Task_Name"`, 1),
+			strings.Replace(text, `"task_name"`, `"task_name": "other", "task_name"`, 1),
+			strings.Replace(text, `"status": "`, `"status": 1, "x": "`, 1),
+			strings.Replace(text, `"current_stage"`, `"workflow": null, "current_stage"`, 1),
+			strings.Replace(text, `"current_stage"`, `"workflow": {"name": "x", "stages": []}, "current_stage"`, 1),
+			strings.Replace(text, `"current_stage": "qa"`, `"current_stage": "nowhere"`, 1),
+			strings.Replace(text, `"current_state": "`, `"current_state": "not `, 1),
+			strings.Replace(text, `"version": 1`, `"version": 99`, 1),
+			strings.Replace(text, `"revision": `, `"revision": "1", "r": `, 1),
+			strings.Replace(text, `"session_id": "`, `"session_id": "", "s": "`, 1),
+			strings.Replace(text, `"objective": "`, "\"objective\": \"\xff\\ud800\\u0000", 1),
+			strings.Replace(text, `"updated_at": "`, `"updated_at": "x`, 1),
+			"", "null", "[]", "{}",
+		} {
+			f.Add([]byte(edited))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		short, shortErr := store.DecodeSummary(data, "f.json")
+		s, err := store.Decode(data, "f.json")
+		switch {
+		case shortErr != nil && err == nil:
+			t.Errorf("a session that can be used is refused: %v", shortErr)
+		case shortErr != nil && shortErr.Error() != err.Error():
+			t.Errorf("refused with %v, want %v", shortErr, err)
+		case shortErr != nil:
+		case err == nil && short != s.Summary():
+			t.Errorf("got %+v, want %+v", short, s.Summary())
+		case !json.Valid(bytes.TrimPrefix(data, []byte("\ufeff"))):
+			t.Errorf("a summary of what is not JSON: %+v", short)
+		}
+	})
+}
+
 // FuzzUnknownKeys puts a key that no build knows into an object of a session file: a rewrite
 // keeps it there with its value, and the history verifies as before.
 func FuzzUnknownKeys(f *testing.F) {

@@ -47,9 +47,16 @@ func (v *Reader) Resource(ctx context.Context, at project.Address, view string) 
 	}()
 	switch view {
 	case ViewWorkflow:
-		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), "", nil
+		res, err = v.OfProject(ctx, nil, view)
+		return res, "", err
 	case ViewSessions:
-		return v.sessions(ctx, at)
+		p, err := v.projects.At(at)
+		if err != nil {
+			return res, "", err
+		}
+		defer p.Close()
+		res, err = v.OfProject(ctx, p, view)
+		return res, p.Dir.Path(), err
 	}
 	p, id, err := v.projects.Find(ctx, at)
 	if err != nil {
@@ -69,8 +76,7 @@ func (v *Reader) Resource(ctx context.Context, at project.Address, view string) 
 // history. s is a session of the project with its check.
 func (v *Reader) Shown(ctx context.Context, p *project.Project, s *workflow.Session, check *integrity.Check, view string) (reply.Resource, error) {
 	if view == ViewSessions || view == ViewWorkflow {
-		res, _, err := v.Resource(ctx, project.Address{Cwd: p.Dir.Path()}, view)
-		return res, err
+		return v.OfProject(ctx, p, view)
 	}
 	res, err := ofSession(ctx, p, s, check, view)
 	if err != nil || view != ViewHistory || reply.EncodedSize(res.Text) <= reply.MaxShown {
@@ -118,27 +124,30 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		WithHint("there is: %s", strings.Join(names, ", "))
 }
 
-// sessions lists the sessions of a project, the ones changed last first.
-func (v *Reader) sessions(ctx context.Context, at project.Address) (res reply.Resource, cwd string, err error) {
-	p, err := v.projects.At(at)
-	if err != nil {
-		return res, "", err
+// OfProject reads a view that is not of one session: the workflow, for which p may be nil, or the
+// sessions, the ones changed last first.
+func (v *Reader) OfProject(ctx context.Context, p *project.Project, view string) (res reply.Resource, err error) {
+	if view == ViewWorkflow {
+		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), nil
 	}
-	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{Limit: maxListed})
+	all, err := p.Sessions(ctx)
 	if err != nil {
-		return res, p.Dir.Path(), err
+		return res, err
+	}
+	page, err := all.Page(store.Query{Limit: maxListed})
+	if err != nil {
+		return res, err
 	}
 	rows := v.Rows(ctx, p, page.Sessions, math.MaxInt, false)
 	if err := ctx.Err(); err != nil {
-		return res, p.Dir.Path(), err
+		return res, err
 	}
 	unreadable := make([]string, len(page.Broken))
 	for i, b := range page.Broken {
 		unreadable[i] = lang.Of(b.Err).In(p.Language(""))
 	}
 	data, err := workflow.MarshalIndent(map[string]any{"cwd": p.Dir.Path(), "total": page.Total, "sessions": rows, "unreadable": unreadable})
-	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), p.Dir.Path(), err
+	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), err
 }
 
 // Rows describes sessions of a project for a list, each with that many bytes of its objective.
@@ -176,11 +185,11 @@ func (v *Reader) Index(ctx context.Context, at project.Address, n int) (entries 
 		return nil, "", err
 	}
 	defer p.Close()
-	sessions, err := p.Backend.Latest(ctx, n)
+	newest, err := p.Backend.Latest(ctx, n)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, summary := range sessions {
+	for _, summary := range newest.Sessions[:min(n, len(newest.Sessions))] {
 		file := store.SessionPath(summary.SessionID)
 		data, err := p.Backend.Stored(ctx, summary.SessionID)
 		if err != nil {

@@ -7,6 +7,7 @@ package views
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
@@ -42,12 +43,36 @@ func (v *Reader) Sessions(ctx context.Context, at project.Address) (sessions []w
 		return nil, nil, "", err
 	}
 	defer p.Close()
-	page, err := p.Backend.List(ctx, store.Query{})
-	for _, b := range page.Broken {
+	all, err := p.Sessions(ctx)
+	for _, b := range all.Broken {
 		unreadable = append(unreadable, lang.Of(b.Err).In(p.Language("")))
 	}
-	store.SortByAge(page.Sessions)
-	return page.Sessions, unreadable, p.Dir.Path(), err
+	sessions = slices.Clone(all.Sessions)
+	store.SortByAge(sessions)
+	return sessions, unreadable, p.Dir.Path(), err
+}
+
+// maxLooked bounds the files of sessions that are read for one answer about their names.
+const maxLooked = 100
+
+// Known returns the sessions that are known at a bounded cost, changed last first, and the task
+// names of others. Of a project that was listed these are all sessions.
+func (v *Reader) Known(ctx context.Context, at project.Address) (known []workflow.Summary, others []string, err error) {
+	p, err := v.projects.At(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.Close()
+	all, err := p.Backend.Latest(ctx, maxLooked)
+	if err != nil || all.Unread == 0 {
+		return all.Sessions, nil, err
+	}
+	names, err := p.Backend.TaskNames(ctx)
+	taken := map[string]bool{}
+	for _, s := range all.Sessions {
+		taken[s.TaskName] = true
+	}
+	return all.Sessions, slices.DeleteFunc(names, func(name string) bool { return taken[name] }), err
 }
 
 // Session returns one session in full, and its project folder.

@@ -36,8 +36,8 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = dir.Close() })
 	for b.Loop() {
-		if list, broken, err := filestore.New(dir).All(b.Context()); err != nil || len(list) != 1000 {
-			b.Fatal(len(list), broken, err)
+		if all, err := filestore.New(dir).All(b.Context()); err != nil || len(all.Sessions) != 1000 {
+			b.Fatal(len(all.Sessions), all.Broken, err)
 		}
 	}
 }

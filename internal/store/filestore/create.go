@@ -101,7 +101,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.dir.Exists(NamesFolder) {
 		return nil
 	}
-	sessions, broken, err := s.All(ctx)
+	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
-	"runtime"
-	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -56,7 +51,8 @@ type Store struct {
 	// Decode reads the stored form of a session.
 	Decode func(data []byte, path string) (*workflow.Session, error)
 
-	dir *durable.Dir
+	dir  *durable.Dir
+	kept *Summaries
 
 	mu sync.Mutex
 	// latest is the session that was decoded last, of which nobody has more than a copy.
@@ -70,8 +66,11 @@ type decoded struct {
 	session *workflow.Session
 }
 
-// New returns the store of the project in dir, which stays the caller's to close.
-func New(dir *durable.Dir) *Store { return &Store{Decode: store.Decode, dir: dir} }
+// New returns the store of the project in dir, which stays the caller's to close. It reads every
+// session for each list; one of [Summaries.Store] reads those that have changed.
+func New(dir *durable.Dir) *Store {
+	return NewSummaries(func() time.Time { return time.Time{} }).Store(dir)
+}
 
 // parseID returns the canonical form of an id, so that a path is built from nothing else.
 func parseID(id string) (string, bool) {
@@ -146,24 +145,11 @@ func (s *Store) decode(id string, data []byte) (*workflow.Session, error) {
 	return session, nil
 }
 
-// summary reads what a list shows of the session in a file named after id.
-func (s *Store) summary(ctx context.Context, id string) (workflow.Summary, error) {
-	if err := ctx.Err(); err != nil {
-		return workflow.Summary{}, err
-	}
-	if canonical, ok := parseID(id); !ok || canonical != id {
-		return workflow.Summary{}, fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
-			WithHint("rename it to session-<session_id>.json")
-	}
-	session, err := s.read(id)
-	if err != nil {
-		return workflow.Summary{}, err
-	}
-	return session.Summary(), nil
-}
+func (s *Store) load(id string) ([]byte, error) { return s.loadInto(id, new(durable.Version)) }
 
-func (s *Store) load(id string) ([]byte, error) {
-	data, err := s.dir.ReadFile(store.SessionPath(id), durable.MaxText)
+// loadInto reads a session file and sets the version that was read.
+func (s *Store) loadInto(id string, version *durable.Version) (data []byte, err error) {
+	data, *version, err = s.dir.ReadVersion(store.SessionPath(id), durable.MaxText)
 	if remedy, ok := durable.Hostile(err); ok {
 		return nil, fault.New(fault.Storage, "session file %w", err).WithHint("%s; other sessions are not affected", remedy)
 	}
@@ -202,7 +188,7 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 
 // findByName asks the sessions themselves.
 func (s *Store) findByName(ctx context.Context, name string) (string, error) {
-	sessions, _, err := s.All(ctx)
+	sessions, _, err := s.byAge(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -212,104 +198,6 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 		}
 	}
 	return "", store.NotFound(name)
-}
-
-// List returns the sessions that a query asks for. It reads them all.
-func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
-	all, broken, err := s.All(ctx)
-	if err != nil {
-		return store.Page{}, err
-	}
-	return q.PageOf(all, broken)
-}
-
-// All returns every readable session in short, the oldest first, and what could not be read.
-func (s *Store) All(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
-	entries, err := s.dir.ReadDir(Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, s.storage(err)
-	}
-	var files []string
-	for _, e := range entries {
-		if id, ok := sessionOf(e.Name()); ok {
-			files = append(files, id)
-		}
-	}
-	// Decoding is most of the work, and the files do not depend on each other.
-	read, errs := make([]workflow.Summary, len(files)), make([]error, len(files))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				read[i], errs[i] = s.summary(ctx, files[i])
-			}
-		})
-	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	sessions := make([]workflow.Summary, 0, len(files))
-	var bad []store.Broken
-	for i, id := range files {
-		if errs[i] != nil {
-			bad = append(bad, store.Broken{Path: path.Join(Folder, "session-"+id+".json"), Err: errs[i]})
-			continue
-		}
-		sessions = append(sessions, read[i])
-	}
-	store.SortByAge(sessions)
-	return sessions, bad, nil
-}
-
-// sessionOf returns the id in the name of a session's file.
-func sessionOf(name string) (id string, ok bool) {
-	base, ok := strings.CutPrefix(name, "session-")
-	if !ok {
-		return "", false
-	}
-	return strings.CutSuffix(base, ".json")
-}
-
-// Latest returns the sessions whose files were changed last.
-func (s *Store) Latest(ctx context.Context, n int) ([]workflow.Summary, error) {
-	entries, err := s.dir.ReadDir(Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, s.storage(err)
-	}
-	type file struct {
-		id string
-		at time.Time
-	}
-	var files []file
-	for _, e := range entries {
-		if id, ok := sessionOf(e.Name()); ok {
-			if info, err := e.Info(); err == nil { // else it has gone since
-				files = append(files, file{id, info.ModTime()})
-			}
-		}
-	}
-	slices.SortStableFunc(files, func(a, b file) int { return b.at.Compare(a.at) })
-	var out []workflow.Summary
-	for _, f := range files {
-		if len(out) == n {
-			break
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if summary, err := s.summary(ctx, f.id); err == nil {
-			out = append(out, summary)
-		}
-	}
-	return out, nil
 }
 
 // Stored returns the stored form of a session.

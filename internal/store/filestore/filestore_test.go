@@ -30,6 +30,31 @@ func TestFilestore(t *testing.T) {
 	})
 }
 
+// TestFilestoreOfOneProcess runs the suite on stores that share their summaries, as calls of one
+// process do, and on the simulated disk, where a file settles as soon as it is written.
+func TestFilestoreOfOneProcess(t *testing.T) {
+	for _, where := range []string{"files", "simulated"} {
+		t.Run(where, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) (storetest.Backend, func() storetest.Backend) {
+				path, disk := t.TempDir(), durabletest.New()
+				kept := filestore.NewSummaries(time.Now)
+				reopen := func() storetest.Backend {
+					if where == "simulated" {
+						return kept.Store(disk.Dir("/simulated/" + t.Name()))
+					}
+					dir, err := durable.OpenDir(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(func() { _ = dir.Close() })
+					return kept.Store(dir)
+				}
+				return reopen(), reopen
+			})
+		})
+	}
+}
+
 // TestFilestoreOnASimulatedDisk runs the suite where the faults are played through.
 func TestFilestoreOnASimulatedDisk(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) (storetest.Backend, func() storetest.Backend) {
@@ -248,7 +273,7 @@ func TestIgnoreFile(t *testing.T) {
 func TestReadingMakesNothing(t *testing.T) {
 	path := t.TempDir()
 	s := openStore(t, path)
-	_, _, _ = s.All(ctx)
+	_, _ = s.All(ctx)
 	_, _ = s.Get(ctx, uuid.NewString())
 	_, _ = s.Find(ctx, "name")
 	_, _ = s.Update(ctx, uuid.NewString(), func(store.Tx, *workflow.Session) error { return errors.New("no") })
@@ -265,12 +290,12 @@ func TestBrokenSessionHidesNoOther(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{\n\"session_id\": oops"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, broken, err := s.All(ctx)
-	if err != nil || len(list) != 1 || list[0].SessionID != good.SessionID {
-		t.Errorf("%v, %v", list, err)
+	all, err := s.All(ctx)
+	if err != nil || len(all.Sessions) != 1 || all.Sessions[0].SessionID != good.SessionID {
+		t.Errorf("%v, %v", all, err)
 	}
-	if len(broken) != 1 || !strings.Contains(broken[0].Err.Error(), "line 2") {
-		t.Errorf("%v", broken)
+	if len(all.Broken) != 1 || !strings.Contains(all.Broken[0].Err.Error(), "line 2") {
+		t.Errorf("%v", all.Broken)
 	}
 	_, err = s.Update(ctx, bad.SessionID, func(store.Tx, *workflow.Session) error { t.Error("changed"); return nil })
 	if !fault.Is(err, fault.Storage) {

@@ -158,7 +158,7 @@ func (s *Store) mappingLooksWhole() bool {
 // writeMapping rewrites the whole mapping from the sessions and one that is about to be
 // stored; more may be nil. The caller holds the project lock.
 func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error {
-	sessions, broken, err := s.All(ctx)
+	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return err
 	}

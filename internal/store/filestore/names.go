@@ -56,7 +56,7 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 	}
 	// Its file is damaged, or its session gone: the sessions themselves decide, and the
 	// mapping for those that cannot be read.
-	sessions, broken, err := s.All(ctx)
+	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return false, err
 	}

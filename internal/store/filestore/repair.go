@@ -47,7 +47,7 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
-	sessions, broken, err := s.All(ctx)
+	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return done, err
 	}

@@ -51,19 +51,77 @@ func testQuery(t *testing.T, b Backend, reopen func() Backend) {
 		"all of it":                        {store.Query{Stage: workflow.SM, States: []workflow.State{workflow.AwaitingApproval}, Text: "修"}, []string{second.TaskName}},
 		"nothing":                          {store.Query{Stage: workflow.SM, Text: "paint"}, nil},
 	} {
-		page, err := reopen().List(context.Background(), tt.query)
+		page, err := store.List(context.Background(), reopen(), tt.query)
 		if got := names(page); err != nil || !slices.Equal(got, tt.want) && len(got)+len(tt.want) > 0 || page.Total != len(tt.want) || page.Next != "" {
 			t.Errorf("%s: got %v of %d, %v, want %v", name, got, page.Total, err, tt.want)
 		}
 	}
-	if page, err := b.List(context.Background(), store.Query{Limit: 1}); err != nil || page.Total != 3 || page.Active != 2 || len(page.Sessions) != 1 {
+	if page, err := store.List(context.Background(), b, store.Query{Limit: 1}); err != nil || page.Total != 3 || page.Active != 2 || len(page.Sessions) != 1 {
 		t.Errorf("got %+v, %v, want one of three, two of them active", page, err)
 	}
 	for _, cursor := range []string{"x", "2026-01-02T03:04:05Z", ",", "yesterday," + first.SessionID} {
-		if page, err := b.List(context.Background(), store.Query{After: cursor}); !fault.Is(err, fault.InvalidArgument) {
+		if page, err := store.List(context.Background(), b, store.Query{After: cursor}); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("after %q: got %+v, %v, want a refusal", cursor, page, err)
 		}
 	}
+}
+
+// testListsFollow changes sessions through two handles: the lists, the names and the hashes of each
+// show every change at once.
+func testListsFollow(t *testing.T, b Backend, reopen func() Backend) {
+	ctx := context.Background()
+	other := reopen()
+	check := func(want ...string) {
+		t.Helper()
+		for which, h := range []Backend{b, other, reopen()} {
+			all, err := h.All(ctx)
+			if err != nil || len(all.Broken) > 0 {
+				t.Fatal(all.Broken, err)
+			}
+			var got, named []string
+			for _, s := range all.Sessions {
+				got, named = append(got, fmt.Sprintf("%s %d", s.TaskName, s.Revision)), append(named, s.TaskName)
+				data, err := h.Stored(ctx, s.SessionID)
+				sum, hashErr := h.StoredHash(ctx, s.SessionID)
+				if err != nil || hashErr != nil || sum != workflow.Hash(data) {
+					t.Errorf("handle %d: the hash of %s is %s, %v, %v", which, s.TaskName, sum, err, hashErr)
+				}
+			}
+			slices.Sort(named)
+			if names, err := h.TaskNames(ctx); err != nil || !slices.Equal(got, want) || !slices.Equal(names, named) {
+				t.Errorf("handle %d: %q, named %q, %v, want %q", which, got, names, err, want)
+			}
+		}
+	}
+	check()
+	first := create(t, b, 1, "first")
+	check("first 1")
+	second := create(t, other, 2, "second")
+	check("second 1", "first 1")
+	for n := range 12 { // the same size but for the revision, in the same tick of the clock
+		from := []Backend{b, other}[n%2]
+		if _, err := from.Update(ctx, first.SessionID, func(store.Tx, *workflow.Session) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		check("second 1", fmt.Sprintf("first %d", n+2))
+	}
+	move(t, other, first.SessionID, workflow.PO, workflow.Refining, epoch.Add(time.Hour))
+	check("first 14", "second 1")
+	if _, err := b.StoredHash(ctx, "../../etc/passwd"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the hash of a path: %v", err)
+	}
+	if all, err := b.All(ctx); err != nil || objectiveOf(all, second.SessionID) != second.Objective {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func objectiveOf(all store.Listing, id string) string {
+	for _, s := range all.Sessions {
+		if s.SessionID == id {
+			return s.Objective
+		}
+	}
+	return ""
 }
 
 // testPages walks the pages while sessions change: none comes twice that stayed where it
@@ -76,7 +134,7 @@ func testPages(t *testing.T, b Backend, reopen func() Backend) {
 		s := create(t, b, i%4, fmt.Sprintf("task-%02d", i)) // several at one moment
 		ids[s.TaskName] = s.SessionID
 	}
-	all, err := b.List(context.Background(), store.Query{})
+	all, err := store.List(context.Background(), b, store.Query{})
 	if err != nil || len(all.Sessions) != n {
 		t.Fatal(len(all.Sessions), err)
 	}
@@ -85,7 +143,7 @@ func testPages(t *testing.T, b Backend, reopen func() Backend) {
 		var got []string
 		q := store.Query{Limit: limit}
 		for pages := 0; ; pages++ {
-			page, err := reopen().List(context.Background(), q)
+			page, err := store.List(context.Background(), reopen(), q)
 			if err != nil || len(page.Sessions) > limit || page.Total != n || pages > n {
 				t.Fatalf("by %d: got %+v, %v", limit, page, err)
 			}
@@ -98,7 +156,7 @@ func testPages(t *testing.T, b Backend, reopen func() Backend) {
 			t.Errorf("by %d: got %v, want %v", limit, got, want)
 		}
 	}
-	first, err := b.List(context.Background(), store.Query{Limit: 4})
+	first, err := store.List(context.Background(), b, store.Query{Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +164,7 @@ func testPages(t *testing.T, b Backend, reopen func() Backend) {
 	move(t, b, ids[want[3]], workflow.PO, workflow.Refining, epoch.Add(time.Hour))
 	move(t, b, ids[want[7]], workflow.PO, workflow.Refining, epoch.Add(2*time.Hour))
 	create(t, b, 99, "another")
-	rest, err := b.List(context.Background(), store.Query{After: first.Next})
+	rest, err := store.List(context.Background(), b, store.Query{After: first.Next})
 	if got, want := names(rest), slices.Concat(want[4:7], want[8:]); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}

@@ -1,0 +1,170 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// bySession are the defects of each session that has some.
+type bySession []sessionDefects
+
+type sessionDefects struct {
+	created time.Time
+	id      string
+	items   []Defect
+}
+
+// add adds a defect of the session that is being visited.
+func (b *bySession) add(s *workflow.Session, place, what string) {
+	if n := len(*b); n == 0 || (*b)[n-1].id != s.SessionID {
+		*b = append(*b, sessionDefects{created: s.CreatedAt, id: s.SessionID})
+	}
+	last := &(*b)[len(*b)-1]
+	last.items = append(last.items, Defect{place, what})
+}
+
+// items returns all defects, those of the oldest session first.
+func (b bySession) items() []Defect {
+	slices.SortStableFunc(b, func(x, y sessionDefects) int {
+		return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.id, y.id))
+	})
+	var out []Defect
+	for _, of := range b {
+		out = append(out, of.items...)
+	}
+	return out
+}
+
+// textsCheck checks every reference by size and hash. A missing text is a problem; an edited one
+// matters only while it waits at its gate.
+type textsCheck struct {
+	*ProjectFiles
+
+	count, missing, edited int
+	found                  bySession
+	drafts                 bool
+	// elsewhere has the references to texts of other sessions, which may refer to them too.
+	elsewhere []reference
+}
+
+func (c *textsCheck) visit(s *workflow.Session, refs []reference) {
+	seen := map[string]bool{}
+	for _, ref := range refs {
+		if seen[ref.path] {
+			continue
+		}
+		seen[ref.path] = true
+		if !ref.own(s) {
+			c.elsewhere = append(c.elsewhere, ref)
+		} else if what := c.check(ref); what != "" {
+			c.found.add(s, ref.path, what)
+		}
+	}
+	if draft := editedDraft(c.dir, s); draft != "" {
+		c.drafts = true
+		c.found.add(s, draft, c.Say("%s: edited while it waits at its gate", s.TaskName))
+	}
+}
+
+// check checks one text, and returns its problem, or "".
+func (c *textsCheck) check(ref reference) string {
+	c.count++
+	data, err := c.dir.ReadFile(ref.path, durable.TextLimit(ref.size))
+	switch {
+	case err != nil:
+		c.missing++
+		return c.Say("%s refers to it: %s", ref.from, c.cause(err))
+	case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
+		c.edited++
+	}
+	return ""
+}
+
+func (c *textsCheck) result(ctx context.Context) Check {
+	out := Check{Group: OfProject, Name: "contents", Status: OK, Items: c.found.items()}
+	seen := map[string]bool{}
+	for _, ref := range c.elsewhere {
+		if seen[ref.path] || c.seenWithOwner(ctx, ref) {
+			continue
+		}
+		seen[ref.path] = true
+		if what := c.check(ref); what != "" {
+			out.Items = append(out.Items, Defect{ref.path, what})
+		}
+	}
+	out.Detail = c.Say("%d referred to, %d missing, %d edited since", c.count, c.missing, c.edited)
+	if c.missing+c.edited == 0 {
+		out.Detail = c.Say("%d referred to, all as they were submitted", c.count)
+	}
+	if c.drafts {
+		out.Status, out.Remedy = Warning, c.Say("submit it again from its path, or send it back")
+	}
+	if c.missing > 0 {
+		out.Status, out.Remedy = Problem, c.Say("restore the file from a backup or from %s; or send the document back (confirm or approve with false, or reopen its stage) and submit it again", Trash)
+	}
+	return out
+}
+
+// seenWithOwner reports whether the session in whose folder a text lies refers to it too.
+func (c *textsCheck) seenWithOwner(ctx context.Context, ref reference) bool {
+	owner, err := c.store.Get(ctx, path.Base(path.Dir(ref.path)))
+	return err == nil && refersTo(owner, ref.path)
+}
+
+// editedDraft returns the draft of a session that waits at its gate, if it was edited there:
+// its working copy, or the record of the round where an older version made none.
+func editedDraft(dir *durable.Dir, s *workflow.Session) string {
+	ref := s.Current().FinalResultRef
+	if !s.CurrentState.Gated() || ref == nil {
+		return ""
+	}
+	draft := workflow.Artifact{Path: artifact.WorkPath(s.TaskName, s.CurrentStage), SHA256: ref.SHA256}
+	if !dir.Exists(draft.Path) {
+		draft.Path = path.Clean(ref.FilePath)
+	}
+	if artifact.StateOf(dir, draft) != artifact.Modified {
+		return ""
+	}
+	return draft.Path
+}
+
+// artifactsCheck checks the saved documents.
+type artifactsCheck struct {
+	*ProjectFiles
+
+	saved, modified int
+	missing         bySession
+}
+
+func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
+	for _, st := range s.Definition().Stages {
+		a := s.Record(st.ID).Artifact
+		if a == nil {
+			continue
+		}
+		c.saved++
+		switch artifact.StateOf(c.dir, *a) {
+		case artifact.Missing:
+			c.missing.add(s, a.Path, c.Say("%s saved it, and it is not there any more", s.TaskName))
+		case artifact.Modified:
+			c.modified++
+		}
+	}
+}
+
+func (c *artifactsCheck) result() Check {
+	out := Check{Group: OfProject, Name: "artifacts", Status: OK, Items: c.missing.items()}
+	out.Detail = c.Say("%d saved, %d modified since", c.saved, c.modified)
+	if n := len(out.Items); n > 0 {
+		out.Detail = c.Say("%d saved, %d modified since, %d missing", c.saved, c.modified, n)
+		out.Status, out.Remedy = Problem, c.Say("restore it from version control, or reopen its stage")
+	}
+	return out
+}

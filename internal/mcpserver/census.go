@@ -1,0 +1,126 @@
+package mcpserver
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// census counts the sessions of the served projects, aside from those who ask: they get the last
+// count, and a new one begins where that is old.
+type census struct {
+	engine *engine.Engine
+	log    *slog.Logger
+	// ctx is that of the counting; close ends it.
+	ctx  context.Context
+	end  context.CancelFunc
+	work sync.WaitGroup
+
+	mu sync.Mutex
+	// counting is closed when the count that is under way has ended; nil where none is.
+	counting chan struct{}
+	// ended is when the last count ended, found its result.
+	ended time.Time
+	found map[place]int
+}
+
+// place is where sessions are.
+type place struct {
+	stage workflow.StageID
+	state workflow.State
+}
+
+const (
+	// censusAge is how long a count is good for. Prometheus asks every 15 to 60 s.
+	censusAge = 10 * time.Second
+	// censusPatience is how long a count that is under way is waited for: one of an ordinary
+	// project has ended by then.
+	censusPatience = 3 * time.Millisecond
+)
+
+var (
+	sessionsDesc = prometheus.NewDesc("bmad_sessions", "Sessions of the served projects by stage and state.", []string{"stage", "state"}, nil)
+	gatesDesc    = prometheus.NewDesc("bmad_gates_waiting", "Sessions that wait for their human, by stage and state.", []string{"stage", "state"}, nil)
+)
+
+func newCensus(e *engine.Engine, log *slog.Logger) *census {
+	c := &census{engine: e, log: log}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// Describe implements prometheus.Collector.
+func (c *census) Describe(out chan<- *prometheus.Desc) { out <- sessionsDesc; out <- gatesDesc }
+
+// Collect implements prometheus.Collector.
+func (c *census) Collect(out chan<- prometheus.Metric) {
+	if counting := c.begin(); counting != nil {
+		patience := time.NewTimer(censusPatience)
+		defer patience.Stop()
+		select {
+		case <-counting:
+		case <-patience.C:
+		}
+	}
+	c.mu.Lock()
+	found := c.found // which is replaced, not changed
+	c.mu.Unlock()
+	for at, n := range found {
+		out <- prometheus.MustNewConstMetric(sessionsDesc, prometheus.GaugeValue, float64(n), string(at.stage), string(at.state))
+		if at.state.WaitsForHuman() {
+			out <- prometheus.MustNewConstMetric(gatesDesc, prometheus.GaugeValue, float64(n), string(at.stage), string(at.state))
+		}
+	}
+}
+
+// begin begins a count if the last one is old. It returns the count that is under way, if any.
+func (c *census) begin() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fresh := c.found != nil && c.engine.Now().Sub(c.ended) < censusAge
+	if c.counting != nil || fresh || c.ctx.Err() != nil {
+		return c.counting
+	}
+	counting := make(chan struct{})
+	c.counting = counting
+	c.work.Go(func() {
+		found := c.take()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.counting = nil; c.ctx.Err() == nil {
+			c.found, c.ended = found, c.engine.Now()
+		}
+		close(counting)
+	})
+	return counting
+}
+
+// close ends the counting, and returns when it has ended.
+func (c *census) close() {
+	c.mu.Lock()
+	c.end()
+	c.mu.Unlock()
+	c.work.Wait()
+}
+
+func (c *census) take() map[place]int {
+	found := map[place]int{}
+	for _, folder := range c.engine.Projects().List() {
+		sessions, _, _, err := c.engine.Sessions(c.ctx, project.Address{Cwd: folder})
+		if err != nil {
+			c.log.Debug("not counted", "project", folder, "error", err)
+			continue
+		}
+		for _, s := range sessions {
+			found[place{s.CurrentStage, s.CurrentState}]++
+		}
+	}
+	return found
+}

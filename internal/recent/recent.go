@@ -1,0 +1,76 @@
+// Package recent keeps what was used last, in bounded memory.
+package recent
+
+import "sync"
+
+// Map is a map that forgets what was not used for longest. The zero Map is not usable; it is
+// safe for concurrent use.
+type Map[K comparable, V any] struct {
+	half int
+
+	mu sync.Mutex
+	// young has the entries that were used since the newest of old: it becomes old when it is
+	// half the limit.
+	young, old map[K]V
+	forgot     bool
+}
+
+// New returns a map of at most limit entries, which keeps at least half of that.
+func New[K comparable, V any](limit int) *Map[K, V] {
+	return &Map[K, V]{half: max(limit/2, 1), young: map[K]V{}}
+}
+
+// Get returns the value of a key.
+func (m *Map[K, V]) Get(key K) (value V, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.get(key)
+}
+
+func (m *Map[K, V]) get(key K) (value V, ok bool) {
+	if value, ok = m.young[key]; ok {
+		return value, true
+	}
+	if value, ok = m.old[key]; ok {
+		m.put(key, value)
+	}
+	return value, ok
+}
+
+// Put sets the value of a key.
+func (m *Map[K, V]) Put(key K, value V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(key, value)
+}
+
+// Change replaces the value of a key by what change makes of it; ok is false where there was none.
+func (m *Map[K, V]) Change(key K, change func(value V, ok bool) V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(key, change(m.get(key)))
+}
+
+func (m *Map[K, V]) put(key K, value V) {
+	if _, known := m.young[key]; !known && len(m.young) >= m.half {
+		m.forgot = m.forgot || len(m.old) > 0
+		m.young, m.old = map[K]V{}, m.young
+	}
+	m.young[key] = value
+	delete(m.old, key)
+}
+
+// Delete removes a key.
+func (m *Map[K, V]) Delete(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.young, key)
+	delete(m.old, key)
+}
+
+// Forgot reports whether an entry was dropped, so that a missing key may have had a value.
+func (m *Map[K, V]) Forgot() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.forgot
+}

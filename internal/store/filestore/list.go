@@ -1,0 +1,323 @@
+package filestore
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// maxDecoded is how many of the files that a listing reads, the ones changed last, it decodes
+// whole. Of a larger project it reads from the others only what it shows: damage in their records
+// and histories is reported when they are used, and by doctor.
+const maxDecoded = 500
+
+// All lists all sessions. It reads the files that have changed since it was called before.
+func (s *Store) All(ctx context.Context) (store.Listing, error) {
+	return s.list(ctx, func(f *folder) (store.Listing, error) {
+		unread, err := s.look(f)
+		if err != nil {
+			return store.Listing{}, err
+		}
+		if err := s.readAll(ctx, f, unread); err != nil {
+			return store.Listing{}, err
+		}
+		if !f.whole {
+			f.listing, f.whole = f.sorted(), true
+		}
+		return f.listing, nil
+	})
+}
+
+// Latest lists the sessions whose files were changed last, n of them at least, and those that
+// are known from a listing before.
+func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
+	return s.list(ctx, func(f *folder) (store.Listing, error) {
+		unread, err := s.look(f)
+		for some := f.latest(n, unread); err == nil && len(some) > 0; some = f.latest(n, unread) {
+			unread = unread[len(some):]
+			err = s.readAll(ctx, f, some)
+		}
+		if err != nil {
+			return store.Listing{}, err
+		}
+		if f.whole {
+			return f.listing, nil
+		}
+		all := f.sorted()
+		all.Unread = len(unread)
+		return all, nil
+	})
+}
+
+// Each reads every session in full, one at a time in the order of their files, and calls do with
+// it. It returns what could not be read.
+func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]store.Broken, error) {
+	all, err := s.list(ctx, func(f *folder) (store.Listing, error) {
+		entries, err := s.dir.ReadDir(Folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return store.Listing{}, s.storage(err)
+		}
+		f.forget(nil, nil)
+		for _, e := range entries {
+			id, ok := sessionOf(e.Name())
+			if !ok {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return store.Listing{}, err
+			}
+			found, session := s.open(id, true)
+			f.files[id] = found
+			if found.err != nil {
+				continue
+			}
+			if err := do(session); err != nil {
+				return store.Listing{}, err
+			}
+		}
+		return f.sorted(), nil
+	})
+	return all.Broken, err
+}
+
+// TaskNames returns the task names that are in use, from the names of files alone.
+func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	entries, err := s.dir.ReadDir(NamesFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, s.storage(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if PlainName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// StoredHash returns the hash of the stored form of a session.
+func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
+	if canonical, ok := parseID(id); ok && canonical == id {
+		if info, err := s.dir.Lstat(store.SessionPath(id)); err == nil {
+			if known, ok := s.recall(ctx, id, durable.VersionOf(info)); ok {
+				return hex.EncodeToString(known.sum[:]), nil
+			}
+		}
+	}
+	data, err := s.Stored(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return workflow.Hash(data), nil
+}
+
+// recall returns a file as it was read, if it has not changed since.
+func (s *Store) recall(ctx context.Context, id string, now durable.Version) (known file, ok bool) {
+	f := s.kept.of(s.dir.Path())
+	if f == nil {
+		return known, false
+	}
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		return known, false
+	}
+	defer func() { <-f.turn }()
+	known, ok = f.files[id]
+	return known, ok && known.settled && known.version == now
+}
+
+// byAge returns every readable session, the oldest first, and what could not be read.
+func (s *Store) byAge(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
+	all, err := s.All(ctx)
+	sessions := slices.Clone(all.Sessions)
+	store.SortByAge(sessions)
+	return sessions, all.Broken, err
+}
+
+// list has its turn with the summaries of the project.
+func (s *Store) list(ctx context.Context, listing func(*folder) (store.Listing, error)) (store.Listing, error) {
+	f := s.kept.enter(s.dir.Path())
+	select {
+	case f.turn <- struct{}{}:
+		defer s.kept.leave(f)
+	case <-ctx.Done():
+		return store.Listing{}, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return store.Listing{}, err
+	}
+	return listing(f)
+}
+
+// unread is a file that has to be read.
+type unread struct {
+	id      string
+	changed time.Time
+}
+
+// look compares the summaries with the folder: it forgets the files that are gone or have
+// changed, and returns those that have to be read, the ones changed last first.
+func (s *Store) look(f *folder) ([]unread, error) {
+	entries, err := s.dir.ReadDir(Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, s.storage(err)
+	}
+	var out []unread
+	there := 0
+	for _, e := range entries {
+		id, ok := sessionOf(e.Name())
+		if !ok {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since
+		}
+		if err != nil {
+			out = append(out, unread{id: id})
+			continue
+		}
+		there++
+		if known, ok := f.files[id]; !ok || !known.settled || known.version != durable.VersionOf(info) {
+			out = append(out, unread{id, info.ModTime()})
+		}
+	}
+	// Where nothing has to be read, each file that is there is known, so that the numbers tell.
+	if len(out) > 0 || there != len(f.files) {
+		f.forget(entries, out)
+	}
+	slices.SortStableFunc(out, func(a, b unread) int { return b.changed.Compare(a.changed) })
+	return out, nil
+}
+
+// forget forgets the files that are gone, and those that have to be read.
+func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
+	left := make(map[string]file, len(entries))
+	for _, e := range entries {
+		if id, ok := sessionOf(e.Name()); ok {
+			if known, ok := f.files[id]; ok {
+				left[id] = known
+			}
+		}
+	}
+	for _, one := range unread {
+		delete(left, one.id)
+	}
+	f.files, f.whole, f.resized = left, false, true
+}
+
+// readAll reads files and keeps what they hold.
+func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
+	found := make([]file, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		wg.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(files) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+				found[i], _ = s.open(files[i].id, i < maxDecoded)
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, one := range files {
+		f.files[one.id], f.resized = found[i], true
+	}
+	return nil
+}
+
+// open reads a session file for a list, whole or only what a list shows: the session is then nil.
+func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) {
+	if canonical, ok := parseID(id); !ok || canonical != id {
+		f.err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
+			WithHint("rename it to session-<session_id>.json")
+		return f, nil
+	}
+	before := s.kept.now()
+	data, err := s.loadInto(id, &f.version)
+	if err != nil {
+		f.err = err
+		return f, nil
+	}
+	f.settled, f.sum = f.version.Settled(before), sha256.Sum256(data)
+	if !whole {
+		f.summary, f.err = store.DecodeSummary(data, store.SessionPath(id))
+	} else if session, f.err = store.Decode(data, store.SessionPath(id)); f.err == nil {
+		f.summary = session.Summary()
+	}
+	if f.err == nil {
+		f.err = itself(f.summary.SessionID, id)
+	}
+	return f, session
+}
+
+// latest returns those of the unread files that may be among the n sessions changed last.
+func (f *folder) latest(n int, unread []unread) []unread {
+	if len(unread) == 0 {
+		return nil
+	}
+	var known []time.Time
+	for _, one := range f.files {
+		if one.readable() {
+			known = append(known, one.version.Changed())
+		}
+	}
+	slices.SortFunc(known, func(a, b time.Time) int { return b.Compare(a) })
+	newer := 0
+	for i, one := range unread {
+		for newer < len(known) && !known[newer].Before(one.changed) {
+			newer++
+		}
+		if newer+i >= n {
+			return unread[:i]
+		}
+	}
+	return unread
+}
+
+func (f file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
+
+// sorted lists the files that are known.
+func (f *folder) sorted() store.Listing {
+	sessions := make([]workflow.Summary, 0, len(f.files))
+	var broken []store.Broken
+	for id, known := range f.files {
+		if known.readable() {
+			sessions = append(sessions, known.summary)
+		} else if known.err != nil {
+			broken = append(broken, store.Broken{Path: path.Join(Folder, "session-"+id+".json"), Err: known.err})
+		}
+	}
+	slices.SortFunc(broken, func(a, b store.Broken) int { return cmp.Compare(a.Path, b.Path) })
+	return store.NewListing(sessions, broken)
+}
+
+// sessionOf returns the id in the name of a session's file.
+func sessionOf(name string) (id string, ok bool) {
+	base, ok := strings.CutPrefix(name, "session-")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(base, ".json")
+}

@@ -1,0 +1,118 @@
+package filestore
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Summaries keeps, for all stores of one process, what lists show of session files, so that a
+// file is read again only when it has changed. It is safe for concurrent use.
+type Summaries struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	folders map[string]*folder // by the path of the project
+	uses    int
+}
+
+// NewSummaries returns summaries that take the time from now, the clock of this machine.
+func NewSummaries(now func() time.Time) *Summaries {
+	return &Summaries{now: now, folders: map[string]*folder{}}
+}
+
+// Store returns the store of the project in dir, which stays the caller's to close.
+func (k *Summaries) Store(dir *durable.Dir) *Store {
+	return &Store{Decode: store.Decode, dir: dir, kept: k}
+}
+
+// maxKept bounds the memory of all summaries, in bytes: about 100,000 sessions. The projects
+// listed longest ago are dropped.
+const maxKept = 96 << 20
+
+// folder has the summaries of one project.
+type folder struct {
+	// turn is taken by the one listing that is under way: another one waits, and then finds
+	// what that has read.
+	turn chan struct{}
+	// files are the session files by the id in their names.
+	files map[string]file
+	// listing is that of all files; whole is false where it has to be sorted again.
+	listing store.Listing
+	whole   bool
+
+	// resized is true where size has to be counted anew.
+	resized    bool
+	size, used int // of Summaries
+}
+
+// file is a session file as it was read.
+type file struct {
+	version durable.Version
+	// settled is true where version shows every change since.
+	settled bool
+	summary workflow.Summary
+	sum     [sha256.Size]byte
+	// err is the reason why the file is not a session.
+	err error
+}
+
+// of returns the summaries of a project; nil if there are none.
+func (k *Summaries) of(project string) *folder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.folders[project]
+}
+
+// enter returns the summaries of a project, for a listing.
+func (k *Summaries) enter(project string) *folder {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f := k.folders[project]
+	if f == nil {
+		f = &folder{turn: make(chan struct{}, 1), files: map[string]file{}}
+		k.folders[project] = f
+	}
+	k.uses++
+	f.used = k.uses
+	return f
+}
+
+// leave ends a listing of a project, and drops what is too much.
+func (k *Summaries) leave(f *folder) {
+	resized, size := f.resized, 0
+	if f.resized = false; resized {
+		for _, known := range f.files {
+			const fixed = 700 // of the entry, and of the one in the listing
+			size += fixed + len(known.summary.SessionID) + len(known.summary.TaskName) + len(known.summary.Objective)
+		}
+	}
+	<-f.turn
+	if !resized {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f.size = size
+	for k.drop() {
+	}
+}
+
+// drop drops the project listed longest ago if there is too much in all.
+func (k *Summaries) drop() bool {
+	total, oldest := 0, ""
+	for project, f := range k.folders {
+		total += f.size
+		if first := k.folders[oldest]; first == nil || f.used < first.used {
+			oldest = project
+		}
+	}
+	if total > maxKept {
+		delete(k.folders, oldest)
+	}
+	return total > maxKept
+}

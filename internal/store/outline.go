@@ -1,0 +1,81 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// outline has the keys of a session that a list shows, and those that show that it is one.
+type outline struct {
+	SessionID    string           `json:"session_id"`
+	TaskName     string           `json:"task_name"`
+	Objective    string           `json:"objective"`
+	CurrentStage workflow.StageID `json:"current_stage"`
+	CurrentState workflow.State   `json:"current_state"`
+	Workflow     jsontext.Value   `json:"workflow"`
+	CreatedAt    time.Time        `json:"created_at"`
+	UpdatedAt    time.Time        `json:"updated_at"`
+	Version      int              `json:"version"`
+	Revision     int              `json:"revision"`
+}
+
+// DecodeSummary reads of the stored form what a list shows, at a small part of the price of
+// [Decode]. All of the text has to be JSON; the records of stages and the history are not looked
+// at. An error is that of Decode.
+func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
+	var o outline
+	err := workflow.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &o)
+	stages := stagesOf(o.Workflow)
+	stage, state := slices.Index(stages, o.CurrentStage), slices.Index(workflow.States(), o.CurrentState)
+	if err != nil || o.Version > workflow.FormatVersion || stage < 0 || state < 0 || o.SessionID == "" {
+		s, err := Decode(data, path)
+		if err != nil {
+			return workflow.Summary{}, err
+		}
+		return s.Summary(), nil
+	}
+	return workflow.Summary{
+		SessionID: o.SessionID, TaskName: o.TaskName, Objective: o.Objective,
+		CurrentStage: stages[stage], CurrentState: workflow.States()[state],
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Revision: o.Revision,
+	}, nil
+}
+
+// maxWorkflows bounds the definitions that are remembered.
+const maxWorkflows = 100
+
+// checked has the stages of each definition that was checked, by its JSON: most sessions have
+// one of a few.
+var checked struct {
+	sync.Mutex
+	stages map[string][]workflow.StageID
+}
+
+// stagesOf returns the stages of the definition in a session; none where it is not valid.
+func stagesOf(definition jsontext.Value) []workflow.StageID {
+	checked.Lock()
+	defer checked.Unlock()
+	if known, ok := checked.stages[string(definition)]; ok {
+		return known
+	}
+	var s workflow.Session
+	if definition != nil && workflow.Unmarshal(definition, &s.Workflow) != nil || s.Workflow != nil && s.Workflow.Check() != nil {
+		return nil
+	}
+	all := s.Definition().Stages
+	stages := make([]workflow.StageID, len(all))
+	for i, st := range all {
+		stages[i] = st.ID
+	}
+	if checked.stages == nil || len(checked.stages) >= maxWorkflows {
+		checked.stages = map[string][]workflow.StageID{}
+	}
+	checked.stages[string(definition)] = stages
+	return stages
+}
