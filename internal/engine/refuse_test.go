@@ -144,6 +144,22 @@ func TestUnknownSprint(t *testing.T) {
 	}
 }
 
+// TestSprintsOfAPlanWithoutAny: a number cannot be chosen where there is none.
+func TestSprintsOfAPlanWithoutAny(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.SM, workflow.Generating)
+	b.do(submit(workflow.SM, "# Plan\n\nOne thing, in one go."))
+	b.at("dev/generating", approve(true, ""))
+	for _, numbers := range [][]int{{1}, {}} {
+		req := submit(workflow.Dev, "# D")
+		req.Sprints = numbers
+		if hint := b.refused(req, fault.InvalidArgument, "no numbered sprints"); !strings.Contains(hint, "leave sprints out") {
+			t.Errorf("%v: hint %q", numbers, hint)
+		}
+	}
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+}
+
 func TestDraftChangedAfterScoringIsNotSaved(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
