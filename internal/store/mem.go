@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -80,7 +81,7 @@ func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
 	if id := m.names[ref]; id != "" {
 		return id, nil
 	}
-	return "", NotFound(ref)
+	return "", NotFound(ref, slices.Collect(maps.Keys(m.names))...)
 }
 
 // List returns the sessions that a query asks for.

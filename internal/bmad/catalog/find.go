@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lithammer/fuzzysearch/fuzzy"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -178,25 +176,26 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
 	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
 		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {
-			return err.WithHint("did you mean %s?", elsewhere[0].Full())
+			return err.Offer([]string{elsewhere[0].Full()})
 		}
 	}
-	near := strings.Join(c.near(kind, name), ", ")
+	near := c.near(kind, name)
 	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people confuse them
-	if near == "" && alike != "" {
-		near = strings.Join(c.near(alike, name), ", ")
+	if len(near) == 0 && alike != "" {
+		near = c.near(alike, name)
 	}
 	for _, other := range []Kind{Agent, Workflow, Task} {
 		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
 			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
-			if near != "" {
-				err.AddHint("; or did you mean %s?", near)
+			if len(near) > 0 {
+				err.AddHint("; or did you mean %s?", strings.Join(near, ", "))
 			}
+			err.Suggestions = append([]string{found[0].Full()}, near...)
 			return err
 		}
 	}
-	if near != "" {
-		return err.WithHint("did you mean %s?", near)
+	if len(near) > 0 {
+		return err.Offer(near)
 	}
 	if alike != "" {
 		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.some(kind), alike.plural(), c.some(alike))
@@ -231,17 +230,8 @@ func (c *Catalog) near(kind Kind, name string) []string {
 	}
 	var all []near
 	for known, matches := range c.names[kind] {
-		if len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) { // short names resemble everything
-			continue
-		}
-		d := fuzzy.LevenshteinDistance(want, known)
-		switch {
-		case len(want) >= 3 && (strings.HasPrefix(known, want) || strings.HasPrefix(want, known)):
-			d = 1
-		case len(want) >= 4 && strings.Contains(known, want):
-			d = 2
-		}
-		if d > max(1, min(len(want), len(known))/4) {
+		d, similar := fault.Distance(want, known)
+		if !similar {
 			continue
 		}
 		for _, m := range matches {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // Fragment is a piece of knowledge: a file of reference, of a module or a skill.
@@ -77,12 +78,16 @@ func (c *Catalog) Domains() []Domain {
 
 // Near returns the domains with similar names.
 func (c *Catalog) Near(domain string) []string {
-	var out []string
+	var out, names []string
 	want := normal(domain)
 	for _, d := range c.Domains() {
+		names = append(names, d.Name)
 		if name := normal(d.Name); strings.Contains(name, want) || strings.Contains(want, name) {
 			out = append(out, d.Name)
 		}
+	}
+	if len(out) == 0 {
+		return fault.Near(domain, names)
 	}
 	return out
 }

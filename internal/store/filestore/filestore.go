@@ -168,12 +168,14 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, session := range sessions {
+	names := make([]string, len(sessions))
+	for i, session := range sessions {
 		if session.TaskName == name {
 			return session.SessionID, nil
 		}
+		names[i] = session.TaskName
 	}
-	return "", store.NotFound(name)
+	return "", store.NotFound(name, names...)
 }
 
 // List returns the sessions that a query asks for. It reads them all.
