@@ -153,12 +153,15 @@ func (c *Catalog) findJoined(kind Kind, name string) []*Item {
 // best returns the items that a name means, at the best level that has any.
 func (c *Catalog) best(kind Kind, name, module string) []*Item {
 	var out []*Item
-	var least [2]int
+	var least [3]int
 	for _, m := range c.names[kind][normal(name)] {
 		if module != "" && !strings.EqualFold(m.item.Module, module) {
 			continue
 		}
-		rank := [2]int{m.item.Origin.order, m.level}
+		rank := [3]int{m.item.Origin.order, m.level}
+		if module == "" && !m.item.listed { // a file that was left behind, beside the one that is installed
+			rank[2] = 1
+		}
 		if m.level > byAlias {
 			rank[0] += len(c.origins)
 		}

@@ -36,7 +36,17 @@ var knowledgeFolders = []string{"knowledge", "data", "references", "resources", 
 // of a skill, a module, a tag or a piece. An empty one means all. They are searched
 // for on demand: nothing else needs them.
 func (c *Catalog) Knowledge(domain string) []Fragment {
-	want := normal(domain)
+	out := c.knowledge(normal(domain))
+	if other := otherDomain[normal(domain)]; len(out) == 0 && other != "" {
+		return c.knowledge(other)
+	}
+	return out
+}
+
+// otherDomain has the other name of a domain: versions of the method name it differently.
+var otherDomain = map[string]string{"testarch": "tea", "tea": "testarch"}
+
+func (c *Catalog) knowledge(want string) []Fragment {
 	var out []Fragment
 	for _, f := range c.origins {
 		for _, piece := range f.knowledge() {
