@@ -66,6 +66,8 @@ type Item struct {
 	Codes []string `json:"codes,omitempty"`
 	// Aliases are other names it is known by: ids, commands, names of earlier versions.
 	Aliases []string `json:"aliases,omitempty"`
+	// Author is the author of a workflow, where its file names one and a list was asked for it.
+	Author string `json:"author,omitempty"`
 	// Source names the source.
 	Source string `json:"source"`
 	// URI is the address of its entry file; "" for an agent that exists only in a

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"io/fs"
 	"net/url"
 	"path"
@@ -18,6 +19,23 @@ func (c *Catalog) Read(r Ref) (TextFile, error) {
 		return TextFile{}, err
 	}
 	return f.File(name)
+}
+
+// WrittenBy returns the author that the file of a workflow names. It is read for lists only:
+// nothing else needs it.
+func (i Item) WrittenBy() string {
+	if ext := path.Ext(i.Path); i.Kind != Workflow || ext != ".yaml" && ext != ".yml" {
+		return ""
+	}
+	real, stays := i.Origin.within(i.Path)
+	if !stays {
+		return ""
+	}
+	data, err := readLimited(i.Origin.FS, real, maxHead)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		return ""
+	}
+	return format.Cut(format.OneLine(format.Scalars(format.Normalize(data))["author"]), maxName)
 }
 
 // LookUp finds the file of an address: by its path in a source, else in an installation.

@@ -81,6 +81,7 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	}
 	for n := range all {
 		all[n] = brief(all[n])
+		all[n].Author = all[n].WrittenBy()
 	}
 	values, next, err := page(all, cursor, room, func(i catalog.Item) string { return i.Full() })
 	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
