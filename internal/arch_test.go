@@ -86,7 +86,7 @@ var only = map[string][]string{
 	"github.com/rogpeppe/go-internal":   {"internal/hosts", "internal/cli"},
 	"github.com/tailscale/hujson":       {"internal/hosts"},
 	"github.com/pelletier/go-toml":      {"internal/hosts", "internal/bmad/format"},
-	"github.com/lithammer/fuzzysearch":  {"internal/bmad/catalog"},
+	"github.com/lithammer/fuzzysearch":  {"internal/fault"},
 	"github.com/fsnotify/fsnotify":      {"internal/watch"},
 	"github.com/prometheus":             {"internal/mcpserver"},
 	"mvdan.cc/sh":                       {"internal/claudehook"},

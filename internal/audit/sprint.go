@@ -3,7 +3,6 @@ package audit
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -11,19 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-// sprint is a sprint of a plan with its lines.
-type sprint struct {
-	number    int
-	line, end int
-	level     int
-}
-
-// named is the sprint in a finding.
-func (sp sprint) named() lang.Text { return lang.T("Sprint %d", sp.number) }
+// named is a sprint in a finding.
+func named(sp markdown.Sprint) lang.Text { return lang.T("Sprint %d", sp.Number) }
 
 var (
-	sprintHead   = regexp.MustCompile(`(?i)^[^\w\p{Han}]*(?:\d+(?:\.\d+)*[.、]?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|iteration|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*[个轮次期]?\s*(?:冲刺|迭代))(?:$|[^\w])`)
-	severalHeads = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*#?\s*\d+\s*(?:[–-]|to|至|到|and|、)\s*\d`)
 	// storyHead begins the heading, item or row of a sprint's story.
 	storyHead = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
 	notStory  = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
@@ -31,39 +21,55 @@ var (
 	metWords  = regexp.MustCompile(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
 )
 
-// sprints reads the sprint headings of a plan.
-func (d *text) sprints() []sprint {
-	var out []sprint
-	seen := map[int]bool{}
-	for _, h := range d.Heads {
-		m := sprintHead.FindStringSubmatch(h.Text)
-		if m == nil || severalHeads.MatchString(h.Text) || h.Level > 4 && h.Level < markdown.BoldKnown {
-			continue
-		}
-		n, err := strconv.Atoi(m[1] + m[2])
-		if err != nil {
-			n = slices.Index(hanNumber, m[1]+m[2])
-		}
-		if !seen[n] {
-			seen[n] = true
-			out = append(out, sprint{n, h.Line, h.End, h.Level})
-		}
+// sprints are the sprints of a plan, read once.
+func (d *text) sprints() []markdown.Sprint {
+	if d.planned == nil {
+		d.planned, _ = d.Sprints()
+		d.planned = append([]markdown.Sprint{}, d.planned...) // not nil, where there are none
 	}
-	for i := range out {
-		if i+1 < len(out) {
-			out[i].end = min(out[i].end, out[i+1].line)
-		}
-	}
-	return out
+	return d.planned
 }
 
-// sprintStories reads the stories of a sprint: its sub-headings with an id, else
-// its rows, else its items.
-func (d *text) sprintStories(sp sprint) []story {
+// rowStories reads the stories of a sprint that is a row of a table: those of the row, else
+// those anywhere whose ids have its number, as in S2-1.
+func (d *text) rowStories(sp markdown.Sprint) (out []story) {
+	for _, line := range sp.Rows {
+		for _, cell := range d.Rows[line].Cells {
+			for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(",，;；、<", r) }) {
+				part = strings.TrimSpace(strings.TrimPrefix(part, "br>"))
+				if !ownNumber.MatchString(part) && storyHead.MatchString(part) && !notStory.MatchString(part) {
+					out = append(out, story{id: idOf(part), line: line, end: line + 1, form: 't'})
+				}
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	return slices.DeleteFunc(d.storiesIn(markdown.Sprint{Line: -1, End: len(d.Lines)}), func(st story) bool {
+		number, rest, _ := strings.Cut(strings.ReplaceAll(st.id, ".", "-"), "-")
+		return rest == "" || !strings.EqualFold(number, "S"+itoa(sp.Number))
+	})
+}
+
+// ownNumber is a cell with the number of a sprint, or with a figure.
+var ownNumber = regexp.MustCompile(`(?i)^\W*(?:\d|sprint|iteration|冲刺|迭代)`)
+
+// sprintStories reads the stories of a sprint.
+func (d *text) sprintStories(sp markdown.Sprint) []story {
+	if len(sp.Rows) > 0 {
+		return d.rowStories(sp)
+	}
+	return d.storiesIn(sp)
+}
+
+// storiesIn reads the stories of a section: its sub-headings with an id, else its rows,
+// else its items.
+func (d *text) storiesIn(sp markdown.Sprint) []story {
 	var heads, rows, items []story
-	for _, h := range d.HeadsIn(sp.line+1, sp.end) {
+	for _, h := range d.HeadsIn(sp.Line+1, sp.End) {
 		if storyHead.MatchString(h.Text) && !notStory.MatchString(h.Text) {
-			heads = append(heads, story{id: idOf(h.Text), line: h.Line, form: 'h', end: min(h.End, sp.end)})
+			heads = append(heads, story{id: idOf(h.Text), line: h.Line, form: 'h', end: min(h.End, sp.End)})
 		}
 	}
 	if len(heads) > 0 {
@@ -79,7 +85,7 @@ func (d *text) sprintStories(sp sprint) []story {
 		}
 		return heads
 	}
-	for i := sp.line + 1; i < sp.end; i++ {
+	for i := sp.Line + 1; i < sp.End; i++ {
 		if d.Code[i] {
 			continue
 		}
@@ -90,7 +96,7 @@ func (d *text) sprintStories(sp sprint) []story {
 			continue
 		}
 		if _, body, ok := markdown.Item(d.Lines[i]); ok && storyHead.MatchString(body) && !notStory.MatchString(body) {
-			items = append(items, story{id: idOf(body), line: i, end: sp.end, form: 'l'})
+			items = append(items, story{id: idOf(body), line: i, end: sp.End, form: 'l'})
 		}
 	}
 	if len(rows) > 0 {
@@ -140,7 +146,7 @@ func findSprintsWithout(c check, s *document) []miss {
 		names = append(names, markdown.NameOf(w))
 	}
 	for _, h := range s.Sections(names) {
-		inside := slices.ContainsFunc(sprints, func(sp sprint) bool { return sp.line <= h.Line && h.Line < sp.end })
+		inside := slices.ContainsFunc(sprints, func(sp markdown.Sprint) bool { return sp.Line <= h.Line && h.Line < sp.End })
 		if !inside && h.Level <= 3 && s.filled(h) {
 			return nil
 		}
@@ -154,16 +160,16 @@ func findSprintsWithout(c check, s *document) []miss {
 	var out miss
 	for _, sp := range sprints {
 		found := false
-		for i := sp.line + 1; i < sp.end && !found; i++ {
+		for i := sp.Line + 1; i < sp.End && !found; i++ {
 			l := strings.TrimLeft(s.Lines[i], " \t#*_>-+|")
 			at := begins.FindStringIndex(l)
 			found = !s.Code[i] && at != nil && at[0] <= 30
 		}
 		if !found {
 			if len(out.items) == 0 {
-				out.line = sp.line
+				out.line = sp.Line
 			}
-			out.items = append(out.items, sp.named())
+			out.items = append(out.items, named(sp))
 		}
 	}
 	if len(out.items) == 0 {
@@ -184,7 +190,7 @@ func findSprintStories(c check, s *document) []miss {
 	for _, sp := range s.sprints() {
 		stories := s.sprintStories(sp)
 		if len(stories) == 0 && c.What == "any" {
-			add(sp.line, sp.named())
+			add(sp.Line, named(sp))
 		}
 		if c.What == "any" {
 			continue

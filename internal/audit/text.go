@@ -16,6 +16,8 @@ type text struct {
 	// asked for.
 	defined []definition
 	written *prose
+	// planned are the sprints of the plan, once they were asked for.
+	planned []markdown.Sprint
 }
 
 // readText reads a document. names are the section names of a rubric.

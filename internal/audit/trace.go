@@ -149,9 +149,9 @@ func (s *document) inScope(defs []definition) []definition {
 	var lines []string
 	covered := 0
 	for _, sp := range sprints {
-		if about[sp.number] {
+		if about[sp.Number] {
 			covered++
-			lines = append(lines, plan.Lines[sp.line:sp.end]...)
+			lines = append(lines, plan.Lines[sp.Line:sp.End]...)
 		}
 	}
 	if covered == 0 || covered == len(sprints) {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -21,8 +23,10 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	// raw is the unfiltered output, for the protocol and for pagers.
-	raw      io.Writer
-	log      *slog.Logger
+	raw io.Writer
+	log *slog.Logger
+	// command is the one that was run, or refused.
+	command  *cobra.Command
 	engine   *engine.Engine
 	library  *library.Library
 	settings config.Source

@@ -38,7 +38,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	root.SetIn(in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	var err error
+	a.command, err = root.ExecuteContextC(ctx)
 	if a.library != nil {
 		a.library.Close() // a fetch that is under way would otherwise count as one that failed
 	}

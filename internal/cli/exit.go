@@ -59,6 +59,9 @@ func (a *app) fail(err error) int {
 	default:
 		// cobra's own: unknown commands, wrong numbers of arguments.
 		f = fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see bmad-mcp --help")
+		if a.command != nil {
+			f = f.Offer(misspelt(a.command, err))
+		}
 	}
 	if a.lang == "" { // refused before a command had begun
 		a.readSettings()

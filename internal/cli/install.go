@@ -94,7 +94,7 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	for _, name := range names {
 		h, ok := hosts.Lookup(name)
 		if !ok {
-			return nil, fault.New(fault.InvalidArgument, "unknown host %q", name).WithHint("use one of: %s", strings.Join(hosts.IDs(), ", "))
+			return nil, fault.New(fault.InvalidArgument, "unknown host %q", name).WithHint("use one of: %s", strings.Join(hosts.IDs(), ", ")).Suggest(name, hosts.IDs())
 		}
 		if !slices.ContainsFunc(out, func(o hosts.Host) bool { return o.ID == h.ID }) {
 			out = append(out, h)

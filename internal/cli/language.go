@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -61,7 +63,7 @@ func (a *app) header(format string) []string { return strings.Split(a.lang.Word(
 // of its sentence. The patterns are compiled for the first refusal, not at each start.
 var flagErrors = sync.OnceValue(func() []refusal {
 	return []refusal{
-		{regexp.MustCompile(`(?s)^unknown command (".*?") for (".*?")(?:\n\nDid you mean this\?\n(.*))?$`), unknownCommand},
+		{regexp.MustCompile(`^unknown command (".*?") for (".*?")$`), func(p ...any) lang.Text { return lang.T("unknown command %s for %s", p...) }},
 		{regexp.MustCompile(`^unknown flag: (.*)$`), func(p ...any) lang.Text { return lang.T("unknown flag: %s", p...) }},
 		{regexp.MustCompile(`^unknown shorthand flag: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("unknown shorthand flag: %s in %s", p...) }},
 		{regexp.MustCompile(`^flag needs an argument: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s in %s", p...) }},
@@ -81,11 +83,30 @@ type refusal struct {
 	say     func(parts ...any) lang.Text
 }
 
-func unknownCommand(parts ...any) lang.Text {
-	if parts[2] == "" {
-		return lang.T("unknown command %s for %s", parts[:2]...)
+// misspelt returns the subcommands or flags of a command that resemble the one in the refusal of
+// that library.
+func misspelt(cmd *cobra.Command, err error) []string {
+	var known []string
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		for line := range strings.Lines(cmd.LocalFlags().FlagUsages() + cmd.InheritedFlags().FlagUsages()) {
+			if _, flag, ok := strings.Cut(strings.TrimSpace(line), "--"); ok {
+				flag, _, _ = strings.Cut(flag, " ")
+				known = append(known, "--"+flag)
+			}
+		}
+		return fault.Near("--"+name, known)
 	}
-	return lang.T("unknown command %s for %s\n\nDid you mean this?\n%s", parts...)
+	rest, ok := strings.CutPrefix(err.Error(), "unknown command \"")
+	name, _, ended := strings.Cut(rest, "\"")
+	if !ok || !ended {
+		return nil
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	return fault.Near(name, known)
 }
 
 // flagError is the sentence of an error of that library, without the details of Go's parsers.

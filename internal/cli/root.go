@@ -24,7 +24,9 @@ New here? Run: bmad-mcp demo
 		Args:          cobra.NoArgs,
 		Version:       version(),
 		SilenceErrors: true,
-		SilenceUsage:  true,
+		// Refusals say what is near in our own way.
+		DisableSuggestions: true,
+		SilenceUsage:       true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := a.readToolsets(); err != nil {
 				return err
@@ -34,7 +36,7 @@ New here? Run: bmad-mcp demo
 		RunE: a.serve,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see %s --help", cmd.CommandPath())
+		return fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")

@@ -32,7 +32,7 @@ func workflowNamed(a *app, name string) (config.Workflow, error) {
 		names = append(names, w.Name)
 	}
 	return config.Workflow{}, fault.New(fault.NotFound, "there is no workflow %q", name).
-		WithHint("the workflows here are: %s", strings.Join(names, ", "))
+		WithHint("the workflows here are: %s", strings.Join(names, ", ")).Suggest(name, names)
 }
 
 // stageIDs lists the stages of the workflows that the project can use.

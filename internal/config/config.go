@@ -308,7 +308,7 @@ func (c *Config) set(key string, values []string, base string) error {
 		if slices.Contains(stageKeys, key) {
 			return lang.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
 		}
-		return lang.Errorf("unknown key %q; valid keys: %s", key, strings.Join(topKeys, ", "))
+		return unknownKey(key, topKeys, lang.T("valid keys: %s", strings.Join(topKeys, ", ")))
 	}
 	return nil
 }
@@ -397,13 +397,24 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 	return nil
 }
 
+// unknownKey is the error for a key that no setting has.
+func unknownKey(key string, keys []string, valid lang.Text) error {
+	if near := fault.Near(key, keys); len(near) > 0 {
+		return lang.Errorf("unknown key %q, did you mean %s? %s", key, strings.Join(near, ", "), valid)
+	}
+	return lang.Errorf("unknown key %q; %s", key, valid)
+}
+
 func (c *Config) setStage(stage, name, key string, values []string, one func() (string, error)) error {
 	id := workflow.StageID(stage)
 	if !slices.Contains(c.StageIDs(), stage) {
+		if near := fault.Near(stage, c.StageIDs()); len(near) > 0 {
+			return lang.Errorf("unknown stage %q, did you mean %s? valid stages: %s", stage, strings.Join(near, ", "), strings.Join(c.StageIDs(), ", "))
+		}
 		return lang.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.StageIDs(), ", "))
 	}
 	if !slices.Contains(stageKeys, name) {
-		return lang.Errorf("unknown key %q; valid keys of a stage: %s", name, strings.Join(stageKeys, ", "))
+		return unknownKey(name, stageKeys, lang.T("valid keys of a stage: %s", strings.Join(stageKeys, ", ")))
 	}
 	if name == "engines" {
 		return c.setEngines(id, key, values)

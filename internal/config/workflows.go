@@ -53,7 +53,7 @@ func (c *Config) Find(name string) (Workflow, error) {
 	i := slices.IndexFunc(c.Workflows, func(w Workflow) bool { return w.Name == name })
 	if i < 0 {
 		return Workflow{}, fault.New(fault.InvalidArgument, "there is no workflow %q", name).
-			WithHint("use one of: %s", strings.Join(c.WorkflowNames(), ", "))
+			WithHint("use one of: %s", strings.Join(c.WorkflowNames(), ", ")).Suggest(name, c.WorkflowNames())
 	}
 	return c.Workflows[i], c.Workflows[i].Err()
 }

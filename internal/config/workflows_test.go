@@ -93,7 +93,7 @@ func TestSettingsOfOwnStages(t *testing.T) {
 		t.Errorf("the definition itself: got %+v", plain)
 	}
 	for settings, want := range map[string]string{
-		"stages: {chek: {gate: strict}}":     `unknown stage "chek"; valid stages: po, architect, sm, dev, review, qa, check`,
+		"stages: {chek: {gate: strict}}":     `unknown stage "chek", did you mean check? valid stages: po, architect, sm, dev, review, qa, check`,
 		"stages: {check: {gate_score: 80}}":  `stage "check" has no score gate; gate_score is for po and architect`,
 		"stages: {review: {verify: make}}":   `stage "review" is not verified; verify is for dev, qa and check`,
 		"workflow: owm":                      `workflow "owm" is not one of bmad, quick, plan, fix, own`,

@@ -144,6 +144,22 @@ func TestUnknownSprint(t *testing.T) {
 	}
 }
 
+// TestSprintsOfAPlanWithoutAny: a number cannot be chosen where there is none.
+func TestSprintsOfAPlanWithoutAny(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.SM, workflow.Generating)
+	b.do(submit(workflow.SM, "# Plan\n\nOne thing, in one go."))
+	b.at("dev/generating", approve(true, ""))
+	for _, numbers := range [][]int{{1}, {}} {
+		req := submit(workflow.Dev, "# D")
+		req.Sprints = numbers
+		if hint := b.refused(req, fault.InvalidArgument, "no numbered sprints"); !strings.Contains(hint, "leave sprints out") {
+			t.Errorf("%v: hint %q", numbers, hint)
+		}
+	}
+	b.at("review/generating", submit(workflow.Dev, "# D"))
+}
+
 func TestDraftChangedAfterScoringIsNotSaved(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
@@ -205,5 +221,50 @@ func TestWhichSession(t *testing.T) {
 	}
 	if r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{other}}); r.Cwd != other {
 		t.Errorf("found in %q", r.Cwd)
+	}
+}
+
+// TestRefusalsNameWhatIsNear: a name that is misspelt is a slip, which the refusal helps with. Of
+// a folder outside the project it tells nothing.
+func TestRefusalsNameWhatIsNear(t *testing.T) {
+	b := newBench(t)
+	start := engine.Request{Action: workflow.ActionStart, Objective: "build a clock", TaskName: "build-a-clock"}
+	b.do(start)
+	b.write("docs/requirements.md", "# R")
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "requirements.md"), []byte("# R"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(b.dir, "linked")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	before := b.snapshot()
+	status := func(session string) engine.Request {
+		return engine.Request{Action: workflow.ActionStatus, SessionID: session}
+	}
+	for _, tt := range []struct {
+		name string
+		req  engine.Request
+		code fault.Code
+		near string
+	}{
+		{"session", status("buid-a-clock"), fault.NotFound, "build-a-clock"},
+		{"session with its folder", engine.Request{Action: workflow.ActionStatus, SessionID: "build-a-clok", Cwd: b.dir}, fault.NotFound, "build-a-clock"},
+		{"another session", status("paint-the-house"), fault.NotFound, ""},
+		{"file", byPath(workflow.PO, "docs/requirments.md"), fault.NotFound, "docs/requirements.md"},
+		{"folder of a file", byPath(workflow.PO, "doc/requirements.md"), fault.NotFound, "docs/requirements.md"},
+		{"file behind a link", byPath(workflow.PO, "linkd/requirements.md"), fault.NotFound, ""},
+		{"stage", submit("archtect", "# A"), fault.InvalidArgument, "architect"},
+		{"action", engine.Request{Action: "aprove"}, fault.InvalidArgument, "approve"},
+		{"workflow", engine.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "bmadd"}, fault.InvalidArgument, "bmad"},
+	} {
+		_, err := b.try(tt.req)
+		f := fault.From(err)
+		if !fault.Is(err, tt.code) || strings.Join(f.Suggestions, " ") != tt.near || tt.near != "" && !strings.Contains(f.Hint, "did you mean "+tt.near+"?") {
+			t.Errorf("%s: got %v, %q and hint %q, want %q", tt.name, err, f.Suggestions, f.Hint, tt.near)
+		}
+	}
+	if b.snapshot() != before {
+		t.Error("a refusal changed something")
 	}
 }

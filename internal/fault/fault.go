@@ -59,6 +59,8 @@ type Error struct {
 	Revision     int
 	// NextCall is the call that resolves the error, if one does.
 	NextCall map[string]any
+	// Suggestions are names or addresses that the caller may have meant; the hint has them too.
+	Suggestions []string
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
 

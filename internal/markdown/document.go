@@ -45,14 +45,12 @@ func Read(document string, names []string) *Document {
 	return d
 }
 
-// markFences finds the code blocks, and removes one Markdown fence around the whole.
+// markFences finds the code blocks, and removes one Markdown fence around the whole, or
+// around all of it that has headings.
 func (d *Document) markFences() {
-	first, last := d.span()
-	if first < last {
-		mark, info, ok := Fence(d.Lines[first])
-		if ok && (info == "markdown" || info == "md") && strings.TrimSpace(d.Lines[last]) == mark {
-			d.Lines[first], d.Lines[last], d.Said[first], d.Said[last] = "", "", "", ""
-		}
+	first, _ := d.span()
+	if open, last := d.wrapping(); open >= 0 {
+		d.Lines[open], d.Lines[last], d.Said[open], d.Said[last] = "", "", "", ""
 	}
 	if first < len(d.Lines) && d.Lines[first] == "---" {
 		for i := first + 1; i < min(first+40, len(d.Lines)); i++ {
@@ -75,6 +73,32 @@ func (d *Document) markFences() {
 		}
 	}
 }
+
+// wrapping returns the lines of a Markdown fence that holds the document: people and models
+// put words around it, but no headings. open is -1 where there is none.
+func (d *Document) wrapping() (open, last int) {
+	for open < len(d.Lines) && !headed(d.Lines[open]) {
+		mark, info, ok := Fence(d.Lines[open])
+		if !ok {
+			open++
+			continue
+		}
+		last = len(d.Lines) - 1
+		for last > open && strings.TrimSpace(d.Lines[last]) != mark && !headed(d.Lines[last]) {
+			last--
+		}
+		whole := strings.TrimSpace(strings.Join(d.Lines[:open], "")+strings.Join(d.Lines[last+1:], "")) == ""
+		if (info == "markdown" || info == "md") && last > open && strings.TrimSpace(d.Lines[last]) == mark &&
+			(whole || slices.ContainsFunc(d.Lines[open+1:last], headed)) {
+			return open, last
+		}
+		break
+	}
+	return -1, -1
+}
+
+// headed reports whether a line may be a heading with #.
+func headed(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "#") }
 
 // span returns the first and the last line with anything on it.
 func (d *Document) span() (first, last int) {

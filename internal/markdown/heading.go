@@ -65,14 +65,8 @@ func (d *Document) headingAt(i int, names []string) (Heading, bool) {
 	if level, text, ok := HashHeading(l); ok {
 		return newHeading(i, level, text, ""), text != ""
 	}
-	trimmed := strings.TrimSpace(l)
-	if i+1 < len(d.Lines) && IsUnderline(d.Said[i+1]) && len(trimmed) <= 120 &&
-		!strings.ContainsAny(trimmed[:1], "|>-*+#=<") && (i == 0 || strings.TrimSpace(d.Said[i-1]) == "") {
-		level := 2
-		if strings.Contains(d.Said[i+1], "=") {
-			level = 1
-		}
-		return newHeading(i, level, trimmed, ""), true
+	if level := d.underlined(i); level > 0 {
+		return newHeading(i, level, l, ""), true
 	}
 	if m := boldLine.FindStringSubmatch(l); m != nil {
 		h := newHeading(i, BoldOther, strings.TrimRight(m[1], ":：."), m[2])
@@ -83,6 +77,19 @@ func (d *Document) headingAt(i int, names []string) (Heading, bool) {
 		return h, m[2] == "" && !strings.ContainsAny(m[1][len(m[1])-1:], ".!?,;")
 	}
 	return d.bareHeading(i, names)
+}
+
+// underlined returns the level of a heading that is made by the line below it, or 0.
+func (d *Document) underlined(i int) int {
+	trimmed := strings.TrimSpace(d.Said[i])
+	if i+1 == len(d.Lines) || !IsUnderline(d.Said[i+1]) || len(trimmed) > 120 ||
+		strings.ContainsAny(trimmed[:1], "|>-*+#=<") || i > 0 && strings.TrimSpace(d.Said[i-1]) != "" {
+		return 0
+	}
+	if strings.Contains(d.Said[i+1], "=") {
+		return 1
+	}
+	return 2
 }
 
 // bareHeading reads a line that is a heading only because it begins a paragraph

@@ -87,10 +87,12 @@ func (t ownTool) tool() tool {
 // titleOf returns the title of an item of the method, behind the name of its person if it has one.
 func titleOf(i catalog.Item) string { return strings.Trim(i.DisplayName+", "+i.Title, ", ") }
 
-// callOwn makes a call of an agent's tool one of bmad-agent.
+// callOwn makes a call of an agent's tool one of bmad-agent. Other servers of the method name
+// these tools {module}.{agent}, which is taken too.
 func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {
+	name := strings.Replace(message.Params.Name, ".", "-", 1)
 	for _, own := range o.ownTools(shelf) {
-		if own.name != message.Params.Name {
+		if own.name != name {
 			continue
 		}
 		args := map[string]any{}

@@ -54,7 +54,7 @@ func (a arguments[T]) decode(raw []byte) (T, error) {
 	for name := range given {
 		if !slices.Contains(names, name) {
 			return to, fault.New(fault.InvalidArgument, "unknown argument %q", clip(name)).
-				WithHint("the arguments are: %s", strings.Join(names, ", "))
+				WithHint("the arguments are: %s", strings.Join(names, ", ")).Suggest(name, names)
 		}
 	}
 	for _, known := range a.table {

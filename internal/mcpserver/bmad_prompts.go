@@ -111,9 +111,12 @@ func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 }
 
 func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
-	title := cmp.Or(titleOf(p.agent), p.agent.Name)
+	title, load := cmp.Or(titleOf(p.agent), p.agent.Name), cmp.Or(p.agent.DisplayName, p.agent.Name)
+	if p.agent.Title != "" && p.agent.Title != load {
+		load += " - " + p.agent.Title
+	}
 	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Talk to %s of the BMAD method. %s", title, p.agent.Description), 300)),
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, p.agent.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
 	out.Title = title

@@ -65,6 +65,12 @@ func (o *offer) readBMAD(uri string, base engine.Request) (engine.Resource, stri
 	return res, shelf.Project, nil
 }
 
+// aboutItem describes an item in a list of resources: hosts show that list to people, who choose
+// by it, and the source says whose file it is.
+func aboutItem(i catalog.Item) string {
+	return strings.TrimSpace(fmt.Sprintf("%s (source: %s)", visible.Clip(i.Description, 120), i.Source))
+}
+
 // bmadResources lists the resources that a caller may want to read first: the manifests, the
 // configuration, and the first file of each item. The addresses of other files are in those, and
 // in the lists of the tool.
@@ -72,22 +78,22 @@ func bmadResources(shelf *library.Snapshot) []mcp.Resource {
 	if shelf == nil || shelf.Empty() {
 		return nil
 	}
-	add := func(uri, name, title, mime string) mcp.Resource {
-		r := mcp.NewResource(uri, name, mcp.WithMIMEType(mime))
+	add := func(uri, name, title, description, mime string) mcp.Resource {
+		r := mcp.NewResource(uri, name, mcp.WithMIMEType(mime), mcp.WithResourceDescription(description))
 		r.Title = title
 		return r
 	}
 	out := []mcp.Resource{
-		add(bmadScheme+"config/current", "bmad/config", "BMAD configuration, without secrets", "application/json"),
-		add(bmadScheme+"manifests/agents", "bmad/agents", "BMAD agents", "application/json"),
-		add(bmadScheme+"manifests/tasks", "bmad/tasks", "BMAD tasks", "application/json"),
-		add(bmadScheme+"manifests/workflows", "bmad/workflows", "BMAD workflows", "application/json"),
+		add(bmadScheme+"config/current", "bmad/config", "BMAD configuration, without secrets", "", "application/json"),
+		add(bmadScheme+"manifests/agents", "bmad/agents", "BMAD agents", "", "application/json"),
+		add(bmadScheme+"manifests/tasks", "bmad/tasks", "BMAD tasks", "", "application/json"),
+		add(bmadScheme+"manifests/workflows", "bmad/workflows", "BMAD workflows", "", "application/json"),
 	}
 	for _, i := range shelf.Catalog.Items() {
 		if i.URI == "" {
 			continue
 		}
-		out = append(out, add(i.URI, "bmad/"+string(i.Kind)+"/"+i.Full(), titleOf(i), catalog.MIMEType(i.Path)))
+		out = append(out, add(i.URI, "bmad/"+string(i.Kind)+"/"+i.Full(), titleOf(i), aboutItem(i), catalog.MIMEType(i.Path)))
 	}
 	return out
 }

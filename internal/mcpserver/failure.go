@@ -25,6 +25,9 @@ type Failure struct {
 	Stage    string `json:"current_stage,omitempty"`
 	State    string `json:"current_state,omitempty"`
 	Revision int    `json:"revision,omitempty"`
+	// Suggestions are names or addresses that the caller may have meant. The hint has them too,
+	// which is enough for a model.
+	Suggestions []string `json:"-"`
 	// NextCall is the call that fixes it, where there is one.
 	NextCall map[string]any `json:"next_call,omitempty"`
 }
@@ -33,9 +36,18 @@ type Failure struct {
 func NewFailure(err error) Failure {
 	f := fault.From(err)
 	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
-		Stage: f.Stage, State: f.State, Revision: f.Revision, NextCall: f.NextCall}
+		Stage: f.Stage, State: f.State, Revision: f.Revision, Suggestions: f.Suggestions, NextCall: f.NextCall}
 	if out.Allowed == nil {
 		out.Allowed = []string{}
+	}
+	return out
+}
+
+// data is what a JSON-RPC error carries besides its text; key names the subject.
+func (f Failure) data(key, subject string) map[string]any {
+	out := map[string]any{key: subject, "code": f.Code, "hint": f.Hint}
+	if len(f.Suggestions) > 0 {
+		out["suggestions"] = f.Suggestions
 	}
 	return out
 }

@@ -41,8 +41,14 @@ func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequ
 	}
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
-	var out []mcp.Tool
-	for _, t := range result.Tools {
+	out := l.offered(result.Tools, shelf)
+	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
+	l.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
+}
+
+// offered returns those of the library's tools that a caller with this shelf gets, and the agents.
+func (l *lists) offered(tools []mcp.Tool, shelf *library.Snapshot) (out []mcp.Tool) {
+	for _, t := range tools {
 		if !l.offer.shows(t.Name, shelf) {
 			continue
 		}
@@ -54,8 +60,7 @@ func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequ
 	for _, own := range l.offer.ownTools(shelf) {
 		out = append(out, own.tool().definition())
 	}
-	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
-	l.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
+	return out
 }
 
 // callable leaves out, of lists and of calls, the tools of toolsets that are not offered, and

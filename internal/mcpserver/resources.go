@@ -66,7 +66,7 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 	if err != nil {
 		said := r.callers.engine.Translated(ctx, r.about(ctx, call.Params.URI), err)
 		f := NewFailure(said)
-		failure := mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: map[string]any{"uri": call.Params.URI, "code": f.Code, "hint": f.Hint}}
+		failure := mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: f.data("uri", call.Params.URI)}
 		switch f.Code {
 		case fault.NotFound:
 			failure.Code = mcpwire.NotFoundCode(ctx)

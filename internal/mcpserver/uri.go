@@ -33,8 +33,7 @@ type address struct {
 
 // parseAddress reads the address of a resource.
 func parseAddress(text string) (address, error) {
-	unknown := fault.New(fault.NotFound, "there is no resource %q", clip(text)).
-		WithHint("there are: %s, %s/{id}, %s/{id}/history, %s://tasks/{task}/artifacts/{name}, %s", sessionsURI, sessionsURI, sessionsURI, scheme, workflowURI)
+	unknown := noResource(text)
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != scheme || u.Fragment != "" || u.User != nil {
 		return address{}, unknown
@@ -59,6 +58,13 @@ func parseAddress(text string) (address, error) {
 	}
 	a.cwd = query.Get("cwd")
 	return a, nil
+}
+
+// noResource is the error for an address that leads nowhere.
+func noResource(text string) error {
+	return fault.New(fault.NotFound, "there is no resource %q", clip(text)).
+		WithHint("there are: %s, %s/{id}, %s/{id}/history, %s://tasks/{task}/artifacts/{name}, %s", sessionsURI, sessionsURI, sessionsURI, scheme, workflowURI).
+		Suggest(text, []string{sessionsURI, workflowURI})
 }
 
 // readParts reads host and path of an address.

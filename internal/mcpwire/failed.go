@@ -22,7 +22,8 @@ func (e Error) Error() string { return e.Text }
 
 // failed is the code and data of a request's error.
 type failed struct {
-	code   int // 0: the library's
+	code   int    // 0: the library's
+	text   string // "": the library's
 	data   any
 	modern bool
 }
@@ -32,24 +33,37 @@ type failing interface{ fail(id any, f failed) }
 
 type failingKey struct{}
 
-// noteFailure is a hook that records a request's error with the writer of its answer.
-func noteFailure(ctx context.Context, id any, _ mcp.MCPMethod, message any, err error) {
-	answer, ok := ctx.Value(failingKey{}).(failing)
-	if !ok {
-		return
-	}
-	f := failed{modern: Modern(ctx)}
-	var known Error
-	read, reading := message.(*mcp.ReadResourceRequest)
-	switch {
-	case errors.As(err, &known):
+// noteFailure returns a hook that records a request's error with the writer of its answer.
+func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
+	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
+		answer, ok := ctx.Value(failingKey{}).(failing)
+		if !ok {
+			return
+		}
+		var known Error
+		f := failed{modern: Modern(ctx)}
+		if name, unknown := unknownName(message, err); unknown && missing != nil {
+			known = missing(ctx, method, name)
+			f.text = known.Text
+		} else if !errors.As(err, &known) {
+			return
+		}
 		f.code, f.data = known.Code, known.Data
-	case reading && errors.Is(err, server.ErrResourceNotFound):
-		f.data = map[string]any{"uri": read.Params.URI}
-	default:
-		return
+		answer.fail(id, f)
 	}
-	answer.fail(id, f)
+}
+
+// unknownName returns the name in a request for something that nobody has added.
+func unknownName(message any, err error) (name string, unknown bool) {
+	switch call := message.(type) {
+	case *mcp.CallToolRequest:
+		return call.Params.Name, errors.Is(err, server.ErrToolNotFound)
+	case *mcp.GetPromptRequest:
+		return call.Params.Name, errors.Is(err, server.ErrPromptNotFound)
+	case *mcp.ReadResourceRequest:
+		return call.Params.URI, errors.Is(err, server.ErrResourceNotFound)
+	}
+	return "", false
 }
 
 // in puts the failure into the answer that the library has made. f may be nil.
@@ -63,6 +77,9 @@ func (f *failed) in(message []byte) []byte {
 	}
 	if f.code != 0 {
 		answer.Error.Code = f.code
+	}
+	if f.text != "" {
+		answer.Error.Message = f.text
 	}
 	answer.Error.Data = f.data
 	out, err := json.Marshal(answer)

@@ -27,6 +27,9 @@ type Options struct {
 	FormLimit func(state string) time.Duration
 	// Refuse turns an error into the result of a tool call.
 	Refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
+	// Missing describes the refusal of a request for a tool, prompt or resource that nobody has
+	// added. The library's own text names the request twice and helps nobody.
+	Missing func(ctx context.Context, method mcp.MCPMethod, name string) Error
 	// Language is that of refusals over HTTP.
 	Language lang.Language
 	Log      *slog.Logger
@@ -47,7 +50,7 @@ type Wire struct {
 func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
 	w := &Wire{spoken: o.Language, log: o.Log}
 	w.closing, w.end = context.WithCancel(context.Background())
-	hooks.AddOnError(noteFailure)
+	hooks.AddOnError(noteFailure(o.Missing))
 	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
 		server.WithHooks(hooks),
 		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),

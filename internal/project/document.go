@@ -81,7 +81,7 @@ func (p *Project) withoutLinks(argument, given, local string) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fault.New(fault.NotFound, "%s %q does not exist", argument, given).
-				WithHint("paths are relative to the project folder %s", p.Dir.Path())
+				WithHint("paths are relative to the project folder %s", p.Dir.Path()).Offer(fault.NearPath(local, p.names))
 		case err != nil:
 			return fault.New(fault.Storage, "%s %q cannot be read: %w", argument, given, err).WithHint("check its permissions")
 		case info.Mode()&fs.ModeSymlink != 0:
@@ -90,6 +90,28 @@ func (p *Project) withoutLinks(argument, given, local string) error {
 		}
 	}
 	return nil
+}
+
+// maxSiblings is how many names of a folder are compared with that of a missing file.
+const maxSiblings = 5000
+
+// names returns the names of the folders and regular files in a folder of the project, those
+// of folders with a slash at their end. Links are left out, as they are not followed either.
+func (p *Project) names(folder string) []string {
+	entries, err := p.Dir.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries[:min(len(entries), maxSiblings)] {
+		switch {
+		case e.IsDir():
+			out = append(out, e.Name()+"/")
+		case e.Type().IsRegular():
+			out = append(out, e.Name())
+		}
+	}
+	return out
 }
 
 // TooLarge is the error for a document of more than the accepted size.

@@ -111,27 +111,37 @@ func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) 
 		return p, id, nil
 	}
 	p, id, trouble := f.search(ctx, a.Places, a.Session, false)
-	if p != nil || trouble != nil && !fault.Is(trouble, fault.Storage) {
+	if p != nil || fails(trouble) {
 		return p, id, trouble
 	}
 	// A known project that no longer exists does not concern this call.
-	if p, id, err := f.search(ctx, f.remembered(), a.Session, true); p != nil || err != nil && !fault.Is(err, fault.Storage) {
+	if p, id, err := f.search(ctx, f.remembered(), a.Session, true); p != nil || fails(err) {
 		return p, id, err
 	}
-	if trouble != nil {
-		return nil, "", trouble
-	}
-	return nil, "", fault.New(fault.NotFound, "no session has the id or task name %q", a.Session).
+	missing := fault.New(fault.NotFound, "no session has the id or task name %q", a.Session).
 		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp sessions); for another project pass its cwd")
+	switch {
+	case fault.Is(trouble, fault.Storage):
+		return nil, "", trouble
+	case trouble != nil:
+		missing = missing.Offer(fault.From(trouble).Suggestions)
+	}
+	return nil, "", missing
+}
+
+// fails reports whether an error ends a search: a session may be elsewhere than where it is
+// missing, or where nothing can be read.
+func fails(err error) bool {
+	return err != nil && !fault.Is(err, fault.Storage) && !fault.Is(err, fault.NotFound)
 }
 
 // search looks for a session in several folders. With unique, only one may have it: a
 // second one is an error. If none has it, a project whose sessions could not be read is a
-// Storage error.
+// Storage error, else one without it a NotFound error.
 func (f *Finder) search(ctx context.Context, places []string, ref string, unique bool) (*Project, string, error) {
 	var found *Project
 	var foundID string
-	var trouble error
+	var trouble, missing error
 	for i, place := range places {
 		if slices.Contains(places[:i], place) || !filepath.IsAbs(place) {
 			continue
@@ -140,6 +150,9 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 		switch {
 		case p == nil && fault.Is(err, fault.Storage) && ctx.Err() == nil:
 			trouble = cmp.Or(trouble, err)
+			continue
+		case p == nil && fault.Is(err, fault.NotFound):
+			missing = cmp.Or(missing, err)
 			continue
 		case err != nil:
 			if found != nil {
@@ -164,7 +177,7 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 		}
 	}
 	if found == nil {
-		return nil, "", trouble
+		return nil, "", cmp.Or(trouble, missing)
 	}
 	return found, foundID, nil
 }
@@ -178,11 +191,8 @@ func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, strin
 	}
 	id, err := f.backend(dir).Find(ctx, ref)
 	_ = dir.Close()
-	if fault.Is(err, fault.NotFound) {
-		return nil, "", ctx.Err()
-	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", cmp.Or(ctx.Err(), err)
 	}
 	p, err := f.Open(place)
 	return p, id, err

@@ -79,7 +79,7 @@ func CheckStage(w *workflow.Definition, name string) error {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "unknown stage %q", name).
-		WithHint("use one of: %s", strings.Join(w.IDs(), ", "))
+		WithHint("use one of: %s", strings.Join(w.IDs(), ", ")).Suggest(name, w.IDs())
 }
 
 // CheckText refuses a text that is too long, or not text.
@@ -99,8 +99,9 @@ func CheckText(name any, text string, limit int) error {
 
 // UnknownAction is the error for an action that does not exist.
 func UnknownAction(name string) error {
+	actions := ActionNames(workflow.Actions())
 	return fault.New(fault.InvalidArgument, "unknown action %q", name).
-		WithHint("use one of: %s", strings.Join(ActionNames(workflow.Actions()), ", "))
+		WithHint("use one of: %s", strings.Join(actions, ", ")).Suggest(name, actions)
 }
 
 // ActionNames returns actions as texts.

@@ -81,7 +81,7 @@ func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
 	if id := m.names[ref]; id != "" {
 		return id, nil
 	}
-	return "", NotFound(ref)
+	return "", NotFound(ref, slices.Collect(maps.Keys(m.names))...)
 }
 
 // All lists all sessions.

@@ -131,10 +131,11 @@ func FirstFree(taken func(n int) bool) int {
 	return high
 }
 
-// NotFound is the error for an unknown id or name.
-func NotFound(ref string) error {
+// NotFound is the error for an unknown id or name. names are the task names that there are, as
+// far as they are known.
+func NotFound(ref string, names ...string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
-		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)")
+		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)").Suggest(ref, names)
 }
 
 // List returns the page that a query asks for.

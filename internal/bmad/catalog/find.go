@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lithammer/fuzzysearch/fuzzy"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -155,12 +153,15 @@ func (c *Catalog) findJoined(kind Kind, name string) []*Item {
 // best returns the items that a name means, at the best level that has any.
 func (c *Catalog) best(kind Kind, name, module string) []*Item {
 	var out []*Item
-	var least [2]int
+	var least [3]int
 	for _, m := range c.names[kind][normal(name)] {
 		if module != "" && !strings.EqualFold(m.item.Module, module) {
 			continue
 		}
-		rank := [2]int{m.item.Origin.order, m.level}
+		rank := [3]int{m.item.Origin.order, m.level}
+		if module == "" && !m.item.listed { // a file that was left behind, beside the one that is installed
+			rank[2] = 1
+		}
 		if m.level > byAlias {
 			rank[0] += len(c.origins)
 		}
@@ -178,25 +179,26 @@ func (c *Catalog) unknown(kind Kind, name string) error {
 	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
 	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
 		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {
-			return err.WithHint("did you mean %s?", elsewhere[0].Full())
+			return err.Offer([]string{elsewhere[0].Full()})
 		}
 	}
-	near := strings.Join(c.near(kind, name), ", ")
+	near := c.near(kind, name)
 	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people confuse them
-	if near == "" && alike != "" {
-		near = strings.Join(c.near(alike, name), ", ")
+	if len(near) == 0 && alike != "" {
+		near = c.near(alike, name)
 	}
 	for _, other := range []Kind{Agent, Workflow, Task} {
 		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
 			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
-			if near != "" {
-				err.AddHint("; or did you mean %s?", near)
+			if len(near) > 0 {
+				err.AddHint("; or did you mean %s?", strings.Join(near, ", "))
 			}
+			err.Suggestions = append([]string{found[0].Full()}, near...)
 			return err
 		}
 	}
-	if near != "" {
-		return err.WithHint("did you mean %s?", near)
+	if len(near) > 0 {
+		return err.Offer(near)
 	}
 	if alike != "" {
 		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.some(kind), alike.plural(), c.some(alike))
@@ -231,17 +233,8 @@ func (c *Catalog) near(kind Kind, name string) []string {
 	}
 	var all []near
 	for known, matches := range c.names[kind] {
-		if len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) { // short names resemble everything
-			continue
-		}
-		d := fuzzy.LevenshteinDistance(want, known)
-		switch {
-		case len(want) >= 3 && (strings.HasPrefix(known, want) || strings.HasPrefix(want, known)):
-			d = 1
-		case len(want) >= 4 && strings.Contains(known, want):
-			d = 2
-		}
-		if d > max(1, min(len(want), len(known))/4) {
+		d, similar := fault.Distance(want, known)
+		if !similar {
 			continue
 		}
 		for _, m := range matches {

@@ -35,7 +35,7 @@ func TestFresh(t *testing.T) {
 		{"a skill for an assistant that had none", []string{"v6-skills"}, writes(".gemini/skills/bmad-new/SKILL.md", skill), false, "bmad-new"},
 		{"the first skills of a project", []string{"v4"}, writes("skills/bmad-new/SKILL.md", skill), false, "bmad-new"},
 		{"what a skill is", []string{"v6-skills"}, writes(".claude/skills/bmad-help/customize.toml", "[agent]\nname = \"Helga\"\n"), false, "Helga"},
-		{"a step that makes it a workflow", []string{"v6-skills"}, writes(".claude/skills/bmad-help/workflow.md", "# Help\n"), false, "workflow core/bmad-help"},
+		{"a step that makes it a workflow", []string{"v6-skills"}, writes(".claude/skills/bmad-help/step-01.md", "# Help\n"), false, "workflow core/bmad-help"},
 		{"another installation", []string{"v6-files"}, writes(".bmad-core/core-config.yaml", "a: b\n", ".bmad-core/agents/sm.md", "# SM\n"), false, "bmad-core/sm"},
 		{"an installation of any name", []string{"v4"}, writes("_grimoire/_config/manifest.yaml", "modules: []\n", "_grimoire/core/tasks/x.md", "# X\n"), false, "core/x"},
 		{"the only installation has gone", []string{"v6-files"}, func(dir string) error { return os.RemoveAll(filepath.Join(dir, "_bmad")) }, false, ""},

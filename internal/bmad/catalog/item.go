@@ -66,6 +66,8 @@ type Item struct {
 	Codes []string `json:"codes,omitempty"`
 	// Aliases are other names it is known by: ids, commands, names of earlier versions.
 	Aliases []string `json:"aliases,omitempty"`
+	// Author is the author of a workflow, where its file names one and a list was asked for it.
+	Author string `json:"author,omitempty"`
 	// Source names the source.
 	Source string `json:"source"`
 	// URI is the address of its entry file; "" for an agent that exists only in a
@@ -77,6 +79,10 @@ type Item struct {
 	Dir  string `json:"-"`
 	// Skill is true for a folder with SKILL.md.
 	Skill bool `json:"-"`
+	// listed is true for an item that a manifest of its installation lists.
+	listed bool
+	// thin is true for a skill that only its workflow.md makes a workflow: in 6.2 tasks have one too.
+	thin bool
 
 	// Origin and Installation are those that it was found in.
 	Origin       *Origin       `json:"-"`
@@ -213,6 +219,22 @@ func phase(texts ...string) string {
 	}
 	return ""
 }
+
+// settleKind gives a skill the kind that it has in every version of the method: what belongs to
+// a phase is a workflow. The files of a skill change from version to version, its place in the
+// method does not.
+func (i *Item) settleKind() {
+	switch {
+	case !i.Skill || i.Kind == Agent:
+	case slices.Contains([]string{"analysis", "planning", "solutioning", "implementation"}, i.Phase), slices.Contains(sessions, short(i.Name)):
+		i.Kind = Workflow
+	case i.thin && i.Module == "core":
+		i.Kind = Task
+	}
+}
+
+// sessions are the workflows of the method for any phase that have no files of one in some versions.
+var sessions = []string{"advanced-elicitation", "brainstorming", "party-mode"}
 
 // roster is an agent as a configuration describes it.
 type roster struct {

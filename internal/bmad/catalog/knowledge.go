@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // Fragment is a piece of knowledge: a file of reference, of a module or a skill.
@@ -35,7 +36,17 @@ var knowledgeFolders = []string{"knowledge", "data", "references", "resources", 
 // of a skill, a module, a tag or a piece. An empty one means all. They are searched
 // for on demand: nothing else needs them.
 func (c *Catalog) Knowledge(domain string) []Fragment {
-	want := normal(domain)
+	out := c.knowledge(normal(domain))
+	if other := otherDomain[normal(domain)]; len(out) == 0 && other != "" {
+		return c.knowledge(other)
+	}
+	return out
+}
+
+// otherDomain has the other name of a domain: versions of the method name it differently.
+var otherDomain = map[string]string{"testarch": "tea", "tea": "testarch"}
+
+func (c *Catalog) knowledge(want string) []Fragment {
 	var out []Fragment
 	for _, f := range c.origins {
 		for _, piece := range f.knowledge() {
@@ -77,12 +88,16 @@ func (c *Catalog) Domains() []Domain {
 
 // Near returns the domains with similar names.
 func (c *Catalog) Near(domain string) []string {
-	var out []string
+	var out, names []string
 	want := normal(domain)
 	for _, d := range c.Domains() {
+		names = append(names, d.Name)
 		if name := normal(d.Name); strings.Contains(name, want) || strings.Contains(want, name) {
 			out = append(out, d.Name)
 		}
+	}
+	if len(out) == 0 {
+		return fault.Near(domain, names)
 	}
 	return out
 }

@@ -39,6 +39,9 @@ func scanSource(src Source, before []*Origin) *Origin {
 		s.applyHelp(in)
 	}
 	s.finish()
+	for _, i := range s.Items {
+		i.settleKind()
+	}
 	slices.SortFunc(s.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	s.trees = slices.Compact(s.trees)
 	return s.Origin
@@ -54,6 +57,7 @@ func (s *scan) scanFolder(base, only string) {
 		return // everything else in a project belongs to the person
 	}
 	looked := 0
+	var backups []string
 	for _, e := range s.list(base) {
 		name := path.Join(base, e.Name())
 		linked := e.Type()&fs.ModeSymlink != 0
@@ -64,19 +68,49 @@ func (s *scan) scanFolder(base, only string) {
 			s.problem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
 			break
 		}
-		if s.addInstallation(name) || e.Name() != "expansion-packs" {
+		if only == "" && isBackup(e.Name()) {
+			backups = append(backups, name)
 			continue
 		}
-		for _, pack := range s.list(name) {
-			if pack.IsDir() {
-				s.addInstallation(path.Join(name, pack.Name()))
-			}
+		if !s.addInstallation(name) && e.Name() == "expansion-packs" {
+			s.addPacks(name)
+		}
+	}
+	s.addBackups(backups)
+}
+
+// addBackups adds those of the folders that are installations, if there is no other.
+func (s *scan) addBackups(folders []string) {
+	instead := len(s.Installations) > 0
+	for _, name := range folders {
+		if add := s.recognize(name); add != nil && instead {
+			s.problem(name, "it is a backup of an installation and was left out")
+		} else if add != nil {
+			add()
+		}
+	}
+}
+
+// addPacks adds the expansion packs of a folder, in the form of the method's repository.
+func (s *scan) addPacks(dir string) {
+	for _, pack := range s.list(dir) {
+		if pack.IsDir() {
+			s.addInstallation(path.Join(dir, pack.Name()))
 		}
 	}
 }
 
 // addInstallation adds a folder if it looks like an installation.
 func (s *scan) addInstallation(dir string) bool {
+	add := s.recognize(dir)
+	if add != nil {
+		add()
+	}
+	return add != nil
+}
+
+// recognize returns what adds a folder that looks like an installation, or nil.
+func (s *scan) recognize(dir string) (add func()) {
 	base := path.Base(dir)
 	if dir == "." && s.Dir != "" {
 		base = path.Base(strings.ReplaceAll(s.Dir, `\`, "/"))
@@ -84,21 +118,18 @@ func (s *scan) addInstallation(dir string) bool {
 	for _, manifests := range []string{"_config", "_cfg"} {
 		at := path.Join(dir, manifests)
 		if s.isFile(path.Join(at, "manifest.yaml")) || IsNamed(base, "bmad") && s.isDir(at) {
-			s.addV6(dir, manifests)
-			return true
+			return func() { s.addV6(dir, manifests) }
 		}
 	}
 	switch {
 	case IsNamed(base, "bmad") && (s.isFile(path.Join(dir, "config.toml")) || s.isFile(path.Join(dir, "core/config.yaml")) || s.isDir(path.Join(dir, "core/agents"))):
-		s.addV6(dir, "_config")
-		return true
+		return func() { s.addV6(dir, "_config") }
 	case s.isFile(path.Join(dir, "core-config.yaml")) && s.isDir(path.Join(dir, "agents")),
 		IsNamed(base, "bmad-core") && s.isDir(path.Join(dir, "agents")),
 		s.isFile(path.Join(dir, "config.yaml")) && (strings.HasPrefix(base, ".bmad-") || path.Base(path.Dir(dir)) == "expansion-packs"):
-		s.addV4(dir)
-		return true
+		return func() { s.addV4(dir) }
 	}
-	return false
+	return nil
 }
 
 // scanSkillFolders scans every folder that may hold skills.
@@ -117,6 +148,7 @@ func (s *scan) scanSkillFolders() {
 	}
 	if s.Name == Project {
 		s.addSkillsIn("skills")
+		s.installed = s.installedModules()
 		s.addModules("src")
 		s.addModules("src/modules")
 		return
@@ -140,6 +172,9 @@ func (s *scan) addModules(dir string) {
 	for _, e := range s.list(dir) {
 		at := path.Join(dir, e.Name())
 		if module, ok := strings.CutSuffix(e.Name(), "-skills"); ok && e.IsDir() {
+			if s.isInstalled(module, at) {
+				continue
+			}
 			s.addSkillsBelow(at, module)
 			s.addScripts(path.Join(dir, "scripts"))
 		} else if e.IsDir() {

@@ -197,7 +197,7 @@ func TestHelp(t *testing.T) {
 			"BMad Method,bmad-nowhere,Nowhere,NW,,,,anytime,,,true,,\n",
 	})))
 	// The title is of the row that is about all of it; its name says nothing of its phase.
-	if i := find(t, c, catalog.Task, "bmad-sprint-planning"); i.Title != "Sprint Planning" || i.Phase != "implementation" || !slices.Equal(i.Codes, []string{"SS", "SP", "SA"}) {
+	if i := find(t, c, catalog.Workflow, "bmad-sprint-planning"); i.Title != "Sprint Planning" || i.Phase != "implementation" || !slices.Equal(i.Codes, []string{"SS", "SP", "SA"}) {
 		t.Errorf("sprint planning: %q, %q, %q", i.Title, i.Phase, i.Codes)
 	}
 	if i := find(t, c, catalog.Workflow, "bmad-quick-dev"); i.Name != "bmad-build" || !slices.Equal(i.Aliases, []string{"bmad-quick-dev"}) {

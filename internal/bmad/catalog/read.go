@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
 	"path"
 	"slices"
@@ -17,6 +19,23 @@ func (c *Catalog) Read(r Ref) (TextFile, error) {
 		return TextFile{}, err
 	}
 	return f.File(name)
+}
+
+// WrittenBy returns the author that the file of a workflow names. It is read for lists only:
+// nothing else needs it.
+func (i Item) WrittenBy() string {
+	if ext := path.Ext(i.Path); i.Kind != Workflow || ext != ".yaml" && ext != ".yml" {
+		return ""
+	}
+	real, stays := i.Origin.within(i.Path)
+	if !stays {
+		return ""
+	}
+	data, err := readLimited(i.Origin.FS, real, maxHead)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		return ""
+	}
+	return format.Cut(format.OneLine(format.Scalars(format.Normalize(data))["author"]), maxName)
 }
 
 // LookUp finds the file of an address: by its path in a source, else in an installation.
@@ -57,13 +76,94 @@ func (c *Catalog) Locate(r Ref) (*Origin, string, error) {
 		return f, name, nil
 	}
 	if names := c.sourceNames(); r.Source != "" && !slices.Contains(names, r.Source) {
-		return nil, "", fault.New(fault.NotFound, "unknown source %q", r.Source).WithHint("the sources are: %s", strings.Join(names, ", "))
+		return nil, "", fault.New(fault.NotFound, "unknown source %q", r.Source).WithHint("the sources are: %s", strings.Join(names, ", ")).Suggest(r.Source, names)
 	}
 	err := fault.New(fault.NotFound, "no installation has a file %q", r.Path)
-	if like := c.like(r.Path); len(like) > 0 {
-		return nil, "", err.WithHint("did you mean %s?", strings.Join(like, ", "))
+	near := c.like(r.Path)
+	for _, uri := range c.around(r, fault.NearPath) {
+		near = format.AppendNew(near, uri)
+	}
+	if len(near) > 0 {
+		return nil, "", err.Offer(near[:min(few, len(near))])
+	}
+	if beside := c.around(r, siblings); len(beside) > 0 {
+		beside = beside[:min(few, len(beside))]
+		err.Suggestions = beside
+		return nil, "", err.WithHint("its folder has, among others: %s", strings.Join(beside, ", "))
 	}
 	return nil, "", err.WithHint("list the agents, workflows, tasks or files: lists give their addresses")
+}
+
+// few is how many addresses a refusal has.
+const few = 3
+
+// around returns the addresses of files that a rule finds for a path, in each source and each of
+// its installations. list gives the rule the names in a folder.
+func (c *Catalog) around(r Ref, rule func(name string, list func(folder string) []string) []string) []string {
+	var out []string
+	for _, f := range c.origins {
+		if r.Source != "" && f.Name != r.Source {
+			continue
+		}
+		for _, root := range f.roots() {
+			for _, name := range rule(r.Path, func(folder string) []string { return f.servedIn(path.Join(root, folder)) }) {
+				if name = path.Join(root, name); f.Has(name) {
+					out = format.AppendNew(out, f.URI(name))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// siblings are the files in the same folder, those of the same type first.
+func siblings(name string, list func(folder string) []string) []string {
+	var same, other []string
+	for _, n := range list(path.Dir(name)) {
+		switch full := path.Join(path.Dir(name), n); {
+		case strings.HasSuffix(n, "/") || path.Dir(name) == ".":
+		case path.Ext(n) == path.Ext(name):
+			same = append(same, full)
+		default:
+			other = append(other, full)
+		}
+	}
+	return append(same, other...)
+}
+
+// roots are the folders that paths in addresses start from.
+func (f *Origin) roots() []string {
+	out := []string{"."}
+	for _, in := range f.Installations {
+		if in.Layout != LayoutSkills {
+			out = format.AppendNew(out, in.Dir)
+		}
+	}
+	return out
+}
+
+// servedIn returns the names in a folder that may be served, or lead to what may be; those of
+// folders end with a slash.
+func (f *Origin) servedIn(folder string) []string {
+	entries, err := fs.ReadDir(f.FS, folder)
+	if err != nil || len(entries) > maxEntries {
+		return nil
+	}
+	var out []string
+	trees := f.outermost()
+	for _, e := range entries {
+		name := path.Join(folder, e.Name())
+		_, served := f.tree(name)
+		leads := slices.ContainsFunc(trees, func(tree string) bool { return strings.HasPrefix(tree+"/", name+"/") })
+		switch {
+		case !served && !leads, isPrivate(e.Name()), noText[strings.ToLower(path.Ext(name))]:
+		case e.IsDir():
+			out = append(out, e.Name()+"/")
+		case served && e.Type().IsRegular():
+			out = append(out, e.Name())
+		}
+	}
+	return out
 }
 
 func (c *Catalog) sourceNames() []string {

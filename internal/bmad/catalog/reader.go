@@ -186,6 +186,33 @@ func (f *fileReader) leadsToFolder(link string) bool {
 	return false
 }
 
+// leads reports whether an entry of a folder is a file, or a link to one that can be read. A link
+// to nothing is a problem of the installation, and no item.
+func (f *fileReader) leads(name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return true
+	}
+	info, there := f.note(name)
+	if !there || !info.Mode().IsRegular() {
+		if there && info.IsDir() {
+			return false
+		}
+		f.problem(name, "it is a symbolic link that leads to no file")
+		return false
+	}
+	real, stays := f.within(name)
+	if !stays {
+		return false
+	}
+	file, err := f.FS.Open(real)
+	if err != nil {
+		f.problem(name, "it cannot be read: %v", err)
+		return false
+	}
+	return file.Close() == nil
+}
+
+// Serves reports whether a path lies in a tree of the source.
 func (f *fileReader) Serves(name string) bool {
 	_, served := f.tree(name)
 	return served
@@ -265,7 +292,7 @@ func (f *fileReader) filesEnding(dir string, endings ...string) []string {
 	var out []string
 	for _, e := range f.list(dir) {
 		name := e.Name()
-		if e.IsDir() || strings.EqualFold(format.Stem(name), "readme") || strings.HasPrefix(name, ".") || !slices.Contains(endings, path.Ext(name)) {
+		if e.IsDir() || !f.leads(path.Join(dir, name), e) || strings.EqualFold(format.Stem(name), "readme") || strings.HasPrefix(name, ".") || !slices.Contains(endings, path.Ext(name)) {
 			continue
 		}
 		out = append(out, path.Join(dir, name))

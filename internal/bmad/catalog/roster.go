@@ -68,6 +68,7 @@ func (s *scan) settleRow(in *Installation, r staleRow) {
 		if r.kind == Agent && i.Kind != Agent {
 			i.Kind = Agent // before 6.4 the manifest says which skills are agents
 		}
+		i.listed = true
 		told := *i
 		told.applyRow(r.row)
 		description := i.Description

@@ -11,6 +11,9 @@ type scan struct {
 	*Origin
 	// before are the sources before this one: they list skills that it may have.
 	before []*Origin
+	// installed has the folder of each module that the project has installed, once its sources are
+	// searched.
+	installed map[string]string
 	// byShort has the items by kind and short name.
 	byShort map[itemKey][]*Item
 }

@@ -109,6 +109,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 		i.Aliases = nil
 	}
 	i.Module = cmp.Or(in.ids[id], in.agents[id].Module, s.markedModule(dir, names, in), module)
+	_, i.listed = in.ids[id]
 	i.Phase = phase(path.Dir(dir) + "/") // the folders it lies in: its own name may be sprint-planning
 	s.trees = append(s.trees, dir)
 	if known := s.Skills[id]; known != nil {
@@ -150,6 +151,7 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 		i.applyRoster(i.Installation.agents[i.Name])
 	case isWorkflow, has(names, "workflow.md"), has(names, "workflow.yaml"), hasSteps(names):
 		i.Kind, i.Title = Workflow, title
+		i.thin = !isWorkflow && !hasSteps(names)
 	default:
 		i.Title = title
 	}

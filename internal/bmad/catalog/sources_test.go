@@ -232,7 +232,7 @@ func TestModes(t *testing.T) {
 	for _, tt := range tests {
 		c := catalog.Open(source(with(fstest.MapFS{}, map[string]string{"_bmad/_config/manifest.yaml": "modules: []\n", "_bmad/_config/bmad-help.csv": tt.header + tt.rows, ".claude/skills/bmad-story/SKILL.md": story})))
 		for name, want := range map[string]string{"VS": tt.mode, "validate story": tt.mode, "CS": "", "Create Story": "", "bmad-story": ""} {
-			i, err := c.Find(catalog.Task, name)
+			i, err := c.Find(catalog.Workflow, name)
 			if err != nil || i.Title != "Create Story" || i.Intent(name) != want {
 				t.Errorf("%s: %s is %q, meaning %q, %v, want %q", tt.name, name, i.Title, i.Intent(name), err, want)
 			}

@@ -47,7 +47,7 @@ func (s *scan) addV6(dir, manifests string) {
 	v := newSurvey(s, in)
 	entries := 0
 	for _, e := range s.list(dir) {
-		if e.IsDir() && !slices.Contains(aside, e.Name()) {
+		if e.IsDir() && !slices.Contains(aside, e.Name()) && !s.isInstalled(e.Name(), path.Join(dir, e.Name())) {
 			s.describeModule(in, path.Join(dir, e.Name()), e.Name())
 			s.walk(path.Join(dir, e.Name()), 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(e.Name(), at, names) })
 		}
@@ -118,7 +118,7 @@ func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 	}
 	below := strings.Split(rest, "/")
 	for _, e := range names {
-		if !e.IsDir() {
+		if !e.IsDir() && s.leads(path.Join(dir, e.Name()), e) {
 			s.noteFile(path.Join(dir, e.Name()), below, has(names, "workflow.yaml"))
 		}
 	}
@@ -186,7 +186,7 @@ func (s *v6Survey) addAgent(name string) {
 	r, listed := s.rows[Agent][name]
 	i := &Item{Kind: Agent, Name: format.Stem(name), Module: s.in.ModuleOf(name), Path: name, Dir: path.Dir(name), Installation: s.in}
 	if listed {
-		i.Name, i.Module = cmp.Or(r.Plain("name"), i.Name), cmp.Or(r["module"], i.Module)
+		i.Name, i.Module, i.listed = cmp.Or(r.Plain("name"), i.Name), cmp.Or(r["module"], i.Module), true
 		i.applyRow(r)
 		s.applyCustomName(i)
 		s.addItem(i)
@@ -244,7 +244,7 @@ func slug(name string) string {
 func (s *v6Survey) addWorkflow(name string) {
 	r, listed := s.rows[Workflow][name]
 	dir := path.Dir(name)
-	i := &Item{Kind: Workflow, Module: s.in.ModuleOf(name), Path: name, Dir: dir, Installation: s.in, Phase: phase(path.Dir(dir) + "/")}
+	i := &Item{Kind: Workflow, Module: s.in.ModuleOf(name), Path: name, Dir: dir, Installation: s.in, Phase: phase(path.Dir(dir) + "/"), listed: listed}
 	if listed {
 		i.Name, i.Module, i.Description = format.OneLine(r["name"]), cmp.Or(r["module"], i.Module), r.Plain("description")
 		i.Aliases = format.AppendNew(i.Aliases, r["canonicalId"])
@@ -273,7 +273,7 @@ func (s *v6Survey) addWorkflow(name string) {
 
 func (s *v6Survey) addTask(name string) {
 	r, listed := s.rows[Task][name]
-	i := &Item{Kind: Task, Name: format.Stem(name), Module: s.in.ModuleOf(name), Path: name, Dir: path.Dir(name), Installation: s.in}
+	i := &Item{Kind: Task, Name: format.Stem(name), Module: s.in.ModuleOf(name), Path: name, Dir: path.Dir(name), Installation: s.in, listed: listed}
 	if listed {
 		i.Name, i.Module = cmp.Or(format.OneLine(r["name"]), i.Name), cmp.Or(r["module"], i.Module)
 		i.Title, i.Description = r.Plain("displayName"), r.Plain("description")
@@ -303,6 +303,9 @@ func (s *scan) addModule(dir string) bool {
 	code := s.codeOf(dir)
 	if code == "" || !slices.ContainsFunc(itemFolders, func(name string) bool { return s.isDir(path.Join(dir, name)) }) {
 		return false
+	}
+	if s.isInstalled(code, dir) {
+		return true
 	}
 	in := s.newInstallation(dir, LayoutV6)
 	in.only = code

@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,7 +46,7 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 	d.addMenu(p)
 	d.addResolved(r)
 	said := d.quote("The person's message", message, "Greet the person in this role, and show the menu.", "Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
-	return d.assemble(r.Parts, d.closing(r), said), nil
+	return d.assemble(d.withoutPersona(p, r.Parts), d.closing(r), said), nil
 }
 
 // Workflow returns what an assistant needs to run a workflow. words are what the person says
@@ -143,6 +144,8 @@ func describeOrigin(i catalog.Item) string {
 type briefing struct {
 	text  strings.Builder
 	tools ToolNames
+	// removed is what the texts lack, by their addresses.
+	removed map[string]removal
 }
 
 func (d *briefing) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
@@ -178,6 +181,47 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 		d.line("\nThe project's customization is merged into this: %s. Where the instructions below say otherwise, this counts.", strings.Join(r.Custom, ", "))
 	}
 }
+
+// personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in
+// its block. name finds the names of its fields.
+var personaForms = []struct {
+	whole, name *regexp.Regexp
+	instead     string
+}{
+	{regexp.MustCompile(`(?s)<persona>(.*?)</persona>`), regexp.MustCompile(`<([a-z_]+)>`), "<persona>see Persona above</persona>"},
+	{regexp.MustCompile(`(?m)^persona:[ \t]*\n((?:[ \t]+\S.*\n|[ \t]*\n)+)`), regexp.MustCompile(`(?m)^  ([A-Za-z_]+):`), "persona: see Persona above\n"},
+}
+
+// personaFields are those that a briefing shows.
+var personaFields = []string{"role", "identity", "communication_style", "principles", "style", "focus", "core_principles"}
+
+// withoutPersona returns the texts of an agent without the persona in them, which stands above
+// them already, with the customization merged. One with more than is shown stays as it is.
+func (d *briefing) withoutPersona(p *resolve.Persona, parts []resolve.Part) []resolve.Part {
+	if p.Role == "" && p.Identity == "" {
+		return parts
+	}
+	shown := func(names [][]string) bool {
+		return !slices.ContainsFunc(names, func(m []string) bool { return !slices.Contains(personaFields, m[1]) })
+	}
+	parts = slices.Clone(parts)
+	d.removed = map[string]removal{}
+	for n, part := range parts {
+		for _, form := range personaForms {
+			at := form.whole.FindStringSubmatchIndex(part.Text)
+			if at == nil || !shown(form.name.FindAllStringSubmatch(part.Text[at[2]:at[3]], -1)) {
+				continue
+			}
+			parts[n].Text = part.Text[:at[0]] + form.instead + part.Text[at[1]:]
+			d.removed[part.URI] = removal{at[0] + len(form.instead), at[1] - at[0] - len(form.instead)}
+			break
+		}
+	}
+	return parts
+}
+
+// removal is a piece taken out of a text: end is where the remaining text goes on behind it.
+type removal struct{ end, bytes int }
 
 func (d *briefing) addMenu(p *resolve.Persona) {
 	if len(p.Menu) == 0 {
@@ -342,6 +386,9 @@ func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 			uri := p.URI
 			if ref, err := catalog.ParseRef(p.URI); err == nil {
 				ref.Resolved, ref.Offset = true, len(text)
+				if gone := d.removed[p.URI]; ref.Offset >= gone.end {
+					ref.Offset += gone.bytes
+				}
 				uri = ref.String()
 			}
 			fmt.Fprintf(&b, "\n[%d more bytes of this file: go on reading with %s, %s, before you act on it]\n", rest, d.tools.Read, uri)

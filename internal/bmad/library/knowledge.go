@@ -49,7 +49,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 	if len(all) == 0 {
 		err := fault.New(fault.NotFound, "no domain of knowledge matches %q", format.OneLine(domain))
 		if near := s.Near(domain); len(near) > 0 {
-			return "", out, err.WithHint("did you mean %s?", strings.Join(near, ", "))
+			return "", out, err.Offer(near)
 		}
 		var names []string
 		for _, d := range s.Domains() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // maxDescription bounds a description in a list, in bytes.
@@ -79,11 +81,12 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	}
 	for n := range all {
 		all[n] = brief(all[n])
+		all[n].Author = all[n].WrittenBy()
 	}
 	values, next, err := page(all, cursor, room, func(i catalog.Item) string { return i.Full() })
 	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
-		out.Hint = s.language().Say("no %s matches; leave out category and module to list all", kind.Text())
+		out.Hint = s.noneOf(kind, category, module).In(s.language())
 	}
 	switch kind {
 	case catalog.Agent:
@@ -94,6 +97,23 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 		out.Tasks = values
 	}
 	return out, err
+}
+
+// noneOf explains an empty list, with the phases and modules that there are.
+func (s *Snapshot) noneOf(kind catalog.Kind, category, module string) lang.Text {
+	none := lang.T("no %s matches; leave out category and module to list all", kind.Text())
+	phases, modules := map[string]bool{}, map[string]bool{}
+	for _, i := range s.Catalog.Items(kind) {
+		phases[i.Phase], modules[i.Module] = true, true
+	}
+	delete(phases, "")
+	if known := slices.Sorted(maps.Keys(phases)); category != "" && len(known) > 0 {
+		none = lang.T("%s; the categories are: %s", none, strings.Join(known, ", "))
+	}
+	if known := slices.Sorted(maps.Keys(modules)); module != "" && len(known) > 0 {
+		none = lang.T("%s; the modules are: %s", none, strings.Join(known, ", "))
+	}
+	return none
 }
 
 // maxNames bounds the other names of an item in a list.
@@ -268,7 +288,8 @@ func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 	kind, ok := kinds[name]
 	if !ok {
-		return catalog.TextFile{}, fault.New(fault.NotFound, "unknown manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks")
+		return catalog.TextFile{}, fault.New(fault.NotFound, "unknown manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks").
+			Suggest(name, slices.Sorted(maps.Keys(kinds)))
 	}
 	cursor := ""
 	if all := s.Catalog.Items(kind); offset > 0 && offset <= len(all) {

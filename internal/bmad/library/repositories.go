@@ -110,7 +110,7 @@ func (r Repositories) Find(project, named string) (gitsource.Spec, error) {
 		return remotes[at].Spec, nil
 	}
 	return gitsource.Spec{}, fault.New(fault.NotFound, "there is no repository %q", named).
-		WithHint("bmad-mcp sources list shows them; name one as they are named there, or by its whole address")
+		WithHint("bmad-mcp sources list shows them; name one as they are named there, or by its whole address").Suggest(named, Names(remotes))
 }
 
 // FetchMissing fetches the repositories of a project of which there is no copy, and reports each

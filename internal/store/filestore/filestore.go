@@ -192,12 +192,14 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, session := range sessions {
+	names := make([]string, len(sessions))
+	for i, session := range sessions {
 		if session.TaskName == name {
 			return session.SessionID, nil
 		}
+		names[i] = session.TaskName
 	}
-	return "", store.NotFound(name)
+	return "", store.NotFound(name, names...)
 }
 
 // Stored returns the stored form of a session.

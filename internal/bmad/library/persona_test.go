@@ -1,0 +1,90 @@
+package library_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+)
+
+// TestPersonaOnce: an agent's answer has its persona at the top, with the customization merged, and
+// not again in the instructions. What follows them can still be read on from where they were cut.
+func TestPersonaOnce(t *testing.T) {
+	var lines strings.Builder
+	for n := range 2000 {
+		fmt.Fprintf(&lines, "<step n=\"%d\">do it</step>\n", n)
+	}
+	const identity = "Keeps the ledger of a harbour"
+	persona := "<persona>\n<role>Clerk</role>\n<identity>" + identity + "</identity>\n<communication_style>Dry</communication_style>\n<principles>Count twice</principles>\n</persona>\n"
+	for name, tt := range map[string]struct {
+		file, text, instead string
+		times               int // of the identity
+	}{
+		"tags":      {"_bmad/bmm/agents/clerk.md", "<agent id=\"clerk\" name=\"Ann\" title=\"Clerk\">\n" + persona + "</agent>\n", "<persona>see Persona above</persona>\n</agent>", 1},
+		"long":      {"_bmad/bmm/agents/clerk.md", "<agent id=\"clerk\" name=\"Ann\" title=\"Clerk\">\n" + persona + lines.String() + "</agent>\n", "<persona>see Persona above</persona>\n<step n=\"0\">", 1},
+		"more tags": {"_bmad/bmm/agents/clerk.md", "<agent id=\"clerk\" name=\"Ann\" title=\"Clerk\">\n" + strings.Replace(persona, "</persona>", "<secret>x</secret>\n</persona>", 1) + "</agent>\n", "<secret>x</secret>", 2},
+		"block":     {".bmad-core/agents/clerk.md", "# Clerk\n\n```yaml\nagent:\n  name: Ann\n  id: clerk\n  title: Clerk\npersona:\n  role: Clerk\n  identity: " + identity + "\n  core_principles:\n    - Count twice\ncommands:\n  - help: Help\n```\n", "persona: see Persona above\ncommands:\n  - help", 1},
+	} {
+		dir := folder(t)
+		for file, text := range map[string]string{tt.file: tt.text, "_bmad/_config/manifest.yaml": "modules: [bmm]\n", ".bmad-core/core-config.yaml": "prd: {}\n"} {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := library.New(library.Options{Now: newClock().time})
+		t.Cleanup(l.Close)
+		s := l.At(dir)
+		text, err := s.Agent("clerk", "", library.ToolNames{Read: "read"})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if strings.Count(text, identity) != tt.times || !strings.Contains(text, tt.instead) {
+			t.Errorf("%s: the identity is there %d times, want %d, and %q\n%.1500s", name, strings.Count(text, identity), tt.times, tt.instead, text)
+		}
+		if name != "long" {
+			continue
+		}
+		head, rest, cut := strings.Cut(text, "\n[")
+		_, uri, _ := strings.Cut(rest, "go on reading with read, ")
+		uri, _, _ = strings.Cut(uri, ", before")
+		r, err := s.Read(uri, 100)
+		last := head[strings.LastIndex(head, "<step "):]
+		var n int
+		if _, err := fmt.Sscanf(last, "<step n=\"%d\">", &n); err != nil {
+			t.Fatal(last, err)
+		}
+		if want := fmt.Sprintf("<step n=\"%d\">", n+1); !cut || err != nil || !strings.HasPrefix(string(r.Data), want) {
+			t.Errorf("%s goes on with %.60q, %v, want %s", uri, r.Data, err, want)
+		}
+	}
+}
+
+// TestListsOfWorkflows: a workflow that names its author is listed with it.
+func TestListsOfWorkflows(t *testing.T) {
+	dir := folder(t)
+	install(t, "v6-alpha", dir)
+	l := library.New(library.Options{Now: newClock().time})
+	t.Cleanup(l.Close)
+	page, err := l.At(dir).Items(catalog.Workflow, "", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	authors := map[string]string{}
+	for _, i := range page.Workflows {
+		authors[i.Name] = i.Author
+	}
+	if authors["prd"] != "BMad" || authors["tech-spec"] != "" {
+		t.Errorf("the authors are %q", authors)
+	}
+	none, err := l.At(dir).Items(catalog.Workflow, "desing", "bmn", "")
+	if want := "the categories are: "; err != nil || !strings.Contains(none.Hint, want) || !strings.Contains(none.Hint, "the modules are: ") {
+		t.Errorf("the hint is %q, %v, want %q in it", none.Hint, err, want)
+	}
+}

@@ -1,0 +1,52 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+)
+
+// missing is the refusal of a request for a tool, prompt or resource that a caller does not
+// have, with the names or addresses that are like it.
+func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) mcpwire.Error {
+	base := l.callers.base(ctx)
+	key, err := "name", error(nil)
+	switch method {
+	case mcp.MethodToolsCall:
+		err = l.noTool(ctx, base, name)
+	case mcp.MethodPromptsGet:
+		err = l.noPrompt(base, name)
+	default:
+		key, err = "uri", noResource(name)
+	}
+	said := l.callers.engine.Translated(ctx, base, err)
+	f := NewFailure(said)
+	return mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: f.data(key, clip(name))}
+}
+
+func (l *lists) noTool(ctx context.Context, base engine.Request, name string) error {
+	var all []mcp.Tool
+	for _, t := range l.wire.ListTools() {
+		all = append(all, t.Tool)
+	}
+	var names []string
+	for _, t := range l.offered(l.callable(ctx, all), l.offer.shelf(base)) {
+		names = append(names, t.Name)
+	}
+	return fault.New(fault.NotFound, "there is no tool %q", clip(name)).
+		WithHint("tools/list has those that there are").Suggest(name, slices.Sorted(slices.Values(names)))
+}
+
+func (l *lists) noPrompt(base engine.Request, name string) error {
+	var names []string
+	for _, p := range l.prompts.list(l.offer.shelf(base)) {
+		names = append(names, p.Name)
+	}
+	return fault.New(fault.NotFound, "there is no prompt %q", clip(name)).
+		WithHint("prompts/list has those that there are").Suggest(name, names)
+}
