@@ -17,12 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-var (
-	//go:embed task_description.md
-	taskDescription string
-	//go:embed task_schema.json
-	taskSchema []byte
-)
+//go:embed task_description.md
+var taskDescription string
 
 // TaskTool is the name of the workflow tool.
 const TaskTool = "bmad-task"
