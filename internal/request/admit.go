@@ -96,6 +96,9 @@ func (q *Request) Scope(s *standing.Standing, named []int) ([]int, error) {
 	}
 	known := s.SprintNumbers()
 	if q.Sprints != nil {
+		if len(known) == 0 {
+			return nil, fault.New(fault.InvalidArgument, "the plan names no sprints").WithHint("leave sprints out: the work is one piece")
+		}
 		if len(q.Sprints) == 0 {
 			return nil, fault.New(fault.InvalidArgument, "sprints is empty").WithHint("leave it out for all open sprints, or name some of: %s", words.Numbers(known))
 		}
