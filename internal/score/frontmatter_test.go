@@ -61,6 +61,10 @@ func TestFactsInFrontMatterAndBlock(t *testing.T) {
 		flow, _ := json.Marshal(facts) // JSON is YAML
 		facts["prd_draft"] = c.document
 		envelope, _ := json.Marshal(facts)
+		gaps, _ := json.Marshal(map[string]any{"gaps": c.gaps})
+		if a := score.Read(named(workflow.PO), c.document+"\n\n```json\n"+string(gaps)+"\n```"); fmt.Sprint(a.Gaps) != fmt.Sprint(c.gaps) || a.Document != c.document {
+			t.Errorf("a block of gaps alone: %q, %q", a.Gaps, a.Document)
+		}
 		for form, text := range map[string]string{
 			"block":                      c.document + "\n\n```json\n" + string(block) + "\n```\n",
 			"block with a word behind":   c.document + "\n\n```json\n" + string(block) + "\n```\n\nDone.",

@@ -26,7 +26,8 @@ type Assessment struct {
 	Claimed *float64
 	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
 	ScoreNote lang.Text
-	// Estimated is 60 to 85, by which sections are present. It never opens a gate.
+	// Estimated is 60 to 85, by which sections are present, and at most the points of the audit; see
+	// [Assessment.Audited]. It never opens a gate.
 	Estimated float64
 	// Gaps are what the submission says is missing; Missing is what we find so.
 	Gaps      []string

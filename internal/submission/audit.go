@@ -47,6 +47,7 @@ func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *do
 		}
 	}
 	sub.Audit = &best
+	sub.Assessment.Audited(best.Score)
 	return nil
 }
 
