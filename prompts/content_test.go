@@ -106,3 +106,31 @@ func TestFirstRound(t *testing.T) {
 		t.Errorf("the stages of a run begin with %d bytes of prompts; at most 16000", sent)
 	}
 }
+
+// modelNames match models of any maker: their names age, and the person chooses.
+var modelNames = regexp.MustCompile(`(?i)\b(?:gpt-?\d|o[134]-|claude-?\d|sonnet|opus|haiku|gemini-?\d)`)
+
+// TestNoModelIsNamed: a prompt names an engine at most, never a model of it.
+func TestNoModelIsNamed(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".md") {
+			continue
+		}
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		read++
+		if m := modelNames.Find(text); m != nil {
+			t.Errorf("%s names the model %s", file.Name(), m)
+		}
+	}
+	if read < 11 {
+		t.Errorf("%d prompts were read", read)
+	}
+}

@@ -174,6 +174,19 @@ func TestEstimateFollowsTheAudit(t *testing.T) {
 	}
 }
 
+// TestReadyForApprovalDecidesNothing: the score is what a gate asks for.
+func TestReadyForApprovalDecidesNothing(t *testing.T) {
+	for _, ready := range []string{"true", "false", `"no"`} {
+		a := score.Read(named(workflow.PO), `{"prd_updated":"# P","quality_score":91,"ready_for_approval":`+ready+`}`)
+		if a.Claimed == nil || *a.Claimed != 91 || a.Document != "# P" || !a.ScoreNote.Empty() {
+			t.Errorf("%s: %+v", ready, a)
+		}
+		if a := score.Read(named(workflow.PO), `{"prd_updated":"# P","ready_for_approval":`+ready+`}`); a.Claimed != nil {
+			t.Errorf("%s claims %v", ready, *a.Claimed)
+		}
+	}
+}
+
 func TestEstimate(t *testing.T) {
 	all := "Executive Summary, Business Goals, User Stories, Functional Requirements, Technical Requirements, Success Metrics"
 	tests := []struct {
