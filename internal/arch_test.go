@@ -81,7 +81,7 @@ var only = map[string][]string{
 	"github.com/gofrs/flock":            {"internal/durable"},
 	"github.com/go-json-experiment":     {"internal/workflow", "internal/store"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/score"},
-	"go.yaml.in/yaml/v3":                {"internal/config", "internal/audit", "internal/bmad/catalog", "internal/bmad/resolve", "internal/bmad/format", "internal/bmad/library", "internal/workflow", "prompts"},
+	"go.yaml.in/yaml/v3":                {"internal/config", "internal/audit", "internal/score", "internal/bmad/catalog", "internal/bmad/resolve", "internal/bmad/format", "internal/bmad/library", "internal/workflow", "prompts"},
 	"github.com/spf13/cobra":            {"internal/cli"},
 	"github.com/rogpeppe/go-internal":   {"internal/hosts", "internal/cli"},
 	"github.com/tailscale/hujson":       {"internal/hosts"},

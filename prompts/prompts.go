@@ -3,9 +3,9 @@
 //
 // A prompt file has front matter (stage, title) and a body. A stage without a prompt of its own
 // gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand
-// for the words of the workflow's definition. A stage begins with the whole body; a refinement
-// gets only the section "Later rounds". {{gate_score}} stands for the score that the stage's gate
-// requires.
+// for the words of the workflow's definition. A stage begins with the body without its section
+// "Later rounds"; a refinement gets only that section. {{gate_score}} stands for the score that the
+// stage's gate requires.
 package prompts
 
 import (
@@ -41,8 +41,13 @@ type Prompt struct {
 	Stage workflow.StageID
 	Title string
 	body  string
+	first string // without later
 	later string
 }
+
+// First returns the prompt for the round with which a stage begins: the later ones bring their own
+// part with them.
+func (p Prompt) First(gateScore float64) string { return fill(p.first, gateScore) }
 
 // Full returns the whole prompt.
 func (p Prompt) Full(gateScore float64) string { return fill(p.body, gateScore) }
@@ -103,7 +108,7 @@ func embedded(st workflow.Stage) (Prompt, error) {
 	if !own {
 		p.Title = st.Role
 		names := strings.NewReplacer("{{role}}", st.Role, "{{document}}", st.DocumentName, "{{does}}", st.Description)
-		p.body, p.later = names.Replace(p.body), names.Replace(p.later)
+		p.body, p.first, p.later = names.Replace(p.body), names.Replace(p.first), names.Replace(p.later)
 	}
 	return p, nil
 }
@@ -163,11 +168,13 @@ func parse(text string, st workflow.Stage) (Prompt, error) {
 	if p.body == "" {
 		return p, lang.Errorf("it is empty")
 	}
-	if _, later, ok := strings.Cut(p.body, "\n"+laterHeading+"\n"); ok {
+	p.first = p.body
+	if before, later, ok := strings.Cut(p.body, "\n"+laterHeading+"\n"); ok {
+		after := ""
 		if i := strings.Index(later, "\n## "); i >= 0 {
-			later = later[:i]
+			later, after = later[:i], later[i:]
 		}
-		p.later = strings.TrimSpace(later)
+		p.first, p.later = strings.TrimSpace(strings.TrimSpace(before)+"\n"+after), strings.TrimSpace(later)
 	}
 	return p, nil
 }

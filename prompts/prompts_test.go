@@ -113,6 +113,9 @@ func TestOverride(t *testing.T) {
 		t.Error("a prompt without the section does not fall back to the built-in one")
 	}
 	arch, err := prompts.Load(fsys, named(workflow.Architect))
+	if arch.First(90) != "No front matter.\n\n## Then\nmore" && err == nil {
+		t.Errorf("%q", arch.First(90))
+	}
 	if err != nil || arch.Later(90) != "Again." {
 		t.Errorf("%q, %v", arch.Later(90), err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// admit refuses an action that the session's stage or state does not allow, or
-// that was meant for another revision of it.
+// admit refuses an action that the session's stage or state does not allow, that was meant for
+// another revision of it, or that lacks an argument.
 func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	if err := request.CheckStage(s.Workflow, r.req.Stage); err != nil {
 		return err
@@ -31,7 +31,10 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	if err == nil && unseen || err != nil && r.late(s.Session) {
 		return r.lost(ctx, s.Session)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.req.Complete()
 }
 
 // goesOn refuses to change a session that was changed by other hands, under a strict policy.

@@ -199,6 +199,17 @@ func (b *bench) to(stage workflow.StageID, state workflow.State) {
 	b.onTo(stage, state)
 }
 
+// rests is to, and knows the way to a cancelled session too.
+func (b *bench) rests(stage workflow.StageID, state workflow.State) {
+	b.t.Helper()
+	if state == workflow.Cancelled {
+		b.to(stage, workflow.Generating)
+		b.do(engine.Request{Action: workflow.ActionCancel})
+		return
+	}
+	b.to(stage, state)
+}
+
 // onTo goes on as to does.
 func (b *bench) onTo(stage workflow.StageID, state workflow.State) {
 	b.t.Helper()
@@ -313,23 +324,25 @@ func (b *bench) artifact(task, name string) string {
 	return string(data)
 }
 
+// places has every state that a session can be in.
+var places = []struct {
+	stage workflow.StageID
+	state workflow.State
+}{
+	{workflow.PO, workflow.Generating},
+	{workflow.PO, workflow.Clarifying},
+	{workflow.PO, workflow.Refining},
+	{workflow.PO, workflow.AwaitingConfirmation},
+	{workflow.SM, workflow.AwaitingApproval},
+	{workflow.Review, workflow.AwaitingApproval},
+	{workflow.QA, workflow.Completed},
+	{workflow.PO, workflow.Cancelled},
+}
+
 // TestStateActionMatrix tries every action in every state: it moves as the golden
 // file says, or is refused with the allowed actions and without a change on disk.
 func TestStateActionMatrix(t *testing.T) {
 	t.Parallel()
-	places := []struct {
-		stage workflow.StageID
-		state workflow.State
-	}{
-		{workflow.PO, workflow.Generating},
-		{workflow.PO, workflow.Clarifying},
-		{workflow.PO, workflow.Refining},
-		{workflow.PO, workflow.AwaitingConfirmation},
-		{workflow.SM, workflow.AwaitingApproval},
-		{workflow.Review, workflow.AwaitingApproval},
-		{workflow.QA, workflow.Completed},
-		{workflow.PO, workflow.Cancelled},
-	}
 	requests := func(stage workflow.StageID) []struct {
 		name string
 		req  engine.Request
@@ -356,12 +369,7 @@ func TestStateActionMatrix(t *testing.T) {
 	for _, place := range places {
 		for _, action := range requests(place.stage) {
 			b := newBench(t)
-			if place.state == workflow.Cancelled {
-				b.to(workflow.PO, workflow.Generating)
-				b.do(engine.Request{Action: workflow.ActionCancel})
-			} else {
-				b.to(place.stage, place.state)
-			}
+			b.rests(place.stage, place.state)
 			before := b.snapshot()
 			reply, err := b.try(action.req)
 			cell := ""

@@ -58,7 +58,7 @@ func TestLeanReplies(t *testing.T) {
 			t.Errorf("the reply to a submission lacks %s", key)
 		}
 	}
-	if asked.Lean().UserMessage != asked.UserMessage || string(keys["draft"]) != `{"stage":"po","path":".bmad-task/work/build-a-thing/po.md"}` {
+	if asked.Lean().UserMessage != asked.UserMessage || string(keys["draft"]) != `{"path":".bmad-task/work/build-a-thing/po.md"}` {
 		t.Errorf("draft %s", keys["draft"])
 	}
 	answered := b.do(answered("us", "now", "retry"))

@@ -239,3 +239,31 @@ func TestRefusalsStaySmall(t *testing.T) {
 		}
 	}
 }
+
+// TestPromptOfTheRound: a stage begins without the part for later rounds, which comes with each of
+// them; where a round is not the first and the prompt comes whole, the part is in it.
+func TestPromptOfTheRound(t *testing.T) {
+	const later = "The work comes back after rework. Check each earlier finding"
+	b := newBench(t)
+	b.to(workflow.Dev, workflow.Generating)
+	r := b.at("review/generating", submit(workflow.Dev, "# D"))
+	if !strings.Contains(r.RolePrompt, "You are the Reviewer") || strings.Contains(r.RolePrompt, later) {
+		t.Errorf("the first round:\n%s", r.RolePrompt)
+	}
+	b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail"))
+	b.at("dev/refining", approve(false, "fix it"))
+	r = b.at("review/generating", submit(workflow.Dev, "# D 2"))
+	if !strings.Contains(r.RolePrompt, later) {
+		t.Errorf("the second round:\n%s", r.RolePrompt)
+	}
+	r = b.do(engine.Request{Action: workflow.ActionResume})
+	if !strings.Contains(r.RolePrompt, "You are the Reviewer") || !strings.Contains(r.RolePrompt, later) {
+		t.Errorf("the second round, resumed:\n%s", r.RolePrompt)
+	}
+	b = newBench(t)
+	b.to(workflow.PO, workflow.Refining)
+	r = b.do(engine.Request{Action: workflow.ActionResume})
+	if !strings.Contains(r.RolePrompt, "You are the Product Owner") || !strings.Contains(r.RolePrompt, "do not append a Q&A") {
+		t.Errorf("resumed while refining:\n%s", r.RolePrompt)
+	}
+}

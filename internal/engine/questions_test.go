@@ -88,7 +88,7 @@ func TestConfirmedWithQuestionsOpen(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	r := b.at("po/clarifying", asking(95))
-	if got := strings.Join(r.PendingUserActions, " "); got != "answer_questions confirm" || !strings.Contains(r.UserMessage, "or say **confirm**, since it has reached its gate: it is saved as `.claude/specs/x/01-product-requirements.md` without the answers") {
+	if got := strings.Join(r.PendingUserActions, " "); got != "answer_questions confirm" || !strings.Contains(r.UserMessage, "or say **confirm**, since it has reached its gate: it is saved as `01-product-requirements.md` without the answers") {
 		t.Errorf("%s, %s", got, r.UserMessage)
 	}
 	if allowed := b.do(engine.Request{Action: workflow.ActionStatus}).Allowed; !slices.Contains(allowed, "confirm") {

@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,8 +66,7 @@ func TestBadInput(t *testing.T) {
 		{"path empty file", path("empty.md"), fault.InvalidArgument, "claude_result_path is empty"},
 		{"path too large", path("large.md"), fault.InvalidArgument, "at most 5242880"},
 		{"sprints at po", sprints, fault.InvalidArgument, `sprints go with stage "dev"`},
-		{"answer without answers", engine.Request{Action: workflow.ActionAnswer}, fault.InvalidArgument, "answer needs answers"},
-		{"approve without a decision", engine.Request{Action: workflow.ActionApprove}, fault.InvalidArgument, "approve needs approved"},
+		{"reopen without a stage", engine.Request{Action: workflow.ActionReopen}, fault.InvalidArgument, "reopen needs a stage"},
 		{"long feedback", engine.Request{Action: workflow.ActionCancel, Feedback: strings.Repeat("x", 9000)}, fault.InvalidArgument, "feedback has 9000 bytes"},
 		{"reopen ahead", engine.Request{Action: workflow.ActionReopen, Stage: "dev"}, fault.WrongStage, `stage "dev" is not before`},
 		{"reopen here", engine.Request{Action: workflow.ActionReopen, Stage: "po"}, fault.WrongStage, "is not before"},
@@ -100,6 +101,55 @@ func TestBadInput(t *testing.T) {
 				t.Error("the disk changed")
 			}
 		})
+	}
+}
+
+// TestStateBeforeArguments calls every action without the arguments that it needs, in every state.
+// Where the state forbids it, that is the refusal: the argument would not help.
+func TestStateBeforeArguments(t *testing.T) {
+	t.Parallel()
+	bare := map[workflow.Action]struct {
+		req     engine.Request
+		missing string
+	}{
+		workflow.ActionSubmit:  {engine.Request{}, "submit needs a stage"},
+		workflow.ActionAnswer:  {engine.Request{}, "answer needs answers"},
+		workflow.ActionConfirm: {engine.Request{Feedback: "not yet"}, "confirm with feedback needs confirmed"},
+		workflow.ActionApprove: {engine.Request{Feedback: "not yet"}, "approve needs approved"},
+		workflow.ActionReopen:  {engine.Request{}, "reopen needs a stage"},
+	}
+	// These repeat the step that was taken last.
+	repeated := map[string]bool{"po/refining answer": true, "qa/completed submit": true}
+	for _, place := range places {
+		b := newBench(t)
+		b.rests(place.stage, place.state)
+		before := b.snapshot()
+		for action, call := range bare {
+			req := call.req
+			req.Action = action
+			_, err := b.try(req)
+			at := fmt.Sprintf("%s/%s %s", place.stage, place.state, action)
+			switch {
+			case err == nil:
+				t.Errorf("%s: taken", at)
+			case slices.Contains(place.state.Allowed(), action):
+				if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), call.missing) {
+					t.Errorf("%s: %v, want %q", at, err, call.missing)
+				}
+			case repeated[at]:
+				if !fault.Is(err, fault.Conflict) {
+					t.Errorf("%s: %v, want a conflict", at, err)
+				}
+			case !fault.Is(err, fault.NotAllowed) && !fault.Is(err, fault.GatePending):
+				t.Errorf("%s: %v, want its state", at, err)
+			}
+			if f := fault.From(err); f.Hint == "" || len(f.Allowed) == 0 {
+				t.Errorf("%s: %+v", at, f)
+			}
+		}
+		if b.snapshot() != before {
+			t.Errorf("%s/%s: a refusal changed the disk", place.stage, place.state)
+		}
 	}
 }
 

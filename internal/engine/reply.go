@@ -22,7 +22,11 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 	}
 	role := prompt.Later(s.Stage.GateScore)
 	if d == reply.Whole {
-		role = r.persona(r.project, s.Stage) + prompt.Full(s.Stage.GateScore)
+		role = prompt.Full(s.Stage.GateScore)
+		if s.CurrentState == workflow.Generating && s.Current().Iteration == 0 {
+			role = prompt.First(s.Stage.GateScore)
+		}
+		role = r.persona(r.project, s.Stage) + role
 	}
 	return reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English))), nil
 }

@@ -276,11 +276,12 @@ func TestQuestionIDsStayApartAcrossRounds(t *testing.T) {
 
 func TestEstimateOpensNoGate(t *testing.T) {
 	b := newBench(t)
-	b.environ = []string{"BMAD_PO_GATE_SCORE=50"}
+	b.environ = []string{"BMAD_PO_GATE_SCORE=10"}
 	b.restart()
 	b.do(start("x"))
 	r := b.at("po/refining", submit(workflow.PO, "# Executive Summary"))
-	if !r.ScoreIsEstimate || *r.Score != 65 || *r.GateScore != 50 {
+	// By its section it would be 65; the audit finds next to nothing.
+	if !r.ScoreIsEstimate || *r.Score != 13 || r.Audit.Score != 13 || *r.GateScore != 10 {
 		t.Errorf("%+v", r)
 	}
 	if !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.Contains(g, `"quality_score"`) }) ||

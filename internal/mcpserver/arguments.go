@@ -17,10 +17,18 @@ import (
 // arguments are those of a tool, as they are read into a T.
 type arguments[T any] struct {
 	table []argument[T]
+	// schema is the one that clients see; a value that came as text is read by it.
+	schema func() *shape
 	// example is a call of the tool, as JSON.
 	example string
 	// fits, if not nil, refuses an argument that does not go with those before it in the table.
 	fits func(to *T, name string) error
+}
+
+// of returns the arguments under a schema.
+func (a arguments[T]) of(schema []byte) arguments[T] {
+	a.schema = shapeOf(schema)
+	return a
 }
 
 // argument is one argument of a tool.
@@ -42,6 +50,7 @@ func (a arguments[T]) decode(raw []byte) (T, error) {
 	if err := checkEncoding(raw); err != nil {
 		return to, err
 	}
+	raw = a.schema().unwrap(raw)
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil && len(bytes.TrimSpace(raw)) > 0 {
 		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", bare(raw)).
@@ -62,7 +71,7 @@ func (a arguments[T]) decode(raw []byte) (T, error) {
 		if !ok || string(bytes.TrimSpace(value)) == "null" && !known.decides {
 			continue
 		}
-		if err := known.take(&to, value); err != nil {
+		if err := known.take(&to, a.schema().Properties[known.name].fit(value)); err != nil {
 			return to, err
 		}
 		if a.fits == nil {

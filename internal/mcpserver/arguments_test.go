@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +56,7 @@ func TestHalfSurrogate(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"action":"submit","stage":"po","claude_result":"x","sprints":[1]}`))
 	f.Add([]byte(`{"action":"answer","answers":{"q1":"a"}}`))
+	f.Add([]byte(`"{\"action\":\"answer\",\"answers\":\"{}\",\"revision\":\"4\"}"`))
 	f.Add([]byte("{\"action\":\"start\",\"objective\":\"\xff\\ud83d\"}"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		q, err := decodeTask(raw)
@@ -128,6 +130,88 @@ func TestSameMistakeSameWords(t *testing.T) {
 			if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || fault.From(err).Hint == "" {
 				t.Errorf("%s of %s: %v, want %q with a hint", tool, raw, err, want)
 			}
+		}
+	}
+}
+
+// TestFit reads values that came as text. Those that could mean something else stay as they are.
+func TestFit(t *testing.T) {
+	of := shapeOf([]byte(`{"type": "object", "properties": {
+		"text": {"type": "string"}, "either": {"type": ["string", "object"]}, "n": {"type": "integer"}, "f": {"type": "number"}, "b": {"type": "boolean"},
+		"list": {"type": "array", "items": {"type": "integer"}}, "texts": {"type": "array", "items": {"type": "string"}},
+		"words": {"type": "object", "additionalProperties": {"type": "string"}}, "scores": {"type": "object", "additionalProperties": {"type": "number"}},
+		"open": {"type": "object", "additionalProperties": false}
+	}}`))()
+	for raw, want := range map[string]string{
+		`{"n": "4"}`:                       `{"n":4}`,
+		`{"n": "-4"}`:                      `{"n":-4}`,
+		`{"n": "4.0"}`:                     `{"n": "4.0"}`,
+		`{"n": "4e2"}`:                     `{"n": "4e2"}`,
+		`{"n": "+4"}`:                      `{"n": "+4"}`,
+		`{"n": "04"}`:                      `{"n": "04"}`,
+		`{"n": " 4"}`:                      `{"n": " 4"}`,
+		`{"n": ""}`:                        `{"n": ""}`,
+		`{"n": "null"}`:                    `{"n": "null"}`,
+		`{"n": "true"}`:                    `{"n": "true"}`,
+		`{"n": "-"}`:                       `{"n": "-"}`,
+		`{"f": "4.5"}`:                     `{"f":4.5}`,
+		`{"f": "NaN"}`:                     `{"f": "NaN"}`,
+		`{"b": "true"}`:                    `{"b":true}`,
+		`{"b": "false"}`:                   `{"b":false}`,
+		`{"b": "True"}`:                    `{"b": "True"}`,
+		`{"b": "yes"}`:                     `{"b": "yes"}`,
+		`{"b": "1"}`:                       `{"b": "1"}`,
+		`{"b": 1}`:                         `{"b": 1}`,
+		`{"b": "true "}`:                   `{"b": "true "}`,
+		`{"list": "[1, 2]"}`:               `{"list":[1,2]}`,
+		`{"list": "[\"1\"]"}`:              `{"list":[1]}`,
+		`{"list": ["1", 2]}`:               `{"list":[1,2]}`,
+		`{"list": "1"}`:                    `{"list": "1"}`,
+		`{"list": "1, 2"}`:                 `{"list": "1, 2"}`,
+		`{"list": "[1"}`:                   `{"list": "[1"}`,
+		`{"texts": ["1", "true"]}`:         `{"texts": ["1", "true"]}`,
+		`{"words": "{\"q1\": \"a\"}"}`:     `{"words":{"q1":"a"}}`,
+		`{"words": "{\"q1\": \"4\"}"}`:     `{"words":{"q1":"4"}}`,
+		`{"words": {"q1": "{\"a\": 1}"}}`:  `{"words": {"q1": "{\"a\": 1}"}}`,
+		`{"words": "{\"q1\": 4}"}`:         `{"words":{"q1":4}}`,
+		`{"words": "q1"}`:                  `{"words": "q1"}`,
+		`{"words": "[]"}`:                  `{"words": "[]"}`,
+		`{"words": "{} {}"}`:               `{"words": "{} {}"}`,
+		`{"words": "\"{}\""}`:              `{"words": "\"{}\""}`,
+		`{"scores": "{\"claude\":\"9\"}"}`: `{"scores":{"claude":9}}`,
+		`{"open": "{\"a\": \"1\"}"}`:       `{"open":{"a":"1"}}`,
+		`{"text": "{}"}`:                   `{"text": "{}"}`,
+		`{"text": 4}`:                      `{"text": 4}`,
+		`{"either": "{}"}`:                 `{"either": "{}"}`,
+		`{"unknown": "4"}`:                 `{"unknown": "4"}`,
+		`"{\"n\": \"4\"}"`:                 `{"n":4}`,
+		`"status"`:                         `"status"`,
+		`[1]`:                              `[1]`,
+		``:                                 ``,
+	} {
+		if got := string(of.fit([]byte(raw))); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}
+
+// TestTextsOfADecision: only the words true and false decide, and through no other channel.
+func TestTextsOfADecision(t *testing.T) {
+	for text, want := range map[string]bool{"true": true, "false": false} {
+		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {
+			q, err := decodeTask([]byte(`{"action":"` + action + `","` + argument + `":"` + text + `"}`))
+			given := q.Confirmed
+			if action == "approve" {
+				given = q.Approved
+			}
+			if err != nil || given == nil || *given != want || q.Via != "" {
+				t.Errorf("%s %s: %+v, %v", action, text, q, err)
+			}
+		}
+	}
+	for _, text := range []string{"", "yes", "TRUE", "1", "null", "ok", "true!", "true\n", "是"} {
+		if q, err := decodeTask([]byte(`{"action":"approve","approved":` + strconv.Quote(text) + `}`)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%q decides: %+v", text, q)
 		}
 	}
 }

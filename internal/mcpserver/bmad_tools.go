@@ -73,7 +73,7 @@ func readWords(a *bmadCall, raw json.RawMessage) error {
 	return textOf(&a.words, raw)
 }
 
-var resourcesArguments = arguments[bmadCall]{example: `{"operation": "agents"}`, table: []argument[bmadCall]{
+var resourcesArguments = arguments[bmadCall]{schema: shapeOf(resourcesSchema), example: `{"operation": "agents"}`, table: []argument[bmadCall]{
 	cwdArgument,
 	{name: "operation", text: func(a *bmadCall) *string { return &a.operation }, missing: lang.T("pass it, such as %s", `{"operation": "agents"}`)},
 	{name: "uri", text: func(a *bmadCall) *string { return &a.uri }},
@@ -84,8 +84,8 @@ var resourcesArguments = arguments[bmadCall]{example: `{"operation": "agents"}`,
 }}
 
 var (
-	workflowArguments = itemArguments("workflow", `{"workflow": "create-prd"}`, "context")
-	agentArguments    = itemArguments("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message")
+	workflowArguments = itemArguments("workflow", `{"workflow": "create-prd"}`, "context").of(workflowSchema)
+	agentArguments    = itemArguments("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message").of(agentSchema)
 )
 
 // bmadHandler answers a call with a text.

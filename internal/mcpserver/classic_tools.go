@@ -52,7 +52,7 @@ func (b bmadTools) classicTools() []tool {
 	var out []tool
 	for _, d := range definitions {
 		out = append(out, tool{toolset: config.ToolsetClassic, name: d.Name, title: d.Title, description: d.Description, schema: d.Schema, reads: true,
-			handle: b.reading(rows[d.Name].arguments, rows[d.Name].handle)})
+			handle: b.reading(rows[d.Name].arguments.of(d.Schema), rows[d.Name].handle)})
 	}
 	return out
 }

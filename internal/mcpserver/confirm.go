@@ -28,6 +28,7 @@ type confirmation struct{ sessionID, cwd, stage, decision, sha256, feedback stri
 var confirmMissing = lang.T("pass session_id, stage, decision and the sha256 of draft in the last reply")
 
 var confirmArguments = arguments[confirmation]{
+	schema:  shapeOf(confirmSchema),
 	example: `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`,
 	table: []argument[confirmation]{
 		{name: "session_id", text: func(d *confirmation) *string { return &d.sessionID }, missing: confirmMissing},

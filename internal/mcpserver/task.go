@@ -12,17 +12,12 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-var (
-	//go:embed task_description.md
-	taskDescription string
-	//go:embed task_schema.json
-	taskSchema []byte
-)
+//go:embed task_description.md
+var taskDescription string
 
 // TaskTool is the name of the workflow tool.
 const TaskTool = "bmad-task"
@@ -67,10 +62,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 			req.Via = "" // whatever the call says, the person has decided
 		}
 	}
-	if req.Via != "" && t.blind(ctx, req) {
-		return t.callers.refuse(ctx, req, fault.New(fault.InvalidArgument, "revision is missing").
-			WithHint("pass the revision of the reply that the human has seen, as next_call has it: over this connection nothing else says which draft is meant")), nil
-	}
+	req.Blind = req.Via != "" && t.blind(ctx, req)
 	if ask := t.callers.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	_ "embed"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+//go:embed task_schema.json
+var taskSchema []byte
 
 // taskArguments are those of bmad-task, in the order in which they are read: action is first,
 // because it decides which others are taken.
@@ -58,9 +62,12 @@ var takenBy = map[string][]workflow.Action{
 	"revision":           append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, leaves...),
 }
 
+// taskShape is the shape of the arguments of bmad-task.
+var taskShape = shapeOf(taskSchema)
+
 // decodeTask reads the arguments of bmad-task.
 func decodeTask(raw []byte) (engine.Request, error) {
-	return arguments[engine.Request]{table: taskArguments, example: `{"action": "status"}`, fits: fitsAction}.decode(raw)
+	return arguments[engine.Request]{table: taskArguments, schema: taskShape, example: `{"action": "status"}`, fits: fitsAction}.decode(raw)
 }
 
 // fitsAction refuses an argument that the action of a call does not take.

@@ -15,7 +15,7 @@ func (r *Reply) Lean() *Reply {
 	out := *r
 	if r.Draft != nil {
 		draft := *r.Draft
-		draft.Size = 0
+		draft.Stage, draft.Size = "", 0
 		if r.Gate == nil && !r.describes {
 			draft.SHA256 = "" // it is for a host's tool of decisions
 		}
@@ -43,7 +43,8 @@ func (r *Reply) Lean() *Reply {
 	}
 	if c := r.Context; c != nil {
 		lean := *c
-		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) { a.Question, a.Answer = words.Clip(a.Question, 60), words.Clip(a.Answer, 160) })
+		lean.Documents = first(c.Documents, len(c.Documents), func(d *Document) { d.Size = 0 })
+		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) { a.Question, a.Answer = words.Clip(a.Question, 40), words.Clip(a.Answer, 100) })
 		out.Context = &lean
 		if slices.ContainsFunc(c.Documents, func(d Document) bool { return d.Path == r.Artifact }) {
 			out.Artifact = ""

@@ -1,7 +1,8 @@
 // Package request checks what a caller asks.
 //
 // A [Request] is one call, from any face. What needs no session is checked first, by Validate;
-// whether the call fits the session as it is, by Fits. A [Channel] reaches the person on
+// whether the call fits the session as it is, by Fits; whether it has the arguments for that, by
+// Complete. A [Channel] reaches the person on
 // the other side of the caller.
 package request
 
@@ -72,6 +73,9 @@ type Request struct {
 	HostConfirm bool
 	// Tell, if not nil, is called while something takes long, from other goroutines too.
 	Tell func(verify.Notice)
+	// Blind is true where the call would accept any draft that waits, and nothing shows which one
+	// its caller has seen.
+	Blind bool
 	// Revision is the one the caller decided on; the call is refused if the session has
 	// another by now. nil takes any.
 	Revision *int

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Validate checks everything that needs no session.
+// Validate checks what can be checked without a session; see also [Request.Complete].
 func (q *Request) Validate() error {
 	if !slices.Contains(workflow.Actions(), q.Action) {
 		return UnknownAction(string(q.Action))
@@ -25,12 +25,17 @@ func (q *Request) Validate() error {
 	if err := q.checkTexts(); err != nil {
 		return err
 	}
+	if q.Action == workflow.ActionStart && strings.TrimSpace(q.Objective) == "" {
+		return fault.New(fault.InvalidArgument, "start needs an objective").
+			WithHint("say in one or two sentences what is to be built")
+	}
+	return nil
+}
+
+// Complete refuses a call without an argument that its action needs. It comes after the session
+// has admitted the action: in another state the argument would not help.
+func (q *Request) Complete() error {
 	switch q.Action {
-	case workflow.ActionStart:
-		if strings.TrimSpace(q.Objective) == "" {
-			return fault.New(fault.InvalidArgument, "start needs an objective").
-				WithHint("say in one or two sentences what is to be built")
-		}
 	case workflow.ActionSubmit, workflow.ActionReopen:
 		if q.Stage == "" {
 			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
@@ -51,6 +56,10 @@ func (q *Request) Validate() error {
 		if q.Approved == nil && q.Ask == nil {
 			return words.ApproveNeeds()
 		}
+	}
+	if q.Blind {
+		return fault.New(fault.InvalidArgument, "revision is missing").
+			WithHint("pass the revision of the reply that the human has seen, as next_call has it: over this connection nothing else says which draft is meant")
 	}
 	return nil
 }

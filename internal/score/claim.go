@@ -79,7 +79,7 @@ func (c *claims) field(v any) {
 	}
 }
 
-var fieldValue = regexp.MustCompile(`^\s*(-?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
+var fieldValue = regexp.MustCompile(`^\s*([-−]?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
 
 // make adds a claim.
 func (c *claims) make(text, number, denominator string) {
@@ -103,7 +103,7 @@ var (
 	// keyword begins a statement.
 	keyword = regexp.MustCompile(`(?i)quality[ \t_-]*score|质量评分|质量得分`)
 	// value is what follows it: the number, then the denominator if any.
-	value = regexp.MustCompile(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:[:：=|—–-]+[*_"'\x60 \t]*|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*|是[ \t]*)[*_\x60]*(-?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
+	value = regexp.MustCompile(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:(?:[:：=|—–]+|-+)[*_"'\x60 \t]*|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*|是[ \t]*)[*_\x60]*([-−]?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
 	// otherScore is what before a statement makes it one of another time or kind.
 	otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|example|e\.g\.|template|format|if|would|should|could|expected?|aim|once|when|such as|上次|之前|目标|门槛|示例|例如|比如|如果|若|应|期望|要求|模板)[^.;。；|]{0,30}$`)
 	// conditional is what right behind a number makes it one for later.
@@ -116,8 +116,10 @@ var (
 	cameTo = regexp.MustCompile(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(→|->|=>|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
 	// notAScore matches what follows the first number of a version, a range, a sum or a minimum.
 	notAScore = regexp.MustCompile(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
+	// total is a line with nothing but a score in its own words, and what it is out of.
+	total = regexp.MustCompile(`^[ \t>#*_-]*总[评得]?分[*_ \t]*[:：][*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*分?[ \t]*[/／][ \t]*(\d+)[ \t]*分?[*_ \t。.]*$`)
 	// below is a score in the line below its heading.
-	below = regexp.MustCompile(`^[*_ \t]*(-?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
+	below = regexp.MustCompile(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
 )
 
 func qualified(rest string) bool {
@@ -153,6 +155,11 @@ func (c *claims) read(lines []line) {
 	for i, l := range lines {
 		if len(c.made)+len(c.ignored) > maxClaims {
 			return
+		}
+		if !taken[l.number] && l.spoken() && strings.Contains(l.text, "分") {
+			if m := total.FindStringSubmatch(narrow.Replace(l.text)); m != nil {
+				c.state(m[1]+"/"+m[2], m[1], m[2], "")
+			}
 		}
 		// The pattern is expensive and rarely matches.
 		if taken[l.number] || !strings.Contains(l.text, "core") && !strings.Contains(l.text, "CORE") && !strings.Contains(l.text, "质量") {
@@ -239,7 +246,7 @@ func quotedAt(text string, from, to int) bool {
 // otherColumn matches the head of a column of scores of another time or kind.
 var otherColumn = regexp.MustCompile(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
 
-var cellScore = regexp.MustCompile(`^[*_ \t]*(-?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
+var cellScore = regexp.MustCompile(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
 
 // table takes the scores of a row that is about the quality score, by what its columns are.
 func (c *claims) table(t mdTable) {

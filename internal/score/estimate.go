@@ -10,7 +10,8 @@ import (
 )
 
 // The estimate for a document that states no score: estimateBase, plus
-// estimatePoint for each section and quality present, never above EstimateMax.
+// estimatePoint for each section and quality present, never above EstimateMax
+// nor above its audit.
 const (
 	estimateBase  = 60
 	estimatePoint = 5
@@ -28,8 +29,11 @@ type trait struct {
 
 var (
 	figures  = trait{add: lang.T("put figures on the goals: percentages, times in ms, counts"), found: hasFigure}
-	criteria = trait{add: lang.T("give every story testable acceptance criteria"), words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}}
+	criteria = trait{add: lang.T("give every story testable acceptance criteria"), words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}, found: criterion.MatchString}
 )
+
+// criterion matches the id of an acceptance criterion.
+var criterion = regexp.MustCompile(`\bac-?\d`)
 
 func section(name string, also ...string) trait {
 	return trait{add: lang.T("add a section %q", lang.T(name)), words: append([]string{strings.ToLower(name)}, also...)}
@@ -93,6 +97,10 @@ func Estimate(rubric string, document string) (points float64, missing []lang.Te
 	}
 	return float64(min(n, EstimateMax)), missing
 }
+
+// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than
+// a closer look finds.
+func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }
 
 // hasFigure reports whether a text has a percentage, a time in ms, or a bound
 // such as "<200" or "> 5".

@@ -58,6 +58,9 @@ var known = func() map[string]string {
 	for _, k := range slices.Concat(lists...) {
 		out[squeezed(k)] = k
 	}
+	maps.Copy(out, map[string]string{
+		"质量评分": "quality_score", "质量得分": "quality_score", "澄清问题": "questions", "差距": "gaps", "缺口": "gaps",
+	})
 	return out
 }()
 

@@ -19,6 +19,9 @@ func readQuestions(object map[string]any) []workflow.Question {
 	var out []workflow.Question
 	for _, k := range []string{"questions", "clarification_questions", "clarifying_questions", "open_questions"} {
 		list, _ := object[k].([]any)
+		if one, ok := object[k].(string); ok {
+			list = []any{one}
+		}
 		if byID, ok := object[k].(map[string]any); ok {
 			for _, id := range slices.Sorted(maps.Keys(byID)) {
 				list = append(list, map[string]any{"id": id, "question": byID[id]})
@@ -30,10 +33,15 @@ func readQuestions(object map[string]any) []workflow.Question {
 			case string:
 				q.Question = item
 			case map[string]any:
-				q.ID = field(item, "id")
-				q.Question = field(item, "question", "text", "q")
-				q.Context = field(item, "context", "why", "reason")
+				q.ID = field(item, "id", "编号")
+				q.Question = field(item, "question", "text", "q", "问题")
+				q.Context = field(item, "context", "why", "reason", "背景", "原因")
 				q.Options = options(item)
+				for id, text := range item {
+					if only, ok := text.(string); ok && len(item) == 1 && q.ID+q.Question+q.Context == "" {
+						q.ID, q.Question = id, only // {"q1": "Who?"}
+					}
+				}
 			}
 			if q.Question = strings.TrimSpace(q.Question); q.Question != "" && !noQuestion.MatchString(q.Question) {
 				out = append(out, q)
@@ -52,8 +60,8 @@ const (
 // options are the answers that a question offers.
 func options(item map[string]any) []string {
 	var out []string
-	for _, key := range []string{"options", "choices", "answers"} {
-		for _, text := range merged(stringList(item[key]), nil) {
+	for _, key := range []string{"options", "choices", "answers", "选项"} {
+		for _, text := range stringList(item[key], "label", "option", "answer", "value", "text", "title") {
 			out = append(out, clipRunes(strings.Join(strings.Fields(text), " "), maxOption))
 		}
 		if len(out) > 1 {
@@ -169,7 +177,9 @@ func field(object map[string]any, keys ...string) string {
 	return ""
 }
 
-func stringList(v any) []string {
+// stringList returns the texts of a list: those that are items, and of an object the first of the
+// fields that it has. One text stands for a list of it.
+func stringList(v any, fields ...string) []string {
 	list, _ := v.([]any)
 	if one, ok := v.(string); ok {
 		list = []any{one}
@@ -182,7 +192,7 @@ func stringList(v any) []string {
 				out = append(out, item)
 			}
 		case map[string]any:
-			if s := field(item, "gap", "description", "text", "issue", "title"); s != "" {
+			if s := field(item, append(fields, "gap", "description", "text", "issue", "title")...); s != "" {
 				out = append(out, s)
 			}
 		}

@@ -1,9 +1,9 @@
 // Package score reads a model's submission for a stage. It is made of pure functions
 // over text and never fails: every text has an [Assessment] of its contents.
 //
-// A submission is a document, usually in a JSON envelope beside a claimed score,
-// gaps and questions; the envelope may be bare, fenced, slightly broken, wrapped
-// in prose, or missing altogether.
+// A submission is a document with a claimed score, gaps and questions: in a block of JSON at its
+// end or in its front matter, or all of it in a JSON envelope. The envelope may be bare, fenced,
+// slightly broken, wrapped in prose, or missing altogether.
 package score
 
 import (
@@ -26,7 +26,8 @@ type Assessment struct {
 	Claimed *float64
 	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
 	ScoreNote lang.Text
-	// Estimated is 60 to 85, by which sections are present. It never opens a gate.
+	// Estimated is 60 to 85, by which sections are present, and at most the points of the audit; see
+	// [Assessment.Audited]. It never opens a gate.
 	Estimated float64
 	// Gaps are what the submission says is missing; Missing is what we find so.
 	Gaps      []string
@@ -49,6 +50,9 @@ type Assessment struct {
 	// Defect is set when the text is plainly a JSON envelope that cannot be read,
 	// and continues the words "the JSON …". Document is then the raw text.
 	Defect lang.Text
+	// FrontDefect is set where only front matter states facts and it cannot be read; it continues
+	// the words "the front matter …".
+	FrontDefect lang.Text
 }
 
 // Score returns the claimed score, or the estimate where none was claimed.
@@ -89,8 +93,9 @@ func ReadContext(ctx context.Context, stage workflow.Stage, text string) (Assess
 }
 
 func read(stage workflow.Stage, text string, m *meter) Assessment {
-	text = plainText(text)
-	env := findEnvelope(stage, text, m)
+	front := readFront(stage, plainText(text))
+	text = front.body
+	env := findEnvelope(stage, text, m).under(front)
 
 	a := Assessment{Document: text, Defect: env.defect}
 	if env.object == nil && a.Defect.Empty() && onlyJSON(text) {
@@ -98,6 +103,8 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	}
 	if env.object != nil {
 		a.Document = env.document
+	} else {
+		a.FrontDefect = front.defect
 	}
 	a.Claimed, a.ScoreNote = claimedScore(env, text, m)
 	a.Estimated, a.Missing = Estimate(stage.RubricName(), a.Document)

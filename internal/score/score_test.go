@@ -150,6 +150,44 @@ func TestDefect(t *testing.T) {
 	}
 }
 
+// TestEstimateFollowsTheAudit: what says nothing is not worth the 60 points that an estimate
+// begins with.
+func TestEstimateFollowsTheAudit(t *testing.T) {
+	for _, tt := range []struct {
+		text        string
+		audit, want float64
+	}{
+		{"hello", 13, 13},
+		{"hello", 60, 60},
+		{"hello", 100, 60},
+		{"## Executive Summary\n\n## User Stories\n\n- AC-1.1 Given", 72, 72},
+		{"## Executive Summary\n\n## User Stories\n\n- AC-1.1 Given", 100, 75},
+		{"", 0, 0},
+	} {
+		a := score.Read(named(workflow.PO), tt.text)
+		if a.Audited(tt.audit); a.Estimated != tt.want || a.Score() != tt.want || a.Claimed != nil {
+			t.Errorf("%q beside an audit of %v: %v, want %v", tt.text, tt.audit, a.Estimated, tt.want)
+		}
+	}
+	a := score.Read(named(workflow.PO), "Quality Score: 95")
+	if a.Audited(13); a.Score() != 95 {
+		t.Errorf("the audit changes a claim to %v", a.Score())
+	}
+}
+
+// TestReadyForApprovalDecidesNothing: the score is what a gate asks for.
+func TestReadyForApprovalDecidesNothing(t *testing.T) {
+	for _, ready := range []string{"true", "false", `"no"`} {
+		a := score.Read(named(workflow.PO), `{"prd_updated":"# P","quality_score":91,"ready_for_approval":`+ready+`}`)
+		if a.Claimed == nil || *a.Claimed != 91 || a.Document != "# P" || !a.ScoreNote.Empty() {
+			t.Errorf("%s: %+v", ready, a)
+		}
+		if a := score.Read(named(workflow.PO), `{"prd_updated":"# P","ready_for_approval":`+ready+`}`); a.Claimed != nil {
+			t.Errorf("%s claims %v", ready, *a.Claimed)
+		}
+	}
+}
+
 func TestEstimate(t *testing.T) {
 	all := "Executive Summary, Business Goals, User Stories, Functional Requirements, Technical Requirements, Success Metrics"
 	tests := []struct {

@@ -6,7 +6,7 @@ import (
 
 // Document refers to a text in the project; the host reads the file.
 type Document struct {
-	Stage   workflow.StageID `json:"stage"`
+	Stage   workflow.StageID `json:"stage,omitempty"`
 	Path    string           `json:"path"`
 	Summary string           `json:"summary,omitempty"`
 	Size    int64            `json:"size,omitempty"`

@@ -60,6 +60,7 @@ func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *do
 		best = audited(sub.Assessment)
 	}
 	sub.Audit = &best
+	sub.Assessment.Audited(best.Score)
 	return nil
 }
 

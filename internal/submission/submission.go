@@ -108,6 +108,9 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	case !a.Defect.Empty():
 		return fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 			WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
+	case !a.FrontDefect.Empty():
+		return fault.New(fault.InvalidArgument, "the front matter in %s_result %s", engine, a.FrontDefect).
+			WithHint("put texts with a colon into quotation marks, or state the same in one ```json block at the end as the role_prompt shows it, and submit again")
 	case a.Document == "":
 		return fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
 			WithHint("submit the document for stage %q in the form its role_prompt gives", st.ID)

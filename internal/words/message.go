@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -55,7 +56,7 @@ func Place(s *standing.Standing) string {
 // Message says where the session stands and what the human can do now.
 func Message(s *standing.Standing) string {
 	st, rec := s.Stage, s.Current()
-	target := s.ArtifactPath(st)
+	target := path.Base(s.ArtifactPath(st)) // the start names the folder, and the decision the path
 	draft := draftPlace(s, rec)
 	switch s.CurrentState {
 	case workflow.Generating:
@@ -108,6 +109,9 @@ func generatingMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Re
 	case s.Pauses():
 		return s.Say("Next, the %s %s.%s", role, does, stale) + "\n\n" + goAhead(s)
 	}
+	if st.ID != s.Workflow.First().ID {
+		return s.Say("The %s now %s.%s Nothing is needed from you.", role, does, stale)
+	}
 	return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", role, does, stale)
 }
 
@@ -138,7 +142,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 		return b.String() + "\n" + ownAct(s)
 	}
 	if s.Met() {
-		return b.String() + "\n" + s.Say("**You can now**\n- answer in your own words: it goes into another round\n- or say **confirm**, since it has reached its gate: it is saved as `%s` without the answers, and the next stage begins\n- or say **skip** to a question that you do not want to answer", s.ArtifactPath(st))
+		return b.String() + "\n" + s.Say("**You can now**\n- answer in your own words: it goes into another round\n- or say **confirm**, since it has reached its gate: it is saved as `%s` without the answers, and the next stage begins\n- or say **skip** to a question that you do not want to answer", path.Base(s.ArtifactPath(st)))
 	}
 	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know, or say **skip**.")
 }

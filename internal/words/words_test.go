@@ -44,7 +44,7 @@ func TestMessage(t *testing.T) {
 			s.Current().Questions = []workflow.Question{{ID: "q1", Question: "For **whom**?", Options: []string{"all", "some"}}}
 		}, []string{"- **q1** “For whom?” — “all” / “some”", "answer in your own words"}, ""},
 		"strict questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"Only your own act counts", "`the-program answer clock`"}, "the-tool"},
-		"a gate by word":   {workflow.PO, workflow.AwaitingConfirmation, nil, []string{"say **confirm**: it is saved as `specs/clock/"}, "form"},
+		"a gate by word":   {workflow.PO, workflow.AwaitingConfirmation, nil, []string{"say **confirm**: it is saved as `"}, "form"},
 		"a gate by form":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.Asks, s.Call.Forms = true, true }, []string{"decide in the form that follows"}, "say **confirm**"},
 		"the form again":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call = standing.Call{Asks: true, Forms: true, Withheld: true} }, []string{"say **decide**", "`the-program confirm clock`"}, "say **confirm**"},
 		"a gate by host":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.HostConfirm = true }, []string{"your host asks you about the assistant's call of the-tool"}, "say **confirm**"},

@@ -3,7 +3,6 @@ package workflow
 import (
 	"embed"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -86,7 +85,7 @@ type Stage struct {
 	Gate         GateKind `json:"gate"`
 	// GateScore is the claimed score, of 100, that opens a GateScore gate.
 	GateScore float64 `json:"gate_score,omitempty"`
-	// Engines are asked by default; CodexOnRequest adds codex when the objective names it.
+	// Engines are asked by default; CodexOnRequest adds codex when the objective asks for it.
 	Engines        []Engine `json:"engines"`
 	CodexOnRequest bool     `json:"codex_on_request,omitempty"`
 	// SendsBackTo is the stage that failed work returns to; only a verdict has one.
@@ -289,10 +288,10 @@ func (d *Definition) StartsByBuilding(st Stage) bool {
 }
 
 // EnginesFor returns the engines the stage asks for, given the objective: codex
-// joins a CodexOnRequest stage when the objective names it.
+// joins a CodexOnRequest stage when the objective asks for it.
 func (s Stage) EnginesFor(objective string) []Engine {
 	engines := slices.Clone(s.Engines)
-	if s.CodexOnRequest && strings.Contains(strings.ToLower(objective), "codex") && !slices.Contains(engines, Codex) {
+	if s.CodexOnRequest && !slices.Contains(engines, Codex) && wishesCodex(objective) {
 		engines = append(engines, Codex)
 	}
 	return engines

@@ -1,0 +1,265 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// A document may state its facts in YAML front matter instead of a block of JSON at its end. It is
+// read as that block would be; fields that are not facts about a submission stay in the document.
+
+// Limits of front matter; a text that exceeds them begins with something else.
+const (
+	maxFront      = 64 << 10
+	maxFrontDepth = 20
+)
+
+// frontFacts are the fields for which front matter is taken as the block of a submission.
+var frontFacts = []string{"quality_score", "questions", "clarification_questions", "clarifying_questions", "gaps", "verdict", "findings", "criteria", "resolved"}
+
+// frontFields are those that are then taken out of the document.
+var frontFields = slices.Concat(frontFacts, []string{"score", "ready_for_approval", "needs", "问题"})
+
+// front is the front matter of a submission.
+type front struct {
+	envelope
+	// body is the text without the fields that were taken.
+	body string
+}
+
+// readFront reads the front matter of a text. Where there is none with facts in it, body is the
+// text as it is.
+func readFront(stage workflow.Stage, text string) front {
+	none := front{body: text}
+	head, body, ok := cutFront(text)
+	if !ok || !inFront().first.MatchString(head) || heading.MatchString(head) || !inFront().fact.MatchString(head) {
+		return none
+	}
+	fields, err := yamlFields(quoteTexts(head))
+	if plain, is := yamlFields(head); is == nil && (err != nil || inFront().block.MatchString(head)) {
+		fields, err = plain, nil
+	}
+	if err != nil {
+		line := 0
+		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &line) // 0 where it names none
+		none.defect = lang.T("is not valid YAML, at line %d", line+1)
+		return none
+	}
+	data := appendJSON(nil, fields.node, 0)
+	object := decodeObject(data)
+	if object == nil || !hasAny(object, frontFacts) {
+		return none
+	}
+	e := envelope{stage: stage, object: object, inText: true, scores: repeatedValues(string(data))}
+	e.verdicts = append(verdictsIn(object), repeated(string(data), "verdict")...)
+	return front{envelope: e, body: strings.TrimSpace(fields.without(head) + body)}
+}
+
+// cutFront returns what stands between the two lines of dashes that begin a text, and the rest.
+func cutFront(text string) (head, body string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "---")
+	if !ok || strings.TrimSpace(rest[:max(0, strings.IndexByte(rest, '\n'))]) != "" {
+		return "", "", false
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	m := inFront().end.FindStringIndex(rest[:min(len(rest), maxFront)])
+	if m == nil {
+		return "", "", false
+	}
+	return rest[:m[0]], rest[m[1]:], true
+}
+
+// patterns are those of front matter.
+type patterns struct {
+	// end is the line that closes it, fact the name of a field for which it is read.
+	end, fact *regexp.Regexp
+	// first is what sets it apart from a text below a line of dashes.
+	first *regexp.Regexp
+	// block begins a text of several lines, in which a colon means nothing.
+	block *regexp.Regexp
+	// bare is an item or a field with a text without quotation marks; question is such a question
+	// in a list on one line.
+	bare, question *regexp.Regexp
+}
+
+// inFront are the patterns, which few texts need.
+var inFront = sync.OnceValue(func() patterns {
+	return patterns{
+		end:      regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$\n?`),
+		fact:     regexp.MustCompile(`(?im)^["']?(?:quality[ _-]?score|(?:clarif(?:ication|ying)[ _-])?questions|gaps|verdict|findings|criteria|resolved|质量评分|质量得分|问题|澄清问题|差距|缺口)["']?[ \t]*[:：]`),
+		first:    regexp.MustCompile(`^["']?[\p{L}_][\p{L}\d _-]{0,40}["']?[ \t]*:(?:\s|$)`),
+		block:    regexp.MustCompile(`(?m)[:-][ \t]+[|>][+-]?[ \t]*$`),
+		bare:     regexp.MustCompile(`^([ \t]*(?:-[ \t]+(?:[\p{L}_][\p{L}\d_-]*:[ \t]+)?|[\p{L}_][\p{L}\d_-]*:[ \t]+))([^\s"'\[{|>&*!#-].*?)[ \t]*$`),
+		question: regexp.MustCompile(`([\[{,:][ \t]*)([^\s"'\[\]{},:][^"'\[\]{},:]*\?)([ \t]*[\]},])`),
+	}
+})
+
+// quoteTexts puts texts of front matter into quotation marks in which YAML sees something else, as
+// models write them: "question: Which one: A or B?", "questions: [Who?]".
+func quoteTexts(head string) string {
+	var out strings.Builder
+	for line := range strings.Lines(head) {
+		line = strings.TrimRight(line, "\r\n")
+		m := inFront().bare.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+			for range 2 { // matches share their commas
+				line = inFront().question.ReplaceAllString(line, `$1"$2"$3`)
+			}
+		case strings.Contains(m[2], ": ") || strings.Contains(m[2], " #") || strings.HasSuffix(m[2], ":") && strings.Contains(m[1], ":"):
+			line = m[1] + `'` + strings.ReplaceAll(m[2], `'`, `''`) + `'`
+		}
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
+
+// fields are the fields of front matter.
+type fields struct{ node *yaml.Node }
+
+func yamlFields(head string) (fields, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
+		return fields{}, err
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return fields{}, errors.New("not a mapping")
+	}
+	return fields{doc.Content[0]}, nil
+}
+
+// appendJSON appends a value of YAML as JSON. What JSON has no form for is a null.
+func appendJSON(out []byte, n *yaml.Node, depth int) []byte {
+	switch {
+	case depth > maxFrontDepth:
+	case n.Kind == yaml.MappingNode:
+		out = append(out, '{')
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(out, quoted(n.Content[i].Value)...), ':')
+			out = appendJSON(out, n.Content[i+1], depth+1)
+		}
+		return append(out, '}')
+	case n.Kind == yaml.SequenceNode:
+		out = append(out, '[')
+		for i, item := range n.Content {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendJSON(out, oneText(item), depth+1)
+		}
+		return append(out, ']')
+	case n.Kind == yaml.ScalarNode && (n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool") && json.Valid([]byte(n.Value)):
+		return append(out, n.Value...)
+	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
+		return append(out, quoted(n.Value)...)
+	}
+	return append(out, "null"...)
+}
+
+// oneText returns the text of an item that YAML reads as a field because of a colon in it: "- Who
+// signs in: staff or customers?". The name of a field has no spaces and no capitals.
+func oneText(item *yaml.Node) *yaml.Node {
+	if item.Kind != yaml.MappingNode || len(item.Content) != 2 || item.Style&yaml.FlowStyle != 0 || item.Content[1].Kind != yaml.ScalarNode {
+		return item
+	}
+	key := item.Content[0].Value
+	if !strings.ContainsAny(key, " \t") && key == strings.ToLower(key) {
+		return item
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key + ": " + item.Content[1].Value}
+}
+
+func quoted(s string) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(strings.ToValidUTF8(s, "\uFFFD")) != nil {
+		return []byte(`""`)
+	}
+	return bytes.TrimSpace(buf.Bytes())
+}
+
+func decodeObject(data []byte) map[string]any {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var object map[string]any
+	if dec.Decode(&object) != nil {
+		return nil
+	}
+	if object["questions"] == nil { // in an example of JSON the word is too common
+		object["questions"] = object["问题"]
+	}
+	return canonical(object)
+}
+
+// without returns the front matter without the fields that were taken, in its dashes; "" where
+// nothing else is in it.
+func (f fields) without(head string) string {
+	taken := func(i int) bool {
+		name := f.node.Content[i].Value
+		if c := known[squeezed(name)]; c != "" {
+			name = c
+		}
+		return slices.Contains(frontFields, name)
+	}
+	lines := strings.SplitAfter(head, "\n")
+	keep := make([]bool, len(lines)+1)
+	kept := false
+	for i := 0; i+1 < len(f.node.Content); i += 2 {
+		if taken(i) {
+			continue
+		}
+		kept = true
+		end := len(lines)
+		if i+2 < len(f.node.Content) {
+			end = f.node.Content[i+2].Line - 1
+		}
+		for l := f.node.Content[i].Line - 1; l < end; l++ {
+			keep[l] = true
+		}
+	}
+	if !kept {
+		return ""
+	}
+	var out strings.Builder
+	for l, line := range lines {
+		if keep[l] {
+			out.WriteString(line)
+		}
+	}
+	return "---\n" + strings.TrimRight(out.String(), "\n") + "\n---\n"
+}
+
+// under returns an envelope with what the front matter of its text states besides.
+func (e envelope) under(f front) envelope {
+	if f.object == nil {
+		return e
+	}
+	if e.object == nil {
+		f.defect, f.document = e.defect, f.body
+		return f.envelope
+	}
+	e.object = maps.Clone(e.object)
+	for k, v := range f.object {
+		if e.object[k] == nil {
+			e.object[k] = v
+		}
+	}
+	e.scores, e.verdicts = append(e.scores, f.scores...), append(e.verdicts, f.verdicts...)
+	return e
+}
