@@ -115,7 +115,7 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		return reply.NewResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
 	}
 	return reply.Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
-		WithHint("there is: %s", strings.Join(names, ", "))
+		WithHint("there is: %s", strings.Join(names, ", ")).Suggest(view, names)
 }
 
 // sessions lists the sessions of a project, the ones changed last first.
