@@ -43,6 +43,10 @@ func (d *Document) Sprints() (sprints []Sprint, repeated []int) {
 	return sprints, repeated
 }
 
+// maxNamed bounds the lines that are read as names of sprints: no plan has so many, and each
+// costs a pattern.
+const maxNamed = 2000
+
 // namedSprints finds the headings and the bold lines that name a sprint, and all headings.
 func (d *Document) namedSprints() (headings, bold []named, marks []mark) {
 	for i, said := range d.Said {
@@ -54,6 +58,9 @@ func (d *Document) namedSprints() (headings, bold []named, marks []mark) {
 		if level > 0 {
 			marks = append(marks, mark{i, level})
 		} else if text = d.boldSprint(i, line); text == "" {
+			continue
+		}
+		if len(headings)+len(bold) == maxNamed {
 			continue
 		}
 		n, title, roman := readSprint(text)

@@ -111,6 +111,16 @@ func TestSprintsEnd(t *testing.T) {
 	}
 }
 
+// TestManySprints: what no plan has costs no more than a plan with very many.
+func TestManySprints(t *testing.T) {
+	for _, line := range []string{"## Sprint 7: a\n", "**Sprint 7**\n", "Sprint 7\n---\n\n"} {
+		sprints, repeated := markdown.Read(strings.Repeat(line, 20_000), nil).Sprints()
+		if len(sprints) != 1 || len(repeated) >= 2000 {
+			t.Errorf("%q: %d sprints, %d repeated", line, len(sprints), len(repeated))
+		}
+	}
+}
+
 func FuzzSprints(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/audit/sm/*.md")
 	if err != nil || len(files) == 0 {

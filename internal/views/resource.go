@@ -121,7 +121,7 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		return reply.NewResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
 	}
 	return reply.Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
-		WithHint("there is: %s", strings.Join(names, ", "))
+		WithHint("there is: %s", strings.Join(names, ", ")).Suggest(view, names)
 }
 
 // OfProject reads a view that is not of one session: the workflow, for which p may be nil, or the

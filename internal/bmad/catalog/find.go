@@ -41,7 +41,7 @@ func (c *Catalog) index() {
 }
 
 // Find returns the item of a kind by its name, id, alias, code, person or title, with or without
-// its module in front ("bmm/analyst", "bmm-analyst"), or by the address or path of its file. A name
+// its module in front ("bmm/analyst", "bmm-analyst", "bmm.analyst"), or by the address or path of its file. A name
 // in several modules is a conflict; the error for an unknown name suggests similar ones.
 func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if c.Empty() {
@@ -56,7 +56,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		}
 	}
 	module, rest := "", name
-	for _, mark := range []string{"/", ":"} {
+	for _, mark := range []string{"/", ":", "."} {
 		if before, after, ok := strings.Cut(strings.TrimSpace(name), mark); ok && before != "" && (mark == "/" || !strings.Contains(after, mark)) {
 			module, rest = before, after
 			break

@@ -54,6 +54,14 @@ func TestInstalledCounts(t *testing.T) {
 			t.Errorf("not told: %s\n%s", want, problems(c))
 		}
 	}
+	// In the form of 6.0 to 6.2 all of src is one tree of modules.
+	tree := catalog.Open(source(shopWith(map[string]string{
+		"src/core/module.yaml": "code: core\n", "src/core/tasks/other.md": "# Other\n", "_bmad/core/tasks/installed.md": "# Installed\n",
+		"src/bmm/module.yaml": "code: bmm\n", "src/bmm/agents/unfinished.agent.yaml": "agent:\n  metadata: {name: Nobody, title: Not installed}\n",
+	})))
+	if got, want := names(tree, catalog.Agent)+"; "+names(tree, catalog.Task), "bmm/analyst; core/installed"; got != want || len(tree.Origins()[0].Installations) != 1 {
+		t.Errorf("got %s of %d installations, want %s of one", got, len(tree.Origins()[0].Installations), want)
+	}
 	// Without an installation the source is what there is.
 	bare := catalog.Open(source(with(fstest.MapFS{}, sources)))
 	if i := find(t, bare, catalog.Agent, "unfinished"); i.Module != "bmm" || problems(bare) != "" {
@@ -106,6 +114,9 @@ func TestBareNames(t *testing.T) {
 		}
 	}
 	find(t, c, catalog.Agent, "lonely")
+	if i := find(t, c, catalog.Agent, "bmm.analyst"); i.Full() != "bmm/analyst" {
+		t.Errorf("bmm.analyst is %s", i.Full())
+	}
 	both := catalog.Open(source(shopWith(map[string]string{
 		"_bmad/_config/agent-manifest.csv": agentHeader + "analyst,Mary,A,,,,,,bmm,_bmad/bmm/agents/analyst.md\nanalyst,Ann,B,,,,,,cis,_bmad/cis/agents/analyst.md\n",
 		"_bmad/cis/agents/analyst.md":      agentText,

@@ -182,7 +182,11 @@ func (s *scan) addModules(dir string) {
 		}
 	}
 	if s.isFile(path.Join(dir, "core", moduleYAML)) || s.isFile(path.Join(dir, "bmm", moduleYAML)) {
-		s.addV6(dir, "_config") // their references start at the folder that holds them
+		if slices.ContainsFunc(folders, func(at string) bool {
+			return s.isFile(path.Join(at, moduleYAML)) && !s.isInstalled(path.Base(at), at)
+		}) {
+			s.addV6(dir, "_config") // their references start at the folder that holds them
+		}
 		return
 	}
 	for _, at := range folders {

@@ -1,8 +1,11 @@
 package catalog_test
 
 import (
+	"cmp"
+	"encoding/csv"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,24 +19,34 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// counted is what a plain walk over the files of an installation has found, by names of files.
-type counted map[catalog.Kind][]string
+// sight is a file on the disk that looks like an item: what it is, and the rule that says so.
+type sight struct {
+	kind catalog.Kind // "" for none
+	rule string
+}
 
-// walks count the items of real installations, by version, and know nothing of this package:
-// they only say by what files the installer of that version makes an item.
+// walked is what a plain walk over the files of an installation has seen, by path. It knows
+// nothing of this package: it only has the rules by which the installers make items.
+type walked map[string]sight
+
+// walks see the items of real installations, by version.
 var walks = []struct {
 	versions *regexp.Regexp
-	count    func(t *testing.T, files map[string]string) counted
+	see      func(files map[string]string) walked
 }{
-	{regexp.MustCompile(`^4\.44\.`), countClassic},
-	{regexp.MustCompile(`^6\.0\.\d+$`), countFiles},
-	{regexp.MustCompile(`^6\.2\.`), func(t *testing.T, files map[string]string) counted {
+	{regexp.MustCompile(`^4\.44\.`), seeClassic},
+	{regexp.MustCompile(`^6\.0\.\d+$`), seeFiles},
+	{regexp.MustCompile(`^6\.2\.`), func(files map[string]string) walked {
 		// Agents are compiled files; the skills of the same names only send their reader there.
-		out := countSkills(t, files)
-		out[catalog.Agent] = append(out[catalog.Agent], countFiles(t, files)[catalog.Agent]...)
+		out := seeSkills(files, installedSkill)
+		for name, is := range seeFiles(files) {
+			if is.kind == catalog.Agent {
+				out[name] = is
+			}
+		}
 		return out
 	}},
-	{regexp.MustCompile(`^6\.([3-9]|1[0-2])\.`), countSkills},
+	{regexp.MustCompile(`^6\.([3-9]|1[0-2])\.`), func(files map[string]string) walked { return seeSkills(files, installedSkill) }},
 }
 
 // TestRealInstalls reads installations that the method's own installers have made.
@@ -56,7 +69,7 @@ func TestRealInstalls(t *testing.T) {
 			c := catalog.Open(s)
 			at := slices.IndexFunc(walks, func(w struct {
 				versions *regexp.Regexp
-				count    func(t *testing.T, files map[string]string) counted
+				see      func(files map[string]string) walked
 			}) bool {
 				return w.versions.MatchString(e.Name())
 			})
@@ -66,7 +79,7 @@ func TestRealInstalls(t *testing.T) {
 				t.Logf("this version is not known here: what follows is only told\n%s\n%s\n%s", names(c, catalog.Agent), names(c, catalog.Workflow), names(c, catalog.Task))
 			} else {
 				compared++
-				compare(t, c, walks[at].count(t, texts(t, s.FS)))
+				compare(t, c, walks[at].see(texts(t, s.FS)))
 			}
 			if left := problems(c); left != "" { // a clean installation has none
 				fail("problems: %s", left)
@@ -97,8 +110,8 @@ func texts(t *testing.T, fsys fs.FS) map[string]string {
 	return out
 }
 
-func countClassic(_ *testing.T, files map[string]string) counted {
-	out := counted{}
+func seeClassic(files map[string]string) walked {
+	out := walked{}
 	for name := range files {
 		parts := strings.Split(name, "/")
 		if len(parts) != 3 || !strings.HasPrefix(parts[0], ".bmad-") {
@@ -106,59 +119,140 @@ func countClassic(_ *testing.T, files map[string]string) counted {
 		}
 		for folder, kind := range map[string]catalog.Kind{"agents/.md": catalog.Agent, "workflows/.yaml": catalog.Workflow, "tasks/.md": catalog.Task} {
 			if parts[1]+"/"+path.Ext(name) == folder {
-				out[kind] = append(out[kind], name)
+				out[name] = sight{kind, "folder " + parts[1]}
 			}
 		}
 	}
 	return out
 }
 
-func countFiles(_ *testing.T, files map[string]string) counted {
-	out := counted{}
+func seeFiles(files map[string]string) walked {
+	out := walked{}
 	workflow := regexp.MustCompile(`^_bmad/[^/]+/workflows/.*/workflow(\.yaml|\.md|-[^/]*\.md)$`)
 	for name, text := range files {
 		parts := strings.Split(name, "/")
 		switch {
 		case parts[0] != "_bmad" || len(parts) < 4:
 		case parts[2] == "agents" && path.Ext(name) == ".md" && strings.Contains(text, "<agent "):
-			out[catalog.Agent] = append(out[catalog.Agent], name)
+			out[name] = sight{catalog.Agent, "compiled agent"}
+		case parts[2] == "agents" && path.Ext(name) == ".md":
+			out[name] = sight{"", "note beside an agent"}
 		case workflow.MatchString(name):
-			out[catalog.Workflow] = append(out[catalog.Workflow], name)
-		case parts[2] == "tasks" && len(parts) == 4 && !strings.Contains(text, `internal="true"`):
-			out[catalog.Task] = append(out[catalog.Task], name)
+			out[name] = sight{catalog.Workflow, "entry file of a workflow"}
+		case parts[2] == "tasks" && len(parts) == 4 && strings.Contains(text, `internal="true"`):
+			out[name] = sight{"", "internal task"}
+		case parts[2] == "tasks" && len(parts) == 4:
+			out[name] = sight{catalog.Task, "folder tasks"}
 		}
 	}
 	return out
 }
 
-func countSkills(_ *testing.T, files map[string]string) counted {
-	return countSkillsAt(files, regexp.MustCompile(`^\.claude/skills/[^/]+/SKILL\.md$`))
-}
+var (
+	installedSkill = regexp.MustCompile(`^\.claude/skills/[^/]+/SKILL\.md$`)
+	sourceSkill    = regexp.MustCompile(`^src/(.*/)?SKILL\.md$`)
+	ofPhase        = regexp.MustCompile(`^(1-analysis|2-plan(ning|-workflows)?|3-solutioning|4-implementation|analysis|planning|solutioning|implementation|plan|ship)$`)
+)
 
-// countSkillsAt counts the skills whose files have paths of a form.
-func countSkillsAt(files map[string]string, at *regexp.Regexp) counted {
-	out := counted{}
+// seeSkills sees the skills whose files have paths of a form. A skill is, in this order, what
+// its installer treats as an agent; a workflow if the method has it in a phase; what its own files
+// say.
+func seeSkills(files map[string]string, at *regexp.Regexp) walked {
+	phased, core := helped(files)
 	table := func(name, table string) bool { return strings.Contains("\n"+files[name], "\n["+table+"]") }
+	out := walked{}
 	for name, text := range files {
 		dir, _ := path.Split(name)
-		if !at.MatchString(name) || strings.Contains(text, "<agent-activation") {
+		id := path.Base(dir)
+		if !at.MatchString(name) {
 			continue
 		}
 		stepped := false
 		for other := range files {
 			rest, within := strings.CutPrefix(other, dir)
-			stepped = stepped || within && (strings.HasPrefix(rest, "steps/") || rest == "workflow.md" || strings.HasPrefix(rest, "step-") && !strings.Contains(rest, "/"))
+			stepped = stepped || within && (strings.HasPrefix(rest, "steps/") || strings.HasPrefix(rest, "step-") && !strings.Contains(rest, "/"))
 		}
-		kind := catalog.Task
+		_, thin := files[dir+"workflow.md"]
 		switch {
-		case table(dir+"customize.toml", "agent") || strings.Contains("\n"+files[dir+"bmad-skill-manifest.yaml"], "\ntype: agent"):
-			kind = catalog.Agent
-		case table(dir+"customize.toml", "workflow") || stepped:
-			kind = catalog.Workflow
+		case strings.Contains(text, "<agent-activation"):
+			out[name] = sight{"", "launcher of an agent's file"}
+		case table(dir+"customize.toml", "agent"):
+			out[name] = sight{catalog.Agent, "[agent] in customize.toml"}
+		case strings.Contains("\n"+files[dir+"bmad-skill-manifest.yaml"], "\ntype: agent"):
+			out[name] = sight{catalog.Agent, "type: agent in its manifest"}
+		case phased[id]:
+			out[name] = sight{catalog.Workflow, "a phase of the method has it"}
+		case table(dir+"customize.toml", "workflow"):
+			out[name] = sight{catalog.Workflow, "[workflow] in customize.toml"}
+		case stepped:
+			out[name] = sight{catalog.Workflow, "steps in files"}
+		case slices.Contains([]string{"bmad-advanced-elicitation", "bmad-brainstorming", "bmad-party-mode"}, id):
+			out[name] = sight{catalog.Workflow, "a session, which other versions call a workflow"}
+		case thin && !core[id] && !strings.HasPrefix(name, "src/core-skills/"):
+			out[name] = sight{catalog.Workflow, "workflow.md"}
+		case thin:
+			out[name] = sight{catalog.Task, "task of the core with a workflow.md"}
+		default:
+			out[name] = sight{catalog.Task, "nothing makes it more"}
 		}
-		out[kind] = append(out[kind], name)
 	}
 	return out
+}
+
+// helped reads the help, the manifest of skills and the names of folders: which skills a phase of
+// the method has, and which are the core's. Columns moved from version to version, so that any
+// cell counts.
+func helped(files map[string]string) (phased, core map[string]bool) {
+	phased, core = map[string]bool{}, map[string]bool{}
+	for name, text := range files {
+		base := path.Base(name)
+		if base == "SKILL.md" && slices.ContainsFunc(strings.Split(path.Dir(path.Dir(name)), "/"), ofPhase.MatchString) {
+			phased[path.Base(path.Dir(name))] = true // 6.2 keeps a copy in the folder of its phase
+		}
+		if base != "bmad-help.csv" && base != "module-help.csv" && base != "skill-manifest.csv" {
+			continue
+		}
+		r := csv.NewReader(strings.NewReader(text))
+		r.FieldsPerRecord, r.LazyQuotes = -1, true
+		rows, err := r.ReadAll()
+		if err != nil {
+			continue
+		}
+		for _, row := range rows {
+			for _, cell := range row {
+				id := strings.TrimPrefix(cell, "skill:")
+				if base == "skill-manifest.csv" {
+					core[id] = core[id] || slices.Contains(row, "core")
+				} else if slices.ContainsFunc(row, ofPhase.MatchString) {
+					phased[id] = true
+				}
+			}
+		}
+	}
+	return phased, core
+}
+
+// TestRealKinds: a skill has the same kind in all versions of the method.
+func TestRealKinds(t *testing.T) {
+	installs := os.Getenv("BMAD_REAL_INSTALLS")
+	if installs == "" {
+		t.Skip("BMAD_REAL_INSTALLS names no folder with real installations by version; testdata/real/install makes one")
+	}
+	folders, err := filepath.Glob(filepath.Join(installs, "6.*"))
+	if err != nil || len(folders) < 2 {
+		t.Skipf("%s has fewer than two versions to compare: %v", installs, err)
+	}
+	kind, version := map[string]catalog.Kind{}, map[string]string{}
+	for _, folder := range folders {
+		for _, i := range catalog.Open(opened(t, catalog.Project, folder)).Items() {
+			name := i.Short()
+			if was, known := kind[name]; known && was != i.Kind {
+				t.Errorf("%s is a %s in %s, and a %s in %s", name, was, version[name], i.Kind, filepath.Base(folder))
+			}
+			kind[name], version[name] = i.Kind, filepath.Base(folder)
+		}
+	}
+	t.Logf("%d items in %d versions", len(kind), len(folders))
 }
 
 // TestRealSources reads the repositories of the method and of modules, as their packages hold
@@ -179,19 +273,7 @@ func TestRealSources(t *testing.T) {
 		t.Run(e.Name(), func(t *testing.T) {
 			s := opened(t, "git-x", filepath.Join(installs, "sources", e.Name()))
 			c := catalog.Open(s)
-			want := countSkillsAt(texts(t, s.FS), regexp.MustCompile(`^src/(.*/)?SKILL\.md$`))
-			for _, kind := range kinds {
-				var got []string
-				for _, i := range c.Items(kind) {
-					got = append(got, i.Path)
-				}
-				slices.Sort(got)
-				slices.Sort(want[kind])
-				if !slices.Equal(got, want[kind]) {
-					t.Errorf("%d %ss, by the walk %d\n got %s\nwant %s", len(got), kind, len(want[kind]), strings.Join(got, "\n     "), strings.Join(want[kind], "\n     "))
-				}
-				t.Logf("%d %ss", len(got), kind)
-			}
+			compare(t, c, seeSkills(texts(t, s.FS), sourceSkill))
 			for _, i := range c.Items() {
 				if i.Module == "" {
 					t.Errorf("%s is of no module", i.Path)
@@ -205,24 +287,38 @@ func TestRealSources(t *testing.T) {
 	}
 }
 
-// compare compares the files of a catalog's items with those of a walk.
-func compare(t *testing.T, c *catalog.Catalog, want counted) {
+// compare compares the items of a catalog with what a walk has seen: nothing may be missing or
+// invented, and each kind has to follow from the rule that the walk names.
+func compare(t *testing.T, c *catalog.Catalog, seen walked) {
 	t.Helper()
-	for _, kind := range kinds {
-		var got []string
-		for _, i := range c.Items(kind) {
-			name := i.Path
-			if strings.HasSuffix(name, "/SKILL.md") { // the same skill may lie in two places
-				name = ".claude/skills/" + path.Base(i.Dir) + "/SKILL.md"
-			}
-			got = append(got, name)
+	got := map[string]catalog.Kind{}
+	for _, i := range c.Items() {
+		name := i.Path
+		if _, there := seen[name]; !there && strings.HasSuffix(name, "/SKILL.md") { // the same skill may lie in two places
+			name = ".claude/skills/" + path.Base(i.Dir) + "/SKILL.md"
 		}
-		slices.Sort(got)
-		slices.Sort(want[kind])
-		if !slices.Equal(got, want[kind]) {
-			t.Errorf("%d %ss, by the walk %d\n got %s\nwant %s", len(got), kind, len(want[kind]), strings.Join(got, "\n     "), strings.Join(want[kind], "\n     "))
+		got[name] = i.Kind
+	}
+	rules := map[string]int{}
+	for name, want := range seen {
+		kind, listed := got[name]
+		switch {
+		case !listed && want.kind != "":
+			t.Errorf("missing: %s, a %s: %s", name, want.kind, want.rule)
+		case listed && want.kind == "":
+			t.Errorf("invented: %s, a %s that is none: %s", name, kind, want.rule)
+		case listed && kind != want.kind:
+			t.Errorf("%s is a %s, want a %s: %s", name, kind, want.kind, want.rule)
 		}
-		t.Logf("%d %ss", len(got), kind)
+		rules[string(cmp.Or(want.kind, "left out"))+": "+want.rule]++
+	}
+	for name, kind := range got {
+		if _, there := seen[name]; !there {
+			t.Errorf("invented: %s, a %s that no rule sees", name, kind)
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(rules)) {
+		t.Logf("%3d %s", rules[rule], rule)
 	}
 }
 

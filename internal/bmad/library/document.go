@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -184,12 +185,16 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 
 // personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in
 // its block. name finds the names of its fields.
-var personaForms = []struct {
+var personaForms = sync.OnceValue(func() []personaForm {
+	return []personaForm{
+		{regexp.MustCompile(`(?s)<persona>(.*?)</persona>`), regexp.MustCompile(`<([a-z_]+)>`), "<persona>see Persona above</persona>"},
+		{regexp.MustCompile(`(?m)^persona:[ \t]*\n((?:[ \t]+\S.*\n|[ \t]*\n)+)`), regexp.MustCompile(`(?m)^  ([A-Za-z_]+):`), "persona: see Persona above\n"},
+	}
+})
+
+type personaForm struct {
 	whole, name *regexp.Regexp
 	instead     string
-}{
-	{regexp.MustCompile(`(?s)<persona>(.*?)</persona>`), regexp.MustCompile(`<([a-z_]+)>`), "<persona>see Persona above</persona>"},
-	{regexp.MustCompile(`(?m)^persona:[ \t]*\n((?:[ \t]+\S.*\n|[ \t]*\n)+)`), regexp.MustCompile(`(?m)^  ([A-Za-z_]+):`), "persona: see Persona above\n"},
 }
 
 // personaFields are those that a briefing shows.
@@ -207,7 +212,7 @@ func (d *briefing) withoutPersona(p *resolve.Persona, parts []resolve.Part) []re
 	parts = slices.Clone(parts)
 	d.removed = map[string]removal{}
 	for n, part := range parts {
-		for _, form := range personaForms {
+		for _, form := range personaForms() {
 			at := form.whole.FindStringSubmatchIndex(part.Text)
 			if at == nil || !shown(form.name.FindAllStringSubmatch(part.Text[at[2]:at[3]], -1)) {
 				continue

@@ -81,9 +81,15 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	}
 	for n := range all {
 		all[n] = brief(all[n])
-		all[n].Author = all[n].WrittenBy()
 	}
-	values, next, err := page(all, cursor, room, func(i catalog.Item) string { return i.Full() })
+	values, next, err := page(all, cursor, room, catalog.Item.Full)
+	for n := range values {
+		values[n].Author = values[n].WrittenBy()
+	}
+	// The authors of these few make the page longer.
+	if fit, rest, e := page(values, "", room, catalog.Item.Full); err == nil && e == nil && rest != "" {
+		values, next = fit, rest
+	}
 	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
 		out.Hint = s.noneOf(kind, category, module).In(s.language())
