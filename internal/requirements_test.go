@@ -14,7 +14,7 @@ import (
 // requirementRow is a row of testdata/requirements.md: number, requirement, status, tests.
 var (
 	requirementRow = regexp.MustCompile(`^\| ([A-Z])(\d+) \| (.+?) \| (.+?) \| (.*?) \|$`)
-	namedTest      = regexp.MustCompile("^([a-z/]+)\\.((?:Test|Fuzz|Benchmark)[A-Z]\\w*)(?:/([a-z0-9_-]+))?$")
+	namedTest      = regexp.MustCompile(`^([a-z/]+)\.((?:Test|Fuzz|Benchmark)[A-Z]\w*)(?:/([a-z0-9_-]+))?$`)
 )
 
 // requirements are the groups of the table with how many each has.
