@@ -10,7 +10,7 @@ import (
 func TestSearchForgivesMistakes(t *testing.T) {
 	c := project(t, "v6-files")
 	for query, want := range map[string]string{
-		"analist": "bmm/analyst", "aanlyst": "bmm/analyst", "anlyst": "bmm/analyst", "dev-stori": "bmm/dev-story", "busines analst": "bmm/analyst", "dev-stry": "bmm/dev-story", "create prdd": "bmm/create-prd",
+		"analist": "bmm/analyst", "aanlyst": "bmm/analyst", "anlyst": "bmm/analyst", "dev-stori": "bmm/dev-story", "buziness analst": "bmm/analyst", "dev-stry": "bmm/dev-story", "create prdd": "bmm/create-prd",
 	} {
 		found := false
 		hits := c.Search(query)
