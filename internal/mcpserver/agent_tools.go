@@ -77,6 +77,9 @@ func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
 
 var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type": "string", "description": "what the human says to the agent"}}, "required": ["message"], "additionalProperties": false}`)
 
+// ownShape is the shape of the arguments of such a tool.
+var ownShape = shapeOf(ownToolSchema)
+
 // tool describes an agent as a tool.
 func (t ownTool) tool() tool {
 	title := cmp.Or(titleOf(t.agent), t.agent.Name)
@@ -96,7 +99,7 @@ func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {
 			continue
 		}
 		args := map[string]any{}
-		if err := json.Unmarshal(rawArguments(*message), &args); err != nil {
+		if err := json.Unmarshal(ownShape().unwrap(rawArguments(*message)), &args); err != nil {
 			return // the tool names the problem with them
 		}
 		args["agent"] = own.agent.Full()

@@ -276,7 +276,7 @@ func TestChineseRun(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]struct{ objective, setting, prompt string }{
 		"auto": {"做一个时钟服务", "auto", chineseDocument + " Speak Chinese with the human."},
-		"zh":   {"Ship clocks", "zh", "is asked to confirm.\n\nSpeak Chinese with the human."},
+		"zh":   {"Ship clocks", "zh", "]}]}\n```\n\nSpeak Chinese with the human."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

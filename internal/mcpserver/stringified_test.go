@@ -52,7 +52,7 @@ func TestRunOfAHostThatSendsTexts(t *testing.T) {
 func TestMethodTakesTexts(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
-	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t, "BMAD_TOOLSETS=method,method-classic")})
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t, "BMAD_TOOLSETS=method,method-classic,agents")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +73,9 @@ func TestMethodTakesTexts(t *testing.T) {
 	}
 	if got := ask("execute_workflow", object{"workflow_name": "dev-story", "params": "story 1.2"}); !strings.Contains(got, "story 1.2") {
 		t.Errorf("words are not taken as they are:\n%s", got)
+	}
+	if got := ask("bmm-analyst", `{"message": "half an idea"}`); !strings.Contains(got, "half an idea") {
+		t.Error(got)
 	}
 	if got := ask("list_workflows", `{"module": "cis"}`); !strings.Contains(got, "cis") {
 		t.Error(got)

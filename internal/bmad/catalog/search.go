@@ -4,33 +4,63 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/lithammer/fuzzysearch/fuzzy"
 )
 
 // Hit is a search result.
 type Hit struct {
 	Item
 	// Score is how well it fits: 100 for a name, 80 for the beginning of one, 60 for words of a
-	// name or title, 40 of a description, less for some of the words.
+	// name or title, 40 of a description, less for some of the words, 5 for words that are nearly
+	// those of a name.
 	Score int `json:"score"`
 }
 
-// Search returns the items that have the words of a query, the best first.
+// Search returns the items that have the words of a query, the best first; where none has them,
+// those whose names have words that are nearly the same.
 func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
 	words := significant(query)
 	if len(words) == 0 {
 		return nil
 	}
 	whole := normal(query)
-	var out []Hit
-	for _, i := range c.Items(kinds...) {
-		if score := i.score(whole, words); score > 0 {
-			out = append(out, Hit{i, score})
-		}
+	items := c.Items(kinds...)
+	out := hits(items, func(i Item) int { return i.score(whole, words) })
+	if len(out) == 0 {
+		out = hits(items, func(i Item) int { return i.nearly(words) })
 	}
 	slices.SortStableFunc(out, func(a, b Hit) int {
 		return cmp.Or(b.Score-a.Score, cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// hits are the items with a score.
+func hits(items []Item, score func(Item) int) []Hit {
+	var out []Hit
+	for _, i := range items {
+		if n := score(i); n > 0 {
+			out = append(out, Hit{i, n})
+		}
+	}
+	return out
+}
+
+// nearly is 5 where each word is that of a name or title but for a third of its letters.
+func (i Item) nearly(words []string) int {
+	names := append([]string{short(i.Name), i.DisplayName}, i.Aliases...)
+	for _, n := range append(names, i.Name, i.Title) {
+		names = append(names, strings.FieldsFunc(n, func(r rune) bool { return r == ' ' || r == '-' || r == '_' })...)
+	}
+	for _, w := range words {
+		if len(w) < 4 || !slices.ContainsFunc(names, func(n string) bool {
+			return fuzzy.LevenshteinDistance(w, strings.ToLower(n)) <= len(w)/3
+		}) {
+			return 0
+		}
+	}
+	return 5
 }
 
 // fillers are words that occur in nearly every description.
