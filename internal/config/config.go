@@ -443,14 +443,10 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 			return lang.Errorf("%s %q is not a number from 0 to 100", key, v)
 		}
 		said.GateScore = &n
-	case "gate":
-		return pick(&said.Gate, key, v, workflow.GateModes())
-	case "scoring":
-		return pick(&said.Scoring, key, v, workflow.ScoringModes())
-	case "pause":
-		return pick(&said.Pause, key, v, workflow.PauseModes())
 	case "verify":
 		c.setVerify(id, v)
+	default:
+		return setPolicy(said, name, key, v)
 	}
 	return nil
 }

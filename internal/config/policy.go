@@ -121,15 +121,22 @@ func (c *Config) note(text lang.Text) {
 
 // setPolicy applies a setting that holds for every stage.
 func (c *Config) setPolicy(key, v string) error {
-	switch all := &c.layers[c.from].all; key {
-	case "gate":
-		return pick(&all.Gate, key, v, workflow.GateModes())
-	case "scoring":
-		return pick(&all.Scoring, key, v, workflow.ScoringModes())
-	case "pause":
-		return pick(&all.Pause, key, v, workflow.PauseModes())
+	if key == "host_confirm" {
+		return c.setHostConfirm(v)
 	}
-	return c.setHostConfirm(v)
+	return setPolicy(&c.layers[c.from].all, key, key, v)
+}
+
+// setPolicy sets the rule of a name, whose setting has a key.
+func setPolicy(p *workflow.Policy, name, key, v string) error {
+	switch name {
+	case "gate":
+		return pick(&p.Gate, key, v, workflow.GateModes())
+	case "scoring":
+		return pick(&p.Scoring, key, v, workflow.ScoringModes())
+	default:
+		return pick(&p.Pause, key, v, workflow.PauseModes())
+	}
 }
 
 // setHostConfirm accepts a project's value only if it tightens: a tool whose calls count as a
