@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -30,6 +31,8 @@ type app struct {
 	engine   *engine.Engine
 	library  *library.Library
 	settings config.Source
+	// kept has the summaries of sessions that were listed.
+	kept *filestore.Summaries
 	// reach bounds an assistant on stdio; nil where a person works at a terminal.
 	reach *reach.Reach
 	// hostConfirm is the setting for the folder that the program works for.

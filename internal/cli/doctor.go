@@ -49,7 +49,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := doctor.New(dir), dir.Path()
+	project, cwd := doctor.New(dir, a.kept.Store(dir)), dir.Path()
 	project.Language = a.lang
 	report := doctor.Report{Cwd: cwd}
 	if fix {

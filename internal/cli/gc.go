@@ -49,7 +49,7 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project := doctor.New(dir)
+	project := doctor.New(dir, a.kept.Store(dir))
 	project.Language = a.lang
 	files, err := project.Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {

@@ -55,9 +55,9 @@ func (a *app) readSettings() (level slog.Level) {
 func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	var e *engine.Engine
 	clock := func() time.Time { return e.Clock() }
-	kept := filestore.NewSummaries(clock)
+	a.kept = filestore.NewSummaries(clock)
 	projects := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return kept.Store(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return a.kept.Store(dir) },
 		Known:    knownProjects(a),
 		Settings: a.settings,
 		Within:   within,

@@ -57,7 +57,7 @@ func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			used := false
-			p := doctor.New(durable.NewDir(path+" elsewhere", waiting{dir.FS, func() {
+			slow := durable.NewDir(path+" elsewhere", waiting{dir.FS, func() {
 				if used {
 					return
 				}
@@ -65,7 +65,8 @@ func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 				if _, err := filestore.New(dir).Update(ctx, one, func(_ store.Tx, s *workflow.Session) error { return tt.use(s) }); err != nil {
 					t.Error(err)
 				}
-			}}))
+			}})
+			p := doctor.New(slow, filestore.New(slow))
 			if err := tt.do(p); err != nil {
 				t.Fatal(err)
 			}

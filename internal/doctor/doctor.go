@@ -89,8 +89,10 @@ type ProjectFiles struct {
 	store *filestore.Store
 }
 
-// New returns the project in dir, which the caller closes.
-func New(dir *durable.Dir) *ProjectFiles { return &ProjectFiles{dir: dir, store: filestore.New(dir)} }
+// New returns the project in dir, which the caller closes, and its store.
+func New(dir *durable.Dir, sessions *filestore.Store) *ProjectFiles {
+	return &ProjectFiles{dir: dir, store: sessions}
+}
 
 // Trash is the folder for orphans, relative to the project.
 const Trash = store.Folder + "/trash"

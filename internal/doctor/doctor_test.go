@@ -61,7 +61,7 @@ func project(t *testing.T, dir *durable.Dir) *doctor.ProjectFiles {
 		return nil
 	})
 	must(err)
-	return doctor.New(dir)
+	return doctor.New(dir, filestore.New(dir))
 }
 
 // realProject makes the project in a folder of the system.

@@ -82,10 +82,10 @@ func TestFixAtEveryCut(t *testing.T) {
 		}
 	}
 	steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
-		_, err := doctor.New(at(d)).Fix(ctx, day)
+		_, err := doctor.New(at(d), filestore.New(at(d))).Fix(ctx, day)
 		return err
 	}, func(o durabletest.Outcome) {
-		p := doctor.New(at(o.Disk))
+		p := doctor.New(at(o.Disk), filestore.New(at(o.Disk)))
 		if _, err := p.Fix(ctx, day); err != nil {
 			t.Fatalf("%v: repeated: %v", o, err)
 		}

@@ -7,7 +7,8 @@ import (
 )
 
 // Version tells the states of a file apart: one with the same version as before has not
-// changed since, if that version was [Version.Settled] when the file was read.
+// changed since, if that version was [Version.Settled] when the file was read. That of a folder
+// tells apart the names in it, not their files.
 type Version struct {
 	size int64
 	mode fs.FileMode
@@ -35,7 +36,7 @@ const granularity = 2 * time.Second
 // given the file another version: within one tick of the file system's clock two states of a
 // file have the same times. One whose times lie in the future never settles.
 func (v Version) Settled(at time.Time) bool {
-	return v.mode.IsRegular() && !time.Unix(0, max(v.changed, v.altered)).After(at.Add(-granularity))
+	return (v.mode.IsRegular() || v.mode.IsDir()) && !time.Unix(0, max(v.changed, v.altered)).After(at.Add(-granularity))
 }
 
 // Exact reports whether the system notes every change by itself, so that nobody can change the

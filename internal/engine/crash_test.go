@@ -449,7 +449,8 @@ func (w world) kept(t *testing.T) string {
 // mended checks that what a fault leaves is nothing that doctor --fix cannot mend.
 func mended(t *testing.T, o durabletest.Outcome, w world) {
 	t.Helper()
-	p := doctor.New(w.disk.Copy().Dir(w.path + "-mended"))
+	dir := w.disk.Copy().Dir(w.path + "-mended")
+	p := doctor.New(dir, filestore.New(dir))
 	if _, err := p.Fix(ctx, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatalf("%v: doctor --fix: %v", o, err)
 	}

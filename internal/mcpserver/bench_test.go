@@ -1,8 +1,11 @@
 package mcpserver_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 // BenchmarkSessionsAtOnce drives 64 sessions at once through one server, each by
@@ -144,17 +149,64 @@ func BenchmarkMemory(b *testing.B) {
 					b.Fatal(reply, err)
 				}
 			}
-			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-			if err != nil {
-				b.Fatal(err)
-			}
-			_, after, _ := strings.Cut(string(status), "VmHWM:")
-			kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportMetric(float64(kilobytes)*1024, "peak-B")
+			b.ReportMetric(float64(peak(b, p.cmd.Process.Pid)), "peak-B")
 		})
+	}
+}
+
+// peak returns the most memory that a process had so far, in bytes, as the system counts it.
+func peak(b *testing.B, pid int) int {
+	b.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+// BenchmarkDoctorMemory reports the memory of the commands that read every session of a project,
+// with session files of ordinary size.
+func BenchmarkDoctorMemory(b *testing.B) {
+	if runtime.GOOS != "linux" {
+		b.Skip("reads /proc")
+	}
+	for _, n := range []int{20, 1_000, 20_000} {
+		if n > 1_000 && testing.Short() {
+			continue // it takes minutes to make them
+		}
+		dir := b.TempDir()
+		storetest.Ordinary(b, dir, n)
+		storetest.OrdinaryTexts(b, dir, n)
+		env := append(os.Environ(), isolated(b)...)
+		for _, command := range [][]string{{"doctor", "--fix"}, {"doctor"}, {"gc"}} {
+			b.Run(fmt.Sprintf("sessions=%d/%s", n, strings.Join(command, "")), func(b *testing.B) {
+				for b.Loop() {
+					cmd := exec.Command(binary, append(command, "--json")...)
+					cmd.Dir, cmd.Env = dir, env
+					out, err := cmd.StdoutPipe()
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := cmd.Start(); err != nil {
+						b.Fatal(err)
+					}
+					first := make([]byte, 1) // the report is written when all has been read
+					if _, err := io.ReadFull(out, first); err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(peak(b, cmd.Process.Pid))/(1<<20), "peak-MB")
+					report, err := io.ReadAll(out)
+					if err := errors.Join(err, cmd.Wait()); err != nil {
+						b.Fatalf("%v\n%s%.2000s", err, first, report)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -30,6 +31,8 @@ const (
 	maxForms = 8
 	// maxRemembered bounds the forms whose answers come with a later call, if ever.
 	maxRemembered = 256
+	// maxSilent bounds the clients that are remembered for their silence.
+	maxSilent = 1000
 )
 
 // forms are the questions on their way to a person. The state that travels with a form is only
@@ -40,8 +43,9 @@ type forms struct {
 
 	mu   sync.Mutex
 	open map[string]*form // by state
-	// silent has the clients whose last form was seen by no person, and when that was.
-	silent map[string]time.Time
+	// silent has the clients whose last form was seen by no person, and when that was. One that
+	// was forgotten is sent a form again.
+	silent *recent.Map[string, time.Time]
 }
 
 // forgetSilence is how long that is remembered of a client without a session: another
@@ -60,7 +64,7 @@ type form struct {
 }
 
 func newForms(now func() time.Time) *forms {
-	return &forms{now: now, open: map[string]*form{}, silent: map[string]time.Time{}}
+	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxSilent)}
 }
 
 // add remembers a form and returns its state; "" and the reason where it must not be sent.
@@ -120,19 +124,15 @@ func (f *forms) limit(state string) time.Duration {
 }
 
 func (f *forms) setSilent(client string, silent bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if delete(f.silent, client); silent {
-		f.silent[client] = f.now()
+	if f.silent.Delete(client); silent {
+		f.silent.Put(client, f.now())
 	}
 }
 
 func (f *forms) isSilent(client string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	since, silent := f.silent[client]
+	since, silent := f.silent.Get(client)
 	if silent && mcpwire.Sessionless(client) && f.now().Sub(since) > forgetSilence {
-		delete(f.silent, client)
+		f.silent.Delete(client)
 		return false
 	}
 	return silent

@@ -49,12 +49,20 @@ type Listing struct {
 	Broken []Broken
 	// Unread counts those that were left out because nobody has read them yet.
 	Unread int
+	// active counts the active ones.
+	active int
 }
 
 // NewListing sorts readable sessions, which it takes over, into a listing.
 func NewListing(sessions []workflow.Summary, broken []Broken) Listing {
 	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return cursorOf(a).compare(cursorOf(b)) })
-	return Listing{Sessions: sessions, Broken: broken}
+	all := Listing{Sessions: sessions, Broken: broken}
+	for i := range sessions {
+		if sessions[i].CurrentState.Active() {
+			all.active++
+		}
+	}
+	return all
 }
 
 // Page returns the page that a query asks for.
@@ -63,6 +71,11 @@ func (l Listing) Page(q Query) (Page, error) {
 	after, err := parseCursor(q.After)
 	if err != nil {
 		return page, err
+	}
+	if n := len(l.Sessions); q.Limit > 0 && q.Limit < n && q.Stage == "" && q.States == nil && q.Text == "" && q.After == "" {
+		page.Sessions, page.Total, page.Active = slices.Clone(l.Sessions[:q.Limit]), n, l.active
+		page.Next = cursorOf(page.Sessions[q.Limit-1]).String()
+		return page, nil
 	}
 	q.Text = strings.ToLower(q.Text)
 	for i := range l.Sessions {

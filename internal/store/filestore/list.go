@@ -29,11 +29,10 @@ const maxDecoded = 500
 // All lists all sessions. It reads the files that have changed since it was called before.
 func (s *Store) All(ctx context.Context) (store.Listing, error) {
 	return s.list(ctx, func(f *folder) (store.Listing, error) {
-		unread, err := s.look(f)
-		if err != nil {
+		if err := s.look(f); err != nil {
 			return store.Listing{}, err
 		}
-		if err := s.readAll(ctx, f, unread); err != nil {
+		if err := s.readAll(ctx, f, f.unread); err != nil {
 			return store.Listing{}, err
 		}
 		if !f.whole {
@@ -47,19 +46,19 @@ func (s *Store) All(ctx context.Context) (store.Listing, error) {
 // are known from a listing before.
 func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 	return s.list(ctx, func(f *folder) (store.Listing, error) {
-		unread, err := s.look(f)
-		for some := f.latest(n, unread); err == nil && len(some) > 0; some = f.latest(n, unread) {
-			unread = unread[len(some):]
-			err = s.readAll(ctx, f, some)
-		}
-		if err != nil {
+		if err := s.look(f); err != nil {
 			return store.Listing{}, err
+		}
+		for some := f.latest(n); len(some) > 0; some = f.latest(n) {
+			if err := s.readAll(ctx, f, some); err != nil {
+				return store.Listing{}, err
+			}
 		}
 		if f.whole {
 			return f.listing, nil
 		}
 		all := f.sorted()
-		all.Unread = len(unread)
+		all.Unread = len(f.unread)
 		return all, nil
 	})
 }
@@ -73,6 +72,7 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 			return store.Listing{}, s.storage(err)
 		}
 		f.forget(nil, nil)
+		f.unread, f.looked = nil, time.Time{}
 		for _, e := range entries {
 			id, ok := sessionOf(e.Name())
 			if !ok {
@@ -97,14 +97,28 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 
 // TaskNames returns the task names that are in use, from the names of files alone.
 func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	var names []string
+	_, err := s.list(ctx, func(f *folder) (store.Listing, error) {
+		var now durable.Version
+		info, err := s.dir.Stat(NamesFolder)
+		if err == nil {
+			now = durable.VersionOf(info)
+		}
+		if err != nil || now != f.named || !now.Exact() || !now.Settled(f.namedAt) {
+			f.named, f.namedAt = now, s.kept.now()
+			f.names, err = s.readNames()
+		}
+		names = slices.Clone(f.names)
+		return store.Listing{}, err
+	})
+	return names, err
+}
+
+func (s *Store) readNames() (names []string, err error) {
 	entries, err := s.dir.ReadDir(NamesFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.storage(err)
 	}
-	var names []string
 	for _, e := range entries {
 		if PlainName(e.Name()) {
 			names = append(names, e.Name())
@@ -174,15 +188,20 @@ type unread struct {
 	changed time.Time
 }
 
-// look compares the summaries with the folder: it forgets the files that are gone or have
-// changed, and returns those that have to be read, the ones changed last first.
-func (s *Store) look(f *folder) ([]unread, error) {
+// look compares the summaries with the folder, unless it is still: it forgets the files that are
+// gone or have changed, and sets those that have to be read, the ones changed last first.
+func (s *Store) look(f *folder) error {
+	now := s.kept.now()
+	if s.still(f, now) {
+		return nil
+	}
+	f.looked = time.Time{}
 	entries, err := s.dir.ReadDir(Folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, s.storage(err)
+		return s.storage(err)
 	}
 	var out []unread
-	there := 0
+	there, ours := 0, true
 	for _, e := range entries {
 		id, ok := sessionOf(e.Name())
 		if !ok {
@@ -197,6 +216,7 @@ func (s *Store) look(f *folder) ([]unread, error) {
 			continue
 		}
 		there++
+		ours = ours && info.Mode().IsRegular() // the file behind a link changes elsewhere
 		if known, ok := f.files[id]; !ok || !known.settled || known.version != durable.VersionOf(info) {
 			out = append(out, unread{id, info.ModTime()})
 		}
@@ -206,7 +226,33 @@ func (s *Store) look(f *folder) ([]unread, error) {
 		f.forget(entries, out)
 	}
 	slices.SortStableFunc(out, func(a, b unread) int { return b.changed.Compare(a.changed) })
-	return out, nil
+	f.there = there
+	if f.unread = out; ours {
+		f.looked = now
+	}
+	return nil
+}
+
+const (
+	// minWatched is from how many sessions on a folder is watched.
+	minWatched = 1000
+	// maxTrust bounds the time for which a folder counts as still.
+	maxTrust = time.Minute
+)
+
+// still reports whether the folder is as it was when it was looked at last.
+func (s *Store) still(f *folder, now time.Time) bool {
+	if f.stillness == nil {
+		if f.there >= minWatched {
+			f.stillness = s.kept.watch(s.dir)
+		}
+		return false // the changes before it are not known
+	}
+	holds := f.stillness.Holds(s.dir, Folder)
+	if f.stillness.Over() {
+		s.kept.unwatch(f)
+	}
+	return holds && !f.looked.IsZero() && now.Sub(f.looked) < maxTrust && !now.Before(f.looked)
 }
 
 // forget forgets the files that are gone, and those that have to be read.
@@ -243,7 +289,11 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	}
 	for i, one := range files {
 		f.files[one.id], f.resized = found[i], true
+		if found[i].unopened {
+			f.looked = time.Time{}
+		}
 	}
+	f.unread = f.unread[len(files):] // they are its first
 	return nil
 }
 
@@ -257,7 +307,7 @@ func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) 
 	before := s.kept.now()
 	data, err := s.loadInto(id, &f.version)
 	if err != nil {
-		f.err = err
+		f.err, f.unopened = err, true
 		return f, nil
 	}
 	f.settled, f.sum = f.version.Settled(before), sha256.Sum256(data)
@@ -273,8 +323,8 @@ func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) 
 }
 
 // latest returns those of the unread files that may be among the n sessions changed last.
-func (f *folder) latest(n int, unread []unread) []unread {
-	if len(unread) == 0 {
+func (f *folder) latest(n int) []unread {
+	if len(f.unread) == 0 {
 		return nil
 	}
 	var known []time.Time
@@ -285,15 +335,15 @@ func (f *folder) latest(n int, unread []unread) []unread {
 	}
 	slices.SortFunc(known, func(a, b time.Time) int { return b.Compare(a) })
 	newer := 0
-	for i, one := range unread {
+	for i, one := range f.unread {
 		for newer < len(known) && !known[newer].Before(one.changed) {
 			newer++
 		}
 		if newer+i >= n {
-			return unread[:i]
+			return f.unread[:i]
 		}
 	}
-	return unread
+	return f.unread
 }
 
 func (f file) readable() bool { return f.err == nil && f.summary.SessionID != "" }

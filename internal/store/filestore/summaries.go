@@ -18,6 +18,7 @@ type Summaries struct {
 	mu      sync.Mutex
 	folders map[string]*folder // by the path of the project
 	uses    int
+	watched int
 }
 
 // NewSummaries returns summaries that take the time from now, the clock of this machine.
@@ -45,6 +46,18 @@ type folder struct {
 	listing store.Listing
 	whole   bool
 
+	// unread are the files that have to be read, and looked is when the folder was compared with
+	// the summaries. It need not be again while stillness holds, which a large folder has.
+	unread    []unread
+	looked    time.Time
+	stillness *durable.Stillness
+	there     int // the number of files
+
+	// names are the task names in use, as the folder of that version had them when it was read.
+	names   []string
+	named   durable.Version
+	namedAt time.Time
+
 	// resized is true where size has to be counted anew.
 	resized    bool
 	size, used int // of Summaries
@@ -57,8 +70,10 @@ type file struct {
 	settled bool
 	summary workflow.Summary
 	sum     [sha256.Size]byte
-	// err is the reason why the file is not a session.
-	err error
+	// err is the reason why the file is not a session; unopened is true where it could not even
+	// be read, which may pass.
+	err      error
+	unopened bool
 }
 
 // of returns the summaries of a project; nil if there are none.
@@ -80,6 +95,39 @@ func (k *Summaries) enter(project string) *folder {
 	k.uses++
 	f.used = k.uses
 	return f
+}
+
+// maxWatched bounds the folders of one process that the system notes the changes of: systems
+// allow a person about a hundred.
+const maxWatched = 8
+
+// watch returns the stillness of a project's sessions, if there is a place left.
+func (k *Summaries) watch(dir *durable.Dir) *durable.Stillness {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watched == maxWatched {
+		return nil
+	}
+	stillness := dir.Stillness(Folder)
+	if stillness != nil {
+		k.watched++
+	}
+	return stillness
+}
+
+// unwatch gives the place of a folder back.
+func (k *Summaries) unwatch(f *folder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.release(f)
+}
+
+func (k *Summaries) release(f *folder) {
+	if f.stillness != nil {
+		f.stillness.Close()
+		f.stillness = nil
+		k.watched--
+	}
 }
 
 // leave ends a listing of a project, and drops what is too much.
@@ -111,8 +159,17 @@ func (k *Summaries) drop() bool {
 			oldest = project
 		}
 	}
-	if total > maxKept {
-		delete(k.folders, oldest)
+	if total <= maxKept {
+		return false
 	}
-	return total > maxKept
+	f := k.folders[oldest]
+	select {
+	case f.turn <- struct{}{}:
+		k.release(f)
+		delete(k.folders, oldest)
+		<-f.turn
+		return true
+	default: // it is being listed: the next time will do
+		return false
+	}
 }

@@ -26,6 +26,7 @@ type counted struct {
 	durable.FS
 	mu    sync.Mutex
 	opens map[string]int
+	lists int // of the folder of sessions
 }
 
 func (c *counted) Tree() fs.FS { return countedTree{c.FS.Tree(), c} }
@@ -55,10 +56,15 @@ func (c countedTree) Open(name string) (fs.File, error) {
 	return c.FS.Open(name)
 }
 
-func (c countedTree) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(c.FS, name) }
-func (c countedTree) Lstat(name string) (fs.FileInfo, error)     { return fs.Lstat(c.FS, name) }
-func (c countedTree) ReadLink(name string) (string, error)       { return fs.ReadLink(c.FS, name) }
-func (c countedTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(c.FS, name) }
+func (c countedTree) Stat(name string) (fs.FileInfo, error)  { return fs.Stat(c.FS, name) }
+func (c countedTree) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(c.FS, name) }
+func (c countedTree) ReadLink(name string) (string, error)   { return fs.ReadLink(c.FS, name) }
+func (c countedTree) ReadDir(name string) ([]fs.DirEntry, error) {
+	c.to.mu.Lock()
+	c.to.lists++
+	c.to.mu.Unlock()
+	return fs.ReadDir(c.FS, name)
+}
 
 // process has the stores of one process on a folder.
 type process struct {
@@ -351,6 +357,81 @@ func TestOneReadsForAll(t *testing.T) {
 	cancel()
 	if _, err := p.kept.Store(p.dir).All(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled listing: %v", err)
+	}
+}
+
+// TestStillFolderIsNotLookedAt: where the system notes changes, a large folder is compared with the
+// summaries only after one, and once in a while.
+func TestStillFolderIsNotLookedAt(t *testing.T) {
+	folder := t.TempDir()
+	ids := storetest.Ordinary(t, folder, 1000)
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	probe := dir.Stillness(filestore.Folder)
+	if probe == nil {
+		t.Skip("the system does not note changes here")
+	}
+	probe.Close()
+	p := newProcess(t, folder)
+	looks := func(after string, opens, lists int) store.Listing {
+		t.Helper()
+		p.opens.lists = 0
+		all := p.lists(after, opens)
+		if p.opens.lists != lists {
+			t.Errorf("%s: the folder was listed %d times, want %d", after, p.opens.lists, lists)
+		}
+		return all
+	}
+	looks("a cold start", 1000, 1)
+	looks("the second time, from which on changes are noted", 0, 1)
+	for range 3 {
+		looks("nothing", 0, 0)
+	}
+	edit(t, sessionFile(folder, ids[3]), `"objective": "Build a`, `"objective": "Break a`)
+	if all := looks("an edit in place", 1, 1); !strings.HasPrefix(objective(all, ids[3]), "Break a") {
+		t.Errorf("%q", objective(all, ids[3]))
+	}
+	looks("nothing", 0, 0)
+	if err := os.Remove(sessionFile(folder, ids[4])); err != nil {
+		t.Fatal(err)
+	}
+	if all := looks("a removed file", 0, 1); len(all.Sessions) != 999 {
+		t.Errorf("%d sessions", len(all.Sessions))
+	}
+	p.now = p.now.Add(time.Hour)
+	looks("an hour", 0, 1)
+	looks("nothing", 0, 0)
+	p.now = p.now.Add(-2 * time.Hour)
+	looks("a clock that was set back", 0, 1)
+	p.now = p.now.Add(2 * time.Hour)
+
+	// What is behind a link changes elsewhere.
+	target := filepath.Join(folder, "elsewhere.json")
+	if err := errors.Join(os.Rename(sessionFile(folder, ids[5]), target), os.Symlink(filepath.Join("..", "elsewhere.json"), sessionFile(folder, ids[5]))); err != nil {
+		t.Fatal(err)
+	}
+	looks("a link", 1, 1)
+	edit(t, target, `"objective": "Build a`, `"objective": "Break a`)
+	if all := looks("an edit behind it", 1, 1); !strings.HasPrefix(objective(all, ids[5]), "Break a") {
+		t.Errorf("%q", objective(all, ids[5]))
+	}
+	if err := os.Remove(sessionFile(folder, ids[5])); err != nil {
+		t.Fatal(err)
+	}
+	looks("the link removed", 0, 1)
+	looks("nothing", 0, 0)
+
+	// Another folder takes the place, with other sessions.
+	state := filepath.Join(folder, ".bmad-task")
+	if err := os.Rename(state, state+"-old"); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Ordinary(t, folder, 2)
+	if all := looks("another folder", 2, 1); len(all.Sessions) != 2 {
+		t.Errorf("%d sessions", len(all.Sessions))
 	}
 }
 
