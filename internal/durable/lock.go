@@ -75,8 +75,8 @@ func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 			local.release(key)
 			return nil, err
 		case ok:
-			if f, keeps := d.FS.(forgetter); keeps && waited {
-				f.forgetFolders()
+			if waited {
+				d.ForgetFolders()
 			}
 			return &Lock{unlock: unlock, key: key}, nil
 		}

@@ -22,6 +22,13 @@ func (d *Dir) KeepFolders() {
 	}
 }
 
+// ForgetFolders closes the folders that KeepFolders keeps open, before or after a wait.
+func (d *Dir) ForgetFolders() {
+	if o, ok := d.FS.(osFS); ok {
+		o.near.forget(".")
+	}
+}
+
 const (
 	// keepFor is longer than an action that waits for nobody.
 	keepFor = 250 * time.Millisecond
@@ -102,11 +109,6 @@ func (n *near) close(name string) {
 		}
 	}
 }
-
-// forgetter is an FS that keeps folders open.
-type forgetter interface{ forgetFolders() }
-
-func (o osFS) forgetFolders() { o.near.forget(".") }
 
 // at calls do with a name in an open folder. An error of a folder that is kept open does not
 // count: a link can lead out of that one and stay inside the whole. Of a name that is missing

@@ -97,6 +97,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 
 // ask puts a question to the person, who may edit the draft before they answer.
 func (r *run) ask(ctx context.Context, s *standing.Standing, q Question) (Response, error) {
+	r.project.Dir.ForgetFolders() // the person may take their time
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)
 	return a, err
