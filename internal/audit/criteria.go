@@ -7,16 +7,17 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
 	// acceptance is a line that announces criteria; what follows a colon in it is the first of them.
-	acceptance = regexp.MustCompile(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
+	acceptance = pattern.New(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
 	// steps is a scenario, in one line or begun.
-	steps = regexp.MustCompile(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
+	steps = pattern.New(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
 	// criteriaHeader names a column that holds criteria.
 	criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion", "accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准", "通过条件", "完成条件"}
-	otherLabel     = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
+	otherLabel     = pattern.New(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
 )
 
 // markCriteria finds the lines that state an acceptance criterion: those with an
@@ -126,8 +127,8 @@ type story struct {
 }
 
 var (
-	namedStory = regexp.MustCompile(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
-	asA        = regexp.MustCompile(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
+	namedStory = pattern.New(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
+	asA        = pattern.New(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
 )
 
 // named is the story in a finding.
@@ -296,7 +297,7 @@ func (s *document) markNamed(i int, named map[string]bool) {
 	}
 }
 
-var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
+var metaItem = pattern.New(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
 
 // hasCriteria reports whether a story has criteria among its own lines, or
 // elsewhere under its number.
@@ -369,16 +370,16 @@ func lowered(words []string) []string {
 }
 
 // sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
-var sharp = regexp.MustCompile("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
+var sharp = pattern.New("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
 
 // patterns keeps those that were made, by their words: a rubric's do not change.
 var patterns sync.Map
 
 // wordPattern matches one of the words as a whole word, in any case.
-func wordPattern(words []string) *regexp.Regexp {
+func wordPattern(words []string) *pattern.Pattern {
 	key := strings.Join(words, "\x00")
 	if known, ok := patterns.Load(key); ok {
-		return known.(*regexp.Regexp)
+		return known.(*pattern.Pattern)
 	}
 	parts := make([]string, len(words))
 	for i, w := range words {
@@ -387,7 +388,7 @@ func wordPattern(words []string) *regexp.Regexp {
 			parts[i] = `\b` + parts[i] + `\b`
 		}
 	}
-	made := regexp.MustCompile(`(?i)` + strings.Join(parts, "|"))
+	made := pattern.New(`(?i)` + strings.Join(parts, "|"))
 	patterns.Store(key, made)
 	return made
 }

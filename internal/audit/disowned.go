@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // disownRules are the sentences of words/disowned.yaml.
@@ -26,7 +28,7 @@ type disownLanguage struct {
 
 // disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
 type disownRule struct {
-	parts []*regexp.Regexp
+	parts []*pattern.Pattern
 }
 
 // rulePart is one part of one rule.
@@ -58,11 +60,11 @@ func (d *disownRules) read() error {
 		for _, rule := range l.from.Rules {
 			var made disownRule
 			for part := range strings.SplitSeq(rule, "&") {
-				pattern, err := compileRule(part, l.from.Sets, l.han)
+				compiled, err := compileRule(part, l.from.Sets, l.han)
 				if err != nil {
 					return err
 				}
-				made.parts = append(made.parts, pattern)
+				made.parts = append(made.parts, compiled)
 			}
 			l.to.rules = append(l.to.rules, made)
 			l.to.index(rule, l.from.Sets, l.han)
@@ -73,7 +75,7 @@ func (d *disownRules) read() error {
 
 // compileRule makes a pattern of a rule. English words stand in a clause with a space
 // before each, Chinese characters without any.
-func compileRule(rule string, sets map[string][]string, han bool) (*regexp.Regexp, error) {
+func compileRule(rule string, sets map[string][]string, han bool) (*pattern.Pattern, error) {
 	var b strings.Builder
 	for part := range strings.FieldsSeq(rule) {
 		name, maybe := strings.CutSuffix(part, "?")
@@ -107,11 +109,11 @@ func compileRule(rule string, sets map[string][]string, han bool) (*regexp.Regex
 			b.WriteString("?")
 		}
 	}
-	pattern := b.String()
-	if !han && !strings.HasSuffix(pattern, "$") {
-		pattern += `(?: |$)`
+	source := b.String()
+	if !han && !strings.HasSuffix(source, "$") {
+		source += `(?: |$)`
 	}
-	return regexp.Compile(pattern)
+	return pattern.New(source), nil
 }
 
 // index notes by which words, or Chinese characters, a clause can be told to lack a part
@@ -205,7 +207,7 @@ func findDisowned(_ check, s *document) []miss {
 }
 
 // quoted is what somebody else says, or a text of the product.
-var quoted = regexp.MustCompile(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
+var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
 
 // topics returns the words of invention that a document has in three sentences or more.
 func (p *prose) topics() map[string]bool {

@@ -2,12 +2,12 @@ package audit
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
@@ -25,13 +25,13 @@ func (id identifier) String() string {
 }
 
 var (
-	anyID = regexp.MustCompile(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?(\d{1,4}(?:\.\d{1,4}){0,2}))(?:[a-z]\b|\b)|(?:^|[^\p{Han}A-Za-z])(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
+	anyID = pattern.New(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?(\d{1,4}(?:\.\d{1,4}){0,2}))(?:[a-z]\b|\b)|(?:^|[^\p{Han}A-Za-z])(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
 	// spanTo is what stands between the ends of a range.
-	spanTo = regexp.MustCompile("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
+	spanTo = pattern.New("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// alsoOf is what stands between the numbers of a list that names its prefix once.
-	alsoOf = regexp.MustCompile("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
+	alsoOf = pattern.New("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// reference is what follows an id that begins a line without being explained there.
-	reference = regexp.MustCompile(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
+	reference = pattern.New(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
 )
 
 func numbers(s string) []int {
@@ -71,7 +71,7 @@ type idRange struct {
 	from, to []int
 }
 
-var wildcard = regexp.MustCompile(`\b(US|FR|NFR|AC)[-_](\d{1,4})\.[xX*]`)
+var wildcard = pattern.New(`\b(US|FR|NFR|AC)[-_](\d{1,4})\.[xX*]`)
 
 // mentionsIn collects the ids that the lines name.
 func mentionsIn(lines []string) mentions {
@@ -219,7 +219,7 @@ func (d *text) definitionAt(i int) (definition, bool) {
 }
 
 // bracketedID is the id of a story behind its title: "Ring the bell [US-1]".
-var bracketedID = regexp.MustCompile(`[\[(（]US-?(\d{1,4})[\])）]`)
+var bracketedID = pattern.New(`[\[(（]US-?(\d{1,4})[\])）]`)
 
 // leadingID reads an id at the beginning of s, behind emphasis and brackets.
 func leadingID(s string) (id identifier, rest string, ok bool) {

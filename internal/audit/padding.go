@@ -2,12 +2,12 @@ package audit
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // wordCount counts words outside code.
@@ -49,10 +49,10 @@ func findShort(c check, s *document) []miss {
 	return []miss{{line: -1, n: n, share: share, want: itoa(c.Min)}}
 }
 
-var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
+var sentenceEnd = pattern.New(`[.!?]\s+|[。！？；]`)
 
 // doneWords mark what a plan rightly says in each sprint.
-var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过|测试`)
+var doneWords = pattern.New(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过|测试`)
 
 // findRepeated finds sentences and rows that stand in the document again and again.
 func findRepeated(c check, s *document) []miss {
@@ -110,7 +110,7 @@ func termsOf(text string) []string {
 }
 
 // inBrackets is what stands in round brackets: a priority, a story.
-var inBrackets = regexp.MustCompile(`[(（][^()（）]{0,60}[)）]`)
+var inBrackets = pattern.New(`[(（][^()（）]{0,60}[)）]`)
 
 // plainWords is a sentence for comparing: no ids, marks or case.
 func plainWords(s string) string {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // sprint is a sprint of a plan with its lines.
@@ -22,13 +22,13 @@ type sprint struct {
 func (sp sprint) named() lang.Text { return lang.T("Sprint %d", sp.number) }
 
 var (
-	sprintHead   = regexp.MustCompile(`(?i)^[^\w\p{Han}]*(?:\d+(?:\.\d+)*[.、]?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|iteration|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*[个轮次期]?\s*(?:冲刺|迭代))(?:$|[^\w])`)
-	severalHeads = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*#?\s*\d+\s*(?:[–-]|to|至|到|and|、)\s*\d`)
+	sprintHead   = pattern.New(`(?i)^[^\w\p{Han}]*(?:\d+(?:\.\d+)*[.、]?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|iteration|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*[个轮次期]?\s*(?:冲刺|迭代))(?:$|[^\w])`)
+	severalHeads = pattern.New(`(?i)(?:sprints?|冲刺|迭代)\s*#?\s*\d+\s*(?:[–-]|to|至|到|and|、)\s*\d`)
 	// storyHead begins the heading, item or row of a sprint's story.
-	storyHead = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
-	notStory  = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
-	sizeWords = regexp.MustCompile(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*个?(?:故事)?(?:点|人?天|人日|人时|工作日|小时)|半天|[一两二三四五]个?(?:人?天|工作日|小时)|(?:估算|规模|工作量|大小)\s*[:：]?\s*(?:\d|XS|S|M|L|XL)`)
-	metWords  = regexp.MustCompile(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
+	storyHead = pattern.New(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
+	notStory  = pattern.New(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
+	sizeWords = pattern.New(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*个?(?:故事)?(?:点|人?天|人日|人时|工作日|小时)|半天|[一两二三四五]个?(?:人?天|工作日|小时)|(?:估算|规模|工作量|大小)\s*[:：]?\s*(?:\d|XS|S|M|L|XL)`)
+	metWords  = pattern.New(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
 )
 
 // sprints reads the sprint headings of a plan.
@@ -105,7 +105,7 @@ func (d *text) sprintStories(sp sprint) []story {
 }
 
 // ofSprint is a bold label that speaks of the sprint again, behind its last story.
-var ofSprint = regexp.MustCompile(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
+var ofSprint = pattern.New(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
 
 func idOf(s string) string {
 	s = strings.TrimLeft(s, " *_[(（`")
@@ -202,9 +202,9 @@ func findSprintStories(c check, s *document) []miss {
 }
 
 func (s *document) storyHas(what string, st story) bool {
-	pattern, header := metWords, criteriaHeader
+	words, header := metWords, criteriaHeader
 	if what == "size" {
-		pattern, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
+		words, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
 	}
 	if row, ok := s.Rows[st.line]; ok {
 		if t := s.Tables[row.Table]; substance(row.Cell(t.Column(header...))) {
@@ -212,7 +212,7 @@ func (s *document) storyHas(what string, st story) bool {
 		}
 	}
 	for i := st.line; i < st.end; i++ {
-		if what == "acceptance" && s.criterion[i] || pattern.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i]) {
+		if what == "acceptance" && s.criterion[i] || words.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i]) {
 			return true
 		}
 	}
@@ -220,4 +220,4 @@ func (s *document) storyHas(what string, st story) bool {
 }
 
 // emptyLabel is a line such as "- Acceptance: TBD".
-var emptyLabel = regexp.MustCompile(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)
+var emptyLabel = pattern.New(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

@@ -1,12 +1,12 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -85,7 +85,7 @@ func servedThrough(through, bodies []string, here mentions) bool {
 }
 
 // priority is a tag such as "(Must)", "| Should |" or "Priority: P0".
-var priority = regexp.MustCompile(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
+var priority = pattern.New(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
 // tags returns the priority of each definition, from its line or its heading.
 func tags(d *text, defs []definition) []string {
@@ -107,7 +107,7 @@ func tags(d *text, defs []definition) []string {
 	return out
 }
 
-var headPriority = regexp.MustCompile(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
+var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
 // musts keeps the definitions that the first release cannot do without; all of
 // them where the document gives no priorities.
@@ -161,7 +161,7 @@ func (s *document) inScope(defs []definition) []definition {
 	return slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !planned.has(d.id) })
 }
 
-var sprintNamed = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
+var sprintNamed = pattern.New(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
 
 // findDuplicates lists ids that are explained twice in the same way: two
 // headings, two items or two rows of one section.

@@ -1,10 +1,11 @@
 package markdown
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Heading is a heading with the lines that belong to it.
@@ -24,9 +25,9 @@ const (
 )
 
 var (
-	hashHeading = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+|$)(.*?)[ \t]*#*[ \t]*$`)
-	boldLine    = regexp.MustCompile(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
-	numbering   = regexp.MustCompile(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+)`)
+	hashHeading = pattern.New(`^ {0,3}(#{1,6})(?:[ \t]+|$)(.*?)[ \t]*#*[ \t]*$`)
+	boldLine    = pattern.New(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
+	numbering   = pattern.New(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+)`)
 	nonFunction = strings.NewReplacer("non-functional", "nonfunctional", "non functional", "nonfunctional", "非功能性", "nonfunctional", "非功能", "nonfunctional")
 )
 

@@ -1,16 +1,17 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
-	fenceMark  = regexp.MustCompile("^ {0,3}(```+|~~~+)(.*)$")
-	inlineCode = regexp.MustCompile("`[^`\n]+`")
-	listItem   = regexp.MustCompile(`^([ \t]*)(?:[-*+•·]|\d{1,3}[.)、）]|[(（]\d{1,2}[)）])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
-	underline  = regexp.MustCompile(`^ {0,3}(?:=+|-{3,})[ \t]*$`)
-	rule       = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+	fenceMark  = pattern.New("^ {0,3}(```+|~~~+)(.*)$")
+	inlineCode = pattern.New("`[^`\n]+`")
+	listItem   = pattern.New(`^([ \t]*)(?:[-*+•·]|\d{1,3}[.)、）]|[(（]\d{1,2}[)）])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
+	underline  = pattern.New(`^ {0,3}(?:=+|-{3,})[ \t]*$`)
+	rule       = pattern.New(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 )
 
 // Fence reads a line that opens or closes a code block: its mark, and what follows it.

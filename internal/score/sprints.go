@@ -2,20 +2,20 @@ package score
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var (
 	// "## Sprint 1: title", and as people vary it: an emoji before, "(2 weeks)" after the number, no colon, 第1个冲刺.
-	sprintHeading = regexp.MustCompile(`(?i)^(#{1,4})\s*[^\w\p{Han}]*(?:\d+(?:\.\d+)*\.?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))\s*[*_]*\s*(?:[(（][^)）]*[)）])?\s*[*_]*(?:(?:[:：\-–—]+|\.\s|\s)\s*(.*?))?\s*#*\s*$`)
+	sprintHeading = pattern.New(`(?i)^(#{1,4})\s*[^\w\p{Han}]*(?:\d+(?:\.\d+)*\.?\s+|[一二三四五六七八九十]+、\s*)?(?:(?:sprint|冲刺|迭代)\s*#?\s*(\d{1,4}|[一二三四五六七八九十])|第\s*(\d{1,4}|[一二三四五六七八九十])\s*个?\s*(?:冲刺|迭代))\s*[*_]*\s*(?:[(（][^)）]*[)）])?\s*[*_]*(?:(?:[:：\-–—]+|\.\s|\s)\s*(.*?))?\s*#*\s*$`)
 	// "Sprint 1–2 at a glance" is about several.
-	sprintRange = regexp.MustCompile(`(?i)(?:sprint|冲刺|迭代)\s*#?\s*\d+\s*[–-]\s*\d`)
+	sprintRange = pattern.New(`(?i)(?:sprint|冲刺|迭代)\s*#?\s*\d+\s*[–-]\s*\d`)
 )
 
 var hanDigits = []string{"一", "二", "三", "四", "五", "六", "七", "八", "九", "十"}
