@@ -253,9 +253,8 @@ func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	current := ""
 	for i := range s.Lines {
 		if strings.Contains(s.Lines[i], "US") {
-			m := anyID.FindStringSubmatchIndex(s.Lines[i])
-			if m != nil && idAt(s.Lines[i], m).prefix == "US" && (!s.criterion[i]) {
-				current = idAt(s.Lines[i], m).String()
+			if at, ok := anyID.next(s.Lines[i], 0); ok && !s.criterion[i] && at.in(s.Lines[i]).prefix == "US" {
+				current = at.in(s.Lines[i]).String()
 				if s.acceptanceTable(i) {
 					s.markNamed(i, named)
 				}
@@ -290,8 +289,8 @@ func (s *document) markNamed(i int, named map[string]bool) {
 	if !strings.Contains(s.Lines[i], "US") {
 		return
 	}
-	for _, at := range anyID.FindAllStringSubmatchIndex(s.Lines[i], -1) {
-		if id := idAt(s.Lines[i], at); id.prefix == "US" {
+	for _, at := range anyID.all(s.Lines[i]) {
+		if id := at.in(s.Lines[i]); id.prefix == "US" {
 			named[id.String()] = true
 		}
 	}
@@ -329,7 +328,7 @@ func findVague(c check, s *document) []miss {
 		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
 			continue
 		}
-		if sharp.MatchString(anyID.ReplaceAllString(s.Lines[i], " ")) {
+		if sharp.MatchString(anyID.blank(s.Lines[i])) {
 			continue
 		}
 		if m := words.FindString(l); m != "" {

@@ -27,7 +27,7 @@ func findHas(c check, s *document) []miss {
 }
 
 func (s *document) has(what string) bool {
-	some := func(re *pattern.Pattern) bool {
+	some := func(re interface{ MatchString(string) bool }) bool {
 		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && re.MatchString(l) })
 	}
 	switch what {

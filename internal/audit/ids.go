@@ -25,7 +25,6 @@ func (id identifier) String() string {
 }
 
 var (
-	anyID = pattern.New(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?(\d{1,4}(?:\.\d{1,4}){0,2}))(?:[a-z]\b|\b)|(?:^|[^\p{Han}A-Za-z])(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
 	// spanTo is what stands between the ends of a range.
 	spanTo = pattern.New("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// alsoOf is what stands between the numbers of a list that names its prefix once.
@@ -41,23 +40,6 @@ func numbers(s string) []int {
 		out = append(out, n)
 	}
 	return out
-}
-
-// idAt reads the match of anyID in s.
-func idAt(s string, m []int) identifier {
-	group := func(i int) string {
-		if m[2*i] < 0 {
-			return ""
-		}
-		return s[m[2*i]:m[2*i+1]]
-	}
-	switch {
-	case group(1) != "":
-		return identifier{group(1), numbers(group(2))}
-	case group(3) != "":
-		return identifier{group(3), numbers(group(4))}
-	}
-	return identifier{"FR", numbers(group(5))}
 }
 
 // mentions is the set of ids that a text names, ranges included.
@@ -80,10 +62,10 @@ func mentionsIn(lines []string) mentions {
 		if !strings.ContainsAny(l, "0123456789") {
 			continue
 		}
-		for _, at := range anyID.FindAllStringSubmatchIndex(l, -1) {
-			id := idAt(l, at)
+		for _, at := range anyID.all(l) {
+			id := at.in(l)
 			m.add(id)
-			rest := l[at[1]:]
+			rest := l[at.to:]
 			for range 50 {
 				if to := spanTo.FindStringSubmatch(rest); to != nil {
 					m.addRange(id, numbers(to[1]))
@@ -227,11 +209,11 @@ func leadingID(s string) (id identifier, rest string, ok bool) {
 	if !strings.ContainsAny(trimmed[:min(24, len(trimmed))], "0123456789") { // most lines
 		return identifier{}, "", false
 	}
-	m := anyID.FindStringSubmatchIndex(trimmed[:boundary(trimmed, 40)])
-	if m == nil || m[0] != 0 {
+	at, found := anyID.next(trimmed[:boundary(trimmed, 40)], 0)
+	if !found || at.from != 0 {
 		return identifier{}, "", false
 	}
-	return idAt(trimmed, m), trimmed[m[1]:], true
+	return at.in(trimmed), trimmed[at.to:], true
 }
 
 // boundary returns the largest index up to n that does not cut a character.

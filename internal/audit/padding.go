@@ -118,7 +118,7 @@ func plainWords(s string) string {
 		s = inBrackets.ReplaceAllString(s, " ")
 	}
 	if strings.ContainsAny(s, "0123456789") {
-		s = anyID.ReplaceAllString(s, " ")
+		s = anyID.blank(s)
 	}
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -150,7 +150,7 @@ func newSentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw
 	if strings.ContainsAny(text, "0123456789") {
-		text = anyID.ReplaceAllString(text, " ")
+		text = anyID.blank(text)
 	}
 	follow, spoken, last, bare := lists().follow, lists().spoken, "", 0
 	eachRun(text, func(run string, han, joined bool) {

@@ -106,7 +106,7 @@ func (d *text) hasFigure(i int) bool {
 	if !strings.ContainsAny(l, "0123456789") {
 		return inWords.MatchString(l)
 	}
-	bare := anyID.ReplaceAllString(l, " ")
+	bare := anyID.blank(l)
 	if measure.MatchString(bare) || inWords.MatchString(l) {
 		return true
 	}
@@ -120,7 +120,7 @@ func (d *text) hasFigure(i int) bool {
 	if _, body, ok := markdown.Item(l); ok {
 		l = body
 	}
-	bare = anyID.ReplaceAllString(l, " ")
+	bare = anyID.blank(l)
 	return counted.MatchString(bare) || countedHan.MatchString(bare)
 }
 

@@ -75,8 +75,8 @@ func servedThrough(through, bodies []string, here mentions) bool {
 		return false
 	}
 	for _, body := range bodies {
-		for _, m := range anyID.FindAllStringSubmatchIndex(body, -1) {
-			if other := idAt(body, m); slices.Contains(through, other.prefix) && here.has(other) {
+		for _, at := range anyID.all(body) {
+			if other := at.in(body); slices.Contains(through, other.prefix) && here.has(other) {
 				return true
 			}
 		}
