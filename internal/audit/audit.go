@@ -82,7 +82,7 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words, plan: b.Plan}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = readText(readable(doc), nil)
+			s.earlier[stage] = kept.read(readable(doc))
 		}
 	}
 	var out workflow.Audit

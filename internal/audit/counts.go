@@ -155,7 +155,7 @@ func sentenceWith(re *pattern.Pattern, l string) (string, bool) {
 	if !re.MatchString(l) {
 		return "", false
 	}
-	for _, sentence := range sentenceEnd.Split(l, -1) {
+	for sentence := range sentencesOf(l) {
 		if m := re.FindString(sentence); m != "" && !otherTime.MatchString(sentence) && !strings.Contains(strings.ToLower(sentence), "not all") {
 			return m, true
 		}

@@ -350,10 +350,10 @@ func findVague(c check, s *document) []miss {
 
 // findPhrases lists the lines with a phrase that promises much and says nothing.
 func findPhrases(c check, s *document) []miss {
-	words := lowered(c.Words)
+	words := phrasePattern(c.Words)
 	var lines []int
 	for i, l := range s.Said {
-		if l != "" && markdown.MatchesName(strings.ToLower(l), words) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
+		if l != "" && words.MatchString(strings.ToLower(l)) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
 			lines = append(lines, i)
 		}
 	}
@@ -371,15 +371,19 @@ func lowered(words []string) []string {
 // sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
 var sharp = pattern.New("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
 
-// patterns keeps those that were made, by their words: a rubric's do not change.
+// patterns keeps those that were made, by their expressions: a rubric's words do not change.
 var patterns sync.Map
+
+func patternOf(expression string) *pattern.Pattern {
+	if known, ok := patterns.Load(expression); ok {
+		return known.(*pattern.Pattern)
+	}
+	made, _ := patterns.LoadOrStore(expression, pattern.New(expression))
+	return made.(*pattern.Pattern)
+}
 
 // wordPattern matches one of the words as a whole word, in any case.
 func wordPattern(words []string) *pattern.Pattern {
-	key := strings.Join(words, "\x00")
-	if known, ok := patterns.Load(key); ok {
-		return known.(*pattern.Pattern)
-	}
 	parts := make([]string, len(words))
 	for i, w := range words {
 		parts[i] = regexp.QuoteMeta(w)
@@ -387,7 +391,26 @@ func wordPattern(words []string) *pattern.Pattern {
 			parts[i] = `\b` + parts[i] + `\b`
 		}
 	}
-	made := pattern.New(`(?i)` + strings.Join(parts, "|"))
-	patterns.Store(key, made)
-	return made
+	return patternOf(`(?i)` + strings.Join(parts, "|"))
+}
+
+// phrasePattern matches a line in lower case that [markdown.MatchesName] finds one of the phrases in.
+func phrasePattern(phrases []string) *pattern.Pattern {
+	var parts []string
+	for _, p := range lowered(phrases) {
+		whole, exactly := strings.CutPrefix(p, "=")
+		switch {
+		case exactly:
+			parts = append(parts, `\A`+regexp.QuoteMeta(whole)+`\z`)
+		case p == "":
+		case p[0] < 0x80:
+			parts = append(parts, `(?:\A|[^a-zA-Z0-9_])`+regexp.QuoteMeta(p)+`(?:\z|[^a-zA-Z0-9_])`)
+		default:
+			parts = append(parts, regexp.QuoteMeta(p))
+		}
+	}
+	if len(parts) == 0 {
+		return patternOf(`[^\x00-\x{10FFFF}]`)
+	}
+	return patternOf(strings.Join(parts, "|"))
 }

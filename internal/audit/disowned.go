@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -157,7 +158,7 @@ func longestWord(phrase string, han bool) string {
 
 // candidates returns the rules of which a sentence has all parts, in whatever order.
 func (l disownLanguage) candidates(clauses []string, han bool) []int {
-	found := map[int]uint32{}
+	found := make([]uint32, len(l.rules))
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
 			found[p.rule] |= p.bit
@@ -165,18 +166,18 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 	}
 	for _, c := range clauses {
 		if !han {
-			for w := range strings.FieldsSeq(c) {
+			for w := range strings.SplitSeq(c[1:], " ") { // each word has a space before it
 				add(w)
 			}
 			continue
 		}
-		for _, r := range c {
-			add(string(r))
+		for i, r := range c {
+			add(c[i : i+utf8.RuneLen(r)])
 		}
 	}
 	var out []int
 	for rule, bits := range found {
-		if bits == l.needs[rule] {
+		if bits != 0 && bits == l.needs[rule] {
 			out = append(out, rule)
 		}
 	}
@@ -285,15 +286,23 @@ func containsPhrase(clause string, phrases []string) bool {
 	})
 }
 
+func endsClause(r rune) bool {
+	switch r {
+	case ',', ';', ':', '，', '、', '：', '；', '(', ')', '（', '）', '—', '–', '|':
+		return true
+	}
+	return false
+}
+
 // clauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
 func clauses(raw string) (words, han []string) {
-	for _, part := range strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }) {
+	for _, part := range strings.FieldsFunc(raw, endsClause) {
 		var w, h strings.Builder
 		inWord := false
 		for _, c := range strings.ToLower(part) {
 			switch {
-			case unicode.Is(unicode.Han, c):
+			case isHan(c):
 				h.WriteRune(c)
 				inWord = false
 			case unicode.IsLetter(c) || unicode.IsDigit(c) || (c == '\'' || c == '’' || c == '-') && inWord:

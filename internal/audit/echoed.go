@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
@@ -19,25 +18,32 @@ func (s sentence) passages() (words, han []uint64) {
 	for i := 0; i+window <= len(s.words); i++ {
 		h := seed
 		for _, w := range s.words[i : i+window] {
-			h = hash(h, w)
+			h = mix(h, w.sum)
 		}
 		words = append(words, h)
 	}
 	for i := 0; i+hanWindow <= len(s.han); i++ {
-		han = append(han, hash(seed, string(s.han[i:i+hanWindow])))
+		h := seed
+		for _, c := range s.han[i : i+hanWindow] {
+			h = mix(h, uint64(c))
+		}
+		han = append(han, h)
 	}
 	return words, han
 }
 
-// seed and hash are FNV-1a over words with an end mark each.
+// seed and hash are FNV-1a over words with an end mark each, mix a step of it over what is a hash
+// or a character itself.
 const seed uint64 = 14695981039346656037
 
 func hash(h uint64, w string) uint64 {
 	for i := 0; i < len(w); i++ {
-		h = (h ^ uint64(w[i])) * 1099511628211
+		h = mix(h, uint64(w[i]))
 	}
-	return (h ^ 0xff) * 1099511628211
+	return mix(h, 0xff)
 }
+
+func mix(h, by uint64) uint64 { return (h ^ by) * 1099511628211 }
 
 // covered returns how many of n places lie in one of the passages of the given length that
 // are marked.
@@ -105,13 +111,13 @@ func findTemplated(c check, s *document) []miss {
 		return nil
 	}
 	frames := p.frames()
-	count := map[string]int{}
+	count := map[uint64]int{}
 	for _, f := range frames {
 		count[f]++
 	}
 	total, worst := 0.0, -1
 	for i, f := range frames {
-		if f == "" || count[f] < 4 {
+		if f == 0 || count[f] < 4 {
 			continue
 		}
 		total += p.sentences[i].size()
@@ -125,49 +131,54 @@ func findTemplated(c check, s *document) []miss {
 	return shareMiss(c, total/p.size, p.sentences[worst].line, p.sentences[worst].raw)
 }
 
-// frames returns for each sentence what it shares with many others, with marks where it
-// has something of its own; nothing where that is not most of it.
-func (p *prose) frames() []string {
-	inSentences := map[string]int{}
-	for _, s := range p.sentences {
-		seen := map[string]bool{}
-		for _, w := range s.parts() {
-			if !seen[w] {
-				seen[w] = true
+// frames returns for each sentence a key of what it shares with many others, with marks where it
+// has something of its own; 0 where that is not most of it.
+func (p *prose) frames() []uint64 {
+	const gapMark = 1
+	inSentences := map[uint64]int{}
+	last := map[uint64]int{} // the sentence that had a part last, from 1
+	all := make([][]uint64, len(p.sentences))
+	for i, s := range p.sentences {
+		all[i] = s.parts()
+		for _, w := range all[i] {
+			if last[w] != i+1 {
+				last[w] = i + 1
 				inSentences[w]++
 			}
 		}
 	}
 	often := max(4, len(p.sentences)/12)
-	out := make([]string, len(p.sentences))
-	for i, s := range p.sentences {
-		var b strings.Builder
-		parts, kept, gap := s.parts(), 0, false
+	out := make([]uint64, len(p.sentences))
+	for i, parts := range all {
+		frame, kept, gap := seed, 0, false
 		for _, w := range parts {
 			if inSentences[w] >= often {
 				kept++
-				b.WriteString(w + " ")
+				frame = mix(frame, w)
 				gap = false
 			} else if !gap {
-				b.WriteString("_ ")
+				frame = mix(frame, gapMark)
 				gap = true
 			}
 		}
 		if kept >= 5 && 2*kept >= len(parts) {
-			out[i] = b.String()
+			out[i] = frame
 		}
 	}
 	return out
 }
 
-// parts are the words of a sentence, or the pairs of its Chinese characters.
-func (s sentence) parts() []string {
+// parts are keys of the words of a sentence, or of the pairs of its Chinese characters.
+func (s sentence) parts() []uint64 {
+	var out []uint64
 	if len(s.han) <= 2*len(s.words) {
-		return s.words
+		for _, w := range s.words {
+			out = append(out, w.sum)
+		}
+		return out
 	}
-	var out []string
 	for i := 0; i+2 <= len(s.han); i++ {
-		out = append(out, string(s.han[i:i+2]))
+		out = append(out, mix(mix(seed, uint64(s.han[i])), uint64(s.han[i+1])))
 	}
 	return out
 }

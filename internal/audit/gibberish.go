@@ -13,10 +13,10 @@ func (p *prose) language() (name string, share float64) {
 	l := lists()
 	for _, s := range p.sentences {
 		for _, w := range s.words {
-			if l.latin[w] {
+			if l.latin[w.text] {
 				latin++
 			}
-			for _, language := range l.spoken[w] {
+			for _, language := range w.spoken {
 				counts[language]++
 			}
 		}
@@ -100,11 +100,11 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 	for _, s := range p.sentences {
 		pairs, unusual = pairs+s.pairs, unusual+s.unusual
 		for _, word := range s.words {
-			if len(word) < 3 || len(l.spoken[word]) > 0 || strings.Contains(word, "-") {
+			if len(word.text) < 3 || len(word.spoken) > 0 || strings.Contains(word.text, "-") {
 				continue
 			}
 			words++
-			if st := stem(word); !l.common[st] && (w == nil || !w.stems[st]) {
+			if !l.common[word.stem] && (w == nil || !w.stems[word.stem]) {
 				rare++
 			}
 		}
@@ -123,7 +123,7 @@ const manyBare = 7
 func (s sentence) badWords() bool {
 	mashed := 0
 	for _, w := range s.words {
-		if mash(w) {
+		if w.mashed {
 			mashed++
 		}
 	}

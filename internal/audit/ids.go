@@ -142,7 +142,7 @@ type definition struct {
 // the document.
 func (d *text) definitions(prefixes ...string) []definition {
 	var out []definition
-	for _, def := range d.everyDefinition() {
+	for _, def := range d.defined() {
 		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
 			out = append(out, def)
 		}
@@ -150,20 +150,18 @@ func (d *text) definitions(prefixes ...string) []definition {
 	return out
 }
 
-// everyDefinition finds the definitions once: several checks ask for some of them.
-func (d *text) everyDefinition() []definition {
-	if d.defined == nil {
-		d.defined = []definition{}
-		for i, l := range d.Lines {
-			if d.Code[i] || !strings.ContainsAny(l, "0123456789") {
-				continue
-			}
-			if def, ok := d.definitionAt(i); ok {
-				d.defined = append(d.defined, def)
-			}
+// readDefinitions finds all definitions: several checks ask for some of them.
+func (d *text) readDefinitions() []definition {
+	var out []definition
+	for i, l := range d.Lines {
+		if d.Code[i] || !strings.ContainsAny(l, "0123456789") {
+			continue
+		}
+		if def, ok := d.definitionAt(i); ok {
+			out = append(out, def)
 		}
 	}
-	return d.defined
+	return out
 }
 
 func (d *text) definitionAt(i int) (definition, bool) {

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -122,7 +121,7 @@ func (r idReader) chinese(s string, at, from int) (foundID, bool) {
 	f := foundID{from: at, prefix: at, prefixEnd: at, number: len(s) - len(rest)}
 	if at > 0 {
 		before, size := utf8.DecodeLastRuneInString(s[from:at])
-		if size == 0 || unicode.Is(unicode.Han, before) || before >= 'A' && before <= 'Z' || before >= 'a' && before <= 'z' {
+		if size == 0 || isHan(before) || before >= 'A' && before <= 'Z' || before >= 'a' && before <= 'z' {
 			return foundID{}, false
 		}
 		f.from -= size

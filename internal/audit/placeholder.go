@@ -65,7 +65,13 @@ func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
 // plain is a name or a quotation in a finding, the same in every language.
 func plain(text string) lang.Text { return lang.T("%s", text) }
 
+// suspect is what a line has that anything was left in to be filled in.
+var suspect = pattern.New(`(?i)todo|tb[dc]|fixme|xxx|to be |lorem|[\[<]|\{\{|markdown document|as a|作为|given|待|此处|请在此`)
+
 func hasPlaceholder(l string) bool {
+	if !suspect.MatchString(l) {
+		return false
+	}
 	lower := strings.ToLower(l)
 	switch {
 	case containsAny(lower, "todo", "tbd", "tbc", "fixme", "xxx", "to be ") && hasMarker(l),

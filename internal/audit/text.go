@@ -2,6 +2,7 @@ package audit
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
@@ -12,16 +13,20 @@ type text struct {
 	*markdown.Document
 	// criterion is true for each line that states an acceptance criterion.
 	criterion []bool
-	// defined are the definitions of ids, written the document's prose, once they were
-	// asked for.
-	defined []definition
-	written *prose
+	// defined returns the definitions of ids, written the document's prose, named the ids that
+	// it names; each is read when it is first asked for, whichever call asks.
+	defined func() []definition
+	written func() *prose
+	named   func() mentions
 }
 
 // readText reads a document. names are the section names of a rubric.
 func readText(document string, names []string) *text {
 	d := &text{Document: markdown.Read(document, names)}
 	d.markCriteria()
+	d.defined = sync.OnceValue(d.readDefinitions)
+	d.written = sync.OnceValue(d.readProse)
+	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
 	return d
 }
 

@@ -19,7 +19,7 @@ var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "f
 // never names.
 func findUntraced(c check, s *document) []miss {
 	from := s.earlier[workflow.StageID(c.From)]
-	here := mentionsIn(s.Lines)
+	here := s.named()
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
 			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}}
