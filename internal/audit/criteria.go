@@ -94,12 +94,16 @@ func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
 	}
 }
 
-// announcement matches acceptance, which is expensive, only where the line has one of its words.
+// announcement matches acceptance, in a line that somebody would read.
 func announcement(l string) []string {
-	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受", "通过", "场景") {
+	if len(l) > 4000 {
 		return nil
 	}
-	return acceptance.FindStringSubmatch(l)
+	m := acceptance.FindStringSubmatch(l)
+	if m == nil || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受", "通过", "场景") {
+		return nil // also where a scenario is written in capitals alone
+	}
+	return m
 }
 
 func containsAny(l string, words ...string) bool {

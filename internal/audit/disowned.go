@@ -12,7 +12,11 @@ import (
 )
 
 // disownRules are the sentences of words/disowned.yaml.
-type disownRules struct{ english, chinese disownLanguage }
+type disownRules struct {
+	english, chinese disownLanguage
+	// topics matches a sentence with one of the topics of either language.
+	topics *pattern.Pattern
+}
 
 // disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
 type disownLanguage struct {
@@ -52,6 +56,7 @@ func (d *disownRules) read() error {
 	if err := readList("disowned.yaml", &raw); err != nil {
 		return err
 	}
+	var topics []string
 	for _, l := range []struct {
 		from language
 		to   *disownLanguage
@@ -70,7 +75,11 @@ func (d *disownRules) read() error {
 			l.to.rules = append(l.to.rules, made)
 			l.to.index(rule, l.from.Sets, l.han)
 		}
+		for _, topic := range l.from.Topics {
+			topics = append(topics, regexp.QuoteMeta(topic))
+		}
 	}
+	d.topics = pattern.New("(?i)" + strings.Join(topics, "|"))
 	return nil
 }
 
@@ -215,6 +224,9 @@ func (p *prose) topics() map[string]bool {
 	rules := lists().disowned
 	count, out := map[string]int{}, map[string]bool{}
 	for _, s := range p.sentences {
+		if !rules.topics.MatchString(" " + s.raw + " ") {
+			continue // as most
+		}
 		lower := " " + strings.ToLower(s.raw) + " "
 		for _, t := range rules.english.topics {
 			if strings.Contains(lower, t) {
@@ -235,11 +247,8 @@ func (p *prose) topics() map[string]bool {
 
 // disowns reports whether a sentence takes the document back, which is about the topic.
 func disowns(raw string, topic map[string]bool) bool {
-	if strings.ContainsAny(raw, "\"“「『‘") {
-		raw = quoted.ReplaceAllString(raw, " ")
-	}
 	rules := lists().disowned
-	words, han := clauses(raw)
+	words, han := clauses(quoted.ReplaceAllString(raw, " "))
 	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
 }
 
@@ -297,33 +306,48 @@ func endsClause(r rune) bool {
 // clauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
 func clauses(raw string) (words, han []string) {
-	for _, part := range strings.FieldsFunc(raw, endsClause) {
-		var w, h strings.Builder
-		inWord := false
-		for _, c := range strings.ToLower(part) {
-			switch {
-			case isHan(c):
-				h.WriteRune(c)
-				inWord = false
-			case unicode.IsLetter(c) || unicode.IsDigit(c) || (c == '\'' || c == '’' || c == '-') && inWord:
-				if !inWord {
-					w.WriteByte(' ')
-				}
-				inWord = true
-				if c == '’' {
-					c = '\''
-				}
-				w.WriteRune(c)
-			default:
-				inWord = false
-			}
-		}
+	var w, h strings.Builder
+	inWord := false
+	end := func() {
 		if w.Len() > 0 {
 			words = append(words, w.String())
+			w.Reset()
 		}
 		if h.Len() > 0 {
 			han = append(han, h.String())
+			h.Reset()
 		}
+		inWord = false
 	}
+	for _, c := range raw {
+		letter := c >= 'a' && c <= 'z'
+		if !letter && endsClause(c) {
+			end()
+			continue
+		}
+		if !letter {
+			c = unicode.ToLower(c)
+		}
+		switch {
+		case letter || c != '’' && c < 0x2E80 && (unicode.IsLetter(c) || unicode.IsDigit(c)) || (c == '\'' || c == '’' || c == '-') && inWord:
+		case isHan(c):
+			h.WriteRune(c)
+			inWord = false
+			continue
+		case unicode.IsLetter(c) || unicode.IsDigit(c):
+		default:
+			inWord = false
+			continue
+		}
+		if !inWord {
+			w.WriteByte(' ')
+		}
+		inWord = true
+		if c == '’' {
+			c = '\''
+		}
+		w.WriteRune(c)
+	}
+	end()
 	return words, han
 }

@@ -11,14 +11,12 @@ func (p *prose) language() (name string, share float64) {
 	counts := map[string]int{}
 	latin := 0
 	l := lists()
-	for _, s := range p.sentences {
-		for _, w := range s.words {
-			if l.latin[w.text] {
-				latin++
-			}
-			for _, language := range w.spoken {
-				counts[language]++
-			}
+	for _, w := range p.known.words {
+		if l.latin[w.text] {
+			latin += w.times
+		}
+		for _, language := range w.spoken {
+			counts[language] += w.times
 		}
 	}
 	best := 0
@@ -95,7 +93,6 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 	case !few && language != "en":
 		return false
 	}
-	l := lists()
 	pairs, unusual, words, rare := 0, 0, 0, 0
 	for _, s := range p.sentences {
 		pairs, unusual = pairs+s.pairs, unusual+s.unusual
@@ -104,7 +101,7 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 				continue
 			}
 			words++
-			if !l.common[word.stem] && (w == nil || !w.stems[word.stem]) {
+			if !word.common && (w == nil || !w.stems[word.stem]) {
 				rare++
 			}
 		}

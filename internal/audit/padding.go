@@ -3,7 +3,6 @@ package audit
 import (
 	"iter"
 	"math"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -135,13 +134,16 @@ func findRepeated(c check, s *document) []miss {
 func termsOf(text string) []string {
 	var out []string
 	for word := range strings.FieldsSeq(plainWords(text)) {
-		runes := []rune(word)
-		if !slices.ContainsFunc(runes, func(r rune) bool { return isHan(r) }) || len(runes) == 1 {
+		if !strings.ContainsFunc(word, isHan) || utf8.RuneCountInString(word) == 1 {
 			out = append(out, word)
 			continue
 		}
-		for i := 0; i+2 <= len(runes); i++ {
-			out = append(out, string(runes[i:i+2]))
+		from, second := 0, false
+		for i, r := range word {
+			if second {
+				out = append(out, word[from:i+utf8.RuneLen(r)])
+			}
+			from, second = i, true
 		}
 	}
 	return out

@@ -42,13 +42,14 @@ type prose struct {
 	words     int     // of them, words of alphabets
 	foreign   int     // of these, those of another alphabet than the Latin one
 	han       int     // Chinese characters
+	known     vocabulary
 }
 
 // prose returns the sentences of the document in their order.
 func (d *text) prose() *prose { return d.written() }
 
 func (d *text) readProse() *prose {
-	r := proseReader{d: d, out: &prose{}, skip: map[int]bool{}, known: newVocabulary()}
+	r := proseReader{d: d, out: &prose{known: newVocabulary()}, skip: map[int]bool{}}
 	for _, h := range d.Heads {
 		// A bold line with text behind it is read for that text.
 		r.skip[h.Line] = h.Rest == ""
@@ -65,10 +66,9 @@ func (d *text) readProse() *prose {
 
 // proseReader joins the lines of a paragraph, so that a sentence may go over their ends.
 type proseReader struct {
-	d     *text
-	out   *prose
-	skip  map[int]bool
-	known vocabulary
+	d    *text
+	out  *prose
+	skip map[int]bool
 	// buf is the paragraph so far, starts where in it each of its lines begins.
 	buf    strings.Builder
 	starts []lineStart
@@ -119,11 +119,12 @@ func (r *proseReader) flush() {
 		for at+1 < len(starts) && starts[at+1].offset <= from {
 			at++
 		}
-		if s, ok := r.known.sentence(starts[at].line, text[from:to]); ok {
+		if s, ok := r.out.known.sentence(starts[at].line, text[from:to]); ok {
 			r.out.sentences = append(r.out.sentences, s)
 			r.out.size += s.size()
 			r.out.words += len(s.words)
 			for _, w := range s.words {
+				w.times++
 				if w.foreign {
 					r.out.foreign++
 				}

@@ -17,6 +17,9 @@ type word struct {
 	// stand behind it.
 	spoken []string
 	follow map[string]bool
+	// times is how often the document has it, common whether English texts do.
+	times  int
+	common bool
 	// foreign is true of another alphabet than the Latin one, mashed of what fingers type that
 	// rest on the keys.
 	foreign, mashed bool
@@ -41,8 +44,9 @@ func (v vocabulary) word(written string) *word {
 	if w == nil {
 		l := lists()
 		first, _ := utf8.DecodeRuneInString(text)
+		st := stem(text)
 		w = &word{
-			text: text, sum: hash(seed, text), stem: stem(text), spoken: l.spoken[text], follow: l.follow[text],
+			text: text, sum: hash(seed, text), stem: st, common: l.common[st], spoken: l.spoken[text], follow: l.follow[text],
 			foreign: !unicode.Is(unicode.Latin, first), mashed: mash(text), filler: l.fillerOf[text],
 		}
 		v.words[text] = w
