@@ -26,8 +26,8 @@ import (
 type Rubric struct {
 	Stage  workflow.StageID
 	checks []check
-	// words are the passages of its own texts, which no document is made of.
-	words map[uint64]bool
+	// words returns the passages of its own texts, which no document is made of.
+	words func() map[uint64]bool
 }
 
 // Limits of what an audit holds.
@@ -131,9 +131,9 @@ type document struct {
 	*text
 	earlier map[workflow.StageID]*text
 	plan    workflow.StageID
-	wanted  *wanted         // nil where no objective is known
-	rules   map[uint64]bool // the passages of the rubric's own texts
-	stories []story         // read by the first check that asks
+	wanted  *wanted                // nil where no objective is known
+	rules   func() map[uint64]bool // the passages of the rubric's own texts
+	stories []story                // read by the first check that asks
 	read    bool
 }
 

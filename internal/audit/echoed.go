@@ -1,7 +1,7 @@
 package audit
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
@@ -190,7 +190,8 @@ func findInstructed(c check, s *document) []miss {
 	if p.size < leastProse || s.rules == nil {
 		return nil
 	}
-	share, first := p.share(func(_ int, passage uint64) bool { return s.rules[passage] })
+	rules := s.rules()
+	share, first := p.share(func(_ int, passage uint64) bool { return rules[passage] })
 	if first < 0 {
 		return nil
 	}
@@ -200,26 +201,43 @@ func findInstructed(c check, s *document) []miss {
 // passages are those of the texts of the rubric, in every language in which findings have them.
 func (r Rubric) passages() map[uint64]bool {
 	out := map[uint64]bool{}
-	for _, c := range r.checks {
-		for _, text := range spoken(c.Problem, c.Fix) {
-			for _, s := range readText(text, nil).prose().sentences {
-				words, han := s.passages()
-				for _, key := range append(words, han...) {
-					out[key] = true
-				}
+	read := func(text string) {
+		for _, s := range readText(text, nil).prose().sentences {
+			words, han := s.passages()
+			for _, key := range append(words, han...) {
+				out[key] = true
 			}
 		}
 	}
+	// Paragraphs are read together, which is faster: no passage goes from one to the next.
+	var paragraphs []string
+	for _, text := range r.spoken() {
+		if text = strings.TrimSpace(text); containsAny(text, "\n", "<!--", "---", "```", "~~~") {
+			read(text)
+		} else {
+			paragraphs = append(paragraphs, text)
+		}
+	}
+	read(strings.Join(paragraphs, "\n\n"))
 	return out
 }
 
-// spoken returns texts with their translations.
-func spoken(texts ...string) []string {
-	out := slices.Clone(texts)
-	for _, l := range lang.All() {
-		for _, text := range texts {
-			if said := l.Word(text); !slices.Contains(out, said) {
-				out = append(out, said)
+// spoken returns the texts of the rubric with their translations, each once.
+func (r Rubric) spoken() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(text string) {
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, text)
+		}
+	}
+	languages := lang.All()
+	for _, c := range r.checks {
+		for _, text := range []string{c.Problem, c.Fix} {
+			add(text)
+			for _, l := range languages {
+				add(l.Word(text))
 			}
 		}
 	}

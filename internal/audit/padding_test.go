@@ -1,11 +1,14 @@
 package audit
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var (
@@ -31,4 +34,26 @@ func FuzzSentences(f *testing.F) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	})
+}
+
+// TestPassagesOfRubrics reads the texts of each rubric together, and one by one.
+func TestPassagesOfRubrics(t *testing.T) {
+	for _, st := range workflow.Default().Stages {
+		r, err := embedded(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[uint64]bool{}
+		for _, text := range r.spoken() {
+			for _, s := range readText(text, nil).prose().sentences {
+				words, han := s.passages()
+				for _, key := range append(words, han...) {
+					want[key] = true
+				}
+			}
+		}
+		if got := r.passages(); len(want) < 100 || !maps.Equal(got, want) {
+			t.Errorf("%s: got %d passages, want %d", st.ID, len(got), len(want))
+		}
+	}
 }

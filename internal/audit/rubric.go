@@ -184,7 +184,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 	if len(r.checks) == 0 {
 		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
 	}
-	r.words = r.passages()
+	r.words = sync.OnceValue(r.passages)
 	return r, nil
 }
 
