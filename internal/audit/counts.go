@@ -45,11 +45,9 @@ func findWrongCounts(_ check, s *document) []miss {
 			}
 			add(i, numberOf(l[m[2]:m[3]]), strings.ToLower(l[m[4]:m[5]]))
 		}
-		if strings.ContainsAny(l, "共总包以下全分") {
-			for _, m := range claimHan.FindAllStringSubmatchIndex(l, 5) {
-				if !anyID.MatchString(l[m[0]:m[1]]) && !notTotal.MatchString(l[max(0, boundaryBack(l, m[0]-9)):m[0]]) {
-					add(i, numberOf(l[m[2]:m[3]]), l[m[4]:m[5]])
-				}
+		for _, m := range claimHan.FindAllStringSubmatchIndex(l, 5) {
+			if !anyID.MatchString(l[m[0]:m[1]]) && !notTotal.MatchString(l[max(0, boundaryBack(l, m[0]-9)):m[0]]) {
+				add(i, numberOf(l[m[2]:m[3]]), l[m[4]:m[5]])
 			}
 		}
 	}

@@ -100,9 +100,7 @@ var (
 // hasFigure reports whether a line gives a figure. Ids and dates of the project count for nothing.
 func (d *text) hasFigure(i int) bool {
 	l := d.Lines[i]
-	if strings.ContainsAny(l, "年月第") {
-		l = notFigures.ReplaceAllString(l, " ")
-	}
+	l = notFigures.ReplaceAllString(l, " ")
 	if !strings.ContainsAny(l, "0123456789") {
 		return inWords.MatchString(l)
 	}

@@ -41,6 +41,7 @@ var (
 // Tables as terminals draw them.
 var (
 	drawn     = strings.NewReplacer("│", "|", "┃", "|", "║", "|")
+	drawnMark = pattern.New(`[│┃║┼┿╪]`)
 	drawnRule = pattern.New(`^[ \t]*[|+┌├└╔╠╚┏┣┗╒╞╘┡╟][|+─━═┬┼┴┐┤┘╦╬╩╗╣╝┳╋┻┓┫┛╤╪╧╕╡╛┿╇┩╫╢-]{3,}[ \t]*$`)
 )
 
@@ -146,7 +147,7 @@ func (r *reader) turn(n int, mark, language string) {
 
 // undrawn writes a line of a drawn table as Markdown has it.
 func undrawn(text string) string {
-	if strings.ContainsAny(text, "│┃║┼┿╪") || len(text) > 2 && drawnRule.MatchString(text) {
+	if drawnMark.MatchString(text) || len(text) > 2 && drawnRule.MatchString(text) {
 		text = drawn.Replace(text)
 		if drawnRule.MatchString(text) {
 			return "|---|"
