@@ -10,9 +10,10 @@ import (
 // findSection looks for a heading with one of the names and something below it.
 func findSection(c check, s *document) []miss {
 	found := s.Sections(c.Names)
+	names := whole(c.Names)
 	for _, t := range s.Tables {
 		// A table that is headed so needs no heading of its own.
-		if markdown.MatchesName(markdown.NameOf(t.Header[0]), whole(c.Names)) && len(t.Rows) > 0 {
+		if markdown.MatchesName(markdown.NameOf(t.Header[0]), names) && len(t.Rows) > 0 {
 			return nil
 		}
 	}

@@ -47,8 +47,8 @@ func (p *Pattern) String() string { return p.source }
 
 // MatchString reports whether a part of s matches.
 func (p *Pattern) MatchString(s string) bool {
-	if p.read.Load() < worth {
-		p.read.Add(int32(min(len(s), worth)))
+	if p.read.Load() < worth && len(s) < worth {
+		p.read.Add(int32(len(s)))
 		return p.regexp().MatchString(s)
 	}
 	matches, known := p.automaton().match(s)

@@ -100,8 +100,14 @@ func TestFirstUses(t *testing.T) {
 	if !p.MatchString("xb") || p.MatchString("xy") || p.any != nil {
 		t.Error("the first texts are read wrongly, or an automaton is made for them")
 	}
-	if p.MatchString(strings.Repeat("x", worth)) || !p.MatchString("xa") || p.any == nil {
+	for range worth {
+		p.MatchString("x")
+	}
+	if !p.MatchString("xa") || p.any == nil {
 		t.Error("later texts are read wrongly, or no automaton is made for them")
+	}
+	if p = New(`a|b`); p.MatchString(strings.Repeat("x", worth)) || p.any == nil {
+		t.Error("a long text is read wrongly, or no automaton is made for it")
 	}
 }
 
