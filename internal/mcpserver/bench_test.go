@@ -195,21 +195,25 @@ func BenchmarkHookCall(b *testing.B) {
 }
 
 // BenchmarkFirstRun is the processor's time of a process that a host starts for one run: from its
-// start through six stages on documents of about 20 kB to its end, less that of its start.
+// start through six stages on documents of about 20 kB to its end, less that of its start. It
+// reports the memory of the process at its end too.
 func BenchmarkFirstRun(b *testing.B) {
 	for name, write := range map[string]func(uint64, int) string{"varied": specimen.English, "chinese": specimen.Chinese} {
 		b.Run("documents="+name, func(b *testing.B) {
 			var used []time.Duration
+			var memory []int
 			for b.Loop() {
 				dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
 				idle := spawn(b, dir, env)
 				idle.kill()
 				p := spawn(b, dir, env)
 				wholeRun(b, p, write)
+				memory = append(memory, residentBytes(b, p, "VmRSS:"))
 				p.kill()
 				used = append(used, processorTime(p)-processorTime(idle))
 			}
 			b.ReportMetric(milliseconds(middle(used)), "cpu-ms")
+			b.ReportMetric(float64(middle(memory)), "resident-B")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
