@@ -303,6 +303,17 @@ func endsClause(r rune) bool {
 	return false
 }
 
+// inClauseWord reports whether a character belongs to a word, behind one of its characters or not.
+func inClauseWord(c rune, behind bool) bool {
+	switch {
+	case c >= 'a' && c <= 'z':
+		return true
+	case c == '\'' || c == '’' || c == '-':
+		return behind
+	}
+	return unicode.IsLetter(c) || unicode.IsDigit(c)
+}
+
 // clauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
 func clauses(raw string) (words, han []string) {
@@ -320,33 +331,27 @@ func clauses(raw string) (words, han []string) {
 		inWord = false
 	}
 	for _, c := range raw {
-		letter := c >= 'a' && c <= 'z'
-		if !letter && endsClause(c) {
+		if endsClause(c) {
 			end()
 			continue
 		}
-		if !letter {
-			c = unicode.ToLower(c)
-		}
+		c = unicode.ToLower(c)
 		switch {
-		case letter || c != '’' && c < 0x2E80 && (unicode.IsLetter(c) || unicode.IsDigit(c)) || (c == '\'' || c == '’' || c == '-') && inWord:
 		case isHan(c):
 			h.WriteRune(c)
 			inWord = false
-			continue
-		case unicode.IsLetter(c) || unicode.IsDigit(c):
+		case inClauseWord(c, inWord):
+			if !inWord {
+				w.WriteByte(' ')
+			}
+			inWord = true
+			if c == '’' {
+				c = '\''
+			}
+			w.WriteRune(c)
 		default:
 			inWord = false
-			continue
 		}
-		if !inWord {
-			w.WriteByte(' ')
-		}
-		inWord = true
-		if c == '’' {
-			c = '\''
-		}
-		w.WriteRune(c)
 	}
 	end()
 	return words, han

@@ -25,25 +25,12 @@ func (s sentence) passages() (words, han []uint64) {
 	for i := 0; i+hanWindow <= len(s.han); i++ {
 		h := seed
 		for _, c := range s.han[i : i+hanWindow] {
-			h = mix(h, uint64(c))
+			h = mixRune(h, c)
 		}
 		han = append(han, h)
 	}
 	return words, han
 }
-
-// seed and hash are FNV-1a over words with an end mark each, mix a step of it over what is a hash
-// or a character itself.
-const seed uint64 = 14695981039346656037
-
-func hash(h uint64, w string) uint64 {
-	for i := 0; i < len(w); i++ {
-		h = mix(h, uint64(w[i]))
-	}
-	return mix(h, 0xff)
-}
-
-func mix(h, by uint64) uint64 { return (h ^ by) * 1099511628211 }
 
 // covered returns how many of n places lie in one of the passages of the given length that
 // are marked.
@@ -178,7 +165,7 @@ func (s sentence) parts() []uint64 {
 		return out
 	}
 	for i := 0; i+2 <= len(s.han); i++ {
-		out = append(out, mix(mix(seed, uint64(s.han[i])), uint64(s.han[i+1])))
+		out = append(out, mixRune(mixRune(seed, s.han[i]), s.han[i+1]))
 	}
 	return out
 }

@@ -47,14 +47,6 @@ func findFiller(c check, s *document) []miss {
 	return shareMiss(c, total/p.size, first, name)
 }
 
-// fillerWord is what a word is in a class of filler: surely one, one in the company of others, or
-// the first of phrases.
-type fillerWord struct {
-	class      string
-	sure, weak bool
-	phrases    [][]string
-}
-
 // in returns how many words of the sentence are filler.
 func (f fillerClass) in(s sentence) float64 {
 	sure, weak, plain := 0, 0, 0

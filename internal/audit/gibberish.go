@@ -127,47 +127,6 @@ func (s sentence) badWords() bool {
 	return mashed > 0 && mashed*3 >= len(s.words) || s.bare >= manyBare
 }
 
-// rows are the rows of keyboards.
-var rows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm", "poiuytrewq", "lkjhgfdsa", "mnbvcxz", "azertyuiop", "qsdfghjklm"}
-
-// mash reports whether a word is what fingers type that rest on the keys.
-func mash(w string) bool {
-	if len(w) < 4 {
-		return false
-	}
-	for i := 0; i < len(w); i++ {
-		if w[i] < 'a' || w[i] > 'z' {
-			return false
-		}
-	}
-	vowels := strings.Count(w, "a") + strings.Count(w, "e") + strings.Count(w, "i") + strings.Count(w, "o") + strings.Count(w, "u") + strings.Count(w, "y")
-	if vowels == 0 {
-		return len(w) > 4
-	}
-	for i := 0; i+4 <= len(w); i++ {
-		for _, r := range rows {
-			if len(w) <= 6 && strings.Contains(r, w[i:i+4]) && !keyWords[w] {
-				return true
-			}
-		}
-	}
-	// Six letters without a vowel between them stand in no word.
-	run := 0
-	for i := 0; i < len(w); i++ {
-		if strings.IndexByte("aeiouy", w[i]) >= 0 {
-			run = 0
-			continue
-		}
-		if run++; run >= 6 {
-			return true
-		}
-	}
-	return false
-}
-
-// keyWords are words whose letters lie side by side.
-var keyWords = map[string]bool{"were": true, "power": true, "tree": true, "rewrite": true, "pour": true, "property": true, "poi": true}
-
 // randomHan reports whether Chinese characters are in a random order: a text about something
 // returns to its subject, and therefore repeats pairs of characters.
 func (p *prose) randomHan() bool {

@@ -3,26 +3,11 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
-
-// identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
-type identifier struct {
-	prefix string // "FR", "AC", "S1"
-	number []int  // 1, 2 of 1.2
-}
-
-func (id identifier) String() string {
-	parts := make([]string, len(id.number))
-	for i, n := range id.number {
-		parts[i] = strconv.Itoa(n)
-	}
-	return id.prefix + "-" + strings.Join(parts, ".")
-}
 
 var (
 	// spanTo is what stands between the ends of a range.
@@ -32,15 +17,6 @@ var (
 	// reference is what follows an id that begins a line without being explained there.
 	reference = pattern.New(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
 )
-
-func numbers(s string) []int {
-	var out []int
-	for part := range strings.SplitSeq(s, ".") {
-		n, _ := strconv.Atoi(part)
-		out = append(out, n)
-	}
-	return out
-}
 
 // mentions is the set of ids that a text names, ranges included.
 type mentions struct {

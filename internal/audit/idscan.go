@@ -1,9 +1,33 @@
 package audit
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
+
+// identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
+type identifier struct {
+	prefix string // "FR", "AC", "S1"
+	number []int  // 1, 2 of 1.2
+}
+
+func (id identifier) String() string {
+	parts := make([]string, len(id.number))
+	for i, n := range id.number {
+		parts[i] = strconv.Itoa(n)
+	}
+	return id.prefix + "-" + strings.Join(parts, ".")
+}
+
+func numbers(s string) []int {
+	var out []int
+	for part := range strings.SplitSeq(s, ".") {
+		n, _ := strconv.Atoi(part)
+		out = append(out, n)
+	}
+	return out
+}
 
 // idReader finds ids in a text: FR-3, AC-1.2, S1-4, 需求 3. It has the methods of a pattern, and
 // reads in one pass what every line of every document is searched for.

@@ -163,10 +163,9 @@ func plainWords(s string) string {
 	apart := false
 	for _, r := range s {
 		switch {
-		case r < utf8.RuneSelf && (wordByte(byte(r)) && r != '_'):
-			if r >= 'A' && r <= 'Z' {
-				r += 'a' - 'A'
-			}
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+		case r >= 'A' && r <= 'Z':
+			r += 'a' - 'A'
 		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 			r = unicode.ToLower(r)
 		default:

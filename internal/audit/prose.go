@@ -25,9 +25,6 @@ type sentence struct {
 	bare int
 }
 
-// isHan reports whether a character is a Chinese one; most are seen to be none at once.
-func isHan(r rune) bool { return r >= 0x2E80 && unicode.Is(unicode.Han, r) }
-
 // wordsOf returns how many English words a number of Chinese characters is worth: three say
 // what two words do, in translations of whole documents.
 func wordsOf(han int) float64 { return float64(han) * 2 / 3 }

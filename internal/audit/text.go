@@ -2,7 +2,6 @@ package audit
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
@@ -18,16 +17,6 @@ type text struct {
 	defined func() []definition
 	written func() *prose
 	named   func() mentions
-}
-
-// readText reads a document. names are the section names of a rubric.
-func readText(document string, names []string) *text {
-	d := &text{Document: markdown.Read(document, names)}
-	d.markCriteria()
-	d.defined = sync.OnceValue(d.readDefinitions)
-	d.written = sync.OnceValue(d.readProse)
-	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
-	return d
 }
 
 // substance reports whether a line says anything of its own: not blank, no rule,

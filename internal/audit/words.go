@@ -42,6 +42,14 @@ type fillerClass struct {
 	han map[rune][][]rune
 }
 
+// fillerWord is what a word is in a class of filler: surely one, one in the company of others, or
+// the first of phrases.
+type fillerWord struct {
+	class      string
+	sure, weak bool
+	phrases    [][]string
+}
+
 // lists returns the word lists. They are part of the program: one that cannot be read is
 // a mistake in it, which every test of the package shows.
 var lists = sync.OnceValue(func() *wordLists {

@@ -149,17 +149,21 @@ func keepTurn(file string, turn claudehook.Turn) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	forgetTurns(folder)
-	return os.WriteFile(file, data, 0o600)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil {
+		forgetTurns(folder, info.ModTime()) // now, by the clock that dates the others
+	}
+	return nil
 }
 
 // forgetTurns removes the turns of old conversations.
-func forgetTurns(folder string) {
+func forgetTurns(folder string, now time.Time) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return
 	}
-	now := time.Now()
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > turnsKept {
 			_ = os.Remove(filepath.Join(folder, entry.Name())) // another process may have been faster

@@ -78,7 +78,7 @@ func newAlphabet(p program) alphabet {
 		}
 		class, ok := known[string(key)]
 		if !ok {
-			class = uint16(len(a.kinds))
+			class = uint16(len(a.kinds)) //nolint:gosec // an expression has at most some thousand ranges
 			known[string(key)] = class
 			a.kinds, a.matches = append(a.kinds, k), append(a.matches, members[i])
 		}
@@ -114,7 +114,7 @@ func (a *alphabet) readSets(p program) [][]rune {
 		case syntax.InstRune, syntax.InstRune1:
 			if set = inst.Rune; len(set) == 1 {
 				set = []rune{inst.Rune[0], inst.Rune[0]}
-				if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 {
+				if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 { //nolint:gosec // where package syntax keeps it
 					for r := unicode.SimpleFold(set[0]); r != inst.Rune[0]; r = unicode.SimpleFold(r) {
 						set = append(set, r, r)
 					}
@@ -125,7 +125,7 @@ func (a *alphabet) readSets(p program) [][]rune {
 		}
 		var key []byte
 		for _, r := range set {
-			key = binary.LittleEndian.AppendUint32(key, uint32(r))
+			key = binary.LittleEndian.AppendUint32(key, uint32(r)) //nolint:gosec // no character is negative
 		}
 		n, ok := known[string(key)]
 		if !ok {
@@ -181,7 +181,7 @@ func (a *alphabet) index() {
 			}
 			page[i] = a.classes[k]
 		}
-		a.pages[n] = uint16(len(a.page))
+		a.pages[n] = uint16(len(a.page)) //nolint:gosec // one of at most len(a.pages)
 		a.page = append(a.page, page)
 		if one {
 			whole[class] = a.pages[n]

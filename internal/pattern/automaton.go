@@ -149,7 +149,7 @@ func (a *automaton) follow(thread uint32, holds syntax.EmptyOp, class int) {
 	case inst.Op == syntax.InstMatch:
 		a.set.add(thread)
 	case inst.Op == syntax.InstEmptyWidth:
-		if syntax.EmptyOp(inst.Arg)&^holds == 0 && !a.passed.has(thread) {
+		if syntax.EmptyOp(inst.Arg)&^holds == 0 && !a.passed.has(thread) { //nolint:gosec // where package syntax keeps it
 			a.passed.add(thread)
 			for _, t := range a.reach(inst.Out) {
 				a.follow(t, holds, class)
@@ -169,7 +169,7 @@ func (a *automaton) beginning(holds syntax.EmptyOp, class int) threads {
 	if !known {
 		a.set.clear()
 		a.passed.clear()
-		for _, t := range a.reach(uint32(a.prog.Start)) {
+		for _, t := range a.reach(uint32(a.prog.Start)) { //nolint:gosec // instructions are numbered in 32 bits
 			a.follow(t, holds, class)
 		}
 		begun = a.set.sorted()
@@ -211,7 +211,7 @@ func (s *sparse) has(t uint32) bool {
 
 func (s *sparse) add(t uint32) {
 	if !s.has(t) {
-		s.place[t] = uint32(len(s.list))
+		s.place[t] = uint32(len(s.list)) //nolint:gosec // instructions are numbered in 32 bits
 		s.list = append(s.list, t)
 	}
 }

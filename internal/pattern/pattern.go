@@ -48,7 +48,7 @@ func (p *Pattern) String() string { return p.source }
 // MatchString reports whether a part of s matches.
 func (p *Pattern) MatchString(s string) bool {
 	if p.read.Load() < worth && len(s) < worth {
-		p.read.Add(int32(len(s)))
+		p.read.Add(int32(len(s))) //nolint:gosec // less than worth
 		return p.regexp().MatchString(s)
 	}
 	matches, known := p.automaton().match(s)

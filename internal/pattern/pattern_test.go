@@ -24,7 +24,7 @@ func agree(t *testing.T, bare *regexp.Regexp, p *Pattern, s string) {
 		"FindStringSubmatchIndex":    {p.FindStringSubmatchIndex(s), bare.FindStringSubmatchIndex(s)},
 		"FindAllString":              {p.FindAllString(s, -1), bare.FindAllString(s, -1)},
 		"FindAllStringIndex":         {p.FindAllStringIndex(s, 2), bare.FindAllStringIndex(s, 2)},
-		"FindAllStringSubmatch":      {p.FindAllStringSubmatch(s, 0), bare.FindAllStringSubmatch(s, 0)},
+		"FindAllStringSubmatch":      {p.FindAllStringSubmatch(s, 1), bare.FindAllStringSubmatch(s, 1)},
 		"FindAllStringSubmatchIndex": {p.FindAllStringSubmatchIndex(s, -1), bare.FindAllStringSubmatchIndex(s, -1)},
 		"ReplaceAllString":           {p.ReplaceAllString(s, "<$0>"), bare.ReplaceAllString(s, "<$0>")},
 		"ReplaceAllStringFunc":       {p.ReplaceAllStringFunc(s, upper), bare.ReplaceAllStringFunc(s, upper)},

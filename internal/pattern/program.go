@@ -31,7 +31,7 @@ func newProgram(source string) program {
 		case syntax.InstMatch:
 			p.match1 = uint32(i)
 		case syntax.InstEmptyWidth:
-			p.asked |= syntax.EmptyOp(inst.Arg)
+			p.asked |= syntax.EmptyOp(inst.Arg) //nolint:gosec // where package syntax keeps it
 		}
 	}
 	return p
