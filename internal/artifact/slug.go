@@ -2,17 +2,18 @@ package artifact
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/gosimple/slug"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // MaxName is the maximum length of a task name, including its number, in bytes (all ASCII).
 const MaxName = 50
 
 // hyphens matches the separators that the library leaves between words, one or more.
-var hyphens = regexp.MustCompile(`[-_]+`)
+var hyphens = pattern.New(`[-_]+`)
 
 // windowsReserved are the names of Windows devices, reserved with any extension:
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file

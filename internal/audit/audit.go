@@ -26,8 +26,8 @@ import (
 type Rubric struct {
 	Stage  workflow.StageID
 	checks []check
-	// words are the passages of its own texts, which no document is made of.
-	words map[uint64]bool
+	// words returns the passages of its own texts, which no document is made of.
+	words func() map[uint64]bool
 }
 
 // Limits of what an audit holds.
@@ -82,7 +82,7 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words, plan: b.Plan}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = readText(readable(doc), nil)
+			s.earlier[stage] = kept.read(readable(doc))
 		}
 	}
 	var out workflow.Audit
@@ -131,9 +131,9 @@ type document struct {
 	*text
 	earlier map[workflow.StageID]*text
 	plan    workflow.StageID
-	wanted  *wanted         // nil where no objective is known
-	rules   map[uint64]bool // the passages of the rubric's own texts
-	stories []story         // read by the first check that asks
+	wanted  *wanted                // nil where no objective is known
+	rules   func() map[uint64]bool // the passages of the rubric's own texts
+	stories []story                // read by the first check that asks
 	read    bool
 }
 

@@ -7,16 +7,17 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
 	// acceptance is a line that announces criteria; what follows a colon in it is the first of them.
-	acceptance = regexp.MustCompile(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
+	acceptance = pattern.New(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
 	// steps is a scenario, in one line or begun.
-	steps = regexp.MustCompile(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
+	steps = pattern.New(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
 	// criteriaHeader names a column that holds criteria.
 	criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion", "accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准", "通过条件", "完成条件"}
-	otherLabel     = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
+	otherLabel     = pattern.New(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
 )
 
 // markCriteria finds the lines that state an acceptance criterion: those with an
@@ -93,12 +94,16 @@ func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
 	}
 }
 
-// announcement matches acceptance, which is expensive, only where the line has one of its words.
+// announcement matches acceptance, in a line that somebody would read.
 func announcement(l string) []string {
-	if len(l) > 4000 || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受", "通过", "场景") {
+	if len(l) > 4000 {
 		return nil
 	}
-	return acceptance.FindStringSubmatch(l)
+	m := acceptance.FindStringSubmatch(l)
+	if m == nil || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受", "通过", "场景") {
+		return nil // also where a scenario is written in capitals alone
+	}
+	return m
 }
 
 func containsAny(l string, words ...string) bool {
@@ -126,8 +131,8 @@ type story struct {
 }
 
 var (
-	namedStory = regexp.MustCompile(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
-	asA        = regexp.MustCompile(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
+	namedStory = pattern.New(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
+	asA        = pattern.New(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
 )
 
 // named is the story in a finding.
@@ -252,9 +257,8 @@ func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	current := ""
 	for i := range s.Lines {
 		if strings.Contains(s.Lines[i], "US") {
-			m := anyID.FindStringSubmatchIndex(s.Lines[i])
-			if m != nil && idAt(s.Lines[i], m).prefix == "US" && (!s.criterion[i]) {
-				current = idAt(s.Lines[i], m).String()
+			if at, ok := anyID.next(s.Lines[i], 0); ok && !s.criterion[i] && at.in(s.Lines[i]).prefix == "US" {
+				current = at.in(s.Lines[i]).String()
 				if s.acceptanceTable(i) {
 					s.markNamed(i, named)
 				}
@@ -289,14 +293,14 @@ func (s *document) markNamed(i int, named map[string]bool) {
 	if !strings.Contains(s.Lines[i], "US") {
 		return
 	}
-	for _, at := range anyID.FindAllStringSubmatchIndex(s.Lines[i], -1) {
-		if id := idAt(s.Lines[i], at); id.prefix == "US" {
+	for _, at := range anyID.all(s.Lines[i]) {
+		if id := at.in(s.Lines[i]); id.prefix == "US" {
 			named[id.String()] = true
 		}
 	}
 }
 
-var metaItem = regexp.MustCompile(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
+var metaItem = pattern.New(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
 
 // hasCriteria reports whether a story has criteria among its own lines, or
 // elsewhere under its number.
@@ -328,7 +332,7 @@ func findVague(c check, s *document) []miss {
 		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
 			continue
 		}
-		if sharp.MatchString(anyID.ReplaceAllString(s.Lines[i], " ")) {
+		if sharp.MatchString(anyID.blank(s.Lines[i])) {
 			continue
 		}
 		if m := words.FindString(l); m != "" {
@@ -350,10 +354,10 @@ func findVague(c check, s *document) []miss {
 
 // findPhrases lists the lines with a phrase that promises much and says nothing.
 func findPhrases(c check, s *document) []miss {
-	words := lowered(c.Words)
+	words := phrasePattern(c.Words)
 	var lines []int
 	for i, l := range s.Said {
-		if l != "" && markdown.MatchesName(strings.ToLower(l), words) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
+		if l != "" && words.MatchString(strings.ToLower(l)) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
 			lines = append(lines, i)
 		}
 	}
@@ -369,17 +373,21 @@ func lowered(words []string) []string {
 }
 
 // sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
-var sharp = regexp.MustCompile("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
+var sharp = pattern.New("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
 
-// patterns keeps those that were made, by their words: a rubric's do not change.
+// patterns keeps those that were made, by their expressions: a rubric's words do not change.
 var patterns sync.Map
 
-// wordPattern matches one of the words as a whole word, in any case.
-func wordPattern(words []string) *regexp.Regexp {
-	key := strings.Join(words, "\x00")
-	if known, ok := patterns.Load(key); ok {
-		return known.(*regexp.Regexp)
+func patternOf(expression string) *pattern.Pattern {
+	if known, ok := patterns.Load(expression); ok {
+		return known.(*pattern.Pattern)
 	}
+	made, _ := patterns.LoadOrStore(expression, pattern.New(expression))
+	return made.(*pattern.Pattern)
+}
+
+// wordPattern matches one of the words as a whole word, in any case.
+func wordPattern(words []string) *pattern.Pattern {
 	parts := make([]string, len(words))
 	for i, w := range words {
 		parts[i] = regexp.QuoteMeta(w)
@@ -387,7 +395,26 @@ func wordPattern(words []string) *regexp.Regexp {
 			parts[i] = `\b` + parts[i] + `\b`
 		}
 	}
-	made := regexp.MustCompile(`(?i)` + strings.Join(parts, "|"))
-	patterns.Store(key, made)
-	return made
+	return patternOf(`(?i)` + strings.Join(parts, "|"))
+}
+
+// phrasePattern matches a line in lower case that [markdown.MatchesName] finds one of the phrases in.
+func phrasePattern(phrases []string) *pattern.Pattern {
+	var parts []string
+	for _, p := range lowered(phrases) {
+		whole, exactly := strings.CutPrefix(p, "=")
+		switch {
+		case exactly:
+			parts = append(parts, `\A`+regexp.QuoteMeta(whole)+`\z`)
+		case p == "":
+		case p[0] < 0x80:
+			parts = append(parts, `(?:\A|[^a-zA-Z0-9_])`+regexp.QuoteMeta(p)+`(?:\z|[^a-zA-Z0-9_])`)
+		default:
+			parts = append(parts, regexp.QuoteMeta(p))
+		}
+	}
+	if len(parts) == 0 {
+		return patternOf(`[^\x00-\x{10FFFF}]`)
+	}
+	return patternOf(strings.Join(parts, "|"))
 }

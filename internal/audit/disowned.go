@@ -6,10 +6,17 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // disownRules are the sentences of words/disowned.yaml.
-type disownRules struct{ english, chinese disownLanguage }
+type disownRules struct {
+	english, chinese disownLanguage
+	// topics matches a sentence with one of the topics of either language.
+	topics *pattern.Pattern
+}
 
 // disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
 type disownLanguage struct {
@@ -26,7 +33,7 @@ type disownLanguage struct {
 
 // disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
 type disownRule struct {
-	parts []*regexp.Regexp
+	parts []*pattern.Pattern
 }
 
 // rulePart is one part of one rule.
@@ -49,6 +56,7 @@ func (d *disownRules) read() error {
 	if err := readList("disowned.yaml", &raw); err != nil {
 		return err
 	}
+	var topics []string
 	for _, l := range []struct {
 		from language
 		to   *disownLanguage
@@ -58,22 +66,26 @@ func (d *disownRules) read() error {
 		for _, rule := range l.from.Rules {
 			var made disownRule
 			for part := range strings.SplitSeq(rule, "&") {
-				pattern, err := compileRule(part, l.from.Sets, l.han)
+				compiled, err := compileRule(part, l.from.Sets, l.han)
 				if err != nil {
 					return err
 				}
-				made.parts = append(made.parts, pattern)
+				made.parts = append(made.parts, compiled)
 			}
 			l.to.rules = append(l.to.rules, made)
 			l.to.index(rule, l.from.Sets, l.han)
 		}
+		for _, topic := range l.from.Topics {
+			topics = append(topics, regexp.QuoteMeta(topic))
+		}
 	}
+	d.topics = pattern.New("(?i)" + strings.Join(topics, "|"))
 	return nil
 }
 
 // compileRule makes a pattern of a rule. English words stand in a clause with a space
 // before each, Chinese characters without any.
-func compileRule(rule string, sets map[string][]string, han bool) (*regexp.Regexp, error) {
+func compileRule(rule string, sets map[string][]string, han bool) (*pattern.Pattern, error) {
 	var b strings.Builder
 	for part := range strings.FieldsSeq(rule) {
 		name, maybe := strings.CutSuffix(part, "?")
@@ -107,11 +119,11 @@ func compileRule(rule string, sets map[string][]string, han bool) (*regexp.Regex
 			b.WriteString("?")
 		}
 	}
-	pattern := b.String()
-	if !han && !strings.HasSuffix(pattern, "$") {
-		pattern += `(?: |$)`
+	source := b.String()
+	if !han && !strings.HasSuffix(source, "$") {
+		source += `(?: |$)`
 	}
-	return regexp.Compile(pattern)
+	return pattern.New(source), nil
 }
 
 // index notes by which words, or Chinese characters, a clause can be told to lack a part
@@ -155,7 +167,7 @@ func longestWord(phrase string, han bool) string {
 
 // candidates returns the rules of which a sentence has all parts, in whatever order.
 func (l disownLanguage) candidates(clauses []string, han bool) []int {
-	found := map[int]uint32{}
+	found := make([]uint32, len(l.rules))
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
 			found[p.rule] |= p.bit
@@ -163,18 +175,18 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 	}
 	for _, c := range clauses {
 		if !han {
-			for w := range strings.FieldsSeq(c) {
+			for w := range strings.SplitSeq(c[1:], " ") { // each word has a space before it
 				add(w)
 			}
 			continue
 		}
-		for _, r := range c {
-			add(string(r))
+		for i, r := range c {
+			add(c[i : i+utf8.RuneLen(r)])
 		}
 	}
 	var out []int
 	for rule, bits := range found {
-		if bits == l.needs[rule] {
+		if bits != 0 && bits == l.needs[rule] {
 			out = append(out, rule)
 		}
 	}
@@ -205,13 +217,16 @@ func findDisowned(_ check, s *document) []miss {
 }
 
 // quoted is what somebody else says, or a text of the product.
-var quoted = regexp.MustCompile(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
+var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
 
 // topics returns the words of invention that a document has in three sentences or more.
 func (p *prose) topics() map[string]bool {
 	rules := lists().disowned
 	count, out := map[string]int{}, map[string]bool{}
 	for _, s := range p.sentences {
+		if !rules.topics.MatchString(" " + s.raw + " ") {
+			continue // as most
+		}
 		lower := " " + strings.ToLower(s.raw) + " "
 		for _, t := range rules.english.topics {
 			if strings.Contains(lower, t) {
@@ -232,11 +247,8 @@ func (p *prose) topics() map[string]bool {
 
 // disowns reports whether a sentence takes the document back, which is about the topic.
 func disowns(raw string, topic map[string]bool) bool {
-	if strings.ContainsAny(raw, "\"“「『‘") {
-		raw = quoted.ReplaceAllString(raw, " ")
-	}
 	rules := lists().disowned
-	words, han := clauses(raw)
+	words, han := clauses(quoted.ReplaceAllString(raw, " "))
 	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
 }
 
@@ -283,36 +295,64 @@ func containsPhrase(clause string, phrases []string) bool {
 	})
 }
 
+func endsClause(r rune) bool {
+	switch r {
+	case ',', ';', ':', '，', '、', '：', '；', '(', ')', '（', '）', '—', '–', '|':
+		return true
+	}
+	return false
+}
+
+// inClauseWord reports whether a character belongs to a word, behind one of its characters or not.
+func inClauseWord(c rune, behind bool) bool {
+	switch {
+	case c >= 'a' && c <= 'z':
+		return true
+	case c == '\'' || c == '’' || c == '-':
+		return behind
+	}
+	return unicode.IsLetter(c) || unicode.IsDigit(c)
+}
+
 // clauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
 func clauses(raw string) (words, han []string) {
-	for _, part := range strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }) {
-		var w, h strings.Builder
-		inWord := false
-		for _, c := range strings.ToLower(part) {
-			switch {
-			case unicode.Is(unicode.Han, c):
-				h.WriteRune(c)
-				inWord = false
-			case unicode.IsLetter(c) || unicode.IsDigit(c) || (c == '\'' || c == '’' || c == '-') && inWord:
-				if !inWord {
-					w.WriteByte(' ')
-				}
-				inWord = true
-				if c == '’' {
-					c = '\''
-				}
-				w.WriteRune(c)
-			default:
-				inWord = false
-			}
-		}
+	var w, h strings.Builder
+	inWord := false
+	end := func() {
 		if w.Len() > 0 {
 			words = append(words, w.String())
+			w.Reset()
 		}
 		if h.Len() > 0 {
 			han = append(han, h.String())
+			h.Reset()
+		}
+		inWord = false
+	}
+	for _, c := range raw {
+		if endsClause(c) {
+			end()
+			continue
+		}
+		c = unicode.ToLower(c)
+		switch {
+		case isHan(c):
+			h.WriteRune(c)
+			inWord = false
+		case inClauseWord(c, inWord):
+			if !inWord {
+				w.WriteByte(' ')
+			}
+			inWord = true
+			if c == '’' {
+				c = '\''
+			}
+			w.WriteRune(c)
+		default:
+			inWord = false
 		}
 	}
+	end()
 	return words, han
 }

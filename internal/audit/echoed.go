@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -19,24 +18,18 @@ func (s sentence) passages() (words, han []uint64) {
 	for i := 0; i+window <= len(s.words); i++ {
 		h := seed
 		for _, w := range s.words[i : i+window] {
-			h = hash(h, w)
+			h = mix(h, w.sum)
 		}
 		words = append(words, h)
 	}
 	for i := 0; i+hanWindow <= len(s.han); i++ {
-		han = append(han, hash(seed, string(s.han[i:i+hanWindow])))
+		h := seed
+		for _, c := range s.han[i : i+hanWindow] {
+			h = mixRune(h, c)
+		}
+		han = append(han, h)
 	}
 	return words, han
-}
-
-// seed and hash are FNV-1a over words with an end mark each.
-const seed uint64 = 14695981039346656037
-
-func hash(h uint64, w string) uint64 {
-	for i := 0; i < len(w); i++ {
-		h = (h ^ uint64(w[i])) * 1099511628211
-	}
-	return (h ^ 0xff) * 1099511628211
 }
 
 // covered returns how many of n places lie in one of the passages of the given length that
@@ -105,13 +98,13 @@ func findTemplated(c check, s *document) []miss {
 		return nil
 	}
 	frames := p.frames()
-	count := map[string]int{}
+	count := map[uint64]int{}
 	for _, f := range frames {
 		count[f]++
 	}
 	total, worst := 0.0, -1
 	for i, f := range frames {
-		if f == "" || count[f] < 4 {
+		if f == 0 || count[f] < 4 {
 			continue
 		}
 		total += p.sentences[i].size()
@@ -125,49 +118,54 @@ func findTemplated(c check, s *document) []miss {
 	return shareMiss(c, total/p.size, p.sentences[worst].line, p.sentences[worst].raw)
 }
 
-// frames returns for each sentence what it shares with many others, with marks where it
-// has something of its own; nothing where that is not most of it.
-func (p *prose) frames() []string {
-	inSentences := map[string]int{}
-	for _, s := range p.sentences {
-		seen := map[string]bool{}
-		for _, w := range s.parts() {
-			if !seen[w] {
-				seen[w] = true
+// frames returns for each sentence a key of what it shares with many others, with marks where it
+// has something of its own; 0 where that is not most of it.
+func (p *prose) frames() []uint64 {
+	const gapMark = 1
+	inSentences := map[uint64]int{}
+	last := map[uint64]int{} // the sentence that had a part last, from 1
+	all := make([][]uint64, len(p.sentences))
+	for i, s := range p.sentences {
+		all[i] = s.parts()
+		for _, w := range all[i] {
+			if last[w] != i+1 {
+				last[w] = i + 1
 				inSentences[w]++
 			}
 		}
 	}
 	often := max(4, len(p.sentences)/12)
-	out := make([]string, len(p.sentences))
-	for i, s := range p.sentences {
-		var b strings.Builder
-		parts, kept, gap := s.parts(), 0, false
+	out := make([]uint64, len(p.sentences))
+	for i, parts := range all {
+		frame, kept, gap := seed, 0, false
 		for _, w := range parts {
 			if inSentences[w] >= often {
 				kept++
-				b.WriteString(w + " ")
+				frame = mix(frame, w)
 				gap = false
 			} else if !gap {
-				b.WriteString("_ ")
+				frame = mix(frame, gapMark)
 				gap = true
 			}
 		}
 		if kept >= 5 && 2*kept >= len(parts) {
-			out[i] = b.String()
+			out[i] = frame
 		}
 	}
 	return out
 }
 
-// parts are the words of a sentence, or the pairs of its Chinese characters.
-func (s sentence) parts() []string {
+// parts are keys of the words of a sentence, or of the pairs of its Chinese characters.
+func (s sentence) parts() []uint64 {
+	var out []uint64
 	if len(s.han) <= 2*len(s.words) {
-		return s.words
+		for _, w := range s.words {
+			out = append(out, w.sum)
+		}
+		return out
 	}
-	var out []string
 	for i := 0; i+2 <= len(s.han); i++ {
-		out = append(out, string(s.han[i:i+2]))
+		out = append(out, mixRune(mixRune(seed, s.han[i]), s.han[i+1]))
 	}
 	return out
 }
@@ -179,7 +177,8 @@ func findInstructed(c check, s *document) []miss {
 	if p.size < leastProse || s.rules == nil {
 		return nil
 	}
-	share, first := p.share(func(_ int, passage uint64) bool { return s.rules[passage] })
+	rules := s.rules()
+	share, first := p.share(func(_ int, passage uint64) bool { return rules[passage] })
 	if first < 0 {
 		return nil
 	}
@@ -189,26 +188,43 @@ func findInstructed(c check, s *document) []miss {
 // passages are those of the texts of the rubric, in every language in which findings have them.
 func (r Rubric) passages() map[uint64]bool {
 	out := map[uint64]bool{}
-	for _, c := range r.checks {
-		for _, text := range spoken(c.Problem, c.Fix) {
-			for _, s := range readText(text, nil).prose().sentences {
-				words, han := s.passages()
-				for _, key := range append(words, han...) {
-					out[key] = true
-				}
+	read := func(text string) {
+		for _, s := range readText(text, nil).prose().sentences {
+			words, han := s.passages()
+			for _, key := range append(words, han...) {
+				out[key] = true
 			}
 		}
 	}
+	// Paragraphs are read together, which is faster: no passage goes from one to the next.
+	var paragraphs []string
+	for _, text := range r.spoken() {
+		if text = strings.TrimSpace(text); containsAny(text, "\n", "<!--", "---", "```", "~~~") {
+			read(text)
+		} else {
+			paragraphs = append(paragraphs, text)
+		}
+	}
+	read(strings.Join(paragraphs, "\n\n"))
 	return out
 }
 
-// spoken returns texts with their translations.
-func spoken(texts ...string) []string {
-	out := slices.Clone(texts)
-	for _, l := range lang.All() {
-		for _, text := range texts {
-			if said := l.Word(text); !slices.Contains(out, said) {
-				out = append(out, said)
+// spoken returns the texts of the rubric with their translations, each once.
+func (r Rubric) spoken() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(text string) {
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, text)
+		}
+	}
+	languages := lang.All()
+	for _, c := range r.checks {
+		for _, text := range []string{c.Problem, c.Fix} {
+			add(text)
+			for _, l := range languages {
+				add(l.Word(text))
 			}
 		}
 	}

@@ -1,21 +1,21 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
-	filePath = regexp.MustCompile(`(?:[\w.@-]+/)+[\w.@*-]+|\b[\w-]+\.(?:go|tsx?|jsx?|mjs|py|rs|java|kt|kts|swift|rb|php|cs|sql|html|css|scss|vue|svelte|ya?ml|json|toml|md|sh|ps1|c|h|cc|cpp|hpp|ino|proto|tf|dart|ex|exs|scala|lua|ini|cfg|xml|gradle)\b`)
-	command  = regexp.MustCompile("`\\$? ?[a-z./][\\w./-]* [^`]+`|`\\./[^`]+`|^\\s*\\$ \\S")
-	results  = regexp.MustCompile(`(?i)\d+ (?:unit |integration |automated |automatic |new |end-to-end |e2e )*(?:tests?|specs?|cases?|checks?|assertions?|passed|passing|failed|examples)\b|\b(?:pass(?:ed)?|failed?|tests?|ok)\b\s*[:：|]\s*\**\d+|\d+\s*(?:项|个|条)?\s*(?:自动|单元|集成)?\s*(?:测试|用例|通过)|(?:测试|用例|通过)[^\d|]{0,8}[:：|]?\s*\d+|^ok\s+\S+\s+[\d.]+s`)
-	shell    = regexp.MustCompile(`(?i)^(?:ba|z|fi)?sh$|^shell|^console|^powershell|^cmd$|^bash`)
-	noIssues = regexp.MustCompile(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重|重大|遗留)?(?:问题|缺陷)|没有(?:发现|问题|缺陷)|零缺陷|0 个(?:问题|缺陷)`)
-	findID   = regexp.MustCompile(`^\s*(?:#+\s*|[-*+]\s+|\|\s*)?[*_\[(]*(?:R|F|CR|REV|B|BUG|D|DEF|T|Q)-?\d+(?:\.\d+)?\b`)
-	sevWord  = regexp.MustCompile(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|主要|次要|一般|轻微|阻断|致命|(?:^|[|（(：:，,\s])[高中低](?:$|[|）)：:，,\s])`)
+	filePath = pattern.New(`(?:[\w.@-]+/)+[\w.@*-]+|\b[\w-]+\.(?:go|tsx?|jsx?|mjs|py|rs|java|kt|kts|swift|rb|php|cs|sql|html|css|scss|vue|svelte|ya?ml|json|toml|md|sh|ps1|c|h|cc|cpp|hpp|ino|proto|tf|dart|ex|exs|scala|lua|ini|cfg|xml|gradle)\b`)
+	command  = pattern.New("`\\$? ?[a-z./][\\w./-]* [^`]+`|`\\./[^`]+`|^\\s*\\$ \\S")
+	results  = pattern.New(`(?i)\d+ (?:unit |integration |automated |automatic |new |end-to-end |e2e )*(?:tests?|specs?|cases?|checks?|assertions?|passed|passing|failed|examples)\b|\b(?:pass(?:ed)?|failed?|tests?|ok)\b\s*[:：|]\s*\**\d+|\d+\s*(?:项|个|条)?\s*(?:自动|单元|集成)?\s*(?:测试|用例|通过)|(?:测试|用例|通过)[^\d|]{0,8}[:：|]?\s*\d+|^ok\s+\S+\s+[\d.]+s`)
+	shell    = pattern.New(`(?i)^(?:ba|z|fi)?sh$|^shell|^console|^powershell|^cmd$|^bash`)
+	noIssues = pattern.New(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重|重大|遗留)?(?:问题|缺陷)|没有(?:发现|问题|缺陷)|零缺陷|0 个(?:问题|缺陷)`)
+	findID   = pattern.New(`^\s*(?:#+\s*|[-*+]\s+|\|\s*)?[*_\[(]*(?:R|F|CR|REV|B|BUG|D|DEF|T|Q)-?\d+(?:\.\d+)?\b`)
+	sevWord  = pattern.New(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|主要|次要|一般|轻微|阻断|致命|(?:^|[|（(：:，,\s])[高中低](?:$|[|）)：:，,\s])`)
 )
 
 // findHas looks for one kind of evidence anywhere in the document.
@@ -27,8 +27,8 @@ func findHas(c check, s *document) []miss {
 }
 
 func (s *document) has(what string) bool {
-	some := func(pattern *regexp.Regexp) bool {
-		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && pattern.MatchString(l) })
+	some := func(re interface{ MatchString(string) bool }) bool {
+		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && re.MatchString(l) })
 	}
 	switch what {
 	case "commands":
@@ -110,7 +110,7 @@ func (s *document) reported() []story {
 }
 
 // place is where a finding can be seen: a file, a path of an interface, a table, a page.
-var place = regexp.MustCompile("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\\bline \\d|\\bsection \\d|\\bAC-\\d|第\\s*\\d+\\s*[行节章页步]")
+var place = pattern.New("`[^`]+`|(?i)\\b(?:GET|POST|PUT|PATCH|DELETE) /|\\bline \\d|\\bsection \\d|\\bAC-\\d|第\\s*\\d+\\s*[行节章页步]")
 
 // findWithoutPlace lists findings without a place, such as a file and line. A place anywhere
 // under the finding's id counts.
@@ -165,8 +165,8 @@ func findWithoutEvidence(_ check, s *document) []miss {
 }
 
 var (
-	verdict   = regexp.MustCompile(`(?i)\b(?:pass(?:ed)?|ok|met|yes|fail(?:ed)?|not[ _]tested|skipped)\b|不?通过|不?满足|未通过|失败|未测试|跳过|✅|❌|✓|✔|✗`)
-	bareWords = regexp.MustCompile(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|手动|人工|已测|已测试|已验证|已确认|已检查|正常|通过|测试通过|验证通过|完成|已完成|符合预期|如预期|没问题|无问题|良好|可以|是|见上|同上|-|–|—)?[.。]?$`)
+	verdict   = pattern.New(`(?i)\b(?:pass(?:ed)?|ok|met|yes|fail(?:ed)?|not[ _]tested|skipped)\b|不?通过|不?满足|未通过|失败|未测试|跳过|✅|❌|✓|✔|✗`)
+	bareWords = pattern.New(`(?i)^(?:tested|verified|checked|works|ok|yes|pass(?:ed)?|done|fine|good|works as expected|see above|as expected|confirmed|manual(?:ly)?|manual test|自动|手工|手动|人工|已测|已测试|已验证|已确认|已检查|正常|通过|测试通过|验证通过|完成|已完成|符合预期|如预期|没问题|无问题|良好|可以|是|见上|同上|-|–|—)?[.。]?$`)
 )
 
 // shown reports whether a criterion's row or line names something that was run or seen.

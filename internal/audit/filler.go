@@ -51,13 +51,14 @@ func findFiller(c check, s *document) []miss {
 func (f fillerClass) in(s sentence) float64 {
 	sure, weak, plain := 0, 0, 0
 	for i := 0; i < len(s.words); {
-		n := f.phraseAt(s.words[i:])
+		is := f.of(s.words[i])
+		n := is.phraseAt(s.words[i:])
 		switch {
 		case n > 0:
 			sure += n
-		case f.words[s.words[i]]:
+		case is.sure:
 			sure++
-		case f.weak[s.words[i]]:
+		case is.weak:
 			weak++
 		default:
 			plain++
@@ -71,10 +72,21 @@ func (f fillerClass) in(s sentence) float64 {
 	return float64(sure) + wordsOf(f.hanIn(s.han))
 }
 
-func (f fillerClass) phraseAt(words []string) int {
+// of returns what a word is in the class.
+func (f fillerClass) of(w *word) fillerWord {
+	for _, is := range w.filler {
+		if is.class == f.name {
+			return is
+		}
+	}
+	return fillerWord{}
+}
+
+// phraseAt returns the length of the longest phrase that words begin with.
+func (f fillerWord) phraseAt(words []*word) int {
 	n := 0
-	for _, p := range f.phrases[words[0]] {
-		if len(p) > n && len(p) <= len(words) && slices.Equal(words[:len(p)], p) {
+	for _, p := range f.phrases {
+		if len(p) > n && begins(words, p) {
 			n = len(p)
 		}
 	}

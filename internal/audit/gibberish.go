@@ -11,14 +11,12 @@ func (p *prose) language() (name string, share float64) {
 	counts := map[string]int{}
 	latin := 0
 	l := lists()
-	for _, s := range p.sentences {
-		for _, w := range s.words {
-			if l.latin[w] {
-				latin++
-			}
-			for _, language := range l.spoken[w] {
-				counts[language]++
-			}
+	for _, w := range p.known.words {
+		if l.latin[w.text] {
+			latin += w.times
+		}
+		for _, language := range w.spoken {
+			counts[language] += w.times
 		}
 	}
 	best := 0
@@ -95,16 +93,15 @@ func (p *prose) wordsAreNone(w *wanted) bool {
 	case !few && language != "en":
 		return false
 	}
-	l := lists()
 	pairs, unusual, words, rare := 0, 0, 0, 0
 	for _, s := range p.sentences {
 		pairs, unusual = pairs+s.pairs, unusual+s.unusual
 		for _, word := range s.words {
-			if len(word) < 3 || len(l.spoken[word]) > 0 || strings.Contains(word, "-") {
+			if len(word.text) < 3 || len(word.spoken) > 0 || strings.Contains(word.text, "-") {
 				continue
 			}
 			words++
-			if st := stem(word); !l.common[st] && (w == nil || !w.stems[st]) {
+			if !word.common && (w == nil || !w.stems[word.stem]) {
 				rare++
 			}
 		}
@@ -123,53 +120,12 @@ const manyBare = 7
 func (s sentence) badWords() bool {
 	mashed := 0
 	for _, w := range s.words {
-		if mash(w) {
+		if w.mashed {
 			mashed++
 		}
 	}
 	return mashed > 0 && mashed*3 >= len(s.words) || s.bare >= manyBare
 }
-
-// rows are the rows of keyboards.
-var rows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm", "poiuytrewq", "lkjhgfdsa", "mnbvcxz", "azertyuiop", "qsdfghjklm"}
-
-// mash reports whether a word is what fingers type that rest on the keys.
-func mash(w string) bool {
-	if len(w) < 4 {
-		return false
-	}
-	for i := 0; i < len(w); i++ {
-		if w[i] < 'a' || w[i] > 'z' {
-			return false
-		}
-	}
-	vowels := strings.Count(w, "a") + strings.Count(w, "e") + strings.Count(w, "i") + strings.Count(w, "o") + strings.Count(w, "u") + strings.Count(w, "y")
-	if vowels == 0 {
-		return len(w) > 4
-	}
-	for i := 0; i+4 <= len(w); i++ {
-		for _, r := range rows {
-			if len(w) <= 6 && strings.Contains(r, w[i:i+4]) && !keyWords[w] {
-				return true
-			}
-		}
-	}
-	// Six letters without a vowel between them stand in no word.
-	run := 0
-	for i := 0; i < len(w); i++ {
-		if strings.IndexByte("aeiouy", w[i]) >= 0 {
-			run = 0
-			continue
-		}
-		if run++; run >= 6 {
-			return true
-		}
-	}
-	return false
-}
-
-// keyWords are words whose letters lie side by side.
-var keyWords = map[string]bool{"were": true, "power": true, "tree": true, "rewrite": true, "pour": true, "property": true, "poi": true}
 
 // randomHan reports whether Chinese characters are in a random order: a text about something
 // returns to its subject, and therefore repeats pairs of characters.

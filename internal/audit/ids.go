@@ -2,63 +2,21 @@ package audit
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
-
-// identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
-type identifier struct {
-	prefix string // "FR", "AC", "S1"
-	number []int  // 1, 2 of 1.2
-}
-
-func (id identifier) String() string {
-	parts := make([]string, len(id.number))
-	for i, n := range id.number {
-		parts[i] = strconv.Itoa(n)
-	}
-	return id.prefix + "-" + strings.Join(parts, ".")
-}
 
 var (
-	anyID = regexp.MustCompile(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?(\d{1,4}(?:\.\d{1,4}){0,2}))(?:[a-z]\b|\b)|(?:^|[^\p{Han}A-Za-z])(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
 	// spanTo is what stands between the ends of a range.
-	spanTo = regexp.MustCompile("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
+	spanTo = pattern.New("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// alsoOf is what stands between the numbers of a list that names its prefix once.
-	alsoOf = regexp.MustCompile("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
+	alsoOf = pattern.New("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// reference is what follows an id that begins a line without being explained there.
-	reference = regexp.MustCompile(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
+	reference = pattern.New(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
 )
-
-func numbers(s string) []int {
-	var out []int
-	for part := range strings.SplitSeq(s, ".") {
-		n, _ := strconv.Atoi(part)
-		out = append(out, n)
-	}
-	return out
-}
-
-// idAt reads the match of anyID in s.
-func idAt(s string, m []int) identifier {
-	group := func(i int) string {
-		if m[2*i] < 0 {
-			return ""
-		}
-		return s[m[2*i]:m[2*i+1]]
-	}
-	switch {
-	case group(1) != "":
-		return identifier{group(1), numbers(group(2))}
-	case group(3) != "":
-		return identifier{group(3), numbers(group(4))}
-	}
-	return identifier{"FR", numbers(group(5))}
-}
 
 // mentions is the set of ids that a text names, ranges included.
 type mentions struct {
@@ -71,7 +29,7 @@ type idRange struct {
 	from, to []int
 }
 
-var wildcard = regexp.MustCompile(`\b(US|FR|NFR|AC)[-_](\d{1,4})\.[xX*]`)
+var wildcard = pattern.New(`\b(US|FR|NFR|AC)[-_](\d{1,4})\.[xX*]`)
 
 // mentionsIn collects the ids that the lines name.
 func mentionsIn(lines []string) mentions {
@@ -80,10 +38,10 @@ func mentionsIn(lines []string) mentions {
 		if !strings.ContainsAny(l, "0123456789") {
 			continue
 		}
-		for _, at := range anyID.FindAllStringSubmatchIndex(l, -1) {
-			id := idAt(l, at)
+		for _, at := range anyID.all(l) {
+			id := at.in(l)
 			m.add(id)
-			rest := l[at[1]:]
+			rest := l[at.to:]
 			for range 50 {
 				if to := spanTo.FindStringSubmatch(rest); to != nil {
 					m.addRange(id, numbers(to[1]))
@@ -160,7 +118,7 @@ type definition struct {
 // the document.
 func (d *text) definitions(prefixes ...string) []definition {
 	var out []definition
-	for _, def := range d.everyDefinition() {
+	for _, def := range d.defined() {
 		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
 			out = append(out, def)
 		}
@@ -168,20 +126,18 @@ func (d *text) definitions(prefixes ...string) []definition {
 	return out
 }
 
-// everyDefinition finds the definitions once: several checks ask for some of them.
-func (d *text) everyDefinition() []definition {
-	if d.defined == nil {
-		d.defined = []definition{}
-		for i, l := range d.Lines {
-			if d.Code[i] || !strings.ContainsAny(l, "0123456789") {
-				continue
-			}
-			if def, ok := d.definitionAt(i); ok {
-				d.defined = append(d.defined, def)
-			}
+// readDefinitions finds all definitions: several checks ask for some of them.
+func (d *text) readDefinitions() []definition {
+	var out []definition
+	for i, l := range d.Lines {
+		if d.Code[i] || !strings.ContainsAny(l, "0123456789") {
+			continue
+		}
+		if def, ok := d.definitionAt(i); ok {
+			out = append(out, def)
 		}
 	}
-	return d.defined
+	return out
 }
 
 func (d *text) definitionAt(i int) (definition, bool) {
@@ -219,7 +175,7 @@ func (d *text) definitionAt(i int) (definition, bool) {
 }
 
 // bracketedID is the id of a story behind its title: "Ring the bell [US-1]".
-var bracketedID = regexp.MustCompile(`[\[(（]US-?(\d{1,4})[\])）]`)
+var bracketedID = pattern.New(`[\[(（]US-?(\d{1,4})[\])）]`)
 
 // leadingID reads an id at the beginning of s, behind emphasis and brackets.
 func leadingID(s string) (id identifier, rest string, ok bool) {
@@ -227,11 +183,11 @@ func leadingID(s string) (id identifier, rest string, ok bool) {
 	if !strings.ContainsAny(trimmed[:min(24, len(trimmed))], "0123456789") { // most lines
 		return identifier{}, "", false
 	}
-	m := anyID.FindStringSubmatchIndex(trimmed[:boundary(trimmed, 40)])
-	if m == nil || m[0] != 0 {
+	at, found := anyID.next(trimmed[:boundary(trimmed, 40)], 0)
+	if !found || at.from != 0 {
 		return identifier{}, "", false
 	}
-	return idAt(trimmed, m), trimmed[m[1]:], true
+	return at.in(trimmed), trimmed[at.to:], true
 }
 
 // boundary returns the largest index up to n that does not cut a character.

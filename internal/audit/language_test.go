@@ -69,8 +69,6 @@ func TestFindingsInChinese(t *testing.T) {
 	}
 }
 
-func isHan(r rune) bool { return r >= 0x4e00 && r < 0xa000 }
-
 // stagesOf are the built-in stages, and one whose rubric is that of its kind.
 func stagesOf(t *testing.T) []workflow.Stage {
 	t.Helper()

@@ -33,7 +33,7 @@ func wantedOf(b Background) *wanted {
 func collect(text string, stems, pairs map[string]bool) {
 	l := lists()
 	eachTerm(l.genericHan.Replace(text), func(word string) {
-		if len(word) >= 3 && len(l.spoken[word]) == 0 {
+		if word = strings.ToLower(word); len(word) >= 3 && len(l.spoken[word]) == 0 {
 			if s := stem(word); !l.generic[s] && !l.generic[word] {
 				stems[s] = true
 			}
@@ -51,13 +51,13 @@ func eachTerm(text string, word func(string), pair func(a, b rune)) {
 	from, last := -1, rune(0)
 	end := func(to int) {
 		if from >= 0 {
-			word(strings.ToLower(text[from:to]))
+			word(text[from:to])
 			from = -1
 		}
 	}
 	lower := false
 	for i, c := range text {
-		if unicode.Is(unicode.Han, c) {
+		if isHan(c) {
 			end(i)
 			if last != 0 {
 				pair(last, c)
@@ -99,6 +99,7 @@ func (m *match) count(wanted, found map[string]bool) {
 
 func (w *wanted) match(d *text) (m match, scored bool) {
 	stems, pairs := map[string]bool{}, map[string]bool{}
+	known := map[string]string{} // the stems of words that were met
 	lines, with := 0, 0
 	for _, l := range d.Lines {
 		if strings.TrimSpace(l) == "" {
@@ -107,10 +108,15 @@ func (w *wanted) match(d *text) (m match, scored bool) {
 		lines++
 		found := false
 		eachTerm(l, func(word string) {
-			if len(word) >= 3 {
-				if s := stem(word); w.stems[s] {
-					stems[s], found = true, true
+			s, met := known[word]
+			if !met {
+				if lower := strings.ToLower(word); len(lower) >= 3 {
+					s = stem(lower)
 				}
+				known[word] = s
+			}
+			if w.stems[s] {
+				stems[s], found = true, true
 			}
 		}, func(a, b rune) {
 			if p := string([]rune{a, b}); w.pairs[p] {

@@ -1,13 +1,14 @@
 package audit
 
 import (
+	"iter"
 	"math"
-	"regexp"
-	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // wordCount counts words outside code.
@@ -20,7 +21,7 @@ func (d *text) wordCount() int {
 		inWord := false
 		for _, r := range l {
 			switch {
-			case unicode.Is(unicode.Han, r):
+			case isHan(r):
 				han++
 				inWord = false
 			case unicode.IsLetter(r) || unicode.IsDigit(r):
@@ -49,10 +50,43 @@ func findShort(c check, s *document) []miss {
 	return []miss{{line: -1, n: n, share: share, want: itoa(c.Min)}}
 }
 
-var sentenceEnd = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
+// sentencesOf cuts a line behind its sentences, whose marks and the space between them are left out.
+func sentencesOf(l string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := 0
+		for i := 0; i < len(l); {
+			end, next := i, i+1
+			switch c := l[i]; {
+			case c == '.' || c == '!' || c == '?':
+				for next < len(l) && strings.IndexByte(" \t\n\f\r", l[next]) >= 0 {
+					next++
+				}
+				if next == i+1 {
+					i++
+					continue
+				}
+			case c < utf8.RuneSelf:
+				i++
+				continue
+			default:
+				r, size := utf8.DecodeRuneInString(l[i:])
+				next = i + size
+				if r != '。' && r != '！' && r != '？' && r != '；' {
+					i = next
+					continue
+				}
+			}
+			if !yield(l[from:end]) {
+				return
+			}
+			from, i = next, next
+		}
+		yield(l[from:])
+	}
+}
 
 // doneWords mark what a plan rightly says in each sprint.
-var doneWords = regexp.MustCompile(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过|测试`)
+var doneWords = pattern.New(`(?i)done|definition|reviewed|tests? (?:pass|run|are)|ci\b|linter|acceptance|完成|评审|通过|测试`)
 
 // findRepeated finds sentences and rows that stand in the document again and again.
 func findRepeated(c check, s *document) []miss {
@@ -63,7 +97,10 @@ func findRepeated(c check, s *document) []miss {
 		if s.Code[i] || strings.TrimSpace(l) == "" || markdown.IsTableRule(l) {
 			continue
 		}
-		for _, part := range sentenceEnd.Split(s.Lines[i], -1) {
+		for part := range sentencesOf(s.Lines[i]) {
+			if 3*len(part) < 2*36 { // small letters take at most one byte in two more
+				continue
+			}
 			key := plainWords(part)
 			if long := len(key); long < 36 || strings.Count(key, " ") < 4 && long < 48 && key[0] < 0x80 {
 				continue
@@ -97,36 +134,77 @@ func findRepeated(c check, s *document) []miss {
 func termsOf(text string) []string {
 	var out []string
 	for word := range strings.FieldsSeq(plainWords(text)) {
-		runes := []rune(word)
-		if !slices.ContainsFunc(runes, func(r rune) bool { return unicode.Is(unicode.Han, r) }) || len(runes) == 1 {
+		if !strings.ContainsFunc(word, isHan) || utf8.RuneCountInString(word) == 1 {
 			out = append(out, word)
 			continue
 		}
-		for i := 0; i+2 <= len(runes); i++ {
-			out = append(out, string(runes[i:i+2]))
+		from, second := 0, false
+		for i, r := range word {
+			if second {
+				out = append(out, word[from:i+utf8.RuneLen(r)])
+			}
+			from, second = i, true
 		}
 	}
 	return out
 }
 
-// inBrackets is what stands in round brackets: a priority, a story.
-var inBrackets = regexp.MustCompile(`[(（][^()（）]{0,60}[)）]`)
-
-// plainWords is a sentence for comparing: no ids, marks or case.
+// plainWords is a sentence for comparing: no ids, marks, case, or what stands in round brackets, such
+// as a priority or a story.
 func plainWords(s string) string {
 	if containsAny(s, "(", "（") {
-		s = inBrackets.ReplaceAllString(s, " ")
+		s = withoutBrackets(s)
 	}
 	if strings.ContainsAny(s, "0123456789") {
-		s = anyID.ReplaceAllString(s, " ")
+		s = anyID.blank(s)
 	}
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+	var b strings.Builder
+	b.Grow(len(s))
+	apart := false
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+		case r >= 'A' && r <= 'Z':
+			r += 'a' - 'A'
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			r = unicode.ToLower(r)
+		default:
+			apart = true
+			continue
 		}
-		return ' '
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+		if apart && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		apart = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// inBrackets is how many characters stand in round brackets at most that are left out.
+const inBrackets = 60
+
+// withoutBrackets puts a space in place of what stands in round brackets without others in it.
+func withoutBrackets(s string) string {
+	var b strings.Builder
+	kept, open, n := 0, -1, 0
+	for i, r := range s {
+		switch {
+		case r == '(' || r == '（':
+			open, n = i, 0
+		case open < 0:
+		case r == ')' || r == '）':
+			b.WriteString(s[kept:open])
+			b.WriteByte(' ')
+			kept, open = i+utf8.RuneLen(r), -1
+		default:
+			if n++; n > inBrackets {
+				open = -1
+			}
+		}
+	}
+	b.WriteString(s[kept:])
+	return b.String()
 }
 
 // findRestated lists short sections that say only what the opening says.

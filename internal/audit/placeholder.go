@@ -1,32 +1,32 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // A marker such as TODO is left over where it begins a line or a cell, stands
 // alone in it, or has a colon behind it. Elsewhere a text may be about it.
 var (
-	marker      = regexp.MustCompile(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
-	markerStart = regexp.MustCompile(`^\s*(?:[-*+>] |\d+[.)] |#+ )*\s*(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:TODO|FIXME|TBD|XXX+)(?:\*\*)? +([A-Za-z]+)`)
-	markerColon = regexp.MustCompile(`\b(?:TODO|FIXME|TBD)[:：]`)
-	toBeDone    = regexp.MustCompile(`(?:\b(?:is|are|still|remains?|currently|date|owner|value|figure|numbers?)[ :]+)(?:TBD|TBC)\b|\bto be (?:determined|defined|decided later|filled in)\b`)
-	loneWord    = regexp.MustCompile(`(?i)(?:^|[|:：]|[-*+] )\s*(?:\*\*)?\s*(?:tbd|todo|tbc)\s*(?:\*\*)?\s*(?:\||$)`)
-	lorem       = regexp.MustCompile(`(?i)lorem ipsum`)
-	bracketed   = regexp.MustCompile(`(?i)(?:^|[\s|(（:：*])\[\s*(?:insert|your|add|fill(?: in)?|enter|describe|specify|name of|placeholder|to be |product name|project name|feature|company|date|role|number|benefit|goal(?: \d)?|metric(?: \d)?|risk \d|item \d|x{2,3}|\.{3}|…)\b?[^\]\n]{0,80}\](?:[^(\[:]|$)`)
-	angled      = regexp.MustCompile(`(?i)<(?:your|insert|enter|fill in|describe|add|project|product|feature|company)[ _-][^<>\n]{1,60}>`)
-	curly       = regexp.MustCompile(`\{\{[^{}\n]{0,60}\}\}`)
-	curlyTopic  = regexp.MustCompile(`(?i)variable|template|placeholder|merge (?:field|tag)|mustache|handlebars|jinja|liquid|helm|变量|模板|占位`)
-	wholeDoc    = regexp.MustCompile(`(?i)[(（]the whole markdown document[)）]`)
-	emptyStory  = regexp.MustCompile(`(?i)\bas an? (?:…|\.\.\.|_{2,}|\[[^\]]*\]|<[^>]*>|\{[^}]*\})[^\n]{0,40}\bI (?:want|can|need)|作为(?:一个|一名|一位)?\s*(?:…|\.\.\.|X{2,}|_{2,}|\[[^\]]*\]|【[^】]*】|<[^>]*>|〈[^〉]*〉)`)
-	emptySteps  = regexp.MustCompile(`(?i)\bgiven (?:…|\.\.\.|_{2,}|\[[^\]]*\]),? when (?:…|\.\.\.|_{2,}|\[[^\]]*\])`)
-	hanMarker   = regexp.MustCompile(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待补|待定|待完善|待填写|待填|待明确|待商定|待讨论|待决定|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
-	notLeft     = regexp.MustCompile(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
+	marker      = pattern.New(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
+	markerStart = pattern.New(`^\s*(?:[-*+>] |\d+[.)] |#+ )*\s*(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:TODO|FIXME|TBD|XXX+)(?:\*\*)? +([A-Za-z]+)`)
+	markerColon = pattern.New(`\b(?:TODO|FIXME|TBD)[:：]`)
+	toBeDone    = pattern.New(`(?:\b(?:is|are|still|remains?|currently|date|owner|value|figure|numbers?)[ :]+)(?:TBD|TBC)\b|\bto be (?:determined|defined|decided later|filled in)\b`)
+	loneWord    = pattern.New(`(?i)(?:^|[|:：]|[-*+] )\s*(?:\*\*)?\s*(?:tbd|todo|tbc)\s*(?:\*\*)?\s*(?:\||$)`)
+	lorem       = pattern.New(`(?i)lorem ipsum`)
+	bracketed   = pattern.New(`(?i)(?:^|[\s|(（:：*])\[\s*(?:insert|your|add|fill(?: in)?|enter|describe|specify|name of|placeholder|to be |product name|project name|feature|company|date|role|number|benefit|goal(?: \d)?|metric(?: \d)?|risk \d|item \d|x{2,3}|\.{3}|…)\b?[^\]\n]{0,80}\](?:[^(\[:]|$)`)
+	angled      = pattern.New(`(?i)<(?:your|insert|enter|fill in|describe|add|project|product|feature|company)[ _-][^<>\n]{1,60}>`)
+	curly       = pattern.New(`\{\{[^{}\n]{0,60}\}\}`)
+	curlyTopic  = pattern.New(`(?i)variable|template|placeholder|merge (?:field|tag)|mustache|handlebars|jinja|liquid|helm|变量|模板|占位`)
+	wholeDoc    = pattern.New(`(?i)[(（]the whole markdown document[)）]`)
+	emptyStory  = pattern.New(`(?i)\bas an? (?:…|\.\.\.|_{2,}|\[[^\]]*\]|<[^>]*>|\{[^}]*\})[^\n]{0,40}\bI (?:want|can|need)|作为(?:一个|一名|一位)?\s*(?:…|\.\.\.|X{2,}|_{2,}|\[[^\]]*\]|【[^】]*】|<[^>]*>|〈[^〉]*〉)`)
+	emptySteps  = pattern.New(`(?i)\bgiven (?:…|\.\.\.|_{2,}|\[[^\]]*\]),? when (?:…|\.\.\.|_{2,}|\[[^\]]*\])`)
+	hanMarker   = pattern.New(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待补|待定|待完善|待填写|待填|待明确|待商定|待讨论|待决定|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
+	notLeft     = pattern.New(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
 	quoteBefore = "\"'“‘「『”"
 	// spokenOf is what follows the word where it is a thing of the product: a TODO list, TBD items.
 	spokenOf = []string{"list", "lists", "item", "items", "app", "apps", "application", "file", "files", "entry", "entries", "comment", "comments", "task", "tasks", "manager", "marker", "markers", "is", "are", "and", "or", "in", "was", "were", "has"}
@@ -65,7 +65,13 @@ func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
 // plain is a name or a quotation in a finding, the same in every language.
 func plain(text string) lang.Text { return lang.T("%s", text) }
 
+// suspect is what a line has that anything was left in to be filled in.
+var suspect = pattern.New(`(?i)todo|tb[dc]|fixme|xxx|to be |lorem|[\[<]|\{\{|markdown document|as a|作为|given|待|此处|请在此`)
+
 func hasPlaceholder(l string) bool {
+	if !suspect.MatchString(l) {
+		return false
+	}
 	lower := strings.ToLower(l)
 	switch {
 	case containsAny(lower, "todo", "tbd", "tbc", "fixme", "xxx", "to be ") && hasMarker(l),
@@ -87,8 +93,8 @@ func hasPlaceholder(l string) bool {
 
 // hasMarker reports whether a line has a marker such as TODO that is not spoken of.
 func hasMarker(l string) bool {
-	for _, pattern := range []*regexp.Regexp{marker, markerColon, toBeDone} {
-		at := pattern.FindStringSubmatchIndex(l)
+	for _, re := range []*pattern.Pattern{marker, markerColon, toBeDone} {
+		at := re.FindStringSubmatchIndex(l)
 		if at == nil {
 			continue
 		}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +15,7 @@ type sentence struct {
 	raw string
 	// words are those of alphabets, in lower case, without ids, figures, paths and the
 	// words that the form of a story or a criterion brings along.
-	words []string
+	words []*word
 	// han are the Chinese characters in one piece, without such words.
 	han []rune
 	// pairs are the small English words that stand side by side, unusual those of them that
@@ -40,26 +39,26 @@ type prose struct {
 	words     int     // of them, words of alphabets
 	foreign   int     // of these, those of another alphabet than the Latin one
 	han       int     // Chinese characters
+	known     vocabulary
 }
 
 // prose returns the sentences of the document in their order.
-func (d *text) prose() *prose {
-	if d.written == nil {
-		r := proseReader{d: d, out: &prose{}, skip: map[int]bool{}}
-		for _, h := range d.Heads {
-			// A bold line with text behind it is read for that text.
-			r.skip[h.Line] = h.Rest == ""
-		}
-		for _, t := range d.Tables {
-			r.skip[t.Line] = true
-		}
-		for i := range d.Said {
-			r.read(i)
-		}
-		r.flush()
-		d.written = r.out
+func (d *text) prose() *prose { return d.written() }
+
+func (d *text) readProse() *prose {
+	r := proseReader{d: d, out: &prose{known: newVocabulary()}, skip: map[int]bool{}}
+	for _, h := range d.Heads {
+		// A bold line with text behind it is read for that text.
+		r.skip[h.Line] = h.Rest == ""
 	}
-	return d.written
+	for _, t := range d.Tables {
+		r.skip[t.Line] = true
+	}
+	for i := range d.Said {
+		r.read(i)
+	}
+	r.flush()
+	return r.out
 }
 
 // proseReader joins the lines of a paragraph, so that a sentence may go over their ends.
@@ -117,12 +116,13 @@ func (r *proseReader) flush() {
 		for at+1 < len(starts) && starts[at+1].offset <= from {
 			at++
 		}
-		if s, ok := newSentence(starts[at].line, text[from:to]); ok {
+		if s, ok := r.out.known.sentence(starts[at].line, text[from:to]); ok {
 			r.out.sentences = append(r.out.sentences, s)
 			r.out.size += s.size()
 			r.out.words += len(s.words)
 			for _, w := range s.words {
-				if c, _ := utf8.DecodeRuneInString(w); !unicode.Is(unicode.Latin, c) {
+				w.times++
+				if w.foreign {
 					r.out.foreign++
 				}
 			}
@@ -145,36 +145,39 @@ func (r *proseReader) flush() {
 	}
 }
 
-// newSentence reads the words of a sentence; ok is false without any.
-func newSentence(line int, raw string) (sentence, bool) {
+// sentence reads the words of a sentence; ok is false without any.
+func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw
 	if strings.ContainsAny(text, "0123456789") {
-		text = anyID.ReplaceAllString(text, " ")
+		text = anyID.blank(text)
 	}
-	follow, spoken, last, bare := lists().follow, lists().spoken, "", 0
+	var last *word
+	bare := 0
 	eachRun(text, func(run string, han, joined bool) {
 		if han {
-			s.han = append(s.han, []rune(run)...)
-			last, bare = "", 0
+			for _, c := range run {
+				s.han = append(s.han, c)
+			}
+			last, bare = nil, 0
 			return
 		}
-		before := len(s.words)
-		s.words = appendWords(s.words, run)
-		if len(s.words) != before+1 {
-			last, bare = "", 0
+		words := v.run(run)
+		s.words = append(s.words, words...)
+		if len(words) != 1 {
+			last, bare = nil, 0
 			return
 		}
-		w := s.words[before]
-		if joined && follow[last] != nil && follow[w] != nil {
+		w := words[0]
+		if joined && last != nil && last.follow != nil && w.follow != nil {
 			s.pairs++
-			if !follow[last][w] {
+			if !last.follow[w.text] {
 				s.unusual++
 			}
 		}
 		last = w
 		switch {
-		case len(spoken[w]) > 0:
+		case len(w.spoken) > 0:
 			bare = 0
 		case joined:
 			bare++
@@ -190,6 +193,14 @@ func newSentence(line int, raw string) (sentence, bool) {
 	return s, len(s.words) > 0 || len(s.han) > 0
 }
 
+// runBytes are the ASCII characters of runs.
+var runBytes = func() (is [utf8.RuneSelf]bool) {
+	for c := range is {
+		is[c] = wordByte(byte(c)) || strings.IndexByte("./:@'-", byte(c)) >= 0
+	}
+	return is
+}()
+
 // eachRun calls f for each run of Chinese characters and for each run of what words of
 // alphabets, numbers and paths are made of; joined where only space stands before it.
 func eachRun(text string, f func(run string, han, joined bool)) {
@@ -198,9 +209,13 @@ func eachRun(text string, f func(run string, han, joined bool)) {
 	for i, c := range text {
 		k := none
 		switch {
-		case unicode.Is(unicode.Han, c):
+		case c < utf8.RuneSelf:
+			if runBytes[c] {
+				k = inWord
+			}
+		case isHan(c):
 			k = inHan
-		case unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@'’-", c):
+		case unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsDigit(c) || c == '’':
 			k = inWord
 		}
 		if k != kind {
@@ -219,8 +234,17 @@ func eachRun(text string, f func(run string, han, joined bool)) {
 	}
 }
 
-// appendWords adds the words of a run: none where it is a path, a name of a program or a figure.
-func appendWords(words []string, run string) []string {
+// run returns the words of a run: none where it is a path, a name of a program or a figure.
+func (v vocabulary) run(written string) []*word {
+	words, known := v.runs[written]
+	if !known {
+		words = v.wordsOf(written)
+		v.runs[written] = words
+	}
+	return words
+}
+
+func (v vocabulary) wordsOf(run string) (words []*word) {
 	run = strings.Trim(run, "_./:@'’-")
 	if run == "" || len(run) > 60 || strings.ContainsAny(run, "0123456789_.:@") {
 		return words
@@ -228,9 +252,9 @@ func appendWords(words []string, run string) []string {
 	if strings.Count(run, "/") > 1 {
 		return words
 	}
-	for part := range strings.SplitSeq(strings.ToLower(run), "/") {
+	for part := range strings.SplitSeq(run, "/") {
 		if part != "" {
-			words = append(words, strings.ReplaceAll(part, "’", "'"))
+			words = append(words, v.word(part))
 		}
 	}
 	return words
@@ -238,24 +262,24 @@ func appendWords(words []string, run string) []string {
 
 // withoutSteps removes the words of the form: "as a …, I want …, so that …" and "given …,
 // when …, then …".
-func withoutSteps(words []string) []string {
+func withoutSteps(words []*word) []*word {
 	if len(words) == 0 {
 		return words
 	}
 	steps := lists().Criterion
-	switch words[0] {
+	switch words[0].text {
 	case "as":
 		steps = lists().Story
 	case "given", "when", "then":
 	default:
 		return words
 	}
-	out := make([]string, 0, len(words))
+	out := make([]*word, 0, len(words))
 	for i := 0; i < len(words); {
 		n := 0
 		for _, step := range steps {
-			if i+len(step) <= len(words) && slices.Equal(words[i:i+len(step)], step) {
-				n = max(n, len(step))
+			if len(step) > n && begins(words[i:], step) {
+				n = len(step)
 			}
 		}
 		if n == 0 {

@@ -1,16 +1,16 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
-	settled     = regexp.MustCompile(`(?i)\b(?:answered|resolved|decided|closed|settled|agreed|decision:|answer:)|~~|→|已(?:决|确认|解决|回答|答复|关闭|定|明确|有结论)|答[:：]|结论[:：]`)
-	closedTitle = regexp.MustCompile(`(?i)answered|resolved|closed|settled|decisions? taken|none|已`)
-	noneLeft    = regexp.MustCompile(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
+	settled     = pattern.New(`(?i)\b(?:answered|resolved|decided|closed|settled|agreed|decision:|answer:)|~~|→|已(?:决|确认|解决|回答|答复|关闭|定|明确|有结论)|答[:：]|结论[:：]`)
+	closedTitle = pattern.New(`(?i)answered|resolved|closed|settled|decisions? taken|none|已`)
+	noneLeft    = pattern.New(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
 )
 
 // findOpenQuestions counts what a section of open questions still asks.

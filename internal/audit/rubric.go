@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -184,7 +184,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 	if len(r.checks) == 0 {
 		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
 	}
-	r.words = r.passages()
+	r.words = sync.OnceValue(r.passages)
 	return r, nil
 }
 
@@ -194,9 +194,9 @@ func stageNames(d *workflow.Definition) []string {
 }
 
 var (
-	yamlPlace = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
-	yamlLine  = regexp.MustCompile(`line (\d+)`)
-	checkID   = regexp.MustCompile(`^[A-Z][A-Z0-9-]{1,39}$`)
+	yamlPlace = pattern.New(`^yaml: (?:line \d+: )?`)
+	yamlLine  = pattern.New(`line (\d+)`)
+	checkID   = pattern.New(`^[A-Z][A-Z0-9-]{1,39}$`)
 )
 
 func mistake(name string, line int, format string, args ...any) error {

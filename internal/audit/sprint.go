@@ -1,13 +1,13 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // named is a sprint in a finding.
@@ -15,20 +15,11 @@ func named(sp markdown.Sprint) lang.Text { return lang.T("Sprint %d", sp.Number)
 
 var (
 	// storyHead begins the heading, item or row of a sprint's story.
-	storyHead = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
-	notStory  = regexp.MustCompile(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
-	sizeWords = regexp.MustCompile(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*个?(?:故事)?(?:点|人?天|人日|人时|工作日|小时)|半天|[一两二三四五]个?(?:人?天|工作日|小时)|(?:估算|规模|工作量|大小)\s*[:：]?\s*(?:\d|XS|S|M|L|XL)`)
-	metWords  = regexp.MustCompile(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
+	storyHead = pattern.New(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
+	notStory  = pattern.New(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
+	sizeWords = pattern.New(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*个?(?:故事)?(?:点|人?天|人日|人时|工作日|小时)|半天|[一两二三四五]个?(?:人?天|工作日|小时)|(?:估算|规模|工作量|大小)\s*[:：]?\s*(?:\d|XS|S|M|L|XL)`)
+	metWords  = pattern.New(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
 )
-
-// sprints are the sprints of a plan, read once.
-func (d *text) sprints() []markdown.Sprint {
-	if d.planned == nil {
-		d.planned, _ = d.Sprints()
-		d.planned = append([]markdown.Sprint{}, d.planned...) // not nil, where there are none
-	}
-	return d.planned
-}
 
 // rowStories reads the stories of a sprint that is a row of a table: those of the row, else
 // those anywhere whose ids have its number, as in S2-1.
@@ -53,7 +44,7 @@ func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 }
 
 // ownNumber is a cell with the number of a sprint, or with a figure.
-var ownNumber = regexp.MustCompile(`(?i)^\W*(?:\d|sprint|iteration|冲刺|迭代)`)
+var ownNumber = pattern.New(`(?i)^\W*(?:\d|sprint|iteration|冲刺|迭代)`)
 
 // sprintStories reads the stories of a sprint.
 func (d *text) sprintStories(sp markdown.Sprint) []story {
@@ -111,7 +102,7 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 }
 
 // ofSprint is a bold label that speaks of the sprint again, behind its last story.
-var ofSprint = regexp.MustCompile(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
+var ofSprint = pattern.New(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
 
 func idOf(s string) string {
 	s = strings.TrimLeft(s, " *_[(（`")
@@ -128,7 +119,7 @@ func idOf(s string) string {
 }
 
 func findNoSprints(_ check, s *document) []miss {
-	if len(s.sprints()) > 0 {
+	if len(s.planned()) > 0 {
 		return nil
 	}
 	return []miss{{line: -1}}
@@ -137,7 +128,7 @@ func findNoSprints(_ check, s *document) []miss {
 // findSprintsWithout lists the sprints that nowhere begin a line with one of the
 // words. A section for all sprints, or a column of an overview, serves too.
 func findSprintsWithout(c check, s *document) []miss {
-	sprints := s.sprints()
+	sprints := s.planned()
 	if len(sprints) == 0 {
 		return nil
 	}
@@ -187,7 +178,7 @@ func findSprintStories(c check, s *document) []miss {
 		}
 		out.items = append(out.items, item)
 	}
-	for _, sp := range s.sprints() {
+	for _, sp := range s.planned() {
 		stories := s.sprintStories(sp)
 		if len(stories) == 0 && c.What == "any" {
 			add(sp.Line, named(sp))
@@ -208,9 +199,9 @@ func findSprintStories(c check, s *document) []miss {
 }
 
 func (s *document) storyHas(what string, st story) bool {
-	pattern, header := metWords, criteriaHeader
+	words, header := metWords, criteriaHeader
 	if what == "size" {
-		pattern, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
+		words, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
 	}
 	if row, ok := s.Rows[st.line]; ok {
 		if t := s.Tables[row.Table]; substance(row.Cell(t.Column(header...))) {
@@ -218,7 +209,7 @@ func (s *document) storyHas(what string, st story) bool {
 		}
 	}
 	for i := st.line; i < st.end; i++ {
-		if what == "acceptance" && s.criterion[i] || pattern.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i]) {
+		if what == "acceptance" && s.criterion[i] || words.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i]) {
 			return true
 		}
 	}
@@ -226,4 +217,4 @@ func (s *document) storyHas(what string, st story) bool {
 }
 
 // emptyLabel is a line such as "- Acceptance: TBD".
-var emptyLabel = regexp.MustCompile(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)
+var emptyLabel = pattern.New(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

@@ -12,19 +12,13 @@ type text struct {
 	*markdown.Document
 	// criterion is true for each line that states an acceptance criterion.
 	criterion []bool
-	// defined are the definitions of ids, written the document's prose, once they were
-	// asked for.
-	defined []definition
-	written *prose
-	// planned are the sprints of the plan, once they were asked for.
-	planned []markdown.Sprint
-}
-
-// readText reads a document. names are the section names of a rubric.
-func readText(document string, names []string) *text {
-	d := &text{Document: markdown.Read(document, names)}
-	d.markCriteria()
-	return d
+	// defined returns the definitions of ids, written the document's prose, named the ids that
+	// it names, planned the sprints of a plan; each is read when it is first asked for, whichever
+	// call asks.
+	defined func() []definition
+	written func() *prose
+	named   func() mentions
+	planned func() []markdown.Sprint
 }
 
 // substance reports whether a line says anything of its own: not blank, no rule,

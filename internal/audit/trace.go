@@ -1,12 +1,12 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,7 +19,7 @@ var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "f
 // never names.
 func findUntraced(c check, s *document) []miss {
 	from := s.earlier[workflow.StageID(c.From)]
-	here := mentionsIn(s.Lines)
+	here := s.named()
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
 			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}}
@@ -75,8 +75,8 @@ func servedThrough(through, bodies []string, here mentions) bool {
 		return false
 	}
 	for _, body := range bodies {
-		for _, m := range anyID.FindAllStringSubmatchIndex(body, -1) {
-			if other := idAt(body, m); slices.Contains(through, other.prefix) && here.has(other) {
+		for _, at := range anyID.all(body) {
+			if other := at.in(body); slices.Contains(through, other.prefix) && here.has(other) {
 				return true
 			}
 		}
@@ -85,7 +85,7 @@ func servedThrough(through, bodies []string, here mentions) bool {
 }
 
 // priority is a tag such as "(Must)", "| Should |" or "Priority: P0".
-var priority = regexp.MustCompile(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
+var priority = pattern.New(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
 // tags returns the priority of each definition, from its line or its heading.
 func tags(d *text, defs []definition) []string {
@@ -107,7 +107,7 @@ func tags(d *text, defs []definition) []string {
 	return out
 }
 
-var headPriority = regexp.MustCompile(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
+var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
 // musts keeps the definitions that the first release cannot do without; all of
 // them where the document gives no priorities.
@@ -131,7 +131,7 @@ func musts(d *text, defs []definition) []definition {
 // it names some of the plan's sprints and not all.
 func (s *document) inScope(defs []definition) []definition {
 	plan := s.earlier[s.plan]
-	sprints := plan.sprints()
+	sprints := plan.planned()
 	about := map[int]bool{}
 	for _, l := range s.Said {
 		if strings.Contains(l, "print") || strings.Contains(l, "冲刺") || strings.Contains(l, "迭代") {
@@ -161,7 +161,7 @@ func (s *document) inScope(defs []definition) []definition {
 	return slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !planned.has(d.id) })
 }
 
-var sprintNamed = regexp.MustCompile(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
+var sprintNamed = pattern.New(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
 
 // findDuplicates lists ids that are explained twice in the same way: two
 // headings, two items or two rows of one section.

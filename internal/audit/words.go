@@ -29,16 +29,25 @@ type wordLists struct {
 	particles  map[rune]bool
 	generic    map[string]bool // stems
 	genericHan *strings.Replacer
-	filler     map[string]fillerClass
-	disowned   disownRules
+	// filler are the classes of filler by name, fillerOf what a word is in them.
+	filler   map[string]fillerClass
+	fillerOf map[string][]fillerWord
+	disowned disownRules
 }
 
-// fillerClass is one class of filler.yaml.
+// fillerClass is one class of filler.yaml; its words are in wordLists.fillerOf.
 type fillerClass struct {
-	words, weak map[string]bool
-	// phrases are those of words, by the first of them; han the Chinese ones, by the first character.
-	phrases map[string][][]string
-	han     map[rune][][]rune
+	name string
+	// han are the Chinese phrases, by the first character.
+	han map[rune][][]rune
+}
+
+// fillerWord is what a word is in a class of filler: surely one, one in the company of others, or
+// the first of phrases.
+type fillerWord struct {
+	class      string
+	sure, weak bool
+	phrases    [][]string
 }
 
 // lists returns the word lists. They are part of the program: one that cannot be read is
@@ -79,7 +88,7 @@ func readLists() (*wordLists, error) {
 	l := &wordLists{
 		Story: raw.Story, Criterion: raw.Criterion, chineseSteps: blanker(raw.ChineseSteps, ""),
 		spoken: map[string][]string{}, latin: setOf(raw.Latin), follow: map[string]map[string]bool{}, common: map[string]bool{}, particles: map[rune]bool{},
-		generic: map[string]bool{}, genericHan: blanker(raw.GenericChinese, "　"), filler: map[string]fillerClass{},
+		generic: map[string]bool{}, genericHan: blanker(raw.GenericChinese, "　"), filler: map[string]fillerClass{}, fillerOf: map[string][]fillerWord{},
 	}
 	l.languages = slices.Sorted(maps.Keys(raw.Living))
 	for _, language := range l.languages {
@@ -120,16 +129,31 @@ func readLists() (*wordLists, error) {
 		return nil, err
 	}
 	for name, c := range classes {
-		class := fillerClass{words: setOf(slices.Concat(c.Words...)), weak: setOf(c.Weak), phrases: map[string][][]string{}, han: map[rune][][]rune{}}
+		class, is := fillerClass{name: name, han: map[rune][][]rune{}}, map[string]fillerWord{}
+		note := func(w string, change func(*fillerWord)) {
+			entry := is[w]
+			change(&entry)
+			is[w] = entry
+		}
+		for _, w := range slices.Concat(c.Words...) {
+			note(w, func(f *fillerWord) { f.sure = true })
+		}
+		for _, w := range c.Weak {
+			note(w, func(f *fillerWord) { f.weak = true })
+		}
 		for _, p := range slices.Concat(c.Phrases...) {
 			if words := strings.Fields(p); p[0] < 0x80 {
-				class.phrases[words[0]] = append(class.phrases[words[0]], words)
+				note(words[0], func(f *fillerWord) { f.phrases = append(f.phrases, words) })
 			} else {
 				r := []rune(p)
 				class.han[r[0]] = append(class.han[r[0]], r)
 			}
 		}
 		l.filler[name] = class
+		for w, entry := range is {
+			entry.class = name
+			l.fillerOf[w] = append(l.fillerOf[w], entry)
+		}
 	}
 	return l, l.disowned.read()
 }

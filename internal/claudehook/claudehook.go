@@ -12,9 +12,10 @@ package claudehook
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // HookEvent is an event of Claude Code.
@@ -134,7 +135,7 @@ func (t Turn) Refuse(e HookEvent) string {
 }
 
 // submitsInShell matches a command that hands in a draft.
-var submitsInShell = regexp.MustCompile(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
+var submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 
 // call has the relevant parts of a call to bmad-task.
 type call struct {

@@ -3,11 +3,12 @@ package claudehook
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // stateFolder holds the runs of a project; in workFolder of it are the drafts, which people
@@ -19,10 +20,10 @@ const (
 
 // ownRecord is the name of a file that only this program writes, in whatever folder a command
 // runs.
-var ownRecord = regexp.MustCompile(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
+var ownRecord = pattern.New(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
 
 // personsState is a path of the person's own state, outside the projects.
-var personsState = regexp.MustCompile(`(?i)(^|/)(\.local/state|\$\{?XDG_STATE_HOME\}?)/bmad-mcp(/|$)`)
+var personsState = pattern.New(`(?i)(^|/)(\.local/state|\$\{?XDG_STATE_HOME\}?)/bmad-mcp(/|$)`)
 
 // isState reports whether a path is one of the records that this program keeps.
 func isState(name string) bool {
@@ -45,7 +46,7 @@ var readers = words(`[ ag base64 basename bat cat cd cksum cmp column comm cut d
 	tail tac test tr tree type uniq wc which xxd bmad-mcp bmad-mcp.exe`)
 
 // changers are options by which a reading program changes files after all.
-var changers = regexp.MustCompile(`^(-delete|-exec|-execdir|-ok|-okdir|-fprintf?|-fls|-o|--output(=.*)?|checkout|restore|clean|rm|mv|stash|reset|apply|-i.*)$`)
+var changers = pattern.New(`^(-delete|-exec|-execdir|-ok|-okdir|-fprintf?|-fls|-o|--output(=.*)?|checkout|restore|clean|rm|mv|stash|reset|apply|-i.*)$`)
 
 // changesState reports whether a tool's call writes to the records that this program keeps.
 func changesState(tool string, input json.RawMessage) bool {
@@ -64,7 +65,7 @@ func changesState(tool string, input json.RawMessage) bool {
 }
 
 // mentionsState matches a command that may change the records.
-var mentionsState = regexp.MustCompile(`(?i)bmad-task|session-[0-9a-f*?-]|task-mapping|bmad-mcp/`)
+var mentionsState = pattern.New(`(?i)bmad-task|session-[0-9a-f*?-]|task-mapping|bmad-mcp/`)
 
 func shellChangesState(command string) bool {
 	if !mentionsState.MatchString(quoting.Replace(command)) {
@@ -131,4 +132,4 @@ func onlyReads(base string, args []word) bool {
 }
 
 // stateInText is a record that is named inside a program text, as after python -c.
-var stateInText = regexp.MustCompile(`(?i)\.bmad-task/(session-|task-mapping|names/|locks/|temp/)`)
+var stateInText = pattern.New(`(?i)\.bmad-task/(session-|task-mapping|names/|locks/|temp/)`)

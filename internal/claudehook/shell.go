@@ -2,11 +2,12 @@ package claudehook
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // A shell command decides if it runs this program for a decision of the person. It is parsed as a
@@ -15,12 +16,12 @@ import (
 
 var (
 	// ourName matches a text that mentions this program; paths of its files do not count.
-	ourName  = regexp.MustCompile(`(?i)bmad`)
-	ourFiles = regexp.MustCompile(`(?i)\.bmad-(task|core|method)(/[^\s'"]*)?`)
+	ourName  = pattern.New(`(?i)bmad`)
+	ourFiles = pattern.New(`(?i)\.bmad-(task|core|method)(/[^\s'"]*)?`)
 	// ourProgram is the base name of this program, as it is built and released.
-	ourProgram = regexp.MustCompile(`(?i)^bmad-mcp([-_.][a-z0-9_.-]+)?$`)
+	ourProgram = pattern.New(`(?i)^bmad-mcp([-_.][a-z0-9_.-]+)?$`)
 	// decisionWord matches a text that can decide something.
-	decisionWord = regexp.MustCompile(`(?i)confirm|approv|reject|reopen|cancel|answer|accept|decline|adopt|\ballow|确认|批准|同意`)
+	decisionWord = pattern.New(`(?i)confirm|approv|reject|reopen|cancel|answer|accept|decline|adopt|\ballow|确认|批准|同意`)
 	quoting      = strings.NewReplacer("\\\n", "", `\`, "", `'`, "", `"`, "")
 )
 
@@ -46,7 +47,7 @@ var executors = words(`. ash at awk bash batch bun busybox cmd cmd.exe csh dash 
 	source ssh su tclsh tcsh watch wsl xargs zsh`)
 
 // hands are options by which an inert program runs something after all.
-var hands = regexp.MustCompile(`^(-exec|-execdir|-ok|-okdir|--pre|--ext-diff|--open-files-in-pager.*|-O.+|--upload-pack.*|--receive-pack.*|--exec.*|-x|-c|!.*)$`)
+var hands = pattern.New(`^(-exec|-execdir|-ok|-okdir|--pre|--ext-diff|--open-files-in-pager.*|-O.+|--upload-pack.*|--receive-pack.*|--exec.*|-x|-c|!.*)$`)
 
 // gitVerbs are the uses of git that run nothing that is named.
 var gitVerbs = words(`add blame branch checkout commit diff fetch grep log merge mv pull push restore reset rev-parse rm

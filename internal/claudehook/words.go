@@ -2,9 +2,10 @@ package claudehook
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // A prompt is an order only if it is nothing else: a few words, each sentence an order or a remark
@@ -30,33 +31,33 @@ const (
 )
 
 var (
-	order = regexp.MustCompile(`^` + polite + verbs + `(?: ` + objects + `)?` + tails + `$`)
-	after = regexp.MustCompile(`^` + polite + `(` + task + `)[\s,]+(?:and )?then (?:please )?` + verbs + ` (` + objects + `|` + all + `)` + tails + `$`)
+	order = pattern.New(`^` + polite + verbs + `(?: ` + objects + `)?` + tails + `$`)
+	after = pattern.New(`^` + polite + `(` + task + `)[\s,]+(?:and )?then (?:please )?` + verbs + ` (` + objects + `|` + all + `)` + tails + `$`)
 	// standing orders hold for all that comes.
-	standing = regexp.MustCompile(`^` + polite + verbs + ` ` + all + `(?: (?:without asking(?: me)?|automatically|for me|from now on))*` + tails + `$|` +
+	standing = pattern.New(`^` + polite + verbs + ` ` + all + `(?: (?:without asking(?: me)?|automatically|for me|from now on))*` + tails + `$|` +
 		`^` + polite + verbs + ` (?:` + objects + ` )?(?:without asking(?: me)?|for me|on my behalf|automatically|yourself)` + tails + `$|` +
 		`^` + polite + `(?:go|run|work) through (?:all |all the |the )?(?:gates|stages)(?: without asking(?: me)?)$|` +
 		`^` + polite + `(?:do not|don't|no need to) (?:ask|wait for) me(?:,? (?:just |and )?(?:build it|do it|go on|continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
 		`^` + polite + `decide (?:it |everything |all |for me |yourself )*(?:on my behalf|for me|yourself)` + tails + `$`)
-	plainRemark = regexp.MustCompile(`^` + remark + `$`)
+	plainRemark = pattern.New(`^` + remark + `$`)
 	// described are words of a clause about what somebody else does, or when.
-	described = regexp.MustCompile(`\b(?:where|when|whenever|if|once|who|whom|which|that|users?|admins?|managers?|customers?|people|they|he|she|should|must|can|could|may|might|will|would|app|tool|form|page|button|dialog|service|system|endpoint|api)\b`)
+	described = pattern.New(`\b(?:where|when|whenever|if|once|who|whom|which|that|users?|admins?|managers?|customers?|people|they|he|she|should|must|can|could|may|might|will|would|app|tool|form|page|button|dialog|service|system|endpoint|api)\b`)
 
-	chineseOrder = regexp.MustCompile(`^(?:(?:好的?|行|可以|嗯|没问题|看起来不错|看起来很好|看过了|我看过了|不错|很好|谢谢|辛苦了)[，,。!！\s]*)*(?:请|就|那就|那|直接|请直接|替我|帮我|请帮我|我)?` +
+	chineseOrder = pattern.New(`^(?:(?:好的?|行|可以|嗯|没问题|看起来不错|看起来很好|看过了|我看过了|不错|很好|谢谢|辛苦了)[，,。!！\s]*)*(?:请|就|那就|那|直接|请直接|替我|帮我|请帮我|我)?` +
 		chinese + `(?:一下|了)?(?:它|这个|该|这份|这一版)?(?:文档|需求文档|需求|prd|架构|架构设计|设计|计划|冲刺计划|方案|风险|草稿|版本)?(?:吧|了|就行|即可|就好)?(?:[，,。\s]*(?:然后)?(?:继续|开始|开始开发|进入下一步|进入下一阶段|谢谢)(?:吧)?)?$`)
-	chineseAfter    = regexp.MustCompile(`^(?:请)?(?:写完|做完|完成|跑完)(?:[^，,。如果让由叫给等]{0,8})?(?:以?后|之后|就)?[，,]?(?:就|直接|请)*(?:确认|批准)(?:它|吧|就行)?$`)
-	chineseStanding = regexp.MustCompile(`^(?:请|写完|做完|后面|之后|接下来|就|直接|都)*(?:全部|都)(?:直接)?(?:确认|批准|同意)(?:就行|即可|吧)?$|^(?:全程)?(?:都)?(?:不用|不必|无需)(?:再)?问我(?:了)?(?:[，,]?(?:直接|都)?(?:做|继续|确认|批准|做完)(?:就行|吧)?)?$`)
+	chineseAfter    = pattern.New(`^(?:请)?(?:写完|做完|完成|跑完)(?:[^，,。如果让由叫给等]{0,8})?(?:以?后|之后|就)?[，,]?(?:就|直接|请)*(?:确认|批准)(?:它|吧|就行)?$`)
+	chineseStanding = pattern.New(`^(?:请|写完|做完|后面|之后|接下来|就|直接|都)*(?:全部|都)(?:直接)?(?:确认|批准|同意)(?:就行|即可|吧)?$|^(?:全程)?(?:都)?(?:不用|不必|无需)(?:再)?问我(?:了)?(?:[，,]?(?:直接|都)?(?:做|继续|确认|批准|做完)(?:就行|吧)?)?$`)
 	// ends splits sentences; pasted begins a line that was written elsewhere.
-	ends   = regexp.MustCompile(`[.!?;。！？；\n]+(?:\s+|$)|[。！？；\n]+`)
-	pasted = regexp.MustCompile("(?m)^\\s*(?:[-*+>|#$]\\s|>|\\d+[.)]\\s|```|\\[|\\d{2}:\\d{2})")
+	ends   = pattern.New(`[.!?;。！？；\n]+(?:\s+|$)|[。！？；\n]+`)
+	pasted = pattern.New("(?m)^\\s*(?:[-*+>|#$]\\s|>|\\d+[.)]\\s|```|\\[|\\d{2}:\\d{2})")
 
 	// yeses answer a question that asks for a decision.
-	yeses = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
+	yeses = pattern.New(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
 	// decidings are questions that ask for a decision, choices are choices that are one.
-	decidings = regexp.MustCompile(`(?i)\b` + verbs + `\b|` + chinese)
-	choices   = regexp.MustCompile(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
+	decidings = pattern.New(`(?i)\b` + verbs + `\b|` + chinese)
+	choices   = pattern.New(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
 	// doubts take a choice back, or put it off.
-	doubts = regexp.MustCompile(`(?i)\b(?:do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
+	doubts = pattern.New(`(?i)\b(?:do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
 		`\b(?:ask me|wait for my|let me (?:read|see|look|review|check)|myself)\b|\?\s*$|不要|先别|别` + chinese + `|先问|等我|我来`)
 )
 

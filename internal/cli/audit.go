@@ -69,7 +69,13 @@ The exit code is 1 where the score is below --min, else 0.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.stage, "stage", "", "stage of the document: "+strings.Join(stageIDs(a), ", "))
+	flags.StringVar(&call.stage, "stage", "", "stage of the document")
+	// The stages are read from the workflows only where somebody asks for help.
+	usual := cmd.UsageFunc()
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(stageIDs(a), ", ")
+		return usual(cmd)
+	})
 	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")

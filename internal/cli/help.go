@@ -3,12 +3,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // speakHelp makes the help of a command and of those below it speak the person's language.
@@ -44,7 +44,7 @@ var usageWords = []lang.Text{
 }
 
 // flagLine matches the line of a flag: its name, and the text after that.
-var flagLine = regexp.MustCompile(`^(?:  -\w, |      )--([\w-]+)(?: \w+)?   +(.*)$`)
+var flagLine = pattern.New(`^(?:  -\w, |      )--([\w-]+)(?: \w+)?   +(.*)$`)
 
 // usage is the usage of a command in the person's language.
 func (a *app) usage(cmd *cobra.Command) string {

@@ -46,6 +46,8 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,
+		// Each event of each conversation starts a process: what few of them need waits for its use.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			runHook(cmd.Context(), a)
 			return nil
@@ -53,22 +55,30 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 	}
 }
 
+// ready sets up the app, if that has not been done.
+func ready(a *app) *app {
+	if a.engine == nil {
+		_ = a.setUp() // which never fails
+	}
+	return a
+}
+
 // runHook never fails: an event that it does not understand must not keep the person from working,
 // and the server holds its gates without it.
 func runHook(ctx context.Context, a *app) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.warn("the hook failed: %v", p)
+			ready(a).warn("the hook failed: %v", p)
 		}
 	}()
 	var e claudehook.HookEvent
 	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
-		a.warn("the hook got no event: %v", err)
+		ready(a).warn("the hook got no event: %v", err)
 		return
 	}
 	e.Program, _ = os.Executable() // else only its usual name is known
 	if err := keepTyped(ctx, a, e); err != nil {
-		a.warn("the hook cannot keep what you typed, so you will be asked: %v", err)
+		ready(a).warn("the hook cannot keep what you typed, so you will be asked: %v", err)
 	}
 	file := turnFile(a, e.SessionID)
 	var turn claudehook.Turn
@@ -85,8 +95,8 @@ func runHook(ctx context.Context, a *app) {
 	if next == turn || file == "" {
 		return
 	}
-	if err := keepTurn(a, file, next); err != nil {
-		a.warn("the hook cannot remember this turn: %v", err)
+	if err := keepTurn(file, next); err != nil {
+		ready(a).warn("the hook cannot remember this turn: %v", err)
 	}
 }
 
@@ -113,7 +123,7 @@ func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	if !filepath.IsAbs(cwd) {
 		return nil
 	}
-	gate, words, ok := a.engine.TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
+	gate, words, ok := ready(a).engine.TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
 	if !ok {
 		return nil
 	}
@@ -130,7 +140,7 @@ func turnFile(a *app, session string) string {
 	return filepath.Join(folder, "turns", hex.EncodeToString(sum[:8])+".json")
 }
 
-func keepTurn(a *app, file string, turn claudehook.Turn) error {
+func keepTurn(file string, turn claudehook.Turn) error {
 	data, err := json.Marshal(turn)
 	if err != nil {
 		return err
@@ -139,18 +149,23 @@ func keepTurn(a *app, file string, turn claudehook.Turn) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	forgetTurns(a, folder)
-	return os.WriteFile(file, data, 0o600)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil {
+		forgetTurns(folder, info.ModTime()) // now, by the clock that dates the others
+	}
+	return nil
 }
 
 // forgetTurns removes the turns of old conversations.
-func forgetTurns(a *app, folder string) {
+func forgetTurns(folder string, now time.Time) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && a.engine.Now().Sub(info.ModTime()) > turnsKept {
+		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > turnsKept {
 			_ = os.Remove(filepath.Join(folder, entry.Name())) // another process may have been faster
 		}
 	}

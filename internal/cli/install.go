@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // installFlags are the flags of install and uninstall.
@@ -80,7 +80,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 }
 
 // serverName is what every host takes for a name; Claude Code refuses others.
-var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var serverName = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // which returns the hosts that a command is for.
 func (f installFlags) which(names []string) ([]hosts.Host, error) {

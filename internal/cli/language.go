@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -60,27 +59,25 @@ func (a *app) warn(format string, args ...any) {
 func (a *app) header(format string) []string { return strings.Split(a.lang.Word(format), "\t") }
 
 // flagErrors are the refusals of the library that reads the command line, each with the format
-// of its sentence. The patterns are compiled for the first refusal, not at each start.
-var flagErrors = sync.OnceValue(func() []refusal {
-	return []refusal{
-		{regexp.MustCompile(`^unknown command (".*?") for (".*?")$`), func(p ...any) lang.Text { return lang.T("unknown command %s for %s", p...) }},
-		{regexp.MustCompile(`^unknown flag: (.*)$`), func(p ...any) lang.Text { return lang.T("unknown flag: %s", p...) }},
-		{regexp.MustCompile(`^unknown shorthand flag: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("unknown shorthand flag: %s in %s", p...) }},
-		{regexp.MustCompile(`^flag needs an argument: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s in %s", p...) }},
-		{regexp.MustCompile(`^flag needs an argument: (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s", p...) }},
-		{regexp.MustCompile(`(?s)^invalid argument (".*") for (".*") flag(: .*)?$`), func(p ...any) lang.Text { return lang.T("invalid argument %s for %s flag%s", p...) }},
-		{regexp.MustCompile(`^bad flag syntax: (.*)$`), func(p ...any) lang.Text { return lang.T("bad flag syntax: %s", p...) }},
-		{regexp.MustCompile(`^requires at least (\d+) arg\(s\), only received (\d+)$`), func(p ...any) lang.Text { return lang.T("requires at least %s arg(s), only received %s", p...) }},
-		{regexp.MustCompile(`^accepts at most (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts at most %s arg(s), received %s", p...) }},
-		{regexp.MustCompile(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts between %s and %s arg(s), received %s", p...) }},
-		{regexp.MustCompile(`^accepts (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts %s arg(s), received %s", p...) }},
-	}
-})
+// of its sentence.
+var flagErrors = []refusal{
+	{pattern.New(`^unknown command (".*?") for (".*?")$`), func(p ...any) lang.Text { return lang.T("unknown command %s for %s", p...) }},
+	{pattern.New(`^unknown flag: (.*)$`), func(p ...any) lang.Text { return lang.T("unknown flag: %s", p...) }},
+	{pattern.New(`^unknown shorthand flag: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("unknown shorthand flag: %s in %s", p...) }},
+	{pattern.New(`^flag needs an argument: ('.*') in (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s in %s", p...) }},
+	{pattern.New(`^flag needs an argument: (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s", p...) }},
+	{pattern.New(`(?s)^invalid argument (".*") for (".*") flag(: .*)?$`), func(p ...any) lang.Text { return lang.T("invalid argument %s for %s flag%s", p...) }},
+	{pattern.New(`^bad flag syntax: (.*)$`), func(p ...any) lang.Text { return lang.T("bad flag syntax: %s", p...) }},
+	{pattern.New(`^requires at least (\d+) arg\(s\), only received (\d+)$`), func(p ...any) lang.Text { return lang.T("requires at least %s arg(s), only received %s", p...) }},
+	{pattern.New(`^accepts at most (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts at most %s arg(s), received %s", p...) }},
+	{pattern.New(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts between %s and %s arg(s), received %s", p...) }},
+	{pattern.New(`^accepts (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts %s arg(s), received %s", p...) }},
+}
 
 // refusal is one of them.
 type refusal struct {
-	pattern *regexp.Regexp
-	say     func(parts ...any) lang.Text
+	re  *pattern.Pattern
+	say func(parts ...any) lang.Text
 }
 
 // misspelt returns the subcommands or flags of a command that resemble the one in the refusal of
@@ -112,8 +109,8 @@ func misspelt(cmd *cobra.Command, err error) []string {
 // flagError is the sentence of an error of that library, without the details of Go's parsers.
 func flagError(err error) lang.Text {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
-	for _, known := range flagErrors() {
-		if m := known.pattern.FindStringSubmatch(text); m != nil {
+	for _, known := range flagErrors {
+		if m := known.re.FindStringSubmatch(text); m != nil {
 			parts := make([]any, len(m)-1)
 			for i := range parts {
 				parts[i] = m[i+1]

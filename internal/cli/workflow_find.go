@@ -46,7 +46,7 @@ func stageIDs(a *app) []string {
 
 // workflows are those that can be used in the project, or the built-in ones where there is none.
 func workflows(a *app) []config.Workflow {
-	if a.engine == nil { // for a text of help, which every start of the program makes
+	if a.engine == nil { // for a text of help
 		return config.Default("").Workflows
 	}
 	views, err := workflowViews(a)

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // eachSetting calls set for every leaf of a YAML file, with its dotted key. It returns an
@@ -95,9 +95,9 @@ func invalid(name string, line int, err error) error {
 }
 
 // yamlPlace matches the library's prefix: our message has the line already.
-var yamlPlace = regexp.MustCompile(`^yaml: (?:line \d+: )?`)
+var yamlPlace = pattern.New(`^yaml: (?:line \d+: )?`)
 
-var yamlLine = regexp.MustCompile(`line (\d+)`)
+var yamlLine = pattern.New(`line (\d+)`)
 
 func lineOf(err error) int {
 	m := yamlLine.FindStringSubmatch(err.Error())

@@ -4,11 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Scope is the audience of an entry.
@@ -54,7 +54,7 @@ func Ours(command, program string) bool {
 }
 
 // ownName are the names under which the program is built and released.
-var ownName = regexp.MustCompile(`^bmad-mcp(-(linux|darwin|windows)-[a-z0-9]+)?$`)
+var ownName = pattern.New(`^bmad-mcp(-(linux|darwin|windows)-[a-z0-9]+)?$`)
 
 // Complete returns the entry with this program if it names none, and, for a person, with the
 // variables to pass on.

@@ -1,11 +1,12 @@
 package lang
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Auto is the setting that leaves the language to [Choose].
@@ -51,7 +52,7 @@ func Locale(getenv func(string) string) Language {
 }
 
 // quoted are the parts of a text that its author may have taken from elsewhere.
-var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|https?://\\S+")
+var quoted = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|https?://\\S+")
 
 // particles are the words that an English sentence is built with. Names and terms in Latin
 // letters stand in texts of every language, these hardly do.

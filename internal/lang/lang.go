@@ -11,9 +11,10 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Language is the tag of a language that people are spoken to in, such as "zh". The zero
@@ -83,7 +84,7 @@ func (l Language) Word(text string) string {
 }
 
 // formatVerb matches a part that only formats have.
-var formatVerb = regexp.MustCompile(`%[-+#]?[dqsv]`)
+var formatVerb = pattern.New(`%[-+#]?[dqsv]`)
 
 // speaker is an argument with a sentence of its own.
 type speaker interface{ In(Language) string }

@@ -6,6 +6,7 @@ package markdown
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Document is a document, read once. Its lines count from 0.
@@ -20,7 +21,9 @@ type Document struct {
 	Tables []Table
 	Rows   map[int]Row
 
-	masks map[string][]bool // what Within has found, by the names
+	// masks is what Within has found, by the names; several readers may ask.
+	mu    sync.Mutex
+	masks map[string][]bool
 }
 
 // Read reads a document. names are section names as [NameOf] gives them: a bold, numbered

@@ -1,10 +1,11 @@
 package markdown
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Heading is a heading with the lines that belong to it.
@@ -24,19 +25,20 @@ const (
 )
 
 var (
-	hashHeading = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+|$)(.*?)[ \t]*#*[ \t]*$`)
-	boldLine    = regexp.MustCompile(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
-	numbering   = regexp.MustCompile(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+)`)
+	boldLine    = pattern.New(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
+	numbering   = pattern.New(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+)`)
 	nonFunction = strings.NewReplacer("non-functional", "nonfunctional", "non functional", "nonfunctional", "非功能性", "nonfunctional", "非功能", "nonfunctional")
 )
 
 // HashHeading reads a heading that is written with #.
 func HashHeading(line string) (level int, text string, ok bool) {
-	m := hashHeading.FindStringSubmatch(line)
-	if m == nil {
+	rest := strings.TrimLeft(line, " ")
+	text = strings.TrimLeft(rest, "#")
+	level = len(rest) - len(text)
+	if len(line)-len(rest) > 3 || level == 0 || level > 6 || text != "" && text[0] != ' ' && text[0] != '\t' || strings.IndexByte(text, '\n') >= 0 {
 		return 0, "", false
 	}
-	return len(m[1]), strings.TrimSpace(m[2]), true
+	return level, strings.TrimSpace(strings.TrimRight(strings.TrimRight(text, " \t"), "#")), true
 }
 
 func (d *Document) readHeadings(names []string) {

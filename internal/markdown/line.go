@@ -1,16 +1,17 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
-	fenceMark  = regexp.MustCompile("^ {0,3}(```+|~~~+)(.*)$")
-	inlineCode = regexp.MustCompile("`[^`\n]+`")
-	listItem   = regexp.MustCompile(`^([ \t]*)(?:[-*+•·]|\d{1,3}[.)、）]|[(（]\d{1,2}[)）])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
-	underline  = regexp.MustCompile(`^ {0,3}(?:=+|-{3,})[ \t]*$`)
-	rule       = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
+	fenceMark  = pattern.New("^ {0,3}(```+|~~~+)(.*)$")
+	inlineCode = pattern.New("`[^`\n]+`")
+	underline  = pattern.New(`^ {0,3}(?:=+|-{3,})[ \t]*$`)
+	rule       = pattern.New(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 )
 
 // Fence reads a line that opens or closes a code block: its mark, and what follows it.
@@ -66,13 +67,50 @@ func blankCode(line string) string {
 	})
 }
 
+// bullet returns the length of the mark that a list item begins with: -, •, 1. or (1); 0 without.
+func bullet(s string) int {
+	for _, mark := range []string{"-", "*", "+", "•", "·"} {
+		if strings.HasPrefix(s, mark) {
+			return len(mark)
+		}
+	}
+	most, ends := 3, []string{".", ")", "、", "）"}
+	at := 0
+	if strings.HasPrefix(s, "(") || strings.HasPrefix(s, "（") {
+		most, ends = 2, []string{")", "）"}
+		_, at = utf8.DecodeRuneInString(s)
+	}
+	from := at
+	for at < len(s) && s[at] >= '0' && s[at] <= '9' {
+		at++
+	}
+	if at == from || at-from > most {
+		return 0
+	}
+	for _, end := range ends {
+		if strings.HasPrefix(s[at:], end) {
+			return at + len(end)
+		}
+	}
+	return 0
+}
+
 // Item returns the indentation and the text of a list item, without its mark.
 func Item(line string) (indent int, body string, ok bool) {
-	m := listItem.FindStringSubmatch(line)
-	if m == nil {
+	rest := strings.TrimLeft(line, " \t")
+	indent = len(line) - len(rest)
+	mark := bullet(rest)
+	if mark == 0 {
 		return 0, "", false
 	}
-	return len(m[1]), m[2], true
+	body = strings.TrimLeft(rest[mark:], " \t")
+	if len(body) == len(rest)-mark || strings.IndexByte(body, '\n') >= 0 {
+		return 0, "", false
+	}
+	if len(body) > 3 && body[0] == '[' && strings.IndexByte(" xX", body[1]) >= 0 && body[2] == ']' && (body[3] == ' ' || body[3] == '\t') {
+		body = strings.TrimLeft(body[4:], " \t")
+	}
+	return indent, body, true
 }
 
 // bulleted reports whether a line begins with a bullet. A number does not count: it may

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,25 @@ func TestCode(t *testing.T) {
 			t.Errorf("%s: got %s %q, want %s %q", name, code, said, tt.code, tt.said)
 		}
 	}
+}
+
+// FuzzLines compares the readers of a line with the expressions that say what they read.
+func FuzzLines(f *testing.F) {
+	item := regexp.MustCompile(`^([ \t]*)(?:[-*+•·]|\d{1,3}[.)、）]|[(（]\d{1,2}[)）])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
+	heading := regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+|$)(.*?)[ \t]*#*[ \t]*$`)
+	for _, line := range []string{"", "- a", "-a", " \t* [x] a", "- [x]", "- [ ]\tb", "• a", "1. a", "1234. a", "12、 b", "(1) a", "（12） a", "(123) a", "() a", "1) ", "-  ", "- a\nb", "# a", "#a", "    # a", "####### a", "## a ## ", "#", "##  ", "# # #", "# a #b", "#\ta", "# a\n", "# \u00a0a"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		indent, body, ok := markdown.Item(line)
+		if m := item.FindStringSubmatch(line); ok != (m != nil) || ok && (indent != len(m[1]) || body != m[2]) {
+			t.Errorf("%q: got %d %q %v, want %q", line, indent, body, ok, m)
+		}
+		level, text, ok := markdown.HashHeading(line)
+		if m := heading.FindStringSubmatch(line); ok != (m != nil) || ok && (level != len(m[1]) || text != strings.TrimSpace(m[2])) {
+			t.Errorf("%q: got %d %q %v, want %q", line, level, text, ok, m)
+		}
+	})
 }
 
 func TestTables(t *testing.T) {

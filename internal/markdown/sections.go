@@ -34,6 +34,8 @@ func (d *Document) Sections(names []string) []Heading {
 // Within reports whether a line belongs to a heading with one of the names.
 func (d *Document) Within(line int, names []string) bool {
 	key := strings.Join(names, "|")
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	mask, ok := d.masks[key]
 	if !ok {
 		mask = make([]bool, len(d.Lines))

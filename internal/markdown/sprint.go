@@ -1,13 +1,13 @@
 package markdown
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 const (
@@ -20,18 +20,18 @@ const (
 )
 
 var (
-	sprintName = lazily(`(?i)^[^\p{L}\p{N}]*` + beforeSprint + `[^\p{L}\p{N}]*(?:` +
+	sprintName = pattern.New(`(?i)^[^\p{L}\p{N}]*` + beforeSprint + `[^\p{L}\p{N}]*(?:` +
 		aSprint + `(?:周期|阶段)?(?:\s*(?:#|№|no\.|nr\.|number|第))?[\s_:：\-–—]*(` + anyNumber + `|(?-i:[IVX]{1,5})|one|two|three|four|five|six|seven|eight|nine|ten)` +
 		`|第\s*(` + anyNumber + `)\s*[个轮次期]?\s*` + aSprint +
 		`|(first|second|third|fourth|fifth|sixth|\d{1,2}(?:st|nd|rd|th))\s+` + aSprint + `)`)
 	// sprintRange is the rest of a heading about several sprints, up to the last number.
-	sprintRange  = lazily(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?` + aSprint + `?\s*#?(` + anyNumber + `)`)
-	sprintUnit   = lazily(`(?i)^[\s-]*(?:weeks?|wks?|days?|d|w|h|hours?|points?|pts|sp|stor(?:y|ies)|个?(?:周|天|日|工作日|星期|月|点|人|小时|故事)|次|轮)(?:\P{L}|$|[^\x00-\x7f])`)
-	sprintOf     = lazily(`(?i)^\s*(?:of|/|／)\s*\d{1,3}\b`)
-	sprintAside  = lazily(`^\s*(?:[(（][^)）]*[)）]|[\[【][^\]】]*[\]】])`)
-	linked       = lazily(`!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])`)
-	checkbox     = lazily(`^\s*\[[ xX]\]\s+`)
-	cellNumber   = lazily(`(?i)^\W*s?#?(` + anyNumber + `)$`)
+	sprintRange  = pattern.New(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?` + aSprint + `?\s*#?(` + anyNumber + `)`)
+	sprintUnit   = pattern.New(`(?i)^[\s-]*(?:weeks?|wks?|days?|d|w|h|hours?|points?|pts|sp|stor(?:y|ies)|个?(?:周|天|日|工作日|星期|月|点|人|小时|故事)|次|轮)(?:\P{L}|$|[^\x00-\x7f])`)
+	sprintOf     = pattern.New(`(?i)^\s*(?:of|/|／)\s*\d{1,3}\b`)
+	sprintAside  = pattern.New(`^\s*(?:[(（][^)）]*[)）]|[\[【][^\]】]*[\]】])`)
+	linked       = pattern.New(`!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])`)
+	checkbox     = pattern.New(`^\s*\[[ xX]\]\s+`)
+	cellNumber   = pattern.New(`(?i)^\W*s?#?(` + anyNumber + `)$`)
 	sprintColumn = map[string]bool{"sprint": true, "sprints": true, "iteration": true, "iterations": true, "sprint no": true, "sprint number": true, "sprint id": true, "sprint name": true,
 		"冲刺": true, "迭代": true, "冲刺编号": true, "迭代编号": true, "冲刺序号": true, "迭代序号": true, "冲刺名称": true, "迭代名称": true, "所属冲刺": true, "所属迭代": true}
 	numberWords  = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
@@ -40,11 +40,6 @@ var (
 	hanDigits    = []string{"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"}
 	halfWidth    = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 )
-
-// lazily compiles a pattern when it is first used: most documents name no sprint.
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // speaksOfSprints is a cheap test before the patterns.
 func speaksOfSprints(s string) bool {
@@ -66,8 +61,8 @@ func readSprint(text string) (n int, title string, roman bool) {
 	if len(text) > 2000 || !speaksOfSprints(text) || strings.HasPrefix(text, "~~") {
 		return -1, "", false
 	}
-	text = checkbox().ReplaceAllString(linked().ReplaceAllString(halfWidth.Replace(text), "$1"), "")
-	at := sprintName().FindStringSubmatchIndex(text)
+	text = checkbox.ReplaceAllString(linked.ReplaceAllString(halfWidth.Replace(text), "$1"), "")
+	at := sprintName.FindStringSubmatchIndex(text)
 	if at == nil {
 		return -1, "", false
 	}
@@ -98,7 +93,7 @@ func endsNumber(number, rest string, apart bool) bool {
 	case next == '\'' || next == '’':
 		return false
 	case unicode.Is(unicode.Han, next):
-		return isDigits(number) && !sprintUnit().MatchString(rest) && !apart || severalMark(next)
+		return isDigits(number) && !sprintUnit.MatchString(rest) && !apart || severalMark(next)
 	case unicode.IsLetter(next) || unicode.IsDigit(next):
 		return false
 	case apart && next == ' ':
@@ -107,7 +102,7 @@ func endsNumber(number, rest string, apart bool) bool {
 	case apart:
 		return strings.ContainsRune(":：.|)]）】*_、", next)
 	}
-	return !unicode.IsSpace(next) || !unicode.Is(unicode.Han, firstRune(strings.TrimSpace(rest))) || !sprintUnit().MatchString(rest)
+	return !unicode.IsSpace(next) || !unicode.Is(unicode.Han, firstRune(strings.TrimSpace(rest))) || !sprintUnit.MatchString(rest)
 }
 
 func severalMark(r rune) bool { return strings.ContainsRune("至到和与及", r) }
@@ -120,7 +115,7 @@ func firstRune(s string) rune {
 // severalSprints reports whether a heading goes on to a later sprint. "Sprint 1 – 2 weeks"
 // and "Sprint 1 - 2FA" do not.
 func severalSprints(n int, rest string) bool {
-	at := sprintRange().FindStringSubmatchIndex(rest)
+	at := sprintRange.FindStringSubmatchIndex(rest)
 	if at == nil {
 		return false
 	}
@@ -128,17 +123,17 @@ func severalSprints(n int, rest string) bool {
 	if r := firstRune(after); after != "" && (unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) || unicode.IsDigit(r)) {
 		return false
 	}
-	return !sprintUnit().MatchString(after) && readNumber(rest[at[2]:at[3]]) > n
+	return !sprintUnit.MatchString(after) && readNumber(rest[at[2]:at[3]]) > n
 }
 
 func sprintTitle(rest string) string {
 	const marks = "*_ :：-–—·|→~"
 	rest = strings.TrimLeft(strings.TrimLeft(rest, "*_`])】）」》"), " ")
-	if of := sprintOf().FindString(rest); of != "" {
+	if of := sprintOf.FindString(rest); of != "" {
 		rest = rest[len(of):]
 	}
 	title := strings.Trim(rest, marks)
-	if aside := sprintAside().FindString(rest); aside != "" {
+	if aside := sprintAside.FindString(rest); aside != "" {
 		title = strings.Trim(rest[len(aside):], marks)
 	}
 	title = strings.TrimPrefix(strings.TrimPrefix(title, ". "), "、")
@@ -150,7 +145,7 @@ func sprintTitle(rest string) string {
 
 // readSprintCell reads a cell of a column of sprints; n is -1 where it names none or several.
 func readSprintCell(cell string) (n int, title string) {
-	cell = halfWidth.Replace(linked().ReplaceAllString(cell, "$1"))
+	cell = halfWidth.Replace(linked.ReplaceAllString(cell, "$1"))
 	if n, title, roman := readSprint(cell); n >= 0 && !roman {
 		return n, title
 	}
@@ -158,7 +153,7 @@ func readSprintCell(cell string) (n int, title string) {
 	if i := strings.IndexAny(bare, ":：(（"); i > 0 {
 		bare, title = bare[:i], strings.Trim(bare[i:], ":： ")
 	}
-	m := cellNumber().FindStringSubmatch(strings.Trim(bare, "*_` "))
+	m := cellNumber.FindStringSubmatch(strings.Trim(bare, "*_` "))
 	if m == nil {
 		return -1, ""
 	}

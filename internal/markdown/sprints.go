@@ -105,7 +105,7 @@ func (d *Document) boldSprint(i int, line string) string {
 	switch {
 	case !closed:
 		return ""
-	case strings.Trim(rest, ":：") == "", sprintAside().FindString(rest) == rest:
+	case strings.Trim(rest, ":：") == "", sprintAside.FindString(rest) == rest:
 		return text
 	case d.beginsParagraph(i) && (strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.ContainsRune(":：-–—|", firstRune(rest))):
 		return text + ": " + strings.TrimLeft(rest, ":：-–—| ")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -12,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -26,12 +26,12 @@ const maxToolName = 64
 // The characters that the name of a tool cannot have, and that of a prompt, which people type in
 // their script.
 var (
-	notInTool   = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
-	notInPrompt = regexp.MustCompile(`[^\p{L}\p{N}_-]+`)
+	notInTool   = pattern.New(`[^a-zA-Z0-9_-]+`)
+	notInPrompt = pattern.New(`[^\p{L}\p{N}_-]+`)
 )
 
 // safeName returns a name without the characters that it cannot have.
-func safeName(name string, cannot *regexp.Regexp) string {
+func safeName(name string, cannot *pattern.Pattern) string {
 	name = strings.Trim(cannot.ReplaceAllString(name, "-"), "-")
 	if len(name) > maxToolName {
 		name = strings.TrimRight(strings.ToValidUTF8(name[:maxToolName], ""), "-")

@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // BenchmarkSessionsAtOnce drives 64 sessions at once through one server, each by
@@ -149,7 +152,7 @@ func BenchmarkMemory(b *testing.B) {
 					b.Fatal(reply, err)
 				}
 			}
-			b.ReportMetric(float64(peak(b, p.cmd.Process.Pid)), "peak-B")
+			b.ReportMetric(float64(residentBytes(b, p, "VmHWM:")), "peak-B")
 		})
 	}
 }
@@ -210,13 +213,118 @@ func BenchmarkDoctorMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkStartUp is the time from the start of the program to its initialize answer.
+// BenchmarkStartUp is the time from the start of the program to its initialize answer, the
+// processor's time of such a process from its start to its end, and its memory when it answers.
 func BenchmarkStartUp(b *testing.B) {
 	dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+	var used []time.Duration
+	var memory []int
 	for b.Loop() {
 		p := spawn(b, dir, env)
 		b.StopTimer()
+		memory = append(memory, residentBytes(b, p, "VmRSS:"))
 		p.kill()
+		used = append(used, processorTime(p))
 		b.StartTimer()
 	}
+	b.ReportMetric(milliseconds(middle(used)), "cpu-ms")
+	b.ReportMetric(float64(middle(memory)), "resident-B")
+}
+
+// BenchmarkHookCall is a call of the hook of Claude Code: a process from its start to its end.
+func BenchmarkHookCall(b *testing.B) {
+	dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+	for _, event := range []struct{ name, text string }{
+		{"prompt", `{"session_id":"c1","hook_event_name":"UserPromptSubmit","prompt":"go on with the relay","cwd":"."}`},
+		{"command", `{"session_id":"c1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git status && go test ./... | tail -5"},"cwd":"."}`},
+	} {
+		b.Run("event="+event.name, func(b *testing.B) {
+			var used []time.Duration
+			for b.Loop() {
+				cmd := exec.Command(binary, "hook", "claude-code")
+				cmd.Dir, cmd.Env, cmd.Stdin = dir, env, strings.NewReader(event.text)
+				if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+					b.Fatalf("%v: %s", err, out)
+				}
+				used = append(used, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+			}
+			b.ReportMetric(milliseconds(middle(used)), "cpu-ms")
+		})
+	}
+}
+
+// BenchmarkFirstRun is the processor's time of a process that a host starts for one run: from its
+// start through six stages on documents of about 20 kB to its end, less that of its start. It
+// reports the memory of the process at its end too.
+func BenchmarkFirstRun(b *testing.B) {
+	for name, write := range map[string]func(uint64, int) string{"varied": specimen.English, "chinese": specimen.Chinese} {
+		b.Run("documents="+name, func(b *testing.B) {
+			var used []time.Duration
+			var memory []int
+			for b.Loop() {
+				dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+				idle := spawn(b, dir, env)
+				idle.kill()
+				p := spawn(b, dir, env)
+				wholeRun(b, p, write)
+				memory = append(memory, residentBytes(b, p, "VmRSS:"))
+				p.kill()
+				used = append(used, processorTime(p)-processorTime(idle))
+			}
+			b.ReportMetric(milliseconds(middle(used)), "cpu-ms")
+			b.ReportMetric(float64(middle(memory)), "resident-B")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// wholeRun makes a run of six stages.
+func wholeRun(b *testing.B, p *process, write func(uint64, int) string) {
+	b.Helper()
+	act := func(args object) object {
+		reply, refused, err := p.task(args)
+		if err != nil || refused {
+			b.Fatal(reply, err)
+		}
+		return reply
+	}
+	id := act(object{"action": "start", "objective": "Build a relay that stores webhooks and delivers them again"})["session_id"]
+	for i, stage := range workflow.Default().IDs() {
+		text := write(uint64(i), 20<<10) + "\n## Sprint 1: relay\n\n- S1-1 Store webhooks\n\nQuality Score: 95/100\n\nStatus: pass\n"
+		switch act(object{"action": "submit", "stage": stage, "session_id": id, "claude_result": text})["state"] {
+		case "awaiting_confirmation":
+			act(object{"action": "confirm", "session_id": id, "confirmed": true})
+		case "awaiting_approval":
+			act(object{"action": "approve", "session_id": id, "approved": true})
+		}
+	}
+}
+
+func processorTime(p *process) time.Duration {
+	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func middle[T cmp.Ordered](all []T) T {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// residentBytes reads a figure of a process's memory as Linux gives it; 0 elsewhere.
+func residentBytes(b *testing.B, p *process, key string) int {
+	b.Helper()
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), key)
+	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kilobytes << 10
 }

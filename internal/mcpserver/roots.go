@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"net/url"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // rootsKey is the id of the question for a client's roots, and the state that goes with it.
@@ -94,7 +94,7 @@ func folders(list *mcp.ListRootsResult) []string {
 }
 
 // drive is how an absolute path of Windows begins.
-var drive = regexp.MustCompile(`^[A-Za-z]:\\`)
+var drive = pattern.New(`^[A-Za-z]:\\`)
 
 // filePath returns the path of a file URI on a system, or "".
 func filePath(uri, system string) string {

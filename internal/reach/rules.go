@@ -114,9 +114,11 @@ func NewRules(homes, environ []string) Rules {
 		homes = homeFolders()
 	}
 	var r Rules
+	seen := map[kept]bool{}
 	add := func(k kept) {
 		k.key = keyOf(k.path)
-		if !slices.Contains(r.kept, k) {
+		if !seen[k] {
+			seen[k] = true
 			r.kept = append(r.kept, k)
 		}
 	}

@@ -1,9 +1,10 @@
 package score
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // What in a report speaks against a pass. The rules work on what words mean (words/*.txt), a
@@ -65,7 +66,7 @@ func (l line) sentenceAgainst(s sentence, after *sentence, alone func() bool) bo
 }
 
 // compilerError is an error as compilers and analysers print it, behind its place or with its code.
-var compilerError = regexp.MustCompile(`(?:[\w./\\-]+\.(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|ts|tsx|js|jsx|mjs|py|java|kt|scala|swift|cs|fs|hs|dart|ex|vue|zig)(?:\(\d+,\d+\)|:\d+(?::\d+)?)|^collect2|^ld): (?:fatal )?error\b|^error\[E\d+\]|\berror (?:TS|CS|C)\d{3,}:|^\d\d:\d\d \+\d+.*\[E\]$`)
+var compilerError = pattern.New(`(?:[\w./\\-]+\.(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|ts|tsx|js|jsx|mjs|py|java|kt|scala|swift|cs|fs|hs|dart|ex|vue|zig)(?:\(\d+,\d+\)|:\d+(?::\d+)?)|^collect2|^ld): (?:fatal )?error\b|^error\[E\d+\]|\berror (?:TS|CS|C)\d{3,}:|^\d\d:\d\d \+\d+.*\[E\]$`)
 
 // logAgainst: in a log, a word that means trouble, or a verdict of failure in capitals.
 func logAgainst(s sentence) bool {

@@ -2,12 +2,12 @@ package score
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // claim is a score as a submission states it of itself.
@@ -66,20 +66,20 @@ func (c *claims) field(v any) {
 		if strings.TrimSpace(v) == "" {
 			return
 		}
-		m := fieldValue.FindStringSubmatch(narrow.Replace(v))
+		m := fieldValue.FindStringSubmatch(narrow().Replace(v))
 		if m == nil {
 			c.made = append(c.made, claim{text: strconv.Quote(clipRunes(v, 40))})
 			return
 		}
 		before := len(c.ignored)
-		c.state(strings.TrimSpace(m[0]), m[1], m[2], narrow.Replace(v)[len(m[0]):])
+		c.state(strings.TrimSpace(m[0]), m[1], m[2], narrow().Replace(v)[len(m[0]):])
 		if len(c.ignored) == before {
-			c.present(narrow.Replace(v)[len(m[0]):])
+			c.present(narrow().Replace(v)[len(m[0]):])
 		}
 	}
 }
 
-var fieldValue = regexp.MustCompile(`^\s*([-−]?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
+var fieldValue = pattern.New(`^\s*([-−]?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
 
 // make adds a claim.
 func (c *claims) make(text, number, denominator string) {
@@ -101,25 +101,25 @@ func (c *claims) state(text, number, denominator, rest string) {
 
 var (
 	// keyword begins a statement.
-	keyword = regexp.MustCompile(`(?i)quality[ \t_-]*score|质量评分|质量得分`)
+	keyword = pattern.New(`(?i)quality[ \t_-]*score|质量评分|质量得分`)
 	// value is what follows it: the number, then the denominator if any.
-	value = regexp.MustCompile(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:(?:[:：=|—–]+|-+)[*_"'\x60 \t]*|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*|是[ \t]*)[*_\x60]*([-−]?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
+	value = pattern.New(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:(?:[:：=|—–]+|-+)[*_"'\x60 \t]*|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*|是[ \t]*)[*_\x60]*([-−]?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
 	// otherScore is what before a statement makes it one of another time or kind.
-	otherScore = regexp.MustCompile(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|example|e\.g\.|template|format|if|would|should|could|expected?|aim|once|when|such as|上次|之前|目标|门槛|示例|例如|比如|如果|若|应|期望|要求|模板)[^.;。；|]{0,30}$`)
+	otherScore = pattern.New(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|example|e\.g\.|template|format|if|would|should|could|expected?|aim|once|when|such as|上次|之前|目标|门槛|示例|例如|比如|如果|若|应|期望|要求|模板)[^.;。；|]{0,30}$`)
 	// conditional is what right behind a number makes it one for later.
-	conditional = regexp.MustCompile(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just |仅|只)?(?:if|once|when|provided|assuming|as soon as|after|unless|subject to|should|would|could|如果|若|前提|待|当|以后|之后)`)
+	conditional = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just |仅|只)?(?:if|once|when|provided|assuming|as soon as|after|unless|subject to|should|would|could|如果|若|前提|待|当|以后|之后)`)
 	// aimed is a word behind a number that makes it no claim, where no number of its own follows.
-	aimed = regexp.MustCompile(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为|是)*(?:target|goal|aim|gate|example|sample|template|placeholder|wanted|desired|planned|expected|estimate|tbd|to be|目标|门槛|示例|例子|模板|预期|期望|计划|待定)`)
+	aimed = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为|是)*(?:target|goal|aim|gate|example|sample|template|placeholder|wanted|desired|planned|expected|estimate|tbd|to be|目标|门槛|示例|例子|模板|预期|期望|计划|待定)`)
 	// nowAt is a score of the present beside one that is not.
-	nowAt = regexp.MustCompile(`(?i)(?:\bnow|\bcurrent(?:ly)?|\bat present|\b(?:we|it)(?:'re|’re|'s|’s| are| is)(?: only| just)? at|\bit(?:'s|’s| is)|\bactual(?:ly)?|\breally|\btoday|\bstands|目前|当前|现在|现为|实际)[ \t]*(?:is|are|at|only|just|about|为|是|只有|仅|得分|:|：|=|[ \t])*(\d+(?:\.\d+)?)(?:[ \t]*(?:/[ \t]*100|points?|分|%))?[ \t]*(?:[.,;)）。；，]|$|now|today|currently|at )`)
+	nowAt = pattern.New(`(?i)(?:\bnow|\bcurrent(?:ly)?|\bat present|\b(?:we|it)(?:'re|’re|'s|’s| are| is)(?: only| just)? at|\bit(?:'s|’s| is)|\bactual(?:ly)?|\breally|\btoday|\bstands|目前|当前|现在|现为|实际)[ \t]*(?:is|are|at|only|just|about|为|是|只有|仅|得分|:|：|=|[ \t])*(\d+(?:\.\d+)?)(?:[ \t]*(?:/[ \t]*100|points?|分|%))?[ \t]*(?:[.,;)）。；，]|$|now|today|currently|at )`)
 	// cameTo matches what follows the first of two scores: "78 → 92", "| 78 | 92 |".
-	cameTo = regexp.MustCompile(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(→|->|=>|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
+	cameTo = pattern.New(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(→|->|=>|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
 	// notAScore matches what follows the first number of a version, a range, a sum or a minimum.
-	notAScore = regexp.MustCompile(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
+	notAScore = pattern.New(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
 	// total is a line with nothing but a score in its own words, and what it is out of.
-	total = regexp.MustCompile(`^[ \t>#*_-]*总[评得]?分[*_ \t]*[:：][*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*分?[ \t]*[/／][ \t]*(\d+)[ \t]*分?[*_ \t。.]*$`)
+	total = pattern.New(`^[ \t>#*_-]*总[评得]?分[*_ \t]*[:：][*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*分?[ \t]*[/／][ \t]*(\d+)[ \t]*分?[*_ \t。.]*$`)
 	// below is a score in the line below its heading.
-	below = regexp.MustCompile(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
+	below = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
 )
 
 func qualified(rest string) bool {
@@ -157,7 +157,7 @@ func (c *claims) read(lines []line) {
 			return
 		}
 		if !taken[l.number] && l.spoken() && strings.Contains(l.text, "分") {
-			if m := total.FindStringSubmatch(narrow.Replace(l.text)); m != nil {
+			if m := total.FindStringSubmatch(narrow().Replace(l.text)); m != nil {
 				c.state(m[1]+"/"+m[2], m[1], m[2], "")
 			}
 		}
@@ -244,9 +244,9 @@ func quotedAt(text string, from, to int) bool {
 }
 
 // otherColumn matches the head of a column of scores of another time or kind.
-var otherColumn = regexp.MustCompile(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
+var otherColumn = pattern.New(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
 
-var cellScore = regexp.MustCompile(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
+var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
 
 // table takes the scores of a row that is about the quality score, by what its columns are.
 func (c *claims) table(t mdTable) {

@@ -2,7 +2,6 @@ package score
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"github.com/kaptinlin/jsonrepair"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -46,7 +46,7 @@ const (
 )
 
 // ourField matches the first field of an object that may stand inside a line.
-var ourField = regexp.MustCompile(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
+var ourField = pattern.New(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
 // finder looks for the envelope in a text. It collects the facts about the whole text once, and
 // charges every repeated read to the budget of its meter.
@@ -244,7 +244,7 @@ func (f *finder) parseAt(start int) (object map[string]any, end int) {
 }
 
 // quotedKey matches what an object of JSON begins with.
-var quotedKey = regexp.MustCompile(`^\{\s*(?:["“'/}]|//)`)
+var quotedKey = pattern.New(`^\{\s*(?:["“'/}]|//)`)
 
 func decode(s string) map[string]any {
 	dec := json.NewDecoder(strings.NewReader(s))
@@ -309,7 +309,7 @@ func onlyJSON(text string) bool {
 	return text != "" && json.Valid([]byte(text))
 }
 
-var closingFence = regexp.MustCompile("(?m)\\}[ \\t]*\\r?\\n[ \\t]*(?:```|~~~)[ \\t]*$")
+var closingFence = pattern.New("(?m)\\}[ \\t]*\\r?\\n[ \\t]*(?:```|~~~)[ \\t]*$")
 
 // outerEnd returns the index after the last brace that ends the text or stands
 // before a closing fence, or 0.
@@ -358,7 +358,7 @@ func (f *finder) defect(start int) lang.Text {
 
 // heading matches a Markdown heading: what has one is a document, not prose
 // around an envelope.
-var heading = regexp.MustCompile(`(?m)^#{1,4} \S`)
+var heading = pattern.New(`(?m)^#{1,4} \S`)
 
 // asEnvelope decides whether an object found in the text is the submission's
 // envelope or an example inside the document.

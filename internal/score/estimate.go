@@ -1,11 +1,11 @@
 package score
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -33,7 +33,7 @@ var (
 )
 
 // criterion matches the id of an acceptance criterion.
-var criterion = regexp.MustCompile(`\bac-?\d`)
+var criterion = pattern.New(`\bac-?\d`)
 
 func section(name string, also ...string) trait {
 	return trait{add: lang.T("add a section %q", lang.T(name)), words: append([]string{strings.ToLower(name)}, also...)}
@@ -51,7 +51,7 @@ var productTraits = []trait{
 }
 
 // traced matches the id of a requirement or story.
-var traced = regexp.MustCompile(`\b(?:fr|us|nfr)-?\d`)
+var traced = pattern.New(`\b(?:fr|us|nfr)-?\d`)
 
 var architectureTraits = []trait{
 	section("Architecture Overview", "system overview", "high-level design", "架构概述", "系统概述", "总体架构", "系统架构"),
@@ -68,7 +68,7 @@ func traitsFor(rubric string) []trait {
 	switch {
 	case rubric == string(workflow.Architect):
 		return architectureTraits
-	case documentKeys[workflow.StageID(rubric)] != nil:
+	case documentKeys()[workflow.StageID(rubric)] != nil:
 		return productTraits
 	}
 	return nil // a document whose sections nobody has named

@@ -1,13 +1,13 @@
 package score
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-var markdownFence = regexp.MustCompile("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
+var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
 
 // unfenced removes one Markdown fence around a whole document.
 func unfenced(text string) string {

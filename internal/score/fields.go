@@ -6,12 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // documentKeys are the fields that hold a document of a built-in stage.
-var documentKeys = func() map[workflow.StageID][]string {
+var documentKeys = sync.OnceValue(func() map[workflow.StageID][]string {
 	out := map[workflow.StageID][]string{}
 	for _, d := range workflow.Builtins() {
 		for _, st := range d.Stages {
@@ -21,7 +22,7 @@ var documentKeys = func() map[workflow.StageID][]string {
 		}
 	}
 	return out
-}()
+})
 
 // keysOf are the fields that hold a stage's document, the best first.
 func keysOf(st workflow.Stage) []string {
@@ -49,10 +50,10 @@ var factKeys = map[workflow.Kind][]string{
 }
 
 // known are all field names, by their form without case and separators.
-var known = func() map[string]string {
+var known = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "clarifying_questions", "open_questions", "status"}}
-	for _, keys := range documentKeys {
+	for _, keys := range documentKeys() {
 		lists = append(lists, keys)
 	}
 	for _, k := range slices.Concat(lists...) {
@@ -62,7 +63,7 @@ var known = func() map[string]string {
 		"质量评分": "quality_score", "质量得分": "quality_score", "澄清问题": "questions", "差距": "gaps", "缺口": "gaps",
 	})
 	return out
-}()
+})
 
 func squeezed(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
@@ -71,7 +72,7 @@ func squeezed(key string) string {
 // canonical renames fields such as "prdDraft" or "Verdict" to the names we read.
 func canonical(object map[string]any) map[string]any {
 	for _, k := range slices.Sorted(maps.Keys(object)) {
-		if name := known[squeezed(k)]; name != "" && name != k && object[name] == nil {
+		if name := known()[squeezed(k)]; name != "" && name != k && object[name] == nil {
 			object[name] = object[k]
 			delete(object, k)
 		}
@@ -111,7 +112,7 @@ func unwrap(object map[string]any) map[string]any {
 
 // hasDocument reports whether a document field of any stage is there.
 func hasDocument(object map[string]any) bool {
-	for _, keys := range documentKeys {
+	for _, keys := range documentKeys() {
 		if hasAny(object, keys) {
 			return true
 		}
@@ -127,8 +128,8 @@ func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
 			return d, true
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(documentKeys)) {
-		for _, k := range documentKeys[id] {
+	for _, id := range slices.Sorted(maps.Keys(documentKeys())) {
+		for _, k := range documentKeys()[id] {
 			// "review" or "plan" of another stage is too common a word to trust.
 			if id != st.ID && strings.Contains(k, "_") {
 				if d, ok := asText(object[k]); ok {
@@ -196,7 +197,7 @@ func scalar(v any) string {
 
 // isDocumentKey reports whether a field holds a document of any stage.
 func isDocumentKey(key string) bool {
-	for _, keys := range documentKeys {
+	for _, keys := range documentKeys() {
 		if slices.Contains(keys, key) {
 			return true
 		}

@@ -1,10 +1,10 @@
 package score
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -36,10 +36,10 @@ func (a *Assessment) findingAgainst(lines []line, i int, all []sentence) bool {
 	return false
 }
 
-var emptyBox = regexp.MustCompile(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S|(?:[-*+]|\d+[.)])?[ \t]*[☐☒🔲▢][ \t]*\S)`)
+var emptyBox = pattern.New(`^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+\[[ \t]?\][ \t]+\S|(?:[-*+]|\d+[.)])?[ \t]*[☐☒🔲▢][ \t]*\S)`)
 
 // verdictBox is one of the boxes of a form, of which the other is checked.
-var verdictBox = regexp.MustCompile(`(?i)\[[ \t]?\][ \t]*\*{0,2}(?:pass|fail|not? |n/a|blocked|通过|不通过|不适用)`)
+var verdictBox = pattern.New(`(?i)\[[ \t]?\][ \t]*\*{0,2}(?:pass|fail|not? |n/a|blocked|通过|不通过|不适用)`)
 
 // unchecked reports whether a line is an item of a checklist that is not checked, and not for later.
 func (l line) unchecked() bool {
@@ -85,7 +85,7 @@ func (l line) labelsCritical() bool {
 	return true
 }
 
-var listMark = regexp.MustCompile(`^[ \t>]*(?:[-*+•][ \t]|\d+[.)、]|\||\[)`)
+var listMark = pattern.New(`^[ \t>]*(?:[-*+•][ \t]|\d+[.)、]|\||\[)`)
 
 // headsCritical reports whether a heading names critical findings and nothing else.
 func (s sentence) headsCritical() bool {

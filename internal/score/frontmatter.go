@@ -212,7 +212,7 @@ func decodeObject(data []byte) map[string]any {
 func (f fields) without(head string) string {
 	taken := func(i int) bool {
 		name := f.node.Content[i].Value
-		if c := known[squeezed(name)]; c != "" {
+		if c := known()[squeezed(name)]; c != "" {
 			name = c
 		}
 		return slices.Contains(frontFields, name)

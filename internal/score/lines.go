@@ -1,10 +1,11 @@
 package score
 
 import (
-	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // line is one line of a report with its context: code, comments and quotations cannot
@@ -28,19 +29,20 @@ type line struct {
 func (l line) spoken() bool { return !l.fenced && !l.comment && !l.quoted && !l.earlier }
 
 var (
-	anyFence    = regexp.MustCompile("^[ \\t>]*(?:[-*+][ \\t]+)?(```+|~~~+)[ \\t]*([\\w+#.-]*)")
-	headingLine = regexp.MustCompile(`^[ \t]{0,3}(#{1,6})[ \t]`)
-	boldLine    = regexp.MustCompile(`^[ \t]*\*\*[^*]+\*\*[ \t]*[:：]?[ \t]*$`)
+	anyFence    = pattern.New("^[ \\t>]*(?:[-*+][ \\t]+)?(```+|~~~+)[ \\t]*([\\w+#.-]*)")
+	headingLine = pattern.New(`^[ \t]{0,3}(#{1,6})[ \t]`)
+	boldLine    = pattern.New(`^[ \t]*\*\*[^*]+\*\*[ \t]*[:：]?[ \t]*$`)
 	// What a terminal, HTML and struck text put around words.
-	ansi   = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	tag    = regexp.MustCompile(`</?[a-zA-Z][^<>]{0,200}>`)
-	struck = regexp.MustCompile(`~~[^~]{1,200}~~`)
+	ansi   = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")
+	tag    = pattern.New(`</?[a-zA-Z][^<>]{0,200}>`)
+	struck = pattern.New(`~~[^~]{1,200}~~`)
 )
 
 // Tables as terminals draw them.
 var (
 	drawn     = strings.NewReplacer("│", "|", "┃", "|", "║", "|")
-	drawnRule = regexp.MustCompile(`^[ \t]*[|+┌├└╔╠╚┏┣┗╒╞╘┡╟][|+─━═┬┼┴┐┤┘╦╬╩╗╣╝┳╋┻┓┫┛╤╪╧╕╡╛┿╇┩╫╢-]{3,}[ \t]*$`)
+	drawnMark = pattern.New(`[│┃║┼┿╪]`)
+	drawnRule = pattern.New(`^[ \t]*[|+┌├└╔╠╚┏┣┗╒╞╘┡╟][|+─━═┬┼┴┐┤┘╦╬╩╗╣╝┳╋┻┓┫┛╤╪╧╕╡╛┿╇┩╫╢-]{3,}[ \t]*$`)
 )
 
 // dataLanguages are those of fences that show values and code.
@@ -104,7 +106,7 @@ func (r *reader) add(n int, text string) {
 	}
 	l := line{number: n, fenced: r.fence != "", data: r.data, earlier: r.earlier > 0 || r.earlierLog, later: r.later > 0}
 	if strings.Contains(text, "\uff10"[:1]) { // the first byte of all full-width characters
-		text = narrow.Replace(text)
+		text = narrow().Replace(text)
 	}
 	if strings.ContainsRune(text, '\x1b') {
 		text = ansi.ReplaceAllString(text, "")
@@ -145,7 +147,7 @@ func (r *reader) turn(n int, mark, language string) {
 
 // undrawn writes a line of a drawn table as Markdown has it.
 func undrawn(text string) string {
-	if strings.ContainsAny(text, "│┃║┼┿╪") || len(text) > 2 && drawnRule.MatchString(text) {
+	if drawnMark.MatchString(text) || len(text) > 2 && drawnRule.MatchString(text) {
 		text = drawn.Replace(text)
 		if drawnRule.MatchString(text) {
 			return "|---|"
@@ -215,7 +217,7 @@ func (r *reader) uncomment(n int, text string) (rest string, hidden bool) {
 }
 
 // narrow writes full-width characters as the ASCII ones.
-var narrow = func() *strings.Replacer {
+var narrow = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for r := '！'; r <= '～'; r++ {
 		switch r {
@@ -225,4 +227,4 @@ var narrow = func() *strings.Replacer {
 		}
 	}
 	return strings.NewReplacer(pairs...)
-}()
+})

@@ -1,8 +1,9 @@
 package score
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Columns and lists that are seen to hold results because most of their cells are passes. What
@@ -69,10 +70,10 @@ func benign(value string) bool {
 }
 
 // listedItem matches an item of a numbered list, or one that begins with an id.
-var listedItem = regexp.MustCompile(`^[\s>*+-]*(?:[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*|\d+[.)、]|[（(]\d+[)）])[^:：–—]{0,80}(?:[:：]| [–—-] |[–—]{2})\s*(.+)$`)
+var listedItem = pattern.New(`^[\s>*+-]*(?:[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*|\d+[.)、]|[（(]\d+[)）])[^:：–—]{0,80}(?:[:：]| [–—-] |[–—]{2})\s*(.+)$`)
 
 // markedItem matches an item whose id stands before a mark: "AC-3 ⚠️ works in Chrome".
-var markedItem = regexp.MustCompile(`^[\s>*+-]*[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[*_\x60]*\s+(\p{So}.*)$`)
+var markedItem = pattern.New(`^[\s>*+-]*[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[*_\x60]*\s+(\p{So}.*)$`)
 
 // listOutliers returns the items of lists of results that stand out from the passes around them.
 func listOutliers(lines []line, taken map[int]bool) []line {

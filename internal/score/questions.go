@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -73,11 +73,11 @@ func options(item map[string]any) []string {
 }
 
 var (
-	questionHeading = regexp.MustCompile(`(?i)^#{1,6}\s*[^\w\p{Han}]*(?:\d+[.)、]?\s*)?(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\s*(?:[(（][^)）]*[)）])?\W*$`)
+	questionHeading = pattern.New(`(?i)^#{1,6}\s*[^\w\p{Han}]*(?:\d+[.)、]?\s*)?(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\s*(?:[(（][^)）]*[)）])?\W*$`)
 	// An item as a heading or paragraph of its own: "### Q1: …", "**Q1:** …".
-	questionItem = regexp.MustCompile(`^(?:#{2,6}\s+)?\*{0,2}([qQ]\d+)\s*[:：.)]\*{0,2}\s*(.*\S)\s*$`)
-	noQuestion   = regexp.MustCompile(`(?i)^\W*(?:none|n/a|no questions?|nothing|无|没有)\W*$`)
-	listItem     = regexp.MustCompile(`^ ?(?:[-*+]\s+|\d+[.)]\s+|\d+、\s*)(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
+	questionItem = pattern.New(`^(?:#{2,6}\s+)?\*{0,2}([qQ]\d+)\s*[:：.)]\*{0,2}\s*(.*\S)\s*$`)
+	noQuestion   = pattern.New(`(?i)^\W*(?:none|n/a|no questions?|nothing|无|没有)\W*$`)
+	listItem     = pattern.New(`^ ?(?:[-*+]\s+|\d+[.)]\s+|\d+、\s*)(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
 )
 
 // markdownQuestions reads the list under a heading like "Clarifying questions".
@@ -201,8 +201,8 @@ func stringList(v any, fields ...string) []string {
 }
 
 var (
-	numberOrRange = regexp.MustCompile(`(\d{1,4})(?:\.0)?(?:\s*[-–~]\s*(\d{1,4}))?`)
-	everything    = regexp.MustCompile(`(?i)^\W*(?:all\b.*|全部)?$`)
+	numberOrRange = pattern.New(`(\d{1,4})(?:\.0)?(?:\s*[-–~]\s*(\d{1,4}))?`)
+	everything    = pattern.New(`(?i)^\W*(?:all\b.*|全部)?$`)
 )
 
 // intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3",

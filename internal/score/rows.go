@@ -3,11 +3,11 @@ package score
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -139,7 +139,7 @@ func readFindings(v any) []workflow.Finding {
 }
 
 // noFinding matches what stands in a row to say that there is none.
-var noFinding = regexp.MustCompile(`(?i)^[^\p{L}\d]*(?:none|n/a|no\b.*findings?|nothing|无|没有|\d+)[^\p{L}\d]*$|^[\s–—-]+$`)
+var noFinding = pattern.New(`(?i)^[^\p{L}\d]*(?:none|n/a|no\b.*findings?|nothing|无|没有|\d+)[^\p{L}\d]*$|^[\s–—-]+$`)
 
 // numbered gives missing finding ids and replaces repeated ones.
 func numbered(findings []workflow.Finding) []workflow.Finding {
@@ -246,7 +246,7 @@ func rating(us []unit) (string, bool) {
 	return "", false
 }
 
-var inBrackets = regexp.MustCompile(`[(（][^)）]*[)）]`)
+var inBrackets = pattern.New(`[(（][^)）]*[)）]`)
 
 // findingStatus reads words such as "Fixed, verified"; anything else given is open. A finding
 // that is accepted as it is counts as withdrawn, unless it is critical.

@@ -1,10 +1,10 @@
 package score
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -50,10 +50,10 @@ func statements(lines []line) []statement {
 
 var (
 	// countLike is a count, or the header of a table: it describes the whole and is not a verdict.
-	countLike  = regexp.MustCompile(`^[*_ \t]*\d|\|[ \t]*$`)
-	labelSplit = regexp.MustCompile(`[:：|=]|[ \t][—–-]{1,2}[ \t]|——`)
-	inParens   = regexp.MustCompile(`[(（][^)）]*[)）]`)
-	itemNumber = regexp.MustCompile(`^(?:\d+(?:\.\d+)*[.)、]?[ \t]+|[一二三四五六七八九十]+、[ \t]*)`)
+	countLike  = pattern.New(`^[*_ \t]*\d|\|[ \t]*$`)
+	labelSplit = pattern.New(`[:：|=]|[ \t][—–-]{1,2}[ \t]|——`)
+	inParens   = pattern.New(`[(（][^)）]*[)）]`)
+	itemNumber = pattern.New(`^(?:\d+(?:\.\d+)*[.)、]?[ \t]+|[一二三四五六七八九十]+、[ \t]*)`)
 )
 
 // labelled returns what a line is a label of, and the value behind it. A heading may be the
@@ -126,7 +126,7 @@ func ofEarlierRound(value string) bool {
 }
 
 // choices is the form's list of verdicts, not one of them.
-var choices = regexp.MustCompile(`(?i)^[\s*_\x60"\[]*(?:pass|fail)[a-z_ ]*[\s*_\x60"\]]*[|/／]\s*[*_\x60"\[]*(?:pass|fail)|^(?:通过|不通过)\s*[|/／]|^\[ \]`)
+var choices = pattern.New(`(?i)^[\s*_\x60"\[]*(?:pass|fail)[a-z_ ]*[\s*_\x60"\]]*[|/／]\s*[*_\x60"\[]*(?:pass|fail)|^(?:通过|不通过)\s*[|/／]|^\[ \]`)
 
 // lastPart returns what a value came to: the right side of an arrow, the last cell of a row.
 func lastPart(value string) string {

@@ -1,12 +1,12 @@
 package score
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -119,7 +119,7 @@ func (t mdTable) resultColumn(but int) int {
 	return -1
 }
 
-var criterionID = regexp.MustCompile(`(?i)^AC[-_ .]?\d[\w.-]*`)
+var criterionID = pattern.New(`(?i)^AC[-_ .]?\d[\w.-]*`)
 
 // criteria reads a table in which a column begins with the ids of acceptance criteria (AC-1.1)
 // and another holds results.
@@ -317,7 +317,7 @@ func (t mdTable) pairAgainst(row []string) bool {
 }
 
 // listedResult matches an item of a list of results: its id, a mark, and the result.
-var listedResult = regexp.MustCompile(`^[\s>*+-]*(?:\d+[.)]\s*)?[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[^:：–—]{0,80}(?:[:：]| [–—-] )(.+)$`)
+var listedResult = pattern.New(`^[\s>*+-]*(?:\d+[.)]\s*)?[*_\x60]*[A-Za-z]{1,5}[-_ ]?\d[\w.-]*[^:：–—]{0,80}(?:[:：]| [–—-] )(.+)$`)
 
 // item counts a result of a list, where a line is one.
 func (t *tally) item(text string) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // unit is the smallest piece of a text: a word, a number, a character of a script without
@@ -22,7 +24,7 @@ type unit struct {
 
 // units cuts a text into its pieces. Emphasis, apostrophes and what joins words are left out.
 func units(text string) []unit {
-	var out []unit
+	out := make([]unit, 0, len(text)/5+1) // a word has about five bytes
 	spaced, joined := true, false
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -57,9 +59,12 @@ func units(text string) []unit {
 	return out
 }
 
+// firstWordless is the first character of such a script.
+const firstWordless = '\u1100'
+
 // wordless reports whether a character belongs to a script that writes words without spaces.
 func wordless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= firstWordless && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 // joins reports whether the mark at i joins two words into a name.
@@ -81,6 +86,8 @@ func joins(text string, i int) bool {
 // goesOn reports whether the character r at i belongs to the word or the number before it.
 func goesOn(text string, i int, r rune, digits bool) bool {
 	switch {
+	case 'a' <= r && r <= 'z' && !digits:
+		return true
 	case wordless(r):
 		return false
 	case digits:
@@ -94,23 +101,27 @@ var apostrophes = strings.NewReplacer("'", "", "’", "")
 func wordAt(text string, i int) unit {
 	r, _ := utf8.DecodeRuneInString(text[i:])
 	digits := unicode.IsDigit(r)
-	end, upper, letters := i, 0, 0
+	end, upper, letters, marked := i, 0, 0, false
 	for end < len(text) {
 		r, size := utf8.DecodeRuneInString(text[end:])
 		if !goesOn(text, end, r, digits) {
 			break
 		}
-		if unicode.IsLetter(r) {
+		switch {
+		case 'a' <= r && r <= 'z':
+			letters++
+		case unicode.IsUpper(r):
+			letters++
+			upper++
+		case unicode.IsLetter(r):
 			letters++
 		}
-		if unicode.IsUpper(r) {
-			upper++
-		}
+		marked = marked || r == '\'' || r == '’'
 		end += size
 	}
 	u := unit{start: i, end: end, isNumber: digits, isWord: !digits, caps: letters >= 3 && upper == letters}
 	u.text = strings.ToLower(text[i:end])
-	if strings.ContainsAny(u.text, "'’") {
+	if marked {
 		u.text = apostrophes.Replace(u.text)
 	}
 	if digits {
@@ -164,8 +175,9 @@ func pieces(line string) []string {
 // sentences reads a line of text.
 func sentences(line string, counts meaning) []sentence {
 	us := units(line)
+	marked := quoteMark.MatchString(line)
 	var out []sentence
-	current := sentence{text: line}
+	current := sentence{text: line, tokens: make([]token, 0, len(us))}
 	for i := 0; i < len(us); {
 		allowed := counts
 		if counts&isAgainst != 0 && !current.begun() { // what tools print stands at the head
@@ -185,21 +197,27 @@ func sentences(line string, counts meaning) []sentence {
 		current.all |= t.is
 		i += n
 		if ends(line, t, n) {
-			current.finish()
+			current.finish(marked)
 			out, current = append(out, current), sentence{text: line}
 		}
 	}
 	if len(current.tokens) > 0 {
-		current.finish()
+		current.finish(marked)
 		out = append(out, current)
 	}
 	return out
 }
 
-// finish notes at each token what the tokens before and behind it mean for it.
-func (s *sentence) finish() {
+// quoteMark is what stands around a quotation or code.
+var quoteMark = pattern.New("[\"“「『«`]")
+
+// finish notes at each token what the tokens before and behind it mean for it; marked is true of a
+// line with quotations or code.
+func (s *sentence) finish(marked bool) {
 	s.noteConditions()
-	s.noteMarks()
+	if marked {
+		s.noteMarks()
+	}
 }
 
 func (s *sentence) noteConditions() {
@@ -227,9 +245,6 @@ func (s *sentence) noteConditions() {
 }
 
 func (s *sentence) noteMarks() {
-	if !strings.ContainsAny(s.text, "\"“「『«`") {
-		return
-	}
 	quoted, from := false, s.tokens[0].start
 	code, words := strings.Count(s.text[:from], "`")%2 == 1, false // words in the code before the token
 	for i := range s.tokens {

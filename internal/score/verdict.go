@@ -1,17 +1,17 @@
 package score
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // needsLine names the reason why a report without a field is blocked.
-var needsLine = regexp.MustCompile(`(?im)^[^\w\p{Han}\n>]*(?:blocked(?:[ \t]+(?:on|by))?|needs(?:[ \t]+from[ \t]+the[ \t]+human)?|受阻|阻塞|需要)[*_ \t]*[:：][*_ \t]*(\S.*)$`)
+var needsLine = pattern.New(`(?im)^[^\w\p{Han}\n>]*(?:blocked(?:[ \t]+(?:on|by))?|needs(?:[ \t]+from[ \t]+the[ \t]+human)?|受阻|阻塞|需要)[*_ \t]*[:：][*_ \t]*(\S.*)$`)
 
 // blockedValue is a stated verdict that goes on with what is needed.
-var blockedValue = regexp.MustCompile(`(?im)^[^\w\p{Han}\n>]*(?:verdict|status|结论|状态)[*_ \t]*[:：][*_ \t]*(?:blocked|受阻|阻塞)[*_ \t]*[:：][*_ \t]*(\S.*)$`)
+var blockedValue = pattern.New(`(?im)^[^\w\p{Han}\n>]*(?:verdict|status|结论|状态)[*_ \t]*[:：][*_ \t]*(?:blocked|受阻|阻塞)[*_ \t]*[:：][*_ \t]*(\S.*)$`)
 
 // needs returns what a blocked report waits for, in its own words; "" if it does not say.
 func needs(object map[string]any, stated, words string) string {
@@ -24,7 +24,7 @@ func needs(object map[string]any, stated, words string) string {
 	if _, after, ok := strings.Cut(stated, ":"); ok && strings.TrimSpace(after) != "" {
 		return clipRunes(strings.TrimSpace(after), maxText)
 	}
-	for _, re := range []*regexp.Regexp{needsLine, blockedValue} {
+	for _, re := range []*pattern.Pattern{needsLine, blockedValue} {
 		if m := re.FindStringSubmatch(words); m != nil {
 			return clipRunes(strings.TrimRight(strings.TrimSpace(m[1]), "*_ "), maxText)
 		}

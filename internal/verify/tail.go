@@ -1,10 +1,11 @@
 package verify
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // more stands for the output before the tail.
@@ -83,7 +84,7 @@ func isRest(r rune) bool { return r == utf8.RuneError }
 
 // escape matches a terminal's escape sequence, even one that was cut off: CSI, OSC, the
 // other strings, and the rest.
-var escape = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]*[0-~]?)`)
+var escape = pattern.New(`\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]*[0-~]?)`)
 
 // plain returns a text without its control of a terminal.
 func plain(text string) string {

@@ -1,16 +1,16 @@
 package workflow
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 var (
-	nameForm     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-	artifactForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.md$`)
+	nameForm     = pattern.New(`^[a-z][a-z0-9-]{0,31}$`)
+	artifactForm = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.md$`)
 	// reserved are words that stand where a stage can be named, in arguments and settings.
 	reserved = []string{"session", "history", "sessions", "workflow", "all", "task"}
 )

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // MaxDefinition is the largest definition accepted, in bytes: each session keeps a copy.
@@ -94,7 +94,7 @@ func (r *reader) mistake(line int, format string, args ...any) {
 	r.problems = append(r.problems, NewProblem(max(line, 1), lang.T(format, args...)))
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
 
 func (r *reader) document(data []byte) {
 	var root yaml.Node

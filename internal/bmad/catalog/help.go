@@ -2,10 +2,10 @@ package catalog
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // maxParts bounds the rows that describe one item: of the method's own, bmad-agent-tech-writer
@@ -79,7 +79,7 @@ func (s *scan) helpTarget(in *Installation, r format.Row, byPath map[string]*Ite
 	return i
 }
 
-var action = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+var action = pattern.New(`^[a-z]+(-[a-z]+)*$`)
 
 // modeOf returns the part of an item that a row of the method's help means; "" is its main
 // purpose.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Marks of the method in the folder of a skill.
@@ -222,7 +222,7 @@ func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
 }
 
 // renamedRow finds a row of the table of renamed skills.
-var renamedRow = regexp.MustCompile("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)`(?:\\s*\\(([^)|]+)\\))?")
+var renamedRow = pattern.New("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)`(?:\\s*\\(([^)|]+)\\))?")
 
 // readRenames reads the former names of skills.
 func (s *scan) readRenames(in *Installation, name string) {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // aside are the folders of an installation that hold no items.
@@ -211,7 +211,7 @@ func (s *v6Survey) addAgent(name string) {
 }
 
 // givenName finds the name that a customization gives an agent.
-var givenName = regexp.MustCompile(`(?m)^[ \t]+name:[ \t]*["']?([^"'\n#]+)`)
+var givenName = pattern.New(`(?m)^[ \t]+name:[ \t]*["']?([^"'\n#]+)`)
 
 // applyCustomName gives an agent its name from the project's customization.
 func (s *v6Survey) applyCustomName(i *Item) {

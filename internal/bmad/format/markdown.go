@@ -2,10 +2,11 @@ package format
 
 import (
 	"html"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Front is what the front matter of a file may say.
@@ -49,7 +50,7 @@ func FrontMatter(text string) (Front, string, bool) {
 }
 
 // fence finds the fenced blocks of a text, with their language.
-var fence = regexp.MustCompile("(?ms)^```(yaml|yml|xml)\n(.*?)^```")
+var fence = pattern.New("(?ms)^```(yaml|yml|xml)\n(.*?)^```")
 
 // YAMLBlock returns the first fenced block of YAML.
 func YAMLBlock(text string) string {
@@ -93,11 +94,11 @@ func Section(text, key string) string {
 
 var (
 	// AgentTag finds the tag that begins an agent.
-	AgentTag = regexp.MustCompile(`<agent\b([^>]*)>`)
+	AgentTag = pattern.New(`<agent\b([^>]*)>`)
 	// TaskTag finds the tag that begins a task or a tool.
-	TaskTag = regexp.MustCompile(`<(?:task|tool)\b([^>]*)>`)
+	TaskTag = pattern.New(`<(?:task|tool)\b([^>]*)>`)
 
-	attribute = regexp.MustCompile(`([A-Za-z][\w-]*)\s*=\s*"([^"]*)"`)
+	attribute = pattern.New(`([A-Za-z][\w-]*)\s*=\s*"([^"]*)"`)
 )
 
 // Attributes reads the attributes of an XML tag, as lenient as the models are that read it.
@@ -110,7 +111,7 @@ func Attributes(tag string) map[string]string {
 }
 
 // TagAttributes returns the attributes of the first tag that an expression finds.
-func TagAttributes(tag *regexp.Regexp, text string) map[string]string {
+func TagAttributes(tag *pattern.Pattern, text string) map[string]string {
 	m := tag.FindStringSubmatch(text)
 	if m == nil {
 		return nil

@@ -2,12 +2,12 @@ package format
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Scalars reads the plain values at the left edge of a YAML text, which may end anywhere.
@@ -30,7 +30,7 @@ func Scalars(text string) map[string]string {
 
 // wrongKind finds the YAML parser's message about a value of the wrong kind, which names the
 // expected kind in terms of Go.
-var wrongKind = regexp.MustCompile("(?s)^line ([0-9]+): cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
+var wrongKind = pattern.New("(?s)^line ([0-9]+): cannot unmarshal !!([a-z]+)(?: (`.*`))? into .*")
 
 // kinds names the parser's kinds of values, for people.
 var kinds = map[string]lang.Text{

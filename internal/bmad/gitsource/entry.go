@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // recordName is the file with the record of a remote, maxRecord its largest size.
@@ -50,7 +50,7 @@ type contentSize struct {
 }
 
 // commitForm is a full hash, of SHA-1 or SHA-256.
-var commitForm = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // cacheEntry is the opened cache, with the key of one remote.
 type cacheEntry struct {

@@ -3,11 +3,11 @@ package gitsource
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // update is an update in progress.
@@ -57,7 +57,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 }
 
 // hashForm is a ref that may be the beginning of a commit's hash.
-var hashForm = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+var hashForm = pattern.New(`^[0-9a-fA-F]{7,64}$`)
 
 // resolve asks the remote for the current target. Of a branch and a tag of one name the branch
 // counts, as it does for git clone; a name counts before a commit.
@@ -101,7 +101,7 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 
 // wholeRepository matches git's message where a server does not send single commits, or parts of a
 // history.
-var wholeRepository = regexp.MustCompile(`not our ref|unadvertised|shallow|remote ref|not valid`)
+var wholeRepository = pattern.New(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
 // download fetches the target into a new repository and returns its commit.
 func (u *update) download(ctx context.Context, g git, want target) (string, error) {

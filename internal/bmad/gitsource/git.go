@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // grace is how long to wait for the output of an ended git that another process holds open, such as
@@ -64,7 +64,7 @@ func (g git) in(repository, tree string) git {
 
 // kept are the variables of git that are passed on; all others that begin with GIT_ belong to the
 // repository in which this program may have been started, or are for tracing.
-var kept = regexp.MustCompile(`^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|(?:SSL|PROXY|HTTP)_\w+)$`)
+var kept = pattern.New(`^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|(?:SSL|PROXY|HTTP)_\w+)$`)
 
 // environment returns the environment of git: the person's, so that it finds their
 // settings, keys and proxies, without those that could prompt them or lead it elsewhere.
@@ -193,15 +193,15 @@ func late(what lang.Text, limit time.Duration) error {
 
 // hints map messages of git to what a person can do.
 var hints = []struct {
-	words *regexp.Regexp
+	words *pattern.Pattern
 	hint  lang.Text
 }{
-	{regexp.MustCompile(`transport '\S+' not allowed`), lang.T("your settings of git send this address over another protocol (url.<base>.insteadOf); write the address in the form it is sent to")},
-	{regexp.MustCompile(`dubious ownership`), lang.T("the repository belongs to somebody else: if you trust it, add it to safe.directory in your settings of git, as git says")},
-	{regexp.MustCompile(`(?i)permission denied|host key|publickey`), lang.T("see that you may read the repository; over ssh, that `ssh` to this host works without a question: the key is in an agent, and the host is known")},
-	{regexp.MustCompile(`(?i)authentication|could not read (?:username|password)|terminal prompts disabled|\b40[13]\b`), lang.T("see that `git ls-remote` with this address works without a question: set up a credential helper, or a token that is still valid")},
-	{regexp.MustCompile(`(?i)not found|does not appear to be|not exist|no such`), lang.T("see that the address is right and that you may read the repository")},
-	{regexp.MustCompile(`(?i)redirect|\b30[1278]\b`), lang.T("the repository has moved: write its new address")},
+	{pattern.New(`transport '\S+' not allowed`), lang.T("your settings of git send this address over another protocol (url.<base>.insteadOf); write the address in the form it is sent to")},
+	{pattern.New(`dubious ownership`), lang.T("the repository belongs to somebody else: if you trust it, add it to safe.directory in your settings of git, as git says")},
+	{pattern.New(`(?i)permission denied|host key|publickey`), lang.T("see that you may read the repository; over ssh, that `ssh` to this host works without a question: the key is in an agent, and the host is known")},
+	{pattern.New(`(?i)authentication|could not read (?:username|password)|terminal prompts disabled|\b40[13]\b`), lang.T("see that `git ls-remote` with this address works without a question: set up a credential helper, or a token that is still valid")},
+	{pattern.New(`(?i)not found|does not appear to be|not exist|no such`), lang.T("see that the address is right and that you may read the repository")},
+	{pattern.New(`(?i)redirect|\b30[1278]\b`), lang.T("the repository has moved: write its new address")},
 }
 
 func hint(words string) lang.Text {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // login is the part of an address before the @. It leaves the process only as a header in the
@@ -40,13 +41,13 @@ func (l *login) header() string {
 const hidden = "***"
 
 // short is a user name that is short enough to occur in other words.
-var short = regexp.MustCompile(`^\w{1,3}$`)
+var short = pattern.New(`^\w{1,3}$`)
 
 var (
 	// others are credentials from the person's own settings of git.
-	others = regexp.MustCompile(`(?i)(https?://)[^/@\s]+@`)
+	others = pattern.New(`(?i)(https?://)[^/@\s]+@`)
 	// sent is a header as a server or a trace repeats it.
-	sent = regexp.MustCompile(`(?i)(authorization:\s*(?:(?:basic|bearer)\s+)?)\S+`)
+	sent = pattern.New(`(?i)(authorization:\s*(?:(?:basic|bearer)\s+)?)\S+`)
 )
 
 // hide removes credentials from git's messages, in all the forms in which a server or a
@@ -101,10 +102,10 @@ func encoded(text string) string {
 const maxProblem = 400
 
 // noise is unhelpful output of git: advice, and its position.
-var noise = regexp.MustCompile(`^(?:hint:|From |Cloning into|Please make sure you have the correct access|and the repository exists|$)`)
+var noise = pattern.New(`^(?:hint:|From |Cloning into|Please make sure you have the correct access|and the repository exists|$)`)
 
 // level is git's mark before an important line.
-var level = regexp.MustCompile(`^(?:fatal|error|ERROR|remote): +`)
+var level = pattern.New(`^(?:fatal|error|ERROR|remote): +`)
 
 // line returns git's output as one line for people, without credentials and without control
 // characters.

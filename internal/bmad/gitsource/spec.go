@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // Prefix begins the address of a remote, and never the path of a folder.
@@ -111,9 +111,9 @@ func slug(text string) string {
 }
 
 var (
-	hostForm = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$`)
-	userForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$`)
-	refForm  = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
+	hostForm = pattern.New(`^(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$`)
+	userForm = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$`)
+	refForm  = pattern.New(`^[A-Za-z0-9._/+-]+$`)
 )
 
 // parse returns the Spec, or why the text is invalid.

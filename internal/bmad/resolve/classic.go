@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -12,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // classicAgent is the block of an agent's file in version 4.
@@ -95,7 +95,7 @@ func commands(node yaml.Node) []MenuItem {
 
 // wordsOfCommand splits a command that is written as one text, *name: description. Some have a
 // dash there, and an unpaired quotation mark.
-var wordsOfCommand = regexp.MustCompile(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
+var wordsOfCommand = pattern.New(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
 
 // addDependencies lists the files that an agent of version 4 depends on.
 func (r *resolver) addDependencies(out *Resolved, text string, l *references) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"html"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // persona reads an agent's persona from its file and the project's customization; defaults are a
@@ -91,8 +91,8 @@ func (p *Persona) fromManifest(i *catalog.Item) error {
 }
 
 var (
-	menuItem = regexp.MustCompile(`(?s)<item\b([^>]*)>(.*?)</item>`)
-	menuCode = regexp.MustCompile(`^\[([A-Za-z0-9-]+)\]\s*`)
+	menuItem = pattern.New(`(?s)<item\b([^>]*)>(.*?)</item>`)
+	menuCode = pattern.New(`^\[([A-Za-z0-9-]+)\]\s*`)
 )
 
 // menuTargets are the attributes of a menu's item that carry it out.

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 
 // hole finds the placeholders of a text. A value of the configuration is written
 // {config_source}:key; everything else is a name in single braces.
-var hole = regexp.MustCompile(`\{config_source\}:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+var hole = pattern.New(`\{config_source\}:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // fill returns a text with its placeholders filled in. Unknown ones stay and are recorded. Double
 // braces belong to a template, a $ before a brace to a program: both stay and are not recorded.
@@ -79,7 +79,7 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 }
 
 // explaining finds the words of a line that explains a placeholder instead of using it.
-var explaining = regexp.MustCompile(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
+var explaining = pattern.New(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
 
 // maxExplained bounds the length of such lines, in bytes.
 const maxExplained = 2000

@@ -2,12 +2,12 @@ package resolve
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // addReferences lists the files that an item refers to and those that lie with it.
@@ -46,8 +46,8 @@ func (r *resolver) addReferences(out *Resolved, text string) {
 // A menu item may be carried out by a skill, named here, or by a file of the method. The others are
 // words, or names of prompts.
 var (
-	skillName  = regexp.MustCompile(`^(?:skill:)?bmad-[a-z0-9-]+$`)
-	methodFile = regexp.MustCompile(`(?:^|/)[._]*bmad/\S+\.(?:md|ya?ml|xml)$`)
+	skillName  = pattern.New(`^(?:skill:)?bmad-[a-z0-9-]+$`)
+	methodFile = pattern.New(`(?:^|/)[._]*bmad/\S+\.(?:md|ya?ml|xml)$`)
 )
 
 // addMenuTargets lists the files that carry out an agent's menu, and returns the codes of items

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // renderer marks the body of a skill that has to be rendered before it is read.
@@ -30,7 +30,7 @@ func isTemplate(i *catalog.Item, text string) bool {
 
 // snapshot finds the references between the files of a rendered skill, and the values that
 // rendering fills in (render_skill.py of 6.12).
-var snapshot = regexp.MustCompile(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
+var snapshot = pattern.New(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
 
 // render fills in the text of a rendered skill, and only what its renderer does: the four
 // kinds that snapshot finds. Values are not searched again. Unknown tokens stay and
@@ -173,7 +173,7 @@ func bullets(list []any) (text string, wrong lang.Text) {
 }
 
 // skillFile finds the files of its skill that a setting names.
-var skillFile = regexp.MustCompile(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
+var skillFile = pattern.New(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
 
 // bind replaces the skill's files that a setting names by their rendered form, where that differs.
 func (r *resolver) bind(text string) string {
@@ -181,7 +181,7 @@ func (r *resolver) bind(text string) string {
 	return skillFile.ReplaceAllStringFunc(text, func(named string) string {
 		rest := strings.TrimPrefix(named, "{skill-root}")
 		if name := path.Join(r.i.Dir, rest); rest != "" && r.i.Origin.Has(name) {
-			if file, err := r.i.Origin.File(name); err == nil && snapshot.Match(file.Data) {
+			if file, err := r.i.Origin.File(name); err == nil && snapshot.MatchString(string(file.Data)) {
 				return catalog.Ref{Source: r.i.Origin.Name, Path: name, Resolved: true}.String()
 			}
 		}

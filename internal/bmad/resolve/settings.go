@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // settings is the configuration of one installation.
@@ -197,13 +197,13 @@ func proposals(in *catalog.Installation, module string) map[string]string {
 // secretKey finds the keys whose values are never shown, secretField those for which that holds
 // only if the value is text: a table holds other values too.
 var (
-	secretKey   = regexp.MustCompile(`(?i)token|passw(or)?d|passphrase|passcode|secret|credential|(api|private|access|signing|ssh|encryption)[-_. ]?key|(^|[-_.])pwd($|[-_.])`)
-	secretField = regexp.MustCompile(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)$`)
+	secretKey   = pattern.New(`(?i)token|passw(or)?d|passphrase|passcode|secret|credential|(api|private|access|signing|ssh|encryption)[-_. ]?key|(^|[-_.])pwd($|[-_.])`)
+	secretField = pattern.New(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)$`)
 )
 
 // secretPart finds secrets in any value, whatever its key: the login of an address, the text after
 // Bearer unless it is a word, and a value assigned to the name of a secret.
-var secretPart = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
+var secretPart = pattern.New(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
 
 // Masked stands for the value of a secret.
 const Masked = "********"

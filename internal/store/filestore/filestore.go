@@ -126,14 +126,6 @@ func (s *Store) missing(ref string) error {
 	return store.NotFound(ref)
 }
 
-func (s *Store) read(id string) (*workflow.Session, error) {
-	data, err := s.load(id)
-	if err != nil {
-		return nil, err
-	}
-	return s.decode(id, data)
-}
-
 func (s *Store) decode(id string, data []byte) (*workflow.Session, error) {
 	session, err := s.Decode(data, store.SessionPath(id))
 	if err == nil {

@@ -1,0 +1,147 @@
+// Package pattern matches regular expressions that are read at their first use, and that say
+// quickly of most texts that they do not match.
+//
+// A [Pattern] has the methods of a [regexp.Regexp] and their results. Whether it matches at all is
+// decided by an automaton of its own, which looks at each character of a text once and takes no
+// longer for more alternatives; only where a text does match, and the place is asked for, package
+// regexp goes over it. The automaton is made as texts need it, and bounded in size.
+package pattern
+
+import (
+	"regexp"
+	"sync"
+	"sync/atomic"
+)
+
+// Pattern is a regular expression in the syntax of package regexp. Several goroutines may use it.
+type Pattern struct {
+	source string
+	// places finds where a text matches, any whether it does, after read bytes of texts.
+	places   *regexp.Regexp
+	compiled sync.Once
+	any      *automaton
+	made     sync.Once
+	read     atomic.Int32
+}
+
+// worth is how many bytes a pattern has read before it is worth an automaton: most programs use
+// most patterns once, if at all.
+const worth = 1 << 10
+
+// New returns the pattern for an expression, which has to be a valid one: a mistake in it shows at
+// the first use.
+func New(source string) *Pattern { return &Pattern{source: source} }
+
+func (p *Pattern) regexp() *regexp.Regexp {
+	p.compiled.Do(func() { p.places = regexp.MustCompile(p.source) })
+	return p.places
+}
+
+func (p *Pattern) automaton() *automaton {
+	p.made.Do(func() { p.any = newAutomaton(p.source) })
+	return p.any
+}
+
+// String returns the expression.
+func (p *Pattern) String() string { return p.source }
+
+// MatchString reports whether a part of s matches.
+func (p *Pattern) MatchString(s string) bool {
+	if p.read.Load() < worth && len(s) < worth {
+		p.read.Add(int32(len(s))) //nolint:gosec // less than worth
+		return p.regexp().MatchString(s)
+	}
+	matches, known := p.automaton().match(s)
+	if !known {
+		return p.regexp().MatchString(s)
+	}
+	return matches
+}
+
+// FindString returns the first part of s that matches.
+func (p *Pattern) FindString(s string) string {
+	if !p.MatchString(s) {
+		return ""
+	}
+	return p.regexp().FindString(s)
+}
+
+// FindStringIndex returns the place of the first match, or nil.
+func (p *Pattern) FindStringIndex(s string) []int {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindStringIndex(s)
+}
+
+// FindStringSubmatch returns the first match with its groups, or nil.
+func (p *Pattern) FindStringSubmatch(s string) []string {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindStringSubmatch(s)
+}
+
+// FindStringSubmatchIndex returns the places of the first match and of its groups, or nil.
+func (p *Pattern) FindStringSubmatchIndex(s string) []int {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindStringSubmatchIndex(s)
+}
+
+// FindAllString returns the first n matches, or all of them where n is negative.
+func (p *Pattern) FindAllString(s string, n int) []string {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindAllString(s, n)
+}
+
+// FindAllStringIndex returns the places of the first n matches.
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindAllStringIndex(s, n)
+}
+
+// FindAllStringSubmatch returns the first n matches with their groups.
+func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex returns the places of the first n matches and of their groups.
+func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.regexp().FindAllStringSubmatchIndex(s, n)
+}
+
+// ReplaceAllString returns s with each match replaced, and $1 in the replacement by its group.
+func (p *Pattern) ReplaceAllString(s, by string) string {
+	if !p.MatchString(s) {
+		return s
+	}
+	return p.regexp().ReplaceAllString(s, by)
+}
+
+// ReplaceAllStringFunc returns s with each match replaced by what the function makes of it.
+func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
+	if !p.MatchString(s) {
+		return s
+	}
+	return p.regexp().ReplaceAllStringFunc(s, by)
+}
+
+// Split cuts s at the matches into at most n parts, or into all where n is negative.
+func (p *Pattern) Split(s string, n int) []string {
+	if n != 0 && !p.MatchString(s) {
+		return []string{s}
+	}
+	return p.regexp().Split(s, n)
+}
