@@ -102,8 +102,8 @@ func answerHereCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "answer [TASK]",
 		Short: "Answer the open questions yourself, at this terminal",
-		Long: `Asks you each open question of a session. An empty line leaves one open. Your answers
-are recorded as given at a terminal. For scripts: bmad-mcp task answer.
+		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
+skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),

@@ -116,8 +116,11 @@ func nextCommands(r *engine.Reply) string {
 	if gate != "" {
 		// For the person; scripts use bmad-mcp task.
 		b.WriteString("  bmad-mcp " + gate + " " + task + "\n")
-		if r.State != workflow.Clarifying {
+		switch {
+		case r.State != workflow.Clarifying:
 			b.WriteString("  bmad-mcp reject " + task + "\n")
+		case slices.Contains(r.PendingUserActions, string(workflow.ActionConfirm)):
+			b.WriteString("  bmad-mcp confirm " + task + "\n")
 		}
 	}
 	return b.String()
