@@ -48,7 +48,7 @@ var may = map[string][]string{
 	"internal/artifact":              {"internal/durable", "internal/fault", "internal/pattern", "internal/visible", "internal/workflow"},
 	"internal/markdown":              {"internal/pattern", "os", "net", "net/http", "io/fs", "path/filepath", "time"},
 	"internal/score":                 {"internal/lang", "internal/markdown", "internal/pattern", "internal/workflow"},
-	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/pattern", "internal/workflow"},
+	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/pattern", "internal/recent", "internal/workflow"},
 	"internal/trust":                 {"internal/durable", "internal/fault", "internal/lang", "internal/verify", "internal/workflow"},
 	"internal/verify":                {"internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/workflow"},
 	"internal/workflow":              {"internal/fault", "internal/lang", "internal/pattern"},

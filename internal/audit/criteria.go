@@ -3,11 +3,11 @@ package audit
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
 var (
@@ -375,15 +375,16 @@ func lowered(words []string) []string {
 // sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
 var sharp = pattern.New("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")
 
-// patterns keeps those that were made, by their expressions: a rubric's words do not change.
-var patterns sync.Map
+// patterns keeps those that were made, by their expressions: few rubrics are in use at a time.
+var patterns = recent.New[string, *pattern.Pattern](1000)
 
 func patternOf(expression string) *pattern.Pattern {
-	if known, ok := patterns.Load(expression); ok {
-		return known.(*pattern.Pattern)
+	if known, ok := patterns.Get(expression); ok {
+		return known
 	}
-	made, _ := patterns.LoadOrStore(expression, pattern.New(expression))
-	return made.(*pattern.Pattern)
+	made := pattern.New(expression)
+	patterns.Put(expression, made)
+	return made
 }
 
 // wordPattern matches one of the words as a whole word, in any case.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// KeepFolders has the folders in this one kept open for a moment, so that a path is not walked
+// KeepFolders keeps the folders in this one open for a moment, so that a path is not walked
 // anew for each file. It is for a Dir that serves one call: a folder that others replace
 // meanwhile is noticed after keepFor, or when a lock had to be waited for.
 func (d *Dir) KeepFolders() {

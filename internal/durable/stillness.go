@@ -3,7 +3,7 @@ package durable
 import "os"
 
 // Stillness tells at next to no cost that nothing in a folder has changed: the system notes the
-// changes from the moment on at which it was made. Not noted are writes through another name of a
+// changes from its creation on. Not noted are writes through another name of a
 // file or through a memory map, so that a still folder has to be looked at from time to time too.
 type Stillness struct {
 	folder identity

@@ -21,10 +21,10 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 	var given Response
 	var settled settlement
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
-		if given, err = r.personAnswers(ctx, s); err != nil || given.SkipRest {
+		if given, err = r.personAnswers(ctx, s); err != nil {
 			return err
 		}
-		return request.CheckAnswers(s.Session, given.Answers)
+		return request.CheckAnswers(s.Session, given.Answers, given.SkipRest)
 	}, func(_ store.Tx, s *standing.Standing) error {
 		grant, err := r.recorded(s, s.Policy.Gate, gate.Bind(s), given)
 		if err != nil {
@@ -92,7 +92,7 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 	if strict && !r.req.Via.Personal() {
 		return Response{}, words.NotPersonal(s, r.req.Via, note)
 	}
-	if err := request.CheckAnswers(s.Session, r.req.Answers); err != nil {
+	if err := request.CheckAnswers(s.Session, r.req.Answers, false); err != nil {
 		return Response{}, err
 	}
 	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil

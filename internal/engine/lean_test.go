@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,9 +66,6 @@ func TestLeanReplies(t *testing.T) {
 	if keys := leanKeys(t, answered); keys["gaps"] != nil || len(answered.Gaps) == 0 {
 		t.Errorf("gaps come twice: %s", keys["gaps"])
 	}
-	if answered.NextCall["session_id"] != "build-a-thing" {
-		t.Errorf("next_call names the session by %v", answered.NextCall["session_id"])
-	}
 	status := leanKeys(t, b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "build-a-thing"}))
 	for _, key := range append([]string{"task_name", "cwd", "stage_description", "gaps", "stages", "session_file", "iteration"}, always...) {
 		if _, has := status[key]; !has {
@@ -89,5 +87,75 @@ func TestGateShowsTheWholeAudit(t *testing.T) {
 		if !slices.ContainsFunc(r.Audit.Findings, func(line string) bool { return strings.Contains(line, f.Problem[:min(len(f.Problem), 100)]) }) {
 			t.Errorf("%q is not shown: %q", f.Problem, r.Audit.Findings)
 		}
+	}
+}
+
+// TestHandle: the next call names a session by its task name where nothing else can have it; a
+// person's word goes by the id.
+func TestHandle(t *testing.T) {
+	here, there := newBench(t), newBench(t)
+	there.state, there.ids = here.state, 50
+	there.restart()
+	first := here.do(start("build a thing"))
+	second := there.do(start("build a thing"))
+	places := []string{here.dir, there.dir}
+	handle := func(r *engine.Reply) any { return r.NextCall["session_id"] }
+	at := func(b *bench, req engine.Request, id string, places ...string) *engine.Reply {
+		t.Helper()
+		req.Places, req.SessionID = places, id
+		r, err := b.try(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	status := engine.Request{Action: workflow.ActionStatus}
+	if got := handle(first); got != first.SessionID {
+		t.Errorf("a call with a folder of its own: %v", got)
+	}
+	if got := handle(at(here, status, first.SessionID, here.dir)); got != "build-a-thing" {
+		t.Errorf("the only folder: %v", got)
+	}
+	if got := handle(at(here, status, second.SessionID, places...)); got != second.SessionID {
+		t.Errorf("the second of two folders: %v", got)
+	}
+	several := status
+	several.Several = true
+	if got := handle(at(here, several, first.SessionID, here.dir)); got != first.SessionID {
+		t.Errorf("a caller with several folders: %v", got)
+	}
+	gate := at(here, submit(workflow.PO, "# P\nQuality Score: 95"), first.SessionID, here.dir)
+	if got := handle(gate); got != first.SessionID {
+		t.Errorf("at a gate: %v", got)
+	}
+	// Names that lead nowhere, or to another session.
+	for _, name := range []string{"11111111-1111-4111-8111-111111111111", "feature second"} {
+		odd := here.do(engine.Request{Action: workflow.ActionStart, Objective: "x", TaskName: name})
+		r := at(here, status, odd.SessionID, here.dir)
+		if got := handle(r); got != odd.SessionID && got != r.TaskName {
+			t.Errorf("%q: %v", name, got)
+		}
+		at(here, status, handle(r).(string), here.dir)
+	}
+}
+
+// TestListKeepsItsFolder: a list tells whose sessions it has, and a shortened reply where the rest
+// is.
+func TestListKeepsItsFolder(t *testing.T) {
+	b := newBench(t)
+	if keys := leanKeys(t, b.do(engine.Request{Action: workflow.ActionStatus})); keys["cwd"] == nil {
+		t.Errorf("the list lacks its folder: %v", keys)
+	}
+	b.do(start("x"))
+	questions := make([]string, 60)
+	for i := range questions {
+		questions[i] = fmt.Sprintf("%d %s?", i, strings.Repeat("long question ", 30))
+	}
+	text, err := json.Marshal(map[string]any{"prd_draft": "# P", "quality_score": 60, "questions": questions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := leanKeys(t, b.do(submit(workflow.PO, string(text)))); keys["session_file"] == nil {
+		t.Error("a shortened reply does not name the session file")
 	}
 }

@@ -52,9 +52,9 @@ func TestQuestionsKeepTheirStatus(t *testing.T) {
 		{"the word as an offered answer", 70, []string{"us", "Skip.", "skip"}, "po/refining", "answered skipped answered", "2 answers recorded, 1 skipped."},
 		{"in Chinese", 70, []string{"跳过", "跳过。", "retry"}, "po/refining", "skipped skipped answered", "1 answer recorded, 2 skipped."},
 		{"a sentence with the word", 70, []string{"skip the weekend", "now", "retry"}, "po/refining", "answered answered answered", "3 answers recorded."},
-		{"all skipped, below the gate", 70, []string{"skip", "skip", "skip it"}, "po/refining", "skipped skipped skipped", "0 answers recorded, 3 skipped."},
-		{"all skipped, at the gate", 95, []string{"skip", "skip", "skip it"}, "po/awaiting_confirmation", "skipped skipped skipped", "0 answers recorded, 3 skipped."},
-		{"one left open, at the gate", 95, []string{"skip", "", "skip it"}, "po/refining", "skipped left_open skipped", "0 answers recorded, 2 skipped, 1 left open."},
+		{"all skipped, below the gate", 70, []string{"skip", "skip", "skip it"}, "po/refining", "skipped skipped skipped", "3 questions skipped."},
+		{"all skipped, at the gate", 95, []string{"skip", "skip", "skip it"}, "po/awaiting_confirmation", "skipped skipped skipped", "3 questions skipped."},
+		{"one left open, at the gate", 95, []string{"skip", "", "skip it"}, "po/refining", "skipped left_open skipped", "2 questions skipped, 1 left open."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -189,5 +189,54 @@ func TestFormOfQuestions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSettledQuestionsTakeNoAnswer: an answer to a question of an earlier round is refused, and
+// closes none of those that are open.
+func TestSettledQuestionsTakeNoAnswer(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.do(asking(70))
+	b.do(answered("us", "now", "retry"))
+	b.at("po/clarifying", submit(workflow.PO, `{"prd_updated":"# P2","quality_score":80,"questions":[{"id":"q4","question":"Where?"}]}`))
+	if hint := b.refused(answered("them"), fault.InvalidArgument, `there is no open question "q1"`); !strings.Contains(hint, "the open questions are: q4") {
+		t.Errorf("hint %q", hint)
+	}
+	if got := b.statuses(); got != "answered answered answered " {
+		t.Errorf("statuses %q", got)
+	}
+}
+
+// TestSkippingTheRestChecksTheAnswers: what is answered beside skipped questions has the limits of
+// every answer.
+func TestSkippingTheRestChecksTheAnswers(t *testing.T) {
+	for _, text := range []string{strings.Repeat("x", engine.MaxAnswer+1), "a\x00b", "\xff"} {
+		b := newBench(t)
+		b.do(start("x"))
+		b.do(asking(70))
+		person := &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": text}, SkipRest: true, Took: 3 * time.Second}}
+		if _, err := b.try(engine.Request{Action: workflow.ActionAnswer, Ask: person}); !fault.Is(err, fault.InvalidArgument) || b.statuses() != "  " {
+			t.Errorf("%.10q: %v, %q", text, err, b.statuses())
+		}
+	}
+}
+
+// TestFormAnswersReachTheModelWhole: what a form brings, the conversation has never seen.
+func TestFormAnswersReachTheModelWhole(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.do(asking(70))
+	long := strings.Repeat("the person's own words, ", 40)
+	person := &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": long}, Took: 3 * time.Second}}
+	r := b.do(engine.Request{Action: workflow.ActionAnswer, Ask: person, Forms: true})
+	if got := r.Lean().Context.Answers[0].Answer; got != strings.TrimSpace(long) {
+		t.Errorf("got %d of %d bytes", len(got), len(long))
+	}
+	relayed := newBench(t)
+	relayed.do(start("x"))
+	relayed.do(asking(70))
+	if got := relayed.do(answered(long)).Lean().Context.Answers[0].Answer; len(got) > 110 {
+		t.Errorf("the conversation has these words, and gets %d bytes of them again", len(got))
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
@@ -53,7 +54,19 @@ func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Stand
 	ctx = context.WithoutCancel(ctx)
 	st := r.known(s)
 	r.disk.Gather(ctx, st)
+	st.Named = r.named(ctx, s)
 	return st
+}
+
+// named reports whether the next call finds the session by its task name: in the folder that is
+// looked in first, and before any other of that name.
+func (r *run) named(ctx context.Context, s *workflow.Session) bool {
+	q := &r.req
+	if q.Cwd != "" || q.Several || len(q.Places) == 0 || filepath.Clean(q.Places[0]) != r.project.Dir.Path() {
+		return false
+	}
+	id, err := r.project.Backend.Find(ctx, s.TaskName)
+	return err == nil && id == s.SessionID
 }
 
 // before gathers the facts that decide whether an action is possible. It reads no file that
@@ -67,7 +80,7 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 	if r.req.Action == workflow.ActionSubmit {
 		r.disk.GatherSaved(st)
 	}
-	if a := s.Current().Artifact; s.CurrentState.Gated() || r.req.Decides() || a != nil && a.Stale {
+	if a := s.Current().Artifact; s.CurrentState.Gated() || s.GateMet() || a != nil && a.Stale {
 		r.disk.GatherDraft(ctx, st)
 	}
 	return st

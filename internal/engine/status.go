@@ -59,7 +59,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	if err != nil {
 		return nil, err
 	}
-	out := &Reply{Cwd: p.Dir.Path(), InteractionType: reply.NoSession, PendingUserActions: []string{"start"}}
+	out := reply.OfProject(p.Dir.Path())
 	written := ""
 	if len(page.Sessions) > 0 { // the one that has changed last
 		written = page.Sessions[0].Objective

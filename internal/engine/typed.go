@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -41,6 +42,37 @@ func typedGate(project string, b Bound, d workflow.Decision) trust.TypedGate {
 	return trust.TypedGate{Project: project, SessionID: b.SessionID, Stage: b.Stage, Revision: b.Revision, SHA256: b.SHA256, Action: b.Action, Decision: d}
 }
 
+// waiting returns the one session that waits for such a decision; nil where there is none, or more
+// than one.
+func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summary, action workflow.Action) (found *workflow.Session) {
+	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
+		decides := standing.GateAction(s.CurrentState)
+		if s.CurrentState == workflow.Clarifying { // a document that asks can have reached its gate
+			decides = workflow.ActionConfirm
+		}
+		return decides == "" || action != "" && decides != action
+	})
+	if len(sessions) > maxWaiting {
+		return nil
+	}
+	for _, known := range sessions {
+		s, err := p.Backend.Get(ctx, known.SessionID)
+		switch {
+		case err != nil:
+			return nil
+		case !s.CurrentState.Gated() && !s.GateMet():
+		case found != nil:
+			return nil
+		default:
+			found = s
+		}
+	}
+	return found
+}
+
+// maxWaiting is how many sessions are read for a typed command; of more, none is the one meant.
+const maxWaiting = 50
+
 // TypedGate returns the one gate of a project that a typed command can mean, with the rest
 // of what was typed. words may begin with the name of a task; without one, exactly one
 // session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
@@ -63,16 +95,10 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	} else if name != "" && (action == workflow.ActionConfirm || after == "" && strings.Contains(name, "-")) {
 		return typed, "", false // the name of a task that is not here
 	}
-	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
-		return !s.CurrentState.Gated() || action != "" && standing.GateAction(s.CurrentState) != action
-	})
-	if len(sessions) != 1 {
+	s := waiting(ctx, p, sessions, action)
+	if s == nil {
 		return typed, "", false
 	}
-	s, err := p.Backend.Get(ctx, sessions[0].SessionID)
-	if err != nil || !s.CurrentState.Gated() {
-		return typed, "", false
-	}
-	b := gate.Bind(e.run(p, s.SessionID, Request{}, 0).before(ctx, s))
+	b := gate.Bind(e.run(p, s.SessionID, Request{}, 0).before(ctx, s).AtGate())
 	return typedGate(p.Dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
 }

@@ -230,3 +230,31 @@ func TestTypedMeansOneGate(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// TestTypedForADocumentThatAsks: a command typed where two documents can be confirmed means neither
+// without a name; with one it is for that document, though it asks.
+func TestTypedForADocumentThatAsks(t *testing.T) {
+	b := newBench(t)
+	b.do(start("alpha"))
+	alpha := b.session
+	b.do(asking(95))
+	b.do(start("bravo"))
+	b.do(submit(workflow.PO, "# P\nQuality Score: 95"))
+	if b.types(workflow.ActionConfirm, workflow.DecisionApprove, "") {
+		t.Error("a command that can mean two gates was taken for one")
+	}
+	if !b.types(workflow.ActionConfirm, workflow.DecisionApprove, "alpha") {
+		t.Fatal("the named document was not found")
+	}
+	b.session = alpha
+	b.at("architect/generating", relays(confirm(true), form()))
+	if g := b.lastGrant(); g.Channel != workflow.ChannelTyped {
+		t.Errorf("the grant is %+v", g)
+	}
+	low := newBench(t)
+	low.do(start("charlie"))
+	low.do(asking(70))
+	if low.types(workflow.ActionConfirm, workflow.DecisionApprove, "charlie") {
+		t.Error("a document below its gate was confirmed by a command")
+	}
+}

@@ -1,10 +1,9 @@
 package mcpserver_test
 
 import (
+	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,17 +156,21 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// peak returns the most memory that a process had so far, in bytes, as the system counts it.
-func peak(b *testing.B, pid int) int {
-	b.Helper()
+// memoryOf returns a figure of a process's memory, in bytes, as the system counts it; 0 where it has
+// ended.
+func memoryOf(pid int, key string) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		b.Fatal(err)
+		return 0
 	}
-	_, after, _ := strings.Cut(string(status), "VmHWM:")
-	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
+	_, after, _ := strings.Cut(string(status), key)
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kilobytes, err := strconv.Atoi(fields[0])
 	if err != nil {
-		b.Fatal(err)
+		return 0
 	}
 	return kilobytes << 10
 }
@@ -191,21 +194,25 @@ func BenchmarkDoctorMemory(b *testing.B) {
 				for b.Loop() {
 					cmd := exec.Command(binary, append(command, "--json")...)
 					cmd.Dir, cmd.Env = dir, env
-					out, err := cmd.StdoutPipe()
-					if err != nil {
-						b.Fatal(err)
-					}
+					var report bytes.Buffer
+					cmd.Stdout = &report
 					if err := cmd.Start(); err != nil {
 						b.Fatal(err)
 					}
-					first := make([]byte, 1) // the report is written when all has been read
-					if _, err := io.ReadFull(out, first); err != nil {
-						b.Fatal(err)
-					}
-					b.ReportMetric(float64(peak(b, cmd.Process.Pid))/(1<<20), "peak-MB")
-					report, err := io.ReadAll(out)
-					if err := errors.Join(err, cmd.Wait()); err != nil {
-						b.Fatalf("%v\n%s%.2000s", err, first, report)
+					ended := make(chan error, 1)
+					go func() { ended <- cmd.Wait() }()
+					for most := 0; ; {
+						select {
+						case err := <-ended:
+							if err != nil {
+								b.Fatalf("%v\n%.2000s", err, report.String())
+							}
+							b.ReportMetric(float64(most)/(1<<20), "peak-MB")
+						case <-time.After(time.Millisecond): // the system forgets the figure when the process ends
+							most = max(most, memoryOf(cmd.Process.Pid, "VmHWM:"))
+							continue
+						}
+						break
 					}
 				}
 			})
@@ -317,14 +324,9 @@ func residentBytes(b *testing.B, p *process, key string) int {
 	if runtime.GOOS != "linux" {
 		return 0
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		b.Fatal(err)
+	size := memoryOf(p.cmd.Process.Pid, key)
+	if size == 0 {
+		b.Fatal("the server has ended")
 	}
-	_, after, _ := strings.Cut(string(status), key)
-	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		b.Fatal(err)
-	}
-	return kilobytes << 10
+	return size
 }

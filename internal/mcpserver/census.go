@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// census counts the sessions of the served projects, aside from those who ask: they get the last
+// census counts the sessions of the served projects, apart from the requests: they get the last
 // count, and a new one begins where that is old.
 type census struct {
 	engine *engine.Engine

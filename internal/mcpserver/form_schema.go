@@ -34,11 +34,13 @@ const other = "other"
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
 // restField is the field for the questions that the person gives no answer to, with the choices to
-// leave them open or to skip them. A document that has reached its gate can be taken there too.
+// leave them open or to skip them; takeField the one to take a document that has reached its gate.
+// Hosts may sort fields by name.
 const (
 	restField = "rest"
 	leaveRest = "leave_open"
 	skipRest  = "skip"
+	takeField = "take"
 )
 
 // Limits of the texts of a form, in characters.
@@ -85,7 +87,7 @@ func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
 			lines = append(lines, q.Language.Say("   why: “%s”", visible.Line(question.Context)))
 		}
 	}
-	if len(q.Choices) > 0 && len(q.Questions) == 0 {
+	if len(q.Choices) > 0 {
 		lines = append(lines, "", q.Language.Say("Declining or closing the form decides nothing."))
 	}
 	p := mcp.ElicitationParams{Message: visible.Clipped(visible.Text(strings.Join(lines, "\n")), maxFormText)}
@@ -147,11 +149,12 @@ func (f formStyle) answerSchema(q engine.Question) map[string]any {
 		f.choose(field, append(values, other), append(labels, q.Language.Say("Something else: write it below")))
 		fields[otherField(i)] = map[string]any{"type": "string", "title": q.Language.Say("%s, in your words", title), "description": q.Language.Say("instead of an answer above, or in addition to it"), "maxLength": engine.MaxAnswer / 4}
 	}
-	values, labels := []string{leaveRest, skipRest}, []string{q.Language.Say("Leave them open"), q.Language.Say("Skip them")}
+	fields[restField] = f.choose(map[string]any{"type": "string", "title": q.Language.Say("Questions without an answer"), "description": q.Language.Say("what happens to questions that you leave empty")},
+		[]string{leaveRest, skipRest}, []string{q.Language.Say("Leave them open"), q.Language.Say("Skip them")})
 	for _, choice := range q.Choices {
-		values, labels = append(values, choice.Value()), append(labels, visible.Line(choice.Label))
+		fields[takeField] = f.choose(map[string]any{"type": "string", "title": q.Language.Say("Or take the document"), "description": q.Language.Say("it has reached its gate; this counts only if you answer nothing")},
+			[]string{notNow, choice.Value()}, []string{q.Language.Say("No: go on with my answers"), visible.Line(choice.Label)})
 	}
-	fields[restField] = f.choose(map[string]any{"type": "string", "title": q.Language.Say("Questions without an answer"), "description": q.Language.Say("what becomes of those that you leave empty")}, values, labels)
 	return map[string]any{"type": "object", "properties": fields}
 }
 

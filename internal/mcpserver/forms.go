@@ -262,7 +262,8 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 			return a
 		}
 		// Answers and a decision contradict each other, so the answers count.
-		if i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == rest }); i >= 0 {
+		take, _ := content[takeField].(string)
+		if i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == take }); i >= 0 {
 			a.Decision = q.Choices[i].Decision
 			return a
 		}

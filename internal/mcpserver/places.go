@@ -36,6 +36,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engi
 		if roots != nil {
 			c.roots.set(mcpwire.ClientKey(ctx), roots)
 		}
+		req.Several = len(roots) > 1
 		// Several roots are places of sessions, but do not decide where to start one.
 		if len(roots) != 1 && req.SessionID == "" {
 			roots = nil
@@ -50,11 +51,13 @@ func (c *callers) base(ctx context.Context) engine.Request {
 	req := c.request(ctx)
 	if c.places.Remote {
 		req.Places = c.served(c.roots.of(ctx), false)
+		req.Several = len(c.served(c.roots.of(ctx), true)) > 1
 		return req
 	}
 	var roots []string
 	if c.places.byRoots() {
-		if roots = c.roots.of(ctx); len(roots) != 1 {
+		roots = c.roots.of(ctx)
+		if req.Several = len(roots) > 1; len(roots) != 1 {
 			roots = nil // several do not decide which is meant
 		}
 	}
@@ -96,6 +99,7 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 			return ask
 		}
 	}
+	req.Several = len(c.served(roots, true)) > 1
 	req.Places = append(req.Places, c.served(roots, req.SessionID != "")...)
 	return nil
 }

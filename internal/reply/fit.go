@@ -38,6 +38,7 @@ func (r *Reply) shorten(items, text int) {
 		c.Documents = first(c.Documents, items, func(d *Document) { d.Summary = cut(d.Summary) })
 		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
 	}
+	r.shortened = true
 	if r.file != "" {
 		r.SessionFile = r.file
 	}

@@ -27,7 +27,10 @@ func (r *Reply) Lean() *Reply {
 	if r.describes {
 		return &out
 	}
-	out.SessionFile, out.Iteration = "", 0
+	out.Iteration = 0
+	if !r.shortened {
+		out.SessionFile = ""
+	}
 	if r.action != workflow.ActionStart {
 		out.TaskName, out.Cwd, out.StageDescription = "", "", ""
 		if !r.RequiresUserConfirmation && r.Gate == nil && r.State.Active() { // nobody is asked
@@ -44,7 +47,11 @@ func (r *Reply) Lean() *Reply {
 	if c := r.Context; c != nil {
 		lean := *c
 		lean.Documents = first(c.Documents, len(c.Documents), func(d *Document) { d.Size = 0 })
-		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) { a.Question, a.Answer = words.Clip(a.Question, 40), words.Clip(a.Answer, 100) })
+		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) {
+			if !a.unseen {
+				a.Question, a.Answer = words.Clip(a.Question, 40), words.Clip(a.Answer, 100)
+			}
+		})
 		out.Context = &lean
 		if slices.ContainsFunc(c.Documents, func(d Document) bool { return d.Path == r.Artifact }) {
 			out.Artifact = ""

@@ -15,15 +15,7 @@ func interact(s *standing.Standing, out *Reply) {
 	case workflow.Generating, workflow.Refining:
 		askAssistant(s, out)
 	case workflow.Clarifying:
-		answers := map[string]string{}
-		for _, q := range s.Current().OpenQuestions() {
-			answers[q.ID] = "…"
-		}
-		askHuman(out, "answer_questions")
-		if s.Met() {
-			askHuman(out, "answer_questions", "confirm")
-		}
-		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
+		askQuestions(s, out)
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")
 		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst.In(s.Language)}
@@ -44,7 +36,7 @@ func interact(s *standing.Standing, out *Reply) {
 	if out.NextCall != nil {
 		out.NextCall["session_id"] = s.Handle()
 	}
-	if s.CurrentState.Gated() {
+	if s.CurrentState.Gated() || s.Met() {
 		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
 	}
 	switch {
@@ -60,6 +52,20 @@ func interact(s *standing.Standing, out *Reply) {
 	case standing.GateAction(s.CurrentState) != "":
 		decides(s, out)
 	}
+}
+
+// askQuestions makes the reply wait for the human's answers, or for their confirmation where the
+// document has reached its gate.
+func askQuestions(s *standing.Standing, out *Reply) {
+	askHuman(out, "answer_questions")
+	if s.Met() {
+		askHuman(out, "answer_questions", "confirm")
+	}
+	answers := map[string]string{}
+	for _, q := range s.Current().OpenQuestions() {
+		answers[q.ID] = "…"
+	}
+	out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 }
 
 // decides says who decides, and how, where that is more than the person's word to the

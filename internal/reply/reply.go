@@ -29,7 +29,7 @@ const (
 type Reply struct {
 	SessionID string `json:"session_id,omitempty"`
 	TaskName  string `json:"task_name,omitempty"`
-	// Cwd is the project folder; every path in the reply is relative to it.
+	// Cwd is the project folder, to which every path in replies is relative.
 	Cwd string `json:"cwd,omitempty"`
 	// Stage and State stand under two names each; both hold the same value.
 	Stage        workflow.StageID `json:"stage,omitempty"`
@@ -99,6 +99,8 @@ type Reply struct {
 	// describes is true for a reply to an action that changes nothing.
 	describes bool
 	taskLine  string // with which the message begins
+	// shortened is true where the reply names the session file, because it does not have all.
+	shortened bool
 }
 
 // AuditView is an audit in short; the session file has all of it.
@@ -167,6 +169,8 @@ type Answer struct {
 	Answer   string `json:"answer"`
 	// Skipped is true where the human does not want to answer.
 	Skipped bool `json:"skipped,omitempty"`
+
+	unseen bool // the conversation does not have it: a form or a terminal brought it
 }
 
 // StageView is a stage in a status reply.

@@ -88,6 +88,11 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	return out
 }
 
+// OfProject is the reply that lists the sessions of a project, which has none active yet.
+func OfProject(folder string) *Reply {
+	return &Reply{Cwd: folder, InteractionType: NoSession, PendingUserActions: []string{"start"}, describes: true}
+}
+
 // AddStages describes all stages.
 func (r *Reply) AddStages(s *standing.Standing) {
 	for _, st := range s.Workflow.Stages {
@@ -178,8 +183,8 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	out.Engines = st.EnginesFor(s.Objective)
 	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.SettledQuestions() {
-		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped}
-		if d == Short && !rec.AnswerChannels[q.ID].Personal() { // the conversation has them
+		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped, unseen: rec.AnswerChannels[q.ID].Personal()}
+		if d == Short && !a.unseen { // the conversation has them
 			a.Question, a.Answer = words.Clip(a.Question, 100), words.Clip(a.Answer, 240)
 		}
 		c.Answers = append(c.Answers, a)

@@ -33,6 +33,9 @@ type Request struct {
 	Cwd string
 	// Places are the folders to look in, the likeliest first, when Cwd is empty.
 	Places []string
+	// Several is true where the caller works in several folders: which of them is looked in first
+	// then differs from call to call.
+	Several bool
 	// By names the caller in the history.
 	By string
 	// Client tells the callers of one program apart; "" where it has only one.

@@ -134,10 +134,11 @@ func Filled(answers map[string]string) map[string]string {
 	return out
 }
 
-// CheckAnswers refuses answers to questions that are not open, and answers without any text.
-func CheckAnswers(s *workflow.Session, answers map[string]string) error {
+// CheckAnswers refuses answers to questions that are not open, and answers without any text, unless
+// the other questions are skipped.
+func CheckAnswers(s *workflow.Session, answers map[string]string, skipRest bool) error {
 	var open []string
-	for _, q := range s.Current().Questions {
+	for _, q := range s.Current().OpenQuestions() {
 		open = append(open, q.ID)
 	}
 	for id, text := range answers {
@@ -149,7 +150,7 @@ func CheckAnswers(s *workflow.Session, answers map[string]string) error {
 			return err
 		}
 	}
-	if len(Filled(answers)) == 0 {
+	if len(Filled(answers)) == 0 && !skipRest {
 		return fault.New(fault.InvalidArgument, "all answers are empty").
 			WithHint("pass the human's words for at least one of: %s", strings.Join(open, ", "))
 	}

@@ -163,6 +163,8 @@ func appendJSON(out []byte, n *yaml.Node, depth int) []byte {
 			out = appendJSON(out, oneText(item), depth+1)
 		}
 		return append(out, ']')
+	case n.Kind == yaml.ScalarNode && (n.Tag == "!!int" || n.Tag == "!!float") && n.LineComment != "": // "95 # target"
+		return append(out, quoted(n.Value+" ("+strings.TrimLeft(n.LineComment, "# ")+")")...)
 	case n.Kind == yaml.ScalarNode && (n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool") && json.Valid([]byte(n.Value)):
 		return append(out, n.Value...)
 	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":

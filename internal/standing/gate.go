@@ -51,6 +51,15 @@ func GateAction(state workflow.State) workflow.Action {
 	return ""
 }
 
+// Handle names the session in the next call. The task name costs a model less than the id; but a
+// person's word is for one session, whichever others have its name by then.
+func (s *Standing) Handle() string {
+	if s.Named && !s.CurrentState.WaitsForHuman() {
+		return s.TaskName
+	}
+	return s.SessionID
+}
+
 // Met reports whether the session asks about a document that has reached its gate: the person can
 // then confirm it as well as answer.
 func (s *Standing) Met() bool { return s.GateMet() && s.Current().Met(s.Policy) }

@@ -117,7 +117,7 @@ func generatingMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Re
 
 // goAhead names the choices of the person before a round that waits for them.
 func goAhead(s *standing.Standing) string {
-	return s.Say("**You can now** say **go on**, or say first what to mind.")
+	return s.Say("**You can now** say **go on**, or say first what to watch for.")
 }
 
 // questionsMessage puts a stage's questions to the human.
@@ -139,7 +139,11 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 		b.WriteString("\n")
 	}
 	if s.Route() == standing.ByOwnAct {
-		return b.String() + "\n" + ownAct(s)
+		text := b.String() + "\n" + ownAct(s)
+		if s.Met() {
+			text += "\n" + s.Say("It has reached its gate: to take it without answering, type `%s`.", s.Names.Program+" confirm "+s.TaskName)
+		}
+		return text
 	}
 	if s.Met() {
 		return b.String() + "\n" + s.Say("**You can now**\n- answer in your own words: it goes into another round\n- or say **confirm**, since it has reached its gate: it is saved as `%s` without the answers, and the next stage begins\n- or say **skip** to a question that you do not want to answer", path.Base(s.ArtifactPath(st)))

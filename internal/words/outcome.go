@@ -85,6 +85,9 @@ func Answered(s *standing.Standing, n, skipped, left int, channel workflow.Chann
 	if channel == workflow.ChannelElicited {
 		said = s.Say("%s recorded from the form, in the human's own words", s.Count(n, "answer"))
 	}
+	if n == 0 && skipped > 0 {
+		said, skipped = s.Say("%s skipped", s.Count(skipped, "question")), 0
+	}
 	if skipped > 0 {
 		said += s.Say(", %d skipped", skipped)
 	}

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -196,9 +195,6 @@ func (s *Session) Definition() *Definition {
 	}
 	return s.Workflow
 }
-
-// Handle names the session in calls: by its task name, which costs a model less than the id.
-func (s *Session) Handle() string { return cmp.Or(s.TaskName, s.SessionID) }
 
 // Note adds an entry to the history that does not move the session.
 func (s *Session) Note(t Transition) {

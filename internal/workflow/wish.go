@@ -56,10 +56,12 @@ func ruledOut(before, after string) bool {
 	if i := strings.LastIndexAny(before, ".;:!?,。；：！？，"); i >= 0 {
 		before = before[i+1:] // another clause
 	}
+	before = whyNot.ReplaceAllString(before, "") // asks for it
 	return negation.MatchString(before) || chineseNegation.MatchString(before) || negated.MatchString(after)
 }
 
 var (
+	whyNot = pattern.New(`\bwhy (?:not|don['’]?t (?:we|you|i))\b`)
 	// negation matches a negation that nothing but words for a use separates from the name.
 	negation = pattern.New(`(?:^|[^\p{L}])(?:no|not|never|nor|without|avoid|avoiding|exclude|excluding|skip|skipping|disable|except|except for|cannot|(?:instead|rather|other) (?:of|than)|(?:do|does|did|ca|wo|is|are|should|would|must|need)n['’]?t)\s` +
 		`(?:\s*["'“‘*]*(?:use|using|usage|call|calling|run|running|involve|involving|include|including|add|adding|employ|employing|let|have|having|ask|asking|want|need|help|with|by|of|on|for|via|through|to|rely|relying|depend|depending|any|the|a|an|openai|engine|please|claude|or|and)\s+){0,6}["'“‘*]*$`)

@@ -17,7 +17,7 @@ func TestWishForCodex(t *testing.T) {
 			"使用 codex 构建登录服务", "使用codex构建登录服务", "用Codex", "让 codex 写架构。", "请同时使用 Claude 和 Codex", "不仅用 claude，也用 codex",
 			"claude/codex write the PRD", "Codex/Claude together", "Use Codex's second opinion", "use **Codex**", `use "codex" for the PRD`, "engine:codex", "engines: claude, codex",
 			"not only Claude but also Codex", "don't forget to use codex", "Not a toy. Codex writes the PRD", "No frameworks, use codex", "no login\n\n- codex for the PRD",
-			"I want Codex", "a client with codex", "don't use Claude, use Codex", "not Claude but Codex", "不要使用 claude，使用 codex", "codex 不能改测试", "Codex CLI does the work",
+			"I want Codex", "Why not use codex for the PRD?", "why not let Codex write it", "why don't we use codex", "a client with codex", "don't use Claude, use Codex", "not Claude but Codex", "不要使用 claude，使用 codex", "codex 不能改测试", "Codex CLI does the work",
 			"keep .codex/config.toml as it is; use codex",
 		},
 		false: {

@@ -105,11 +105,15 @@ func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
 			now = durable.VersionOf(info)
 		}
 		if err != nil || now != f.named || !now.Exact() || !now.Settled(f.namedAt) {
-			f.named, f.namedAt = now, s.kept.now()
-			f.names, err = s.readNames()
+			at := s.kept.now()
+			read, err := s.readNames()
+			if err != nil {
+				return store.Listing{}, err
+			}
+			f.named, f.namedAt, f.names = now, at, read
 		}
 		names = slices.Clone(f.names)
-		return store.Listing{}, err
+		return store.Listing{}, nil
 	})
 	return names, err
 }
@@ -156,7 +160,8 @@ func (s *Store) recall(ctx context.Context, id string, now durable.Version) (kno
 	}
 	defer func() { <-f.turn }()
 	known, ok = f.files[id]
-	return known, ok && known.settled && known.version == now
+	// Without a time of change, an edit that keeps size and modification time would not show.
+	return known, ok && now.Exact() && known.settled && known.version == now
 }
 
 // byAge returns every readable session, the oldest first, and what could not be read.
