@@ -69,6 +69,9 @@ func isolated(t testing.TB, extra ...string) []string {
 	t.Helper()
 	state := t.TempDir()
 	env := []string{"HOME=" + state, "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH")}
+	if _, measured := t.(*testing.B); measured {
+		env = append(env, "GOGC=100") // tests let their processes collect less
+	}
 	return append(append(env, watching()...), extra...)
 }
 
