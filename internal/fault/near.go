@@ -75,12 +75,15 @@ func Distance(want, known string) (distance int, ok bool) {
 	if want == "" || len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) {
 		return 0, false
 	}
-	limit := max(1, min(len(want), len(known))/4)
+	limit := max(1, min(len(want), len(known))/3)
 	switch {
 	case len(want) >= 3 && (strings.HasPrefix(known, want) || strings.HasPrefix(want, known) && 2*len(known) >= len(want)):
 		return 1, true
 	case len(want) >= 4 && strings.Contains(known, want):
 		distance = 2
+	case len(want) >= 8 && len(known) > len(want)+limit: // the beginning of a long name
+		distance, ok = Distance(want, strings.ToValidUTF8(known[:len(want)+1], ""))
+		return distance + 1, ok
 	case max(len(want)-len(known), len(known)-len(want)) > limit*4 || bits.OnesCount64(letters(want)&^letters(known)) > limit*4:
 		return 0, false // cheaper than counting, where no count could be small; a character has up to 4 bytes
 	default:

@@ -10,9 +10,10 @@ import (
 )
 
 func TestNear(t *testing.T) {
-	known := []string{"build-a-clock", "build-a-clock-1", "bmad", "bmad-status", "session_id", "analyst", "pm", "构建用户认证"}
+	known := []string{"build-a-clock", "build-a-clock-1", "bmad", "bmad-status", "session_id", "analyst", "pm", "构建用户认证", "build-a-link-shortener-with-codex"}
 	for name, want := range map[string]string{
-		"buid-a-clock": "build-a-clock build-a-clock-1", "sessionId": "session_id", "session-id": "session_id", "BMAD_STATUS": "bmad-status", "bmm.analist": "", "analist": "analyst",
+		"buid-a-clock": "build-a-clock build-a-clock-1", "sessionId": "session_id", "session-id": "session_id", "BMAD_STATUS": "bmad-status", "bmm.analist": "", "analist": "analyst", "aanlyst": "analyst",
+		"build-a-link-shortner": "build-a-link-shortener-with-codex", "build-a-link-shortner-with-codex": "build-a-link-shortener-with-codex",
 		"bmad-nobody": "", "p": "pm", "x": "", "": "", "构建用户认诈": "构建用户认证", strings.Repeat("a", 1000): "",
 	} {
 		if got := strings.Join(fault.Near(name, known), " "); got != want {
