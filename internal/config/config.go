@@ -308,7 +308,7 @@ func (c *Config) set(key string, values []string, base string) error {
 		if slices.Contains(stageKeys, key) {
 			return lang.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
 		}
-		return unknownKey(key, topKeys, lang.T("valid keys: %s", strings.Join(topKeys, ", ")))
+		return unknown(lang.T("unknown key %q", key), key, topKeys, lang.T("valid keys: %s", strings.Join(topKeys, ", ")))
 	}
 	return nil
 }
@@ -397,24 +397,21 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 	return nil
 }
 
-// unknownKey is the error for a key that no setting has.
-func unknownKey(key string, keys []string, valid lang.Text) error {
-	if near := fault.Near(key, keys); len(near) > 0 {
-		return lang.Errorf("unknown key %q, did you mean %s? %s", key, strings.Join(near, ", "), valid)
+// unknown is the error for a name that is not among the known ones; problem says so.
+func unknown(problem lang.Text, name string, known []string, valid lang.Text) error {
+	if near := fault.Near(name, known); len(near) > 0 {
+		return lang.Errorf("%s, did you mean %s? %s", problem, strings.Join(near, ", "), valid)
 	}
-	return lang.Errorf("unknown key %q; %s", key, valid)
+	return lang.Errorf("%s; %s", problem, valid)
 }
 
 func (c *Config) setStage(stage, name, key string, values []string, one func() (string, error)) error {
 	id := workflow.StageID(stage)
 	if !slices.Contains(c.StageIDs(), stage) {
-		if near := fault.Near(stage, c.StageIDs()); len(near) > 0 {
-			return lang.Errorf("unknown stage %q, did you mean %s? valid stages: %s", stage, strings.Join(near, ", "), strings.Join(c.StageIDs(), ", "))
-		}
-		return lang.Errorf("unknown stage %q; valid stages: %s", stage, strings.Join(c.StageIDs(), ", "))
+		return unknown(lang.T("unknown stage %q", stage), stage, c.StageIDs(), lang.T("valid stages: %s", strings.Join(c.StageIDs(), ", ")))
 	}
 	if !slices.Contains(stageKeys, name) {
-		return unknownKey(name, stageKeys, lang.T("valid keys of a stage: %s", strings.Join(stageKeys, ", ")))
+		return unknown(lang.T("unknown key %q", name), name, stageKeys, lang.T("valid keys of a stage: %s", strings.Join(stageKeys, ", ")))
 	}
 	if name == "engines" {
 		return c.setEngines(id, key, values)

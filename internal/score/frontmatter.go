@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -44,11 +43,11 @@ type front struct {
 func readFront(stage workflow.Stage, text string) front {
 	none := front{body: text}
 	head, body, ok := cutFront(text)
-	if !ok || !inFront().first.MatchString(head) || heading.MatchString(head) || !inFront().fact.MatchString(head) {
+	if !ok || !frontField.MatchString(head) || heading.MatchString(head) || !frontFact.MatchString(head) {
 		return none
 	}
 	fields, err := yamlFields(quoteTexts(head))
-	if plain, is := yamlFields(head); is == nil && (err != nil || inFront().block.MatchString(head)) {
+	if plain, is := yamlFields(head); is == nil && (err != nil || frontBlock.MatchString(head)) {
 		fields, err = plain, nil
 	}
 	if err != nil {
@@ -74,37 +73,26 @@ func cutFront(text string) (head, body string, ok bool) {
 		return "", "", false
 	}
 	_, rest, _ = strings.Cut(rest, "\n")
-	m := inFront().end.FindStringIndex(rest[:min(len(rest), maxFront)])
+	m := frontEnd.FindStringIndex(rest[:min(len(rest), maxFront)])
 	if m == nil {
 		return "", "", false
 	}
 	return rest[:m[0]], rest[m[1]:], true
 }
 
-// patterns are those of front matter.
-type patterns struct {
-	// end is the line that closes it, fact the name of a field for which it is read.
-	end, fact *regexp.Regexp
-	// first is what sets it apart from a text below a line of dashes.
-	first *regexp.Regexp
-	// block begins a text of several lines, in which a colon means nothing.
-	block *regexp.Regexp
-	// bare is an item or a field with a text without quotation marks; question is such a question
-	// in a list on one line.
-	bare, question *regexp.Regexp
-}
-
-// inFront are the patterns, which few texts need.
-var inFront = sync.OnceValue(func() patterns {
-	return patterns{
-		end:      regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$\n?`),
-		fact:     regexp.MustCompile(`(?im)^["']?(?:quality[ _-]?score|(?:clarif(?:ication|ying)[ _-])?questions|gaps|verdict|findings|criteria|resolved|质量评分|质量得分|问题|澄清问题|差距|缺口)["']?[ \t]*[:：]`),
-		first:    regexp.MustCompile(`^["']?[\p{L}_][\p{L}\d _-]{0,40}["']?[ \t]*:(?:\s|$)`),
-		block:    regexp.MustCompile(`(?m)[:-][ \t]+[|>][+-]?[ \t]*$`),
-		bare:     regexp.MustCompile(`^([ \t]*(?:-[ \t]+(?:[\p{L}_][\p{L}\d_-]*:[ \t]+)?|[\p{L}_][\p{L}\d_-]*:[ \t]+))([^\s"'\[{|>&*!#-].*?)[ \t]*$`),
-		question: regexp.MustCompile(`([\[{,:][ \t]*)([^\s"'\[\]{},:][^"'\[\]{},:]*\?)([ \t]*[\]},])`),
-	}
-})
+var (
+	// frontEnd is the line that closes front matter, frontFact the name of a field for which it is read.
+	frontEnd  = pattern.New(`(?m)^(?:---|\.\.\.)[ \t]*$\n?`)
+	frontFact = pattern.New(`(?im)^["']?(?:quality[ _-]?score|(?:clarif(?:ication|ying)[ _-])?questions|gaps|verdict|findings|criteria|resolved|质量评分|质量得分|问题|澄清问题|差距|缺口)["']?[ \t]*[:：]`)
+	// frontField sets it apart from a text below a line of dashes.
+	frontField = pattern.New(`^["']?[\p{L}_][\p{L}\d _-]{0,40}["']?[ \t]*:(?:\s|$)`)
+	// frontBlock begins a text of several lines, in which a colon means nothing.
+	frontBlock = pattern.New(`(?m)[:-][ \t]+[|>][+-]?[ \t]*$`)
+	// bareText is an item or a field with a text without quotation marks; bareQuestion is such a
+	// question in a list on one line.
+	bareText     = pattern.New(`^([ \t]*(?:-[ \t]+(?:[\p{L}_][\p{L}\d_-]*:[ \t]+)?|[\p{L}_][\p{L}\d_-]*:[ \t]+))([^\s"'\[{|>&*!#-].*?)[ \t]*$`)
+	bareQuestion = pattern.New(`([\[{,:][ \t]*)([^\s"'\[\]{},:][^"'\[\]{},:]*\?)([ \t]*[\]},])`)
+)
 
 // quoteTexts puts texts of front matter into quotation marks in which YAML sees something else, as
 // models write them: "question: Which one: A or B?", "questions: [Who?]".
@@ -112,11 +100,11 @@ func quoteTexts(head string) string {
 	var out strings.Builder
 	for line := range strings.Lines(head) {
 		line = strings.TrimRight(line, "\r\n")
-		m := inFront().bare.FindStringSubmatch(line)
+		m := bareText.FindStringSubmatch(line)
 		switch {
 		case m == nil:
 			for range 2 { // matches share their commas
-				line = inFront().question.ReplaceAllString(line, `$1"$2"$3`)
+				line = bareQuestion.ReplaceAllString(line, `$1"$2"$3`)
 			}
 		case strings.Contains(m[2], ": ") || strings.Contains(m[2], " #") || strings.HasSuffix(m[2], ":") && strings.Contains(m[1], ":"):
 			line = m[1] + `'` + strings.ReplaceAll(m[2], `'`, `''`) + `'`

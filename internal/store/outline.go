@@ -3,11 +3,11 @@ package store
 import (
 	"bytes"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -52,16 +52,11 @@ const maxWorkflows = 100
 
 // checked has the stages of each definition that was checked, by its JSON: most sessions have
 // one of a few.
-var checked struct {
-	sync.Mutex
-	stages map[string][]workflow.StageID
-}
+var checked = recent.New[string, []workflow.StageID](maxWorkflows)
 
 // stagesOf returns the stages of the definition in a session; none where it is not valid.
 func stagesOf(definition jsontext.Value) []workflow.StageID {
-	checked.Lock()
-	defer checked.Unlock()
-	if known, ok := checked.stages[string(definition)]; ok {
+	if known, ok := checked.Get(string(definition)); ok {
 		return known
 	}
 	var s workflow.Session
@@ -73,9 +68,6 @@ func stagesOf(definition jsontext.Value) []workflow.StageID {
 	for i, st := range all {
 		stages[i] = st.ID
 	}
-	if checked.stages == nil || len(checked.stages) >= maxWorkflows {
-		checked.stages = map[string][]workflow.StageID{}
-	}
-	checked.stages[string(definition)] = stages
+	checked.Put(string(definition), stages)
 	return stages
 }

@@ -226,6 +226,19 @@ func TestOnlyChangesAreRead(t *testing.T) {
 	}
 }
 
+// editKeepingTime changes the objective in a session file, and puts the time of its change back.
+func editKeepingTime(t *testing.T, file string) {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, file, `"objective": "Build a`, `"objective": "Break a`)
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTimePutBackIsSeen: programs can set the time of a file, but not the one that the system notes.
 func TestTimePutBackIsSeen(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
@@ -236,14 +249,7 @@ func TestTimePutBackIsSeen(t *testing.T) {
 	p := newProcess(t, folder)
 	p.lists("a cold start", 2)
 	file := sessionFile(folder, ids[0])
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit(t, file, `"objective": "Build a`, `"objective": "Break a`)
-	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	editKeepingTime(t, file)
 	if all := p.lists("an edit with the time put back", 1); !strings.HasPrefix(objective(all, ids[0]), "Break a") {
 		t.Errorf("%q", objective(all, ids[0]))
 	}
@@ -259,14 +265,7 @@ func TestYoungFilesAreReadAgain(t *testing.T) {
 	p.lists("a cold start", 3)
 	p.lists("nothing, while the files are young", 3)
 	file := sessionFile(folder, ids[1])
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit(t, file, `"objective": "Build a`, `"objective": "Break a`)
-	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	editKeepingTime(t, file)
 	if all := p.lists("a change within the tick", 3); !strings.HasPrefix(objective(all, ids[1]), "Break a") {
 		t.Errorf("%q", objective(all, ids[1]))
 	}
