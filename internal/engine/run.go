@@ -62,6 +62,9 @@ func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Stand
 // looked in first, and before any other of that name.
 func (r *run) named(ctx context.Context, s *workflow.Session) bool {
 	q := &r.req
+	if s.CurrentState.WaitsForHuman() { // their word goes by the id
+		return false
+	}
 	if q.Cwd != "" || q.Several || len(q.Places) == 0 || filepath.Clean(q.Places[0]) != r.project.Dir.Path() {
 		return false
 	}

@@ -54,7 +54,7 @@ func GateAction(state workflow.State) workflow.Action {
 // Handle names the session in the next call. The task name costs a model less than the id; but a
 // person's word is for one session, whichever others have its name by then.
 func (s *Standing) Handle() string {
-	if s.Named && !s.CurrentState.WaitsForHuman() {
+	if s.Named {
 		return s.TaskName
 	}
 	return s.SessionID

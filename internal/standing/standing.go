@@ -44,7 +44,8 @@ type Standing struct {
 	// MaxRework and MaxIterations are how often the work may come back, and how many rounds a
 	// stage may take, before the person is asked.
 	MaxRework, MaxIterations int
-	// Named is true where the task name leads a call to this session and to no other.
+	// Named is true where the next call may name the session by its task name: it leads there and
+	// nowhere else, and no person's word goes by it.
 	Named bool
 	// FormTimeout is how long a form waits for the person.
 	FormTimeout time.Duration

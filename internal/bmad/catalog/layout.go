@@ -79,7 +79,7 @@ func (s *scan) scanFolder(base, only string) {
 	s.addBackups(backups)
 }
 
-// addBackups adds those of the folders that are installations, if there is no other.
+// addBackups adds the backup folders that contain an installation, unless another installation was found.
 func (s *scan) addBackups(folders []string) {
 	instead := len(s.Installations) > 0
 	for _, name := range folders {
