@@ -71,7 +71,7 @@ func TestKeptFoldersChangeNothing(t *testing.T) {
 		"a/b/c/file", "a/b/up", "a/b/out", "a/b/absolute", "a/link/file", "a/away/outside", "a/b/dangling", "a/b/none", "a/none/file", "a/b/c/file/x",
 		"a/b", "a", ".", "a/../other/file", "../outside", "a/b/../../../outside", "", "/a",
 	}
-	for range 2 { // the second time what is open is used
+	for range 2 { // the second round uses the open folders
 		for _, name := range names {
 			for what, look := range map[string]func(*durable.Dir) string{
 				"read": func(d *durable.Dir) string {

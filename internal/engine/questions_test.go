@@ -200,7 +200,7 @@ func TestSettledQuestionsTakeNoAnswer(t *testing.T) {
 	b.do(asking(70))
 	b.do(answered("us", "now", "retry"))
 	b.at("po/clarifying", submit(workflow.PO, `{"prd_updated":"# P2","quality_score":80,"questions":[{"id":"q4","question":"Where?"}]}`))
-	if hint := b.refused(answered("them"), fault.InvalidArgument, `there is no open question "q1"`); !strings.Contains(hint, "the open questions are: q4") {
+	if hint := b.refused(answered("them"), fault.InvalidArgument, `question "q1" is not open`); !strings.Contains(hint, "the open questions are: q4") {
 		t.Errorf("hint %q", hint)
 	}
 	if got := b.statuses(); got != "answered answered answered " {

@@ -157,9 +157,9 @@ func TestAnswersToUnknownQuestions(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.Clarifying)
 	for want, answers := range map[string]map[string]string{
-		`no open question "q9"`: {"q1": "a", "q9": "b"},
-		"all answers are empty": {"q1": " "},
-		"not valid UTF-8":       {"q1": "\xff"},
+		`question "q9" is not open`: {"q1": "a", "q9": "b"},
+		"all answers are empty":     {"q1": " "},
+		"not valid UTF-8":           {"q1": "\xff"},
 	} {
 		before := b.snapshot()
 		_, err := b.try(engine.Request{Action: workflow.ActionAnswer, Answers: answers})
@@ -274,8 +274,8 @@ func TestWhichSession(t *testing.T) {
 	}
 }
 
-// TestRefusalsNameWhatIsNear: a name that is misspelt is a slip, which the refusal helps with. Of
-// a folder outside the project it tells nothing.
+// TestRefusalsNameWhatIsNear: a refusal of a misspelt name suggests similar names. It does not reveal
+// whether a folder outside the project exists.
 func TestRefusalsNameWhatIsNear(t *testing.T) {
 	b := newBench(t)
 	start := engine.Request{Action: workflow.ActionStart, Objective: "build a clock", TaskName: "build-a-clock"}

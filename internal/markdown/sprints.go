@@ -145,7 +145,7 @@ func withoutTitle(found []named, marks []mark) []named {
 	return found[1:]
 }
 
-// withoutStrayNumerals drops Roman numerals where there is no I: "Sprint X" is a gap to fill in.
+// withoutStrayNumerals drops Roman numerals from plans without a Sprint I: the X of "Sprint X" is a placeholder.
 func withoutStrayNumerals(found []named) []named {
 	if slices.ContainsFunc(found, func(n named) bool { return n.roman && n.Number == 1 }) {
 		return found

@@ -38,7 +38,7 @@ func (l *lists) noTool(ctx context.Context, base engine.Request, name string) er
 	for _, t := range l.offered(l.callable(ctx, all), l.offer.shelf(base)) {
 		names = append(names, t.Name)
 	}
-	return fault.New(fault.NotFound, "there is no tool %q", clip(name)).
+	return fault.New(fault.NotFound, "unknown tool %q", clip(name)).
 		WithHint("tools/list has those that there are").Suggest(name, slices.Sorted(slices.Values(names)))
 }
 
@@ -47,6 +47,6 @@ func (l *lists) noPrompt(base engine.Request, name string) error {
 	for _, p := range l.prompts.list(l.offer.shelf(base)) {
 		names = append(names, p.Name)
 	}
-	return fault.New(fault.NotFound, "there is no prompt %q", clip(name)).
+	return fault.New(fault.NotFound, "unknown prompt %q", clip(name)).
 		WithHint("prompts/list has those that there are").Suggest(name, names)
 }

@@ -143,7 +143,7 @@ func CheckAnswers(s *workflow.Session, answers map[string]string, skipRest bool)
 	}
 	for id, text := range answers {
 		if !slices.Contains(open, id) {
-			return fault.New(fault.InvalidArgument, "there is no open question %q", id).
+			return fault.New(fault.InvalidArgument, "question %q is not open", id).
 				WithHint("the open questions are: %s", strings.Join(open, ", "))
 		}
 		if err := CheckText(lang.T("the answer to %s", id), text, MaxAnswer); err != nil {

@@ -126,7 +126,7 @@ func TestBareNames(t *testing.T) {
 	}
 }
 
-// TestLinksToNothing: a link that leads nowhere is told, and is no item.
+// TestLinksToNothing: a broken link is reported as a problem and not listed as an item.
 func TestLinksToNothing(t *testing.T) {
 	s := onDisk(t, with(shopWith(nil), map[string]string{
 		".bmad-core/core-config.yaml": "prd: {}\n", ".bmad-core/agents/pm.md": "# PM\n",
