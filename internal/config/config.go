@@ -103,6 +103,15 @@ type Config struct {
 	// Sources are the git repositories with the method that the person configured, OwnSources
 	// those from the project's file.
 	Sources, OwnSources []string
+	// Memory says how the stages use the notes of the project.
+	Memory Memory
+	// MemoryDir is the folder of the notes, relative to the project, with slashes; "" is the usual
+	// place.
+	MemoryDir string
+	// MemoryEmbeddings is the address of a server that turns texts into vectors, and
+	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
+	// of notes are sent there; "" sends none.
+	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
 	// Ignored names the settings of the project that do not count, with the reason.
 	Ignored []lang.Text
 
@@ -148,7 +157,7 @@ func Default(project string) Config {
 		LogLevel:      slog.LevelWarn,
 		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
-		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Language: lang.Auto, DocumentLanguage: lang.Auto,
+		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Memory: MemoryAuto, Language: lang.Auto, DocumentLanguage: lang.Auto,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
 		Verify:  map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
 		byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
@@ -251,7 +260,7 @@ func (c *Config) keyOf(variable string) (string, bool) {
 var (
 	topKeys = []string{
 		"document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"pause", "personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
+		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "pause", "personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "pause", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
@@ -291,6 +300,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setLimit(key, v)
 	case "gate", "scoring", "pause", "host_confirm":
 		return c.setPolicy(key, v)
+	case "memory", "memory_dir", "memory_embeddings", "memory_embedding_model", "memory_qdrant":
+		return c.setMemory(key, v)
 	case "verify":
 		c.setVerifies(v)
 	case "workflow":
