@@ -39,6 +39,7 @@ var may = map[string][]string{
 	"internal/standing":              {"internal/lang", "internal/workflow"},
 	"internal/words":                 {"internal/fault", "internal/lang", "internal/standing", "internal/visible", "internal/workflow"},
 	"internal/reply":                 {"internal/gate", "internal/lang", "internal/lesson", "internal/standing", "internal/words", "internal/workflow"},
+	"internal/embedding":             {"internal/durable", "internal/lang", "internal/recent"},
 	"internal/lesson":                {"internal/markdown", "internal/standing", "internal/workflow"},
 	"internal/gate":                  {"internal/lang", "internal/standing", "internal/words", "internal/workflow"},
 	"internal/doctor":                {"internal/artifact", "internal/durable", "internal/fault", "internal/hosts", "internal/lang", "internal/store", "internal/store/filestore", "internal/workflow"},
