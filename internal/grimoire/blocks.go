@@ -97,11 +97,11 @@ func (b block) cell(names ...string) string {
 	return ""
 }
 
-// said joins the cells that say something, unlike dashes and placeholders.
+// said joins the cells that are not empty or dashes.
 func said(cells []string) string {
 	var out []string
 	for _, c := range cells {
-		if c = strings.TrimSpace(c); strings.Trim(c, "—–- ") != "" && !placeholder.MatchString(c) {
+		if c = strings.TrimSpace(c); strings.Trim(c, "—–- ") != "" {
 			out = append(out, c)
 		}
 	}

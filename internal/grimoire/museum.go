@@ -11,7 +11,7 @@ import (
 var Categories = []string{"CC-FAIL", "WRONG-ASSUMPTION", "CONTEXT-LOSS", "HALLUCINATION", "ARCH-MISTAKE", "PROCESS-SKIP"}
 
 // titled matches the heading of a failure behind its date: id, agent, category, title.
-var titled = pattern.New(`^(?:\[?(FM-\d+)\]?)?[ \t—–:-]*(?:\[([^\]\[]{1,64})\][ \t]*)?(?:([A-Z]+(?:-[A-Z]+)+)(?:[ \t—–:-]+|$))?[ \t—–:-]*(.*)$`)
+var titled = pattern.New(`^(?:\[?(FM-\d+)\]?)?[ \t—–:-]*(?:\[([^\]\[]{1,64})\][ \t]*)?(?:\[?(HALLUCINATION|[A-Z]+(?:-[A-Z]+)+)\]?(?:[ \t—–:-]+|$))?[ \t—–:-]*(.*)$`)
 
 // museum reads failures in Markdown: each under a heading with its date, category or id, in a
 // section for its severity.
@@ -44,6 +44,9 @@ func (r *reader) museum(text string) {
 func failureIn(b block) *Entry {
 	date, rest := cutDate(b.text)
 	m := titled.FindStringSubmatch(rest)
+	if m != nil && slices.Contains(Categories, m[2]) {
+		m[2], m[3] = "", m[2]
+	}
 	if m == nil || m[4] == "" || date.IsZero() && m[1] == "" && !slices.Contains(Categories, m[3]) {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (r *reader) record(n int, value any) {
 // settings reads project-context.yaml.
 func (r *reader) settings(file string) {
 	var all map[string]any
-	if err := yaml.Unmarshal([]byte(file), &all); err != nil {
+	if err := yaml.Unmarshal([]byte(placeholder.ReplaceAllString(file, "")), &all); err != nil {
 		r.problem(0, "the file is not read: %v", err)
 	}
 	p := part(all, "project")

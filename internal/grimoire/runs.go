@@ -70,9 +70,15 @@ func (r *reader) place() (folders []string, over bool) {
 }
 
 // json reads a file with one JSON object.
-func (r *reader) json(file string) (m map[string]any) {
-	if err := json.Unmarshal([]byte(file), &m); err != nil {
-		r.problem(faultAt(file, err), "the file is not read: %v", err)
+func (r *reader) json(file string) map[string]any {
+	var value any
+	if err := json.Unmarshal([]byte(file), &value); err != nil {
+		r.problem(faultAt(file, err), "the file is not JSON: %v", err)
+		return nil
+	}
+	m, ok := value.(map[string]any)
+	if !ok {
+		r.problem(1, "the file is not a JSON object")
 	}
 	return m
 }

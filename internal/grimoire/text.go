@@ -105,7 +105,7 @@ func (r *reader) scan(text string) (out []line) {
 			fence, from = mark, n+1
 			out = append(out, line{l, true, true})
 			continue
-		case comments.Open || strings.Contains(markdown.WithoutCode(l), "<!--"):
+		case comments.Open || strings.Contains(l, "<!--") && strings.Contains(markdown.WithoutCode(l), "<!--"):
 			l = comments.Strip(n+1, l)
 		}
 		out = append(out, line{text: l})

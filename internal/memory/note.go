@@ -163,6 +163,14 @@ func (d Draft) checked() (Draft, error) {
 	if d.Tags, err = cleanTags(d.Tags); err != nil {
 		return d, err
 	}
+	if err := noSecrets("text", d.Text); err != nil {
+		return d, err
+	}
+	for _, tag := range d.Tags {
+		if err := noSecrets("tags", tag); err != nil {
+			return d, err
+		}
+	}
 	d.By = visible.Cut(visible.Line(d.By), maxName, "…")
 	d.Session = visible.Cut(visible.Line(d.Session), maxName, "…")
 	d.Finding = visible.Cut(visible.Line(d.Finding), maxName, "…")
