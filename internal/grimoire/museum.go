@@ -33,7 +33,7 @@ func (r *reader) museum(text string) {
 			if open = failureIn(b); open != nil {
 				open.Failure.Severity = severity
 			} else {
-				severity = severityIn(b.text)
+				severity = SeverityIn(b.text)
 			}
 		}
 	}
@@ -53,8 +53,8 @@ func failureIn(b block) *Entry {
 	return &Entry{Type: Failures, Agent: m[2], Date: date, Text: m[4], Line: b.line, Failure: &Failure{ID: m[1], Category: m[3], Title: m[4]}}
 }
 
-// severityIn returns the mark of a severity, as headings, fields and records name it.
-func severityIn(text string) string {
+// SeverityIn returns the mark of a severity, as headings, fields and records name it.
+func SeverityIn(text string) string {
 	for n, names := range []string{"🔴 crit high haute élevée block", "🟡 medium moyenne important major", "🟢 low basse faible minor micro"} {
 		for _, name := range strings.Fields(names) {
 			if strings.Contains(strings.ToLower(text), name) {
@@ -91,7 +91,7 @@ func (e *Entry) describe(b block) {
 			f.Category = strings.ToUpper(value)
 			continue
 		case begins("sévér", "sever", "gravit"):
-			f.Severity = severityIn(value)
+			f.Severity = SeverityIn(value)
 			continue
 		case begins("règle", "regle", "rule"):
 			f.Rule, last = value, &f.Rule

@@ -76,7 +76,7 @@ func (r *reader) record(n int, value any) {
 	case field(m, "failure_id", "root_cause", "rule_added") != "":
 		f := &Failure{
 			ID: field(m, "failure_id"), Title: field(m, "title"), Category: strings.ToUpper(field(m, "category")), Status: field(m, "status"),
-			Severity: severityIn(field(m, "severity")), Lesson: field(m, "lesson", "fix"), Rule: field(m, "rule_added", "rule"),
+			Severity: SeverityIn(field(m, "severity")), Lesson: field(m, "lesson", "fix"), Rule: field(m, "rule_added", "rule"),
 		}
 		e.Type, e.Failure = Failures, f
 		e.Text = strings.Join(slices.DeleteFunc([]string{f.Title, field(m, "description"), field(m, "root_cause"), f.Lesson, f.Rule}, func(s string) bool { return s == "" }), "\n")

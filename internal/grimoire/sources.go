@@ -3,6 +3,9 @@ package grimoire
 import (
 	"errors"
 	"io/fs"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -34,6 +37,8 @@ const (
 type Source struct {
 	Path string
 	Kind Kind
+	// Info describes the file as it was found.
+	Info fs.FileInfo
 }
 
 // maxSources bounds the files of a project, and the agents that one file names.
@@ -56,40 +61,81 @@ var places = []struct {
 // Sources lists the files of a project that [Parse] reads. Links that lead out of the project are
 // for fsys to refuse.
 func Sources(fsys fs.FS) (found []Source, problems []Problem) {
+	at := listing{fsys, map[string]listed{}}
 	problem := func(name, format string, args ...any) {
 		problems = append(problems, Problem{Path: name, Text: lang.T(format, args...)})
 	}
 	look := func(names string, kind Kind) {
-		matches, err := fs.Glob(fsys, names)
-		if err != nil {
-			problem(names, "the folder cannot be listed: %v", err)
-		}
+		matches, _ := fs.Glob(at, names) // its only error is one of the pattern
 		for _, name := range matches {
-			switch info, err := fs.Stat(fsys, name); {
+			switch info, err := at.Stat(name); {
 			case err != nil:
 				problem(name, "the file is not read: %v", err)
 			case !info.Mode().IsRegular():
 				problem(name, "this is not a regular file, so it is not read")
 			case len(found) < maxSources:
-				found = append(found, Source{name, kind})
-			case len(found) == maxSources:
-				problem(name, "the project has more than %d files of memory; this one and those after it are not read", maxSources)
-				return
+				found = append(found, Source{name, kind, info})
+			case len(problems) == 0 || problems[len(problems)-1].Path != "":
+				problem("", "the project has more than %d files of memory; the others are not read", maxSources)
 			}
 		}
 	}
-	look("project-context.y*ml", Settings)
-	for _, prefix := range []string{"_bmad", "_grimoire"} {
-		for _, folder := range []string{prefix, prefix + "/_memory", prefix + "/_memory/agent-learnings", prefix + "-output", prefix + "-output/.runs"} {
-			if _, err := fs.Stat(fsys, folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				problem(folder, "the folder cannot be listed: %v", err)
-			}
-		}
-		for _, p := range places {
-			look(strings.Replace(p.names, "$", prefix, 1), p.kind)
+	look("project-context.yaml", Settings)
+	look("project-context.yml", Settings)
+	for _, p := range places {
+		look(strings.Replace(p.names, "$", "_bmad", 1), p.kind)
+	}
+	for _, p := range places {
+		look(strings.Replace(p.names, "$", "_grimoire", 1), p.kind)
+	}
+	for _, name := range slices.Sorted(maps.Keys(at.seen)) {
+		if err := at.seen[name].err; err != nil && at.seen[path.Dir(name)].err == nil && !errors.Is(err, fs.ErrNotExist) {
+			problem(name, "the folder cannot be listed: %v", err)
 		}
 	}
 	return found, problems
+}
+
+// listing lists each folder of a tree once.
+type listing struct {
+	fs.FS
+	seen map[string]listed
+}
+
+type listed struct {
+	entries []fs.DirEntry
+	err     error
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (l listing) ReadDir(name string) ([]fs.DirEntry, error) {
+	in, ok := l.seen[name]
+	if !ok {
+		var info fs.FileInfo
+		if info, in.err = l.Stat(name); in.err == nil && info.IsDir() {
+			in.entries, in.err = fs.ReadDir(l.FS, name)
+		}
+		l.seen[name] = in
+	}
+	return in.entries, in.err
+}
+
+// Stat implements fs.StatFS: what no list has is not there.
+func (l listing) Stat(name string) (fs.FileInfo, error) {
+	if path.Dir(name) == "." {
+		return fs.Stat(l.FS, name)
+	}
+	entries, err := l.ReadDir(path.Dir(name))
+	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e fs.DirEntry, base string) int { return strings.Compare(e.Name(), base) })
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, fs.ErrNotExist
+	case entries[i].Type().IsRegular():
+		return entries[i].Info()
+	}
+	return fs.Stat(l.FS, name)
 }
 
 // Detect returns the kind of a file that a person wants to import.

@@ -76,6 +76,8 @@ type notes struct {
 	texts map[textSum]Key
 	// changed has the keys whose notes have changed since they were taken into the index.
 	changed map[Key]bool
+	// cabinet has the files of other tools.
+	cabinet cabinet
 }
 
 func newNotes() *notes {
