@@ -13,8 +13,8 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	}
 	b.notes.mu.Lock()
 	defer b.notes.mu.Unlock()
-	if err := b.refresh(ctx); err != nil {
-		return nil, b.trouble(err)
+	if err := b.current(ctx); err != nil {
+		return nil, err
 	}
 	out := b.problems()
 	for _, e := range b.notes.entries {

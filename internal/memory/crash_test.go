@@ -55,8 +55,11 @@ func writes() []write {
 
 // bookOn returns the notes on a simulated disk, as a process that has just begun sees them. Its
 // clock shows the number of the write.
-func bookOn(disk *durabletest.Disk, n int) *memory.Book {
-	path := filepath.Join(string(filepath.Separator), "simulated", "p")
+func bookOn(disk *durabletest.Disk, n int) *memory.Book { return bookAt(disk, n, "cut") }
+
+// bookAt is bookOn in a folder of its own: what is known of folders is kept by their paths.
+func bookAt(disk *durabletest.Disk, n int, folder string) *memory.Book {
+	path := filepath.Join(string(filepath.Separator), "simulated", folder, "p")
 	now := func() time.Time { return time.Unix(1_700_000_000+int64(n), 0) }
 	return memory.New(memory.Options{Now: now}).Of(&project.Project{Dir: disk.Dir(path), Config: config.Default(path)})
 }
@@ -153,7 +156,7 @@ func TestCost(t *testing.T) {
 	var out strings.Builder
 	for n, w := range writes() {
 		disk.Plan(durabletest.Fault{})
-		if err := w.do(bookOn(disk, n)); err != nil {
+		if err := w.do(bookAt(disk, n, "cost")); err != nil {
 			t.Fatal(err)
 		}
 		syncs, renames, folders := 0, 0, 0

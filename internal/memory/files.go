@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -74,14 +75,20 @@ type notes struct {
 	entries map[Key]*entry
 	// texts finds the key of a note by what it says.
 	texts map[textSum]Key
-	// changed has the keys whose notes have changed since they were taken into the index.
-	changed map[Key]bool
-	// cabinet has the files of other tools.
+	// findings finds it by what it is about in a session.
+	findings map[string]Key
+	// foreign are notes of other programs, by their keys in the index; kit is what their files say
+	// besides.
+	foreign map[string]*Foreign
+	kit     grimoire.Content
 	cabinet cabinet
+	index   index
+	// changed has the notes that have changed since they were taken into the index.
+	changed map[string]bool
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, changed: map[Key]bool{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -226,13 +233,26 @@ func (s *notes) refold(key Key) {
 	if e.note != nil && s.texts[sumOf(e.note.note)] == key {
 		delete(s.texts, sumOf(e.note.note))
 	}
-	s.changed[key] = true
+	s.changed[key.name()] = true
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
-	if e.note != nil {
-		s.texts[sumOf(e.note.note)] = key
+	if e.note == nil {
+		return
 	}
+	s.texts[sumOf(e.note.note)] = key
+	if n := e.note.note; n.Finding != "" {
+		s.findings[n.Session+"\x00"+n.Finding] = key
+	}
+}
+
+// known returns the entry of a finding of a session, deleted ones as well.
+func (s *notes) known(session, finding string) *entry {
+	e := s.entries[s.findings[session+"\x00"+finding]]
+	if e == nil || e.note == nil || e.note.note.Session != session || e.note.note.Finding != finding {
+		return nil
+	}
+	return e
 }
 
 // textSum stands for what a note says, and whose it is.
@@ -264,7 +284,10 @@ func (b *Book) problems() []Problem {
 			}
 		}
 	}
-	return out
+	for _, why := range b.notes.index.problems {
+		out = append(out, Problem{Path: b.own(), Why: why})
+	}
+	return append(out, b.notes.cabinet.problems...)
 }
 
 // project returns the name of the project that ids are made of: the oldest note's, so that a clone

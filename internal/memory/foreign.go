@@ -3,47 +3,26 @@ package memory
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync"
+	"path"
 
 	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// byFile is who notes are from that a file of another tool has.
+// byFile is who a note is from that a file of another program has.
 const byFile = "file"
 
-// foreign is what the files of other tools say about a project. It does not change: a change of a
-// file makes a new one, in which the notes that are still there have the ids that they had.
-type foreign struct {
-	grimoire.Content
-	// notes are the entries of the content, in their order. Their texts are as the files have
-	// them: what leaves the program goes through shown.
-	notes []foreignNote
-	byID  map[string]*foreignNote
-	// problems are the parts that cannot be read, and sources the files.
-	problems []Problem
-	sources  []string
-}
-
-// foreignNote is an entry of a file as a note that nobody can change.
-type foreignNote struct {
-	Note
-	source  string // path:line
-	failure *grimoire.Failure
-}
-
-// cabinet keeps the files of other tools as they were read last.
+// cabinet has the files of other programs as they were read last.
 type cabinet struct {
-	mu    sync.Mutex
 	files map[string]foreignFile
-	// unlisted are the problems of the listing.
-	unlisted string
-	all      *foreign
+	// listing is the problems of the list of files.
+	listing  string
+	notes    []Foreign // in the order of the files
+	sources  []string
+	problems []Problem
 }
 
 type foreignFile struct {
@@ -53,47 +32,34 @@ type foreignFile struct {
 	problems []grimoire.Problem
 }
 
-// foreign returns what the files of other tools say. It is the same value for as long as no file
-// has changed.
-func (b *Book) foreign(ctx context.Context) (*foreign, error) {
+// current refreshes the notes, those of other programs too. The caller holds the lock of the notes.
+func (b *Book) current(ctx context.Context) error {
+	if err := b.refresh(ctx); err != nil {
+		return b.trouble(err)
+	}
 	c := &b.notes.cabinet
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	sources, bad := grimoire.Sources(b.p.Dir.Tree())
-	unlisted := fmt.Sprint(bad)
-	files, fresh := map[string]foreignFile{}, c.all == nil || len(sources) != len(c.files) || unlisted != c.unlisted
-	var contents []grimoire.Content
+	sources, problems := grimoire.Sources(b.p.Dir.Tree())
+	listing := fmt.Sprint(problems)
+	same := c.files != nil && listing == c.listing && len(sources) == len(c.files)
+	files := make(map[string]foreignFile, len(sources))
 	for _, s := range sources {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		f, known := c.files[s.Path]
 		if !known || !f.settled || f.version != durable.VersionOf(s.Info) {
-			f, fresh = b.open(s), true
+			if err := ctx.Err(); err != nil {
+				return b.trouble(err)
+			}
+			f, same = b.open(s), false
 		}
 		files[s.Path] = f
-		contents = append(contents, f.content)
-		bad = append(bad, f.problems...)
 	}
-	c.files, c.unlisted = files, unlisted
-	if !fresh {
-		return c.all, nil
+	if !same {
+		c.files, c.listing = files, listing
+		b.notes.join(sources, problems)
 	}
-	all, more := grimoire.Join(contents)
-	c.all = &foreign{Content: all, byID: map[string]*foreignNote{}, notes: make([]foreignNote, 0, len(all.Entries))}
-	for _, s := range sources {
-		c.all.sources = append(c.all.sources, s.Path)
-	}
-	for _, p := range append(bad, more...) {
-		c.all.problems = append(c.all.problems, Problem{p.Path, p.Line, p.Text})
-	}
-	for _, e := range all.Entries {
-		c.all.add(e)
-	}
-	return c.all, nil
+	return nil
 }
 
-// open reads one file.
+// open reads one file of another program.
 func (b *Book) open(s grimoire.Source) foreignFile {
 	now := b.m.Now()
 	data, version, err := b.p.Dir.ReadVersion(s.Path, grimoire.MaxFile)
@@ -105,25 +71,42 @@ func (b *Book) open(s grimoire.Source) foreignFile {
 	return f
 }
 
-// add takes an entry in as a note.
-func (f *foreign) add(e grimoire.Entry) {
-	n := foreignNote{source: fmt.Sprintf("%s:%d", e.Path, e.Line), failure: e.Failure}
-	n.Note = Note{
-		ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(n.source+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
-		CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
+// join takes what the files say into the notes. problems are those of their list.
+func (s *notes) join(sources []grimoire.Source, problems []grimoire.Problem) {
+	c := &s.cabinet
+	c.notes, c.sources, c.problems = nil, nil, nil
+	var contents []grimoire.Content
+	for _, source := range sources {
+		c.sources = append(c.sources, source.Path)
+		contents = append(contents, c.files[source.Path].content)
+		problems = append(problems, c.files[source.Path].problems...)
 	}
-	f.notes = append(f.notes, n)
-	f.byID[n.ID] = &f.notes[len(f.notes)-1]
+	kit, more := grimoire.Join(contents)
+	for _, p := range append(problems, more...) {
+		c.problems = append(c.problems, Problem{p.Path, p.Line, p.Text})
+	}
+	for _, e := range kit.Entries {
+		source := Problem{Path: e.Path, Line: e.Line}.place()
+		c.notes = append(c.notes, Foreign{Source: source, Failure: e.Failure, Note: Note{
+			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(source+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
+			CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
+		}})
+	}
+	kit.Entries = nil
+	s.setForeign(c.notes, kit)
 }
 
-// shown is a text of a file as it leaves the program: without credentials and characters that
-// steer, at most so many bytes.
-func shown(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if visible.Steers(string(r)) {
-			return -1
+// described is the name that a kit's description gives the project; "" where it has none.
+func (b *Book) described() string {
+	for _, folder := range append([]string{"."}, methodFolders...) {
+		source := grimoire.Source{Path: path.Join(folder, "project-context.yaml"), Kind: grimoire.Settings}
+		data, err := b.p.Dir.ReadFile(source.Path, grimoire.MaxFile)
+		if err != nil {
+			continue
 		}
-		return r
-	}, text)
-	return visible.Clip(mask(text), most)
+		if c, _ := grimoire.Parse(source, data); c.Project.Name != "" {
+			return c.Project.Name
+		}
+	}
+	return ""
 }

@@ -3,8 +3,8 @@ package memory
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,11 +30,13 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 }
 
 // In is the problem in a language, with its place.
-func (p Problem) In(l lang.Language) string {
+func (p Problem) In(l lang.Language) string { return p.place() + ": " + p.Why.In(l) }
+
+func (p Problem) place() string {
 	if p.Line == 0 {
-		return p.Path + ": " + p.Why.In(l)
+		return p.Path
 	}
-	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Why.In(l))
+	return p.Path + ":" + strconv.Itoa(p.Line)
 }
 
 // line is one line of a file.

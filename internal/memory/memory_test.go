@@ -425,3 +425,14 @@ func TestFolder(t *testing.T) {
 		t.Errorf("the notes are in %s", own.Path())
 	}
 }
+
+// dir opens the project's folder once more, as another call does.
+func (s shelf) dir(t testing.TB) *durable.Dir {
+	t.Helper()
+	dir, err := durable.OpenDir(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	return dir
+}

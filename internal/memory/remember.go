@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,9 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 	}
 	var out Remembered
 	err = b.change(ctx, func() (edits []edit, err error) {
-		out, edits, err = b.remember(d)
+		if out, edits, err = b.remember(d); err == nil && len(edits) > 0 {
+			out.Similar = b.similar(Key{d.Type, out.ID}, d.Text)
+		}
 		return edits, err
 	})
 	return out, err
@@ -92,6 +95,9 @@ func (b *Book) remember(d Draft) (Remembered, []edit, error) {
 			WithHint("the person can remove those that are expired or deleted: bmad-mcp memory gc --apply")
 	}
 	e, err := s.put(n.Type, n, older)
+	if err == nil {
+		s.apply(e)
+	}
 	out.File = b.own() + "/" + e.part
 	return out, []edit{e}, err
 }
@@ -129,7 +135,7 @@ func (e *entry) merge(n *Note, now time.Time) string {
 	switch {
 	case e.deleted():
 		return Restored
-	case sameTags(n.Tags, old.Tags) && n.ExpiresAt.Equal(old.ExpiresAt.Time):
+	case sameTags(n.Tags, old.Tags) && n.ExpiresAt.Equal(old.ExpiresAt.Time) && (n.Session == "" || n.Session == old.Session && n.Finding == old.Finding):
 		return Unchanged
 	}
 	if n.Session == "" {
@@ -147,5 +153,5 @@ func (b *Book) projectName() string {
 	if name := b.notes.project(); name != "" {
 		return name
 	}
-	return filepath.Base(b.p.Dir.Path())
+	return cmp.Or(b.described(), filepath.Base(b.p.Dir.Path()))
 }

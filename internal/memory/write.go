@@ -197,6 +197,13 @@ func (s *notes) put(kind Type, value any, older *line) (edit, error) {
 	return edit{last.name, appendLine(last.data, encoded)}, nil
 }
 
+// apply takes an edit into the notes before it is written: more edits can follow it. The next
+// refresh reads the part again, so that an edit that was not written is forgotten.
+func (s *notes) apply(e edit) {
+	kind, number, _ := parsePart(e.part)
+	s.set(&part{name: e.part, kind: kind, number: number}, e.data)
+}
+
 // with returns the bytes of the part with other lines in the place of some; an empty one removes
 // its line. All other bytes stay.
 func (p *part) with(changes map[*line][]byte) []byte {

@@ -216,9 +216,10 @@ type key struct {
 	run      bool
 }
 
-// keyed returns the keys of a term; none for one that could not be found.
+// keyed returns the keys of a term: as written, and by its stems. There are none for a term
+// that could not be found.
 func keyed(language, text string) []key {
-	var en, fr, accented []string
+	var exact, en, fr, accented []string
 	content := false
 	all := tokens(text)
 	for _, t := range all {
@@ -233,21 +234,21 @@ func keyed(language, text string) []key {
 		}
 		content = content || !stopWords()[fold(t.text)] && len(t.text) > 1
 		s := stemsOf(t.text)
-		en, fr, accented = append(en, s.en), append(fr, s.fr), append(accented, s.accented)
-		if language != "en" && language != "fr" {
-			en[len(en)-1] = s.folded
-		}
+		exact, en, fr, accented = append(exact, s.folded), append(en, s.en), append(fr, s.fr), append(accented, s.accented)
 	}
 	switch {
 	case !content:
 		return nil
 	case language == "fr":
-		return []key{{language: "f", words: fr}, {language: "f", words: accented}}
+		return []key{{language: asWritten, words: exact}, {language: "f", words: fr}, {language: "f", words: accented}}
 	case language == "en":
-		return []key{{language: "e", words: en}}
+		return []key{{language: asWritten, words: exact}, {language: "e", words: en}}
 	}
-	return []key{{language: "x", words: en}}
+	return []key{{language: asWritten, words: exact}}
 }
+
+// asWritten stands for the language of keys of whole words.
+const asWritten = "x"
 
 // scan gives the concepts of each term in the words of a text. A nil entry of words separates.
 func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
@@ -256,21 +257,22 @@ func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
 	}
 }
 
-// from gives the concepts of the terms that begin at one word, shorter ones first.
+// from gives the concepts of the terms that begin at one word, shorter ones first. Where a term
+// is there as written, those that share only its stems do not count.
 func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) {
 	if words[i] == nil || glue[words[i].folded] {
 		return
 	}
 	var room [4][96]byte
-	paths := [4][]byte{append(room[0][:0], 'e'), append(room[1][:0], 'f'), append(room[2][:0], 'f'), append(room[3][:0], 'x')}
+	paths := [4][]byte{append(room[0][:0], 'x'), append(room[1][:0], 'e'), append(room[2][:0], 'f'), append(room[3][:0], 'f')}
 	for to := i; to < len(words) && words[to] != nil; to++ {
 		w := words[to]
 		if to > i && glue[w.folded] {
 			continue
 		}
-		var found []int32
+		var found, exact []int32
 		longer := false
-		for k, stem := range [4]string{w.en, w.fr, w.accented, w.folded} {
+		for k, stem := range [4]string{w.folded, w.en, w.fr, w.accented} {
 			if paths[k] == nil {
 				continue
 			}
@@ -281,9 +283,15 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 				continue
 			}
 			longer = longer || n.longer
+			if k == 0 {
+				exact = n.concepts
+			}
 			for _, c := range n.concepts {
 				found = withOnce(found, c)
 			}
+		}
+		if len(exact) > 0 {
+			found = exact
 		}
 		if len(found) > 0 {
 			f(to+1, found)
