@@ -1,0 +1,84 @@
+package recall
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLexicon holds the lexicon to its form: every concept in the three languages, no term that
+// could not be found, and none with two meanings in its language.
+func TestLexicon(t *testing.T) {
+	l, problems := ParseLexicon("lexicon.tsv", builtinText)
+	for _, p := range problems {
+		t.Error(p.In("en"))
+	}
+	if got := l.Concepts(); got < 600 {
+		t.Errorf("the lexicon has %d concepts, want 600 or more", got)
+	}
+	meaning := map[string]string{}
+	for n, line := range strings.Split(string(builtinText), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		var languages []string
+		for _, cell := range strings.Split(line, "\t") {
+			terms := strings.Split(cell, "|")
+			languages = append(languages, terms[0])
+			if len(terms) < 2 {
+				t.Errorf("line %d has no term of %q", n+1, terms[0])
+			}
+			for _, term := range terms[1:] {
+				for _, k := range keyed(terms[0], term)[:1] {
+					id := terms[0] + " " + strings.Join(k.words, " ")
+					if other, ok := meaning[id]; ok && other != line {
+						t.Errorf("line %d: the term %q of %q means something else in %q", n+1, term, terms[0], other)
+					}
+					meaning[id] = line
+				}
+			}
+		}
+		if got := strings.Join(languages, " "); got != "en fr zh" {
+			t.Errorf("line %d has the languages %q", n+1, got)
+		}
+	}
+}
+
+func TestParseLexiconNamesProblems(t *testing.T) {
+	for line, want := range map[string]string{
+		"en|tenant\tfr|":                       "has only stop words",
+		"en|the of\tfr|loyer":                  "has only stop words",
+		"zh|k8s 集群\ten|cluster":                "mixes scripts",
+		"english|a\tfr|b":                      "does not begin with a language",
+		"en|tenant":                            "two terms or more",
+		"tenant, locataire":                    "does not begin with a language",
+		"en|caf\xe9\tfr|bar":                   "not UTF-8",
+		"en|x" + strings.Repeat("|rent", 2000): "longer than 8192 bytes",
+	} {
+		l, problems := ParseLexicon("team.tsv", []byte("# ours\n\nen|order form\tfr|bordereau\n"+line+"\n"))
+		if len(problems) != 1 || !strings.Contains(problems[0].In("en"), want) || !strings.HasPrefix(problems[0].In("en"), "team.tsv:4: ") {
+			t.Errorf("%q: got %v, want one problem of line 4 with %q", line, problems, want)
+		}
+		if l.Concepts() != 1 {
+			t.Errorf("%q: got %d concepts, want the one of the good line", line, l.Concepts())
+		}
+	}
+}
+
+func TestAProjectAddsToTheLexicon(t *testing.T) {
+	ours, problems := ParseLexicon("team.tsv", []byte("en|bordereau sheet|deploy\tfr|bordereau\tde|Lieferschein\tzh|送货单据\n"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	x := New(Builtin().With(ours))
+	x.Put(Doc{Key: "own", Text: "Der Lieferschein fehlt"})
+	x.Put(Doc{Key: "builtin", Text: "mise en production du vendredi"})
+	x.Put(Doc{Key: "other", Text: "nothing of the kind"})
+	for query, want := range map[string]string{"bordereaux": "own", "送货单据": "own", "rollout": "builtin"} {
+		if hits := x.Search(query, 1, nil); len(hits) != 1 || hits[0].Key != want {
+			t.Errorf("%q: got %+v, want %s", query, hits, want)
+		}
+	}
+	if Builtin().Concepts()+1 != Builtin().With(ours).Concepts() {
+		t.Error("the builtin lexicon changed, or the project's concept is missing")
+	}
+}

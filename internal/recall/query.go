@@ -1,0 +1,230 @@
+package recall
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// query is a search text taken apart.
+type query struct {
+	units []unit
+	grams map[uint32]int
+}
+
+// unit is a part of a query that counts once, whichever of its readings a document has.
+type unit struct {
+	weight float64
+	// spare marks a unit that does not count against a document that is without it.
+	spare    bool
+	readings []reading
+}
+
+// reading is one way to have a unit: the documents, and how surely it is what was meant.
+type reading struct {
+	posts  []posting
+	weight float64
+}
+
+// Weights of the readings of a unit, from the word as written to what it may have been.
+const (
+	asStem     = 0.95
+	asConcept  = 0.8
+	asSpelling = 0.9
+	asPrefix   = 0.6
+	asPart     = 0.5
+)
+
+func (x *Index) query(text string) query {
+	q := query{grams: map[uint32]int{}}
+	all := tokens(text)
+	anyContent := false
+	for i, t := range all {
+		anyContent = anyContent || t.han || x.content(t, i)
+	}
+	var phrase []word
+	for i, t := range all {
+		switch {
+		case t.han:
+			q.addPhrase(x, phrase)
+			phrase = nil
+			pinyinGrams(t.text, func(g uint32) { q.grams[g]++ })
+			q.addRun(x, t.text)
+		case t.joined:
+			q.addJoined(x, t.text)
+		default:
+			w := word{stems: *x.stems(t.text)}
+			if !x.content(t, i) && anyContent {
+				w.posts = []posting{}
+			} else {
+				wordGrams(w.folded, func(g uint32) { q.grams[g]++ })
+			}
+			phrase = append(phrase, w)
+		}
+	}
+	q.addPhrase(x, phrase)
+	return q
+}
+
+// content reports whether a word says something. The French comment, which asks, begins its
+// question.
+func (x *Index) content(t token, at int) bool {
+	return len(t.text) > 1 && !stopWords()[fold(t.text)] && (at > 0 || t.text != "comment")
+}
+
+// addPhrase adds the units of words in a row, the longest terms of the lexicon first.
+func (q *query) addPhrase(x *Index, words []word) {
+	row := make([]*stems, len(words))
+	for i := range words {
+		row[i] = &words[i].stems
+	}
+	for i := 0; i < len(words); {
+		end, concepts := i+1, []int32(nil)
+		x.lexicon.from(row, i, func(to int, found []int32) { end, concepts = to, found })
+		skipped := words[i].posts != nil
+		if end > i+1 {
+			u := unit{weight: 1}
+			u.topics(x, concepts, 0.9)
+			for _, w := range words[i:end] {
+				if w.posts == nil {
+					part := x.word(w.stems, x.conceptsOf(&w.stems))
+					for _, r := range part.readings {
+						u.readings = append(u.readings, reading{r.posts, r.weight * asPart})
+					}
+				}
+			}
+			q.units = append(q.units, u)
+		} else if !skipped {
+			q.units = append(q.units, x.word(words[i].stems, concepts))
+		}
+		if i+1 < len(words) && end == i+1 && utf8.RuneCountInString(words[i].folded) > 1 {
+			q.addJoined(x, words[i].folded+words[i+1].folded)
+		}
+		i = end
+	}
+}
+
+func (x *Index) conceptsOf(s *stems) (out []int32) {
+	x.lexicon.from([]*stems{s}, 0, func(_ int, found []int32) { out = found })
+	return out
+}
+
+// addJoined adds a compound as one word, where documents have it.
+func (q *query) addJoined(x *Index, text string) {
+	s := x.stems(text)
+	u := unit{weight: 1, spare: true}
+	for _, id := range x.forms[s.folded] {
+		u.readings = append(u.readings, reading{x.words[id].posts, 1})
+	}
+	if len(u.readings) > 0 {
+		q.units = append(q.units, u)
+	}
+}
+
+func (u *unit) topics(x *Index, concepts []int32, weight float64) {
+	for _, c := range concepts {
+		if posts := x.topics[c]; len(posts) > 0 {
+			u.readings = append(u.readings, reading{posts, weight})
+		}
+	}
+}
+
+// word returns the unit of a word: its forms, its concepts, similar spellings.
+func (x *Index) word(s stems, concepts []int32) unit {
+	u := unit{weight: 1}
+	taken := map[uint32]bool{}
+	for _, form := range s.forms() {
+		for _, id := range x.forms[form] {
+			if taken[id] {
+				continue
+			}
+			taken[id] = true
+			weight := asStem
+			if x.words[id].folded == s.folded {
+				weight = 1
+			}
+			u.readings = append(u.readings, reading{x.words[id].posts, weight})
+		}
+	}
+	u.topics(x, concepts, asConcept)
+	if !spelt(s.folded) {
+		return u
+	}
+	unknown := len(u.readings) == 0 && len(concepts) == 0
+	x.near.find(s.folded, func(id uint32, shared int) {
+		w := &x.words[id]
+		if taken[id] || len(w.posts) == 0 {
+			return
+		}
+		if weight := asSpelling * likeness(s.folded, w.folded, shared, unknown); weight > 0 {
+			u.readings = append(u.readings, reading{w.posts, weight})
+		} else if strings.HasPrefix(w.folded, s.folded) {
+			u.readings = append(u.readings, reading{w.posts, asPrefix})
+		}
+	})
+	if unknown {
+		x.lexicon.misspelt(s.folded, func(c int32, like float64) { u.topics(x, []int32{c}, asConcept*like) })
+	}
+	return u
+}
+
+// addRun adds the units of a run of a script without spaces: the longest terms of the lexicon,
+// and the pairs of characters of the rest.
+func (q *query) addRun(x *Index, run string) {
+	rest := 0
+	for at := 0; at < len(run); {
+		end, concepts := x.longestTerm(run, at)
+		if end == at {
+			_, size := utf8.DecodeRuneInString(run[at:])
+			at += size
+			continue
+		}
+		q.addRest(x, run[rest:at])
+		if concepts != nil {
+			u := unit{weight: 1}
+			if id, ok := x.ids[run[at:end]]; ok {
+				u.readings = append(u.readings, reading{x.words[id].posts, 1})
+			}
+			u.topics(x, concepts, asConcept)
+			q.units = append(q.units, u)
+		}
+		at, rest = end, end
+	}
+	q.addRest(x, run[rest:])
+}
+
+func (q *query) addRest(x *Index, rest string) {
+	if rest == "" {
+		return
+	}
+	eachBigram(rest, func(pair string) {
+		u := unit{weight: 1}
+		if id, ok := x.ids[pair]; ok {
+			u.readings = []reading{{x.words[id].posts, 1}}
+		}
+		u.spare = utf8.RuneCountInString(pair) == 1 && len(u.readings) == 0
+		q.units = append(q.units, u)
+	})
+}
+
+// longestTerm returns the end of the longest term or stop word at a place of a run, and the
+// concepts of the term.
+func (x *Index) longestTerm(run string, at int) (int, []int32) {
+	end, best, concepts := at, at, []int32(nil)
+	for n := 0; n < max(x.lexicon.longestRun, 4) && end < len(run); n++ {
+		_, size := utf8.DecodeRuneInString(run[end:])
+		end += size
+		if c := x.lexicon.runs[run[at:end]]; c != nil {
+			best, concepts = end, c
+		} else if stopWords()[run[at:end]] {
+			best, concepts = end, nil
+		}
+	}
+	return best, concepts
+}
+
+// idf is the rarity of a unit that n documents have.
+func (x *Index) idf(n int) float64 {
+	all := float64(len(x.keys))
+	return math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))
+}

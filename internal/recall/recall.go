@@ -1,0 +1,237 @@
+// Package recall finds notes by their words, across inflections, spellings, identifiers and
+// languages. It works in memory, calls nothing, and reads no file.
+package recall
+
+import (
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// Doc is a text that can be found.
+type Doc struct {
+	Key  string
+	Text string
+	// Extra are words beside the text, such as tags.
+	Extra []string
+	// Time decides between documents that match equally well: the later is first.
+	Time int64
+}
+
+// Hit is a document that matches a query.
+type Hit struct {
+	Key string
+	// Score orders the hits of one query. Scores of two queries do not compare.
+	Score float64
+	// Coverage is the part of the query that the document has, from 0 to 1: each unit of the
+	// query counts by its rarity, and by how well it matches.
+	Coverage float64
+	// Cosine is the likeness of the spellings of both texts, from 0 to 1.
+	Cosine float64
+}
+
+// Weak reports whether the hit probably has nothing to do with the query.
+func (h Hit) Weak() bool { return h.Coverage < 0.3 && h.Cosine <= 0.4 }
+
+// Index holds documents and finds them. It is not safe for concurrent use while Put or Drop
+// run; Search, Similar and Relevant change nothing and may run at the same time.
+type Index struct {
+	lexicon *Lexicon
+	keys    map[string]uint32
+	docs    []document
+	free    []uint32
+	length  float64 // of all documents
+	ids     map[string]uint32
+	words   []word
+	forms   map[string][]uint32 // words by each of their forms
+	near    spellings           // words by the letters they share
+	topics  map[int32][]posting // documents by concept
+	grams   map[uint32][]posting
+}
+
+// document is a Doc in its slot; an empty slot has a length below zero.
+type document struct {
+	Doc
+	length float32 // in words
+	norm   float32 // of its grams
+}
+
+// posting is a document's number, and in the last 8 bits how often it has the word.
+type posting uint32
+
+func (p posting) doc() uint32        { return uint32(p >> 8) }
+func (p posting) count() float64     { return float64(p & 255) }
+func post(doc uint32, n int) posting { return posting(doc<<8) | posting(min(n, 255)) }
+
+// word is one spelling that documents have.
+type word struct {
+	stems
+	posts []posting
+}
+
+// New returns an empty index that knows the concepts of a lexicon.
+func New(l *Lexicon) *Index {
+	return &Index{lexicon: l, keys: map[string]uint32{}, ids: map[string]uint32{}, forms: map[string][]uint32{},
+		near: spellings{}, topics: map[int32][]posting{}, grams: map[uint32][]posting{}}
+}
+
+// Len returns the number of documents.
+func (x *Index) Len() int { return len(x.keys) }
+
+// Put adds a document, in the place of the one with its key. The cost does not grow with the
+// number of documents, but for the copying of lists of numbers.
+func (x *Index) Put(d Doc) {
+	x.Drop(d.Key)
+	slot := uint32(len(x.docs))
+	if n := len(x.free); n > 0 {
+		slot, x.free = x.free[n-1], x.free[:n-1]
+	} else {
+		x.docs = append(x.docs, document{})
+	}
+	x.keys[d.Key] = slot
+	c := x.contents(d)
+	for id, n := range c.words {
+		x.words[id].posts = insert(x.words[id].posts, post(slot, n))
+	}
+	for concept, n := range c.topics {
+		x.topics[concept] = insert(x.topics[concept], post(slot, n))
+	}
+	sum := 0.0
+	for gram, n := range c.grams {
+		p := post(slot, n)
+		x.grams[gram] = insert(x.grams[gram], p)
+		sum += damped(p) * damped(p)
+	}
+	x.docs[slot] = document{Doc: d, length: float32(c.length), norm: float32(math.Sqrt(sum))}
+	x.length += float64(c.length)
+}
+
+// Drop removes the document of a key. Nothing of it counts afterwards.
+func (x *Index) Drop(key string) {
+	slot, ok := x.keys[key]
+	if !ok {
+		return
+	}
+	c := x.contents(x.docs[slot].Doc)
+	for id := range c.words {
+		x.words[id].posts = remove(x.words[id].posts, slot)
+	}
+	for concept := range c.topics {
+		x.topics[concept] = remove(x.topics[concept], slot)
+	}
+	for gram := range c.grams {
+		if x.grams[gram] = remove(x.grams[gram], slot); len(x.grams[gram]) == 0 {
+			delete(x.grams, gram)
+		}
+	}
+	x.length -= float64(x.docs[slot].length)
+	x.docs[slot] = document{length: -1}
+	x.free = append(x.free, slot)
+	delete(x.keys, key)
+}
+
+// intern returns the number of a word, which is new or known.
+func (x *Index) intern(text string) uint32 {
+	if id, ok := x.ids[text]; ok {
+		return id
+	}
+	id := uint32(len(x.words))
+	w := word{stems: stemsOf(text)}
+	x.ids[text] = id
+	x.words = append(x.words, w)
+	for _, form := range w.forms() {
+		x.forms[form] = append(x.forms[form], id)
+	}
+	x.near.add(w.folded, id)
+	return id
+}
+
+func insert(list []posting, p posting) []posting {
+	if n := len(list); n == 0 || list[n-1] < p {
+		return append(list, p)
+	}
+	at, _ := slices.BinarySearch(list, p)
+	return slices.Insert(list, at, p)
+}
+
+func remove(list []posting, doc uint32) []posting {
+	at, _ := slices.BinarySearch(list, post(doc, 0))
+	if at < len(list) && list[at].doc() == doc {
+		return slices.Delete(list, at, at+1)
+	}
+	return list
+}
+
+// damped is the weight of a gram in a document that has it several times.
+func damped(p posting) float64 { return 1 + math.Log(p.count()) }
+
+// contents is a document taken apart.
+type contents struct {
+	words  map[uint32]int
+	topics map[int32]int
+	grams  map[uint32]int
+	length int
+}
+
+func (x *Index) contents(d Doc) contents {
+	c := contents{words: map[uint32]int{}, topics: map[int32]int{}, grams: map[uint32]int{}}
+	x.take(&c, d.Text)
+	for _, e := range d.Extra {
+		x.take(&c, e)
+	}
+	return c
+}
+
+// take adds the words, concepts and grams of a text.
+func (x *Index) take(c *contents, text string) {
+	found := func(_, _ int, concepts []int32) {
+		for _, concept := range concepts {
+			c.topics[concept]++
+		}
+	}
+	var phrase []*stems
+	for _, t := range tokens(text) {
+		if t.han {
+			phrase = append(phrase, nil)
+			x.takeRun(c, t.text)
+			continue
+		}
+		s := x.stems(t.text)
+		if t.joined {
+			x.lexicon.scan([]*stems{s}, found)
+		} else {
+			phrase = append(phrase, s)
+		}
+		if stopWords()[s.folded] || len(t.text) < 2 {
+			continue
+		}
+		c.words[x.intern(t.text)]++
+		if !t.joined {
+			c.length++
+			wordGrams(s.folded, func(g uint32) { c.grams[g]++ })
+		}
+	}
+	x.lexicon.scan(phrase, found)
+}
+
+func (x *Index) takeRun(c *contents, run string) {
+	pinyinGrams(run, func(g uint32) { c.grams[g]++ })
+	eachBigram(run, func(pair string) { c.words[x.intern(pair)]++; c.length++ })
+	x.lexicon.scanRun(run, func(_ int, term string, concepts []int32) {
+		if n := utf8.RuneCountInString(term); n != 2 {
+			c.words[x.intern(term)]++
+		}
+		for _, concept := range concepts {
+			c.topics[concept]++
+		}
+	})
+}
+
+// stems returns those of a word, which the index may know.
+func (x *Index) stems(text string) *stems {
+	if id, ok := x.ids[text]; ok {
+		return &x.words[id].stems
+	}
+	s := stemsOf(text)
+	return &s
+}

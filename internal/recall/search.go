@@ -1,0 +1,183 @@
+package recall
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Of BM25: how soon repetition stops to count, and how much length does. likeness of spellings
+// is added with its own weight.
+const (
+	saturation  = 1.2
+	lengthBias  = 0.75
+	gramsWeight = 8
+)
+
+// Search returns the best documents for a query, best first, at most limit. keep decides by key
+// which documents take part; nil takes all.
+func (x *Index) Search(text string, limit int, keep func(key string) bool) []Hit {
+	q := x.query(text)
+	b := x.board()
+	for _, u := range q.units {
+		b.add(u)
+	}
+	b.addGrams(q.grams)
+	return b.best(limit, keep, func(h Hit) bool { return h.Coverage > 0 || h.Cosine > 0.1 })
+}
+
+// board collects the points of all documents for one query.
+type board struct {
+	*Index
+	score, covered, cosine []float32
+	whole                  float64 // of the weights that a document can cover
+	value, match           []float32
+	touched                []uint32
+	average                float64
+}
+
+func (x *Index) board() *board {
+	n := len(x.docs)
+	all := make([]float32, 5*n)
+	return &board{Index: x, score: all[:n], covered: all[n : 2*n], cosine: all[2*n : 3*n], value: all[3*n : 4*n], match: all[4*n:],
+		average: x.length / float64(max(len(x.keys), 1))}
+}
+
+// add counts a unit: each document by its best reading.
+func (b *board) add(u unit) {
+	for _, r := range u.readings {
+		for _, p := range r.posts {
+			d := p.doc()
+			if b.match[d] == 0 {
+				b.touched = append(b.touched, d)
+			}
+			b.match[d] = max(b.match[d], float32(r.weight))
+			n := p.count()
+			n *= (saturation + 1) / (n + saturation*(1-lengthBias+lengthBias*float64(b.docs[d].length)/b.average))
+			b.value[d] = max(b.value[d], float32(r.weight*n))
+		}
+	}
+	idf := u.weight * b.idf(len(b.touched))
+	if !u.spare {
+		b.whole += idf
+	}
+	for _, d := range b.touched {
+		b.score[d] += float32(idf) * b.value[d]
+		if !u.spare {
+			b.covered[d] += float32(idf) * b.match[d]
+		}
+		b.value[d], b.match[d] = 0, 0
+	}
+	b.touched = b.touched[:0]
+}
+
+// addGrams adds the cosine of the grams of the query, weighted by their rarity, and of the documents.
+func (b *board) addGrams(grams map[uint32]int) {
+	sum := 0.0
+	for g, n := range grams {
+		posts := b.grams[g]
+		w := (1 + math.Log(float64(n))) * b.idf(len(posts))
+		sum += w * w
+		for _, p := range posts {
+			b.cosine[p.doc()] += float32(w * damped(p))
+		}
+	}
+	norm := float32(math.Sqrt(sum))
+	if norm == 0 {
+		return
+	}
+	for d := range b.cosine {
+		if b.cosine[d] != 0 {
+			b.cosine[d] /= norm * b.docs[d].norm
+			b.score[d] += gramsWeight * b.cosine[d]
+		}
+	}
+}
+
+// best returns the highest scores of the documents that are kept.
+func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []Hit {
+	type found struct {
+		Hit
+		time int64
+	}
+	order := func(a, c found) int {
+		return cmp.Or(cmp.Compare(c.Score, a.Score), cmp.Compare(c.time, a.time), cmp.Compare(a.Key, c.Key))
+	}
+	var top []found
+	for d := range b.score {
+		doc := &b.docs[d]
+		if b.score[d] == 0 || doc.length < 0 {
+			continue
+		}
+		f := found{Hit{Key: doc.Key, Score: float64(b.score[d]), Cosine: min(1, float64(b.cosine[d]))}, doc.Time}
+		if b.whole > 0 {
+			f.Coverage = min(1, float64(b.covered[d])/b.whole)
+		}
+		if len(top) == limit && (limit == 0 || order(f, top[limit-1]) > 0) || !worth(f.Hit) || keep != nil && !keep(doc.Key) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(top, f, order)
+		if top = slices.Insert(top, at, f); len(top) > limit {
+			top = top[:limit]
+		}
+	}
+	out := make([]Hit, len(top))
+	for i := range top {
+		out[i] = top[i].Hit
+	}
+	return out
+}
+
+// Similar returns the documents whose spelling is at least that close to a text, closest first,
+// at most limit. It reads the lists of rare grams only, which a document that close must share.
+func (x *Index) Similar(text string, limit int, least float64, keep func(key string) bool) []Hit {
+	q := x.query(text)
+	type gram struct {
+		posts  []posting
+		weight float64
+	}
+	var grams []gram
+	sum := 0.0
+	for g, n := range q.grams {
+		w := 1 + math.Log(float64(n))
+		sum += w * w
+		grams = append(grams, gram{x.grams[g], w})
+	}
+	slices.SortFunc(grams, func(a, b gram) int { return len(a.posts) - len(b.posts) })
+	norm := math.Sqrt(sum)
+	b := x.board()
+	rest := sum
+	i := 0
+	for ; i < len(grams) && rest >= least*least*sum; i++ {
+		for _, p := range grams[i].posts {
+			if b.cosine[p.doc()] == 0 {
+				b.touched = append(b.touched, p.doc())
+			}
+			b.cosine[p.doc()] += float32(grams[i].weight * damped(p))
+		}
+		rest -= grams[i].weight * grams[i].weight
+	}
+	for _, d := range b.touched {
+		dot := float64(b.cosine[d])
+		whole := norm * float64(b.docs[d].norm)
+		for k := i; k < len(grams); k++ {
+			if at, _ := slices.BinarySearch(grams[k].posts, post(d, 0)); at < len(grams[k].posts) && grams[k].posts[at].doc() == d {
+				dot += grams[k].weight * damped(grams[k].posts[at])
+			}
+		}
+		b.cosine[d] = float32(dot / whole)
+		b.score[d] = b.cosine[d]
+	}
+	return b.best(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })
+}
+
+// Relevant returns the documents that belong to a long text, such as the objective of a task.
+func (x *Index) Relevant(text string, limit int, keep func(key string) bool) []Hit {
+	var out []Hit
+	for _, h := range x.Search(text, limit, keep) {
+		if h.Coverage >= 0.4 {
+			out = append(out, h)
+		}
+	}
+	return out
+}

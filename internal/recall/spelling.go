@@ -1,0 +1,105 @@
+package recall
+
+// spellings finds words by the letters they share: for each three neighbouring letters, the
+// words that have them.
+type spellings map[uint32][]uint32
+
+// shortest is the number of letters from which a word is found by a similar spelling.
+const shortest = 4
+
+func (s spellings) add(word string, id uint32) {
+	if !spelt(word) {
+		return
+	}
+	threes(word, func(g uint32) {
+		if list := s[g]; len(list) == 0 || list[len(list)-1] != id {
+			s[g] = append(list, id)
+		}
+	})
+}
+
+// spelt reports whether a word is of letters only, and long enough to be misspelt.
+func spelt(word string) bool {
+	n := 0
+	for _, r := range word {
+		if r < 'a' || r > 'z' {
+			return false
+		}
+		n++
+	}
+	return n >= shortest
+}
+
+// find gives the words that share letters with this one, with how many groups of three.
+func (s spellings) find(word string, f func(id uint32, shared int)) {
+	shared := map[uint32]int{}
+	threes(word, func(g uint32) {
+		for _, id := range s[g] {
+			shared[id]++
+		}
+	})
+	for id, n := range shared {
+		f(id, n)
+	}
+}
+
+func threes(word string, f func(uint32)) {
+	n := 0
+	var a, b rune = 0, ' '
+	for _, r := range word + " " {
+		if n++; n > 1 {
+			f(hashed(hashed(hashed(hashBasis, a), b), r))
+		}
+		a, b = b, r
+	}
+}
+
+// likeness judges two spellings from 0 to 1: by the letters that they share, or, when the
+// query's word is unknown, by the number of slips between them.
+func likeness(query, known string, shared int, unknown bool) float64 {
+	dice := 2 * float64(shared) / float64(len(query)+len(known))
+	best := 0.0
+	if dice >= 0.6 {
+		best = dice
+	}
+	if !unknown {
+		return best
+	}
+	if slips := distance(query, known); slips == 1 || slips == 2 && len(query) >= 7 {
+		best = max(best, 1-float64(slips)/float64(len(query)))
+	}
+	return best
+}
+
+// distance counts the letters to add, remove, change or swap with their neighbour; above 2
+// it is 3.
+func distance(a, b string) int {
+	if d := len(a) - len(b); d > 2 || d < -2 {
+		return 3
+	}
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		least := next[0]
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			d := min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			next[j+1] = d
+			least = min(least, d)
+		}
+		if least > 2 {
+			return 3
+		}
+		before, row, next = row, next, before
+	}
+	return min(row[len(b)], 3)
+}
