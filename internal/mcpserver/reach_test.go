@@ -573,6 +573,8 @@ func TestReachLetsIn(t *testing.T) {
 		"Claude Code, a package":            {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay"}, cwd: "src/relay/sub", lands: "src/relay/sub"},
 		"Claude Code with a second root":    {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay"}, roots: []string{"HOME/src/relay", "HOME/Private"}, cwd: "Private", lands: "Private"},
 		"a host that names both":            {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay", "BMAD_PROJECT_DIR=HOME/src/Other"}, cwd: "src/Other", lands: "src/Other"},
+		"settings of another server":        {dir: "empty", env: []string{"BMAD_PROJECT_ROOT=HOME/src/relay"}, lands: "src/relay"},
+		"its own name comes first":          {dir: "empty", env: []string{"BMAD_PROJECT_DIR=HOME/src/relay", "BMAD_PROJECT_ROOT=HOME/src/Other"}, lands: "src/relay"},
 		"a host with a placeholder":         {dir: "src/relay", env: []string{"BMAD_PROJECT_DIR=${user_config.project_dir}", "BMAD_PROJECTS=${user_config.folders}"}, lands: "src/relay"},
 		"roots, started in /":               {dir: "/", roots: []string{"HOME/src/relay"}, lands: "src/relay"},
 		"roots, started in the home":        {dir: ".", roots: []string{"HOME/src/relay"}, lands: "src/relay"},

@@ -32,7 +32,7 @@ func (e *entry) fold() {
 	}
 	texts := map[string]bool{e.note.note.Text: true}
 	for _, l := range e.lines {
-		if n := l.note; n != nil && !texts[n.Text] && idSource("", n.Agent, n.Text) == idSource("", e.note.note.Agent, e.note.note.Text) {
+		if n := l.note; n != nil && !texts[n.Text] && (e.tomb == nil || later(l, e.tomb) > 0) && idSource("", n.Agent, n.Text) == idSource("", e.note.note.Agent, e.note.note.Text) {
 			texts[n.Text] = true
 			e.hidden = append(e.hidden, l)
 		}

@@ -66,10 +66,13 @@ func (b *Book) Show(ctx context.Context, kind Type, ref string) (n Note, deleted
 	}
 	b.notes.mu.Lock()
 	defer b.notes.mu.Unlock()
-	if err := b.refresh(ctx); err != nil {
-		return n, false, "", b.trouble(err)
+	if err := b.current(ctx); err != nil {
+		return n, false, "", err
 	}
 	key, e, err := b.find(kind, ref)
+	if f := b.notes.foreign[foreignName(ref)]; f != nil {
+		return f.Note, false, f.Source, nil
+	}
 	if err != nil {
 		return n, false, "", err
 	}

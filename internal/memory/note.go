@@ -145,6 +145,8 @@ type Draft struct {
 	// Session and Finding say what a note of a run is about.
 	Session, Finding string
 	ExpiresAt        time.Time
+	// CreatedAt is when it was first noted elsewhere; zero for now.
+	CreatedAt time.Time
 }
 
 // checked returns the draft as it is stored, or why it is not taken.

@@ -82,6 +82,9 @@ func (b *Book) remember(d Draft) (Remembered, []edit, error) {
 		out.ID = n.ID
 	} else {
 		n.CreatedAt, n.UpdatedAt = at(now), at(now)
+		if !d.CreatedAt.IsZero() && d.CreatedAt.Before(now) {
+			n.CreatedAt, n.UpdatedAt = at(d.CreatedAt), at(d.CreatedAt)
+		}
 	}
 	if n.Tags == nil {
 		n.Tags = []string{}

@@ -35,8 +35,8 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 	return differing(s.Language, g.verify(ctx, s.Language, tell, kept), kept)
 }
 
-// verify runs a command, if the person has allowed it here.
-func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.Notice), kept workflow.VerifyCommand) *workflow.Evidence {
+// verify runs a command, if the person has allowed it here, with changes to its environment.
+func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.Notice), kept workflow.VerifyCommand, env ...string) *workflow.Evidence {
 	allowed := g.permit(kept)
 	if allowed == nil {
 		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept).In(l)}
@@ -44,10 +44,15 @@ func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.No
 	notes := g.scriptNotes(l, kept)
 	g.bind(ctx, kept, *allowed)
 	timeout := g.project.Config.VerifyTimeout
-	defer verify.Tell(ctx, l, tell, l.Say("running `%s`", words.Clip(kept.Command, 120)), g.Now, timeout)()
-	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput, Language: l})
+	defer g.tell(ctx, l, tell, kept.Command)()
+	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput, Language: l, Env: env})
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
+}
+
+// tell reports that a command runs, until the returned function is called.
+func (g *Guard) tell(ctx context.Context, l lang.Language, to func(verify.Notice), command string) (done func()) {
+	return verify.Tell(ctx, l, to, l.Say("running `%s`", words.Clip(command, 120)), g.Now, g.project.Config.VerifyTimeout)
 }
 
 // differing adds to the evidence how the configuration differs from the session's command,
