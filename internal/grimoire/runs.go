@@ -35,6 +35,15 @@ type Run struct {
 	Path  string
 }
 
+// Stage names the current step, such as 4/8; "" where the file has none.
+func (r Run) Stage() string {
+	step, steps := field(r.State, "current_step"), field(r.State, "total_steps")
+	if step != "" && steps != "" {
+		return step + "/" + steps
+	}
+	return step
+}
+
 // Status returns the status of a branch, which is that of its runs unless it is over.
 func (b Branch) Status(runs []Run) string {
 	var last Run
