@@ -209,5 +209,5 @@ func fit[T any](items int, form func(items, text int) T) (out T) {
 	return out
 }
 
-// oneLine is a text as it is shown in one line.
-func oneLine(text string, most int) string { return shown(visible.Line(text), most) }
+// label is a text as it is shown in one line.
+func label(text string, most int) string { return shown(visible.Line(text), most) }

@@ -87,7 +87,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	sections := []string{SectionAll, SectionStack, SectionAgents, SectionDecisions, SectionArchitecture}
 	section = cmp.Or(section, SectionAll)
 	if !slices.Contains(sections, section) {
-		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", oneLine(section, maxName)).
+		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section, maxName)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
 	}
 	v, err := b.view(ctx, "", 0)
@@ -105,7 +105,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if wanted(SectionAgents) {
 			for _, a := range v.kit.Agents[:min(len(v.kit.Agents), items)] {
-				out.Agents = append(out.Agents, AgentFacts{oneLine(a.ID, maxName), oneLine(a.Name, maxName), oneLine(a.Icon, maxTag), oneLine(a.Domain, text)})
+				out.Agents = append(out.Agents, AgentFacts{label(a.ID, maxName), label(a.Name, maxName), label(a.Icon, maxTag), label(a.Domain, text)})
 			}
 		}
 		if wanted(SectionDecisions) {
@@ -118,7 +118,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if section == SectionAll {
 			if v.kit.User+v.kit.Language != "" {
-				out.User = &UserFacts{oneLine(v.kit.User, maxName), oneLine(v.kit.Language, maxName)}
+				out.User = &UserFacts{label(v.kit.User, maxName), label(v.kit.Language, maxName)}
 			}
 			out.Sources = b.notes.cabinet.sources[:min(len(b.notes.cabinet.sources), items, maxNamed)]
 		}
@@ -135,12 +135,12 @@ func projectFacts(p grimoire.Project, items, text int) *ProjectFacts {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil
 	}
-	out := &ProjectFacts{Name: oneLine(p.Name, maxName), Type: oneLine(p.Type, maxName), Description: oneLine(p.Description, text), Stack: []string{}}
+	out := &ProjectFacts{Name: label(p.Name, maxName), Type: label(p.Type, maxName), Description: label(p.Description, text), Stack: []string{}}
 	for _, s := range p.Stack[:min(len(p.Stack), items)] {
-		out.Stack = append(out.Stack, oneLine(s, maxTag*2))
+		out.Stack = append(out.Stack, label(s, maxTag*2))
 	}
 	for _, r := range p.Repos[:min(len(p.Repos), items)] {
-		out.Repos = append(out.Repos, RepoFacts{oneLine(r.Name, maxName), oneLine(r.Path, maxName), oneLine(r.Branch, maxName)})
+		out.Repos = append(out.Repos, RepoFacts{label(r.Name, maxName), label(r.Path, maxName), label(r.Branch, maxName)})
 	}
 	return out
 }

@@ -45,7 +45,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
 	if !slices.Contains(known, category) {
-		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", oneLine(category, maxName)).
+		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category, maxName)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
 	v, err := b.view(ctx, query, topN)
@@ -79,8 +79,8 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		for _, n := range found[:items] {
 			f := exhibits[n.key]
 			out.Failures = append(out.Failures, Failure{
-				ID: cmp.Or(f.ID, n.ID), Date: date(n.UpdatedAt), Agent: n.Agent, Category: oneLine(f.Category, maxTag), Severity: f.Severity, Title: oneLine(f.Title, text),
-				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: oneLine(f.Status, maxTag), Suspicious: n.Suspicious(), Source: n.source,
+				ID: cmp.Or(f.ID, n.ID), Date: date(n.UpdatedAt), Agent: n.Agent, Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
+				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious(), Source: n.source,
 			})
 		}
 		return out

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,7 +53,8 @@ func kitProject(t testing.TB, name string, files map[string]string, sessions ...
 		}
 	}
 	p := &project.Project{Dir: dir, Config: config.Default(path), Backend: backend}
-	return shelf{memory.New(memory.Options{Now: clock()}).Of(p), path}
+	n := new(atomic.Int64)
+	return shelf{memory.New(memory.Options{Now: clock(), NewID: func() string { n.Add(1); return fmt.Sprintf("task-%04d", n.Load()) }}).Of(p), path}
 }
 
 func session(id, name string, state workflow.State, changed string) *workflow.Session {
@@ -281,6 +283,41 @@ func TestPagesOfSessions(t *testing.T) {
 	}
 	if len(seen) != 140 || pages < 3 {
 		t.Errorf("%d sessions on %d pages", len(seen), pages)
+	}
+}
+
+// TestTasksOfARun: a run shows the tasks that were queued for it, in the folder of a kit or in our own
+// queue, and a run that only the queue knows is one too.
+func TestTasksOfARun(t *testing.T) {
+	t.Parallel()
+	s := kitProject(t, "kit", nil, session("11111111-0000-4000-8000-000000000000", "book-slots", workflow.Generating, "2026-01-02"))
+	for _, run := range []string{"dev-story-20260301-101500", "book-slots", "11111111-0000-4000-8000-000000000000", "nightly"} {
+		if _, err := s.Enqueue(ctx, memory.TaskDraft{RunID: run, Agent: "qa", Task: "check " + run, OutputKey: "result"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for run, want := range map[string]string{
+		"":                          "runs quick-fix-20260303-090000 failed 0",
+		"dev-story-20260301-101500": "runs dev-story-20260301-101500 active 1",
+		"book-slots":                "bmad-task 11111111-0000-4000-8000-000000000000 active 2",
+		"nightly":                   "queue nightly active 1",
+	} {
+		got, err := s.Run(ctx, run, "")
+		if is := fmt.Sprintf("%s %s %s %d", got.Source, got.Run.ID, got.Run.Status, len(got.Tasks)); err != nil || is != want {
+			t.Errorf("%s: got %s, %v; want %s", run, is, err, want)
+		}
+	}
+	for _, step := range []memory.Step{{To: memory.TaskClaimed}, {To: memory.TaskFailed, Result: "no time"}} {
+		step.ID, step.By = "task-0004", "qa"
+		if _, err := s.Step(ctx, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.Run(ctx, "nightly", ""); err != nil || got.Run.Status != "failed" || got.Tasks[0].Result != "no time" {
+		t.Errorf("after a failure: %+v, %v", got, err)
+	}
+	if _, err := s.Run(ctx, "nightly", "main"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a branch has no runs of the queue: %v", err)
 	}
 }
 

@@ -11,14 +11,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The sources of runs: sessions of bmad-task, and the runs of a kit.
+// The sources of runs: sessions of bmad-task, the runs of a kit, and runs that only the queue has
+// tasks of.
 const (
-	SourceTask = "bmad-task"
-	SourceRuns = "runs"
+	SourceTask  = "bmad-task"
+	SourceRuns  = "runs"
+	SourceQueue = "queue"
 )
 
 // cancelled is the status of a session that the person has cancelled. The others are those of runs.
@@ -50,8 +51,10 @@ type SessionList struct {
 
 // RunStatus is one run.
 type RunStatus struct {
-	Source   string    `json:"source"`
-	Run      RunView   `json:"run"`
+	Source string  `json:"source"`
+	Run    RunView `json:"run"`
+	// Tasks are those that were queued for the run, at most the newest 50.
+	Tasks    []Task    `json:"tasks"`
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -69,7 +72,7 @@ type RunView struct {
 func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList, error) {
 	known := []string{"all", grimoire.Active, grimoire.Completed, grimoire.Failed}
 	if status = cmp.Or(status, known[0]); !slices.Contains(known, status) {
-		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", oneLine(status, maxName)).
+		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status, maxName)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
 	v, err := b.view(ctx, "", 0)
@@ -99,7 +102,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	return fit(min(len(rows), maxCount), func(items, text int) SessionList {
 		out.Sessions, out.Next = append([]SessionRow{}, rows[:items]...), ""
 		for i := range out.Sessions {
-			out.Sessions[i].Name = oneLine(out.Sessions[i].Name, text)
+			out.Sessions[i].Name = label(out.Sessions[i].Name, text)
 		}
 		if items < len(rows) && items > 0 {
 			out.Next = rows[items-1].cursor()
@@ -118,7 +121,7 @@ func after(rows []SessionRow, cursor string) (int, error) {
 	stamp, rest, _ := strings.Cut(cursor, "/")
 	changed, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil || !strings.Contains(rest, "/") {
-		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", oneLine(cursor, maxName)).WithHint("use the next of the page before, or leave it out for the first page")
+		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", label(cursor, maxName)).WithHint("use the next of the page before, or leave it out for the first page")
 	}
 	at := slices.IndexFunc(rows, func(r SessionRow) bool {
 		return r.changed.Before(changed) || r.changed.Equal(changed) && r.cursor() > cursor
@@ -168,7 +171,7 @@ func (v *view) branches() []grimoire.Branch {
 
 // row describes a branch by its newest run.
 func (v *view) row(branch grimoire.Branch) SessionRow {
-	row := SessionRow{ID: oneLine(branch.Name, maxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
+	row := SessionRow{ID: label(branch.Name, maxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
 	if last := v.newestRun("", branch.Name); last != nil {
 		of := runRow(last)
 		row.Run, row.Stage = of.ID, of.Stage
@@ -189,7 +192,7 @@ func stamp(t time.Time) string {
 
 func runRow(r *grimoire.Run) SessionRow {
 	return SessionRow{
-		ID: oneLine(r.ID, maxName), Name: oneLine(r.ID, maxName), Branch: oneLine(r.Branch, maxName), Status: r.Status, Stage: r.Stage(),
+		ID: label(r.ID, maxName), Name: label(r.ID, maxName), Branch: label(r.Branch, maxName), Status: r.Status, Stage: r.Stage(),
 		UpdatedAt: stamp(r.Updated), changed: r.Updated,
 	}
 }
@@ -205,22 +208,16 @@ func (v *view) newestRun(id, branch string) (last *grimoire.Run) {
 	return last
 }
 
-var plainName = pattern.New(`^[A-Za-z0-9._-]{1,100}$`)
-
-// checkName refuses a run or branch that is not a plain name, before any path is made of it.
-func checkName(field, name string) error {
-	if name == "" || plainName.MatchString(name) && strings.Trim(name, ".") != "" {
-		return nil
-	}
-	return fault.New(fault.InvalidArgument, "%s %q is not a plain name", field, oneLine(name, maxAgent)).
-		WithHint("use letters, digits, dots, hyphens and underscores, at most 100")
-}
-
 // Run returns a session by its id or task name, or a run of a kit by its id; with neither, the one
 // that was changed last. A branch asks for runs of a kit only.
 func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error) {
-	if err := cmp.Or(checkName("run_id", runID), checkName("branch", branch)); err != nil {
-		return RunStatus{}, err
+	for field, name := range map[string]string{"run_id": runID, "branch": branch} {
+		if name == "" {
+			continue
+		}
+		if err := CheckName(field, name); err != nil {
+			return RunStatus{}, err
+		}
 	}
 	v, err := b.view(ctx, "", 0)
 	if err != nil {
@@ -234,17 +231,53 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 			return RunStatus{}, err
 		}
 	}
+	out := RunStatus{Problems: v.problems}
 	switch {
 	case session == nil && run == nil:
-		return RunStatus{}, v.noRun(runID, branch)
+		out.Source, out.Run.ID = SourceQueue, cmp.Or(runID, DefaultRun)
 	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
-		row := rowOf(*session)
-		row.Source = ""
-		return RunStatus{SourceTask, RunView{SessionRow: row, State: string(session.CurrentState), Objective: shown(session.Objective, maxShownText)}, v.problems}, nil
+		out.Source, out.Run = SourceTask, RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: shown(session.Objective, maxShownText)}
+		out.Run.Source = ""
+	default:
+		out.Source, out.Run.SessionRow = SourceRuns, runRow(run)
+	}
+	all, problems, err := b.Tasks(ctx, "")
+	if err != nil {
+		return RunStatus{}, err
+	}
+	out.Problems = append(out.Problems, problems[:min(len(problems), maxProblems)]...)
+	all = slices.DeleteFunc(all, func(t Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
+	if out.Source == SourceQueue {
+		if len(all) == 0 || branch != "" {
+			return RunStatus{}, v.noRun(runID, branch)
+		}
+		out.Run.Name, out.Run.Status = out.Run.ID, statusOf(all)
 	}
 	return fit(maxCount, func(items, text int) RunStatus {
-		return RunStatus{SourceRuns, RunView{SessionRow: runRow(run), File: trimmed(run.State, items, text)}, v.problems}
+		if run != nil && out.Source == SourceRuns {
+			out.Run.File = trimmed(run.State, items, text)
+		}
+		out.Tasks = []Task{}
+		for _, t := range all[len(all)-min(len(all), items):] {
+			t.Task, t.Result, t.ContextFiles = shown(t.Task, text), shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), maxTags)])
+			out.Tasks = append(out.Tasks, t)
+		}
+		return out
 	}), nil
+}
+
+// statusOf is the status of a run of which only the tasks are known.
+func statusOf(all []Task) string {
+	out := grimoire.Completed
+	for _, t := range all {
+		switch t.Status {
+		case TaskQueued, TaskClaimed:
+			return grimoire.Active
+		case TaskFailed:
+			out = grimoire.Failed
+		}
+	}
+	return out
 }
 
 // session returns the session of an id or name, or the one changed last; nil where there is none.
@@ -293,7 +326,7 @@ func trimmed(value any, items, text int) any {
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
-			out[oneLine(name, maxTag)] = trimmed(v[name], items/2, text)
+			out[label(name, maxTag)] = trimmed(v[name], items/2, text)
 		}
 		return out
 	}
