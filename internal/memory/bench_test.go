@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -18,23 +19,44 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
-// subjects and happenings make notes that differ as those of a team do.
-var (
-	subjects   = strings.Fields("relay queue parser billing invoice ledger cache session token gateway scheduler webhook migration index replica container pipeline deploy rollback backup metric alert")
-	happenings = strings.Fields("loses drops repeats blocks leaks retries expires overflows deadlocks truncates duplicates rejects delays corrupts ignores")
-	causes     = strings.Fields("disk memory network clock locale encoding timeout quota permission certificate schema version race config proxy firewall driver kernel")
-)
+// common are words that most notes have; the rest of a note is of words that few have, as in the
+// notes of a team: names of parts, files, errors.
+var common = strings.Fields("the when before after check failure test disk relay queue cache session token deploy rollback config timeout version schema error")
+
+// sentences returns what makes the text of the n-th note, of about 30 words.
+func sentences(seed uint64) func(n int) string {
+	r := rand.New(rand.NewPCG(seed, 2))
+	syllables := strings.Fields("ba ce di fo gu ha ki lo mu ne pa qui ra se to vu wa xi yo za ber con dal fin gor hul jan kel mor nis pol rud san tor vel")
+	rare := func() string {
+		// Few of these words are in many notes, most in a few.
+		word := rand.New(rand.NewPCG(uint64(math.Pow(r.Float64(), 2)*20_000), 3))
+		out := ""
+		for range 2 + word.IntN(3) {
+			out += syllables[word.IntN(len(syllables))]
+		}
+		return out
+	}
+	return func(n int) string {
+		var out strings.Builder
+		for i := range 30 {
+			if i%2 == 0 {
+				out.WriteString(common[r.IntN(len(common))] + " ")
+			} else {
+				out.WriteString(rare() + " ")
+			}
+		}
+		return fmt.Sprintf("%sin internal/%s/%s.go, case %d", out.String(), rare(), rare(), n)
+	}
+}
 
 // filled is a project with that many notes.
 func filled(t testing.TB, path string, count int) shelf {
 	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
+	sentence := sentences(1)
 	s := openWith(t, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
 	var lines strings.Builder
 	for n := range count {
-		word := func(of []string) string { return of[r.IntN(len(of))] }
-		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"failures","agent":"dev","text":"the %s %s events when the %s of the %s is wrong; case %d: check internal/%s/%s.go and the %s before the %s","tags":[%q],"project":"p","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","by":"t"}`+"\n",
-			n, word(subjects), word(happenings), word(causes), word(subjects), n, word(subjects), word(causes), word(causes), word(subjects), word(causes))
+		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"failures","agent":"dev","text":%q,"tags":["case-%d"],"project":"p","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","by":"t"}`+"\n", n, sentence(n), n)
 		if lines.Len() > 127<<10 || n == count-1 {
 			name := "failures.jsonl"
 			for part := 1; s.read(t, name) != ""; part++ {
@@ -61,7 +83,7 @@ func counts() []int {
 func BenchmarkRemember(b *testing.B) {
 	for _, count := range counts() {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			path := scratch.Dir(b)
+			path, sentence := scratch.Dir(b), sentences(2)
 			s := filled(b, path, count)
 			s.remember(b, memory.Draft{Text: "the first one builds the index"}, memory.Created)
 			if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
@@ -84,7 +106,7 @@ func BenchmarkRemember(b *testing.B) {
 					b.StartTimer()
 				}
 				began := time.Now()
-				got, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "dev", Text: fmt.Sprintf("note %d of the benchmark: the relay waits for the disk, %d", n, time.Now().UnixNano())})
+				got, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "dev", Text: sentence(int(time.Now().UnixNano()))})
 				if err != nil {
 					b.Fatal(err)
 				}
