@@ -15,7 +15,10 @@ import (
 // agentName returns the id in an agent's name as traces and headings write it: dev/Amelia or @dev.
 func agentName(s string) string {
 	s, _, _ = strings.Cut(strings.Trim(s, "@`*_\"' \t"), "/")
-	return strings.ToLower(strings.TrimSpace(s))
+	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // as a kit writes it
+		return ""
+	}
+	return s
 }
 
 // stem returns a file's name without its ending.
