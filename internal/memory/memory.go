@@ -20,6 +20,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -47,7 +49,7 @@ var methodFolders = []string{"_bmad/_memory", "_grimoire/_memory"}
 type Options struct {
 	// Now is the clock of this machine.
 	Now func() time.Time
-	// NewID makes a unique id, for tasks of the queue.
+	// NewID makes a unique id, for tasks of the queue; by default a random one.
 	NewID func() string
 	Log   *slog.Logger
 }
@@ -69,6 +71,9 @@ const maxProjects = 16
 func New(o Options) *Memory {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
 	}
 	return &Memory{Options: o, opened: recent.New[string, *notes](maxProjects)}
 }

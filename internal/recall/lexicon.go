@@ -25,18 +25,25 @@ var Builtin = sync.OnceValue(func() *Lexicon {
 	return l
 })
 
-// stopWords are left out of texts and queries.
-var stopWords = sync.OnceValue(func() map[string]bool {
+// stopWords are left out of texts and queries; weakWords, which any task of a software project
+// has, prove little.
+var (
+	stopWords = sync.OnceValue(func() map[string]bool { return listed(false) })
+	weakWords = sync.OnceValue(func() map[string]bool { return listed(true) })
+)
+
+func listed(weak bool) map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(stopText) {
-		if !strings.HasPrefix(line, "#") {
-			for _, w := range strings.Fields(line) {
+		words, isWeak := strings.CutPrefix(line, "weak: ")
+		if isWeak == weak && !strings.HasPrefix(line, "#") {
+			for _, w := range strings.Fields(words) {
 				out[w] = true
 			}
 		}
 	}
 	return out
-})
+}
 
 // glue are the stop words that a term may have more or less of: rate of change, taux du change.
 var glue = map[string]bool{"a": true, "an": true, "the": true, "of": true, "to": true, "for": true, "and": true, "de": true, "du": true,

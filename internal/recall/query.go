@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 // query is a search text taken apart.
 type query struct {
 	units []unit
+	known map[string]int // units by their name
 	grams map[uint32]int
 }
 
@@ -18,6 +20,9 @@ type unit struct {
 	// spare marks a unit that does not count against a document that is without it.
 	spare    bool
 	readings []reading
+	// name is the same for units that mean the same.
+	name string
+	weak bool
 }
 
 // reading is one way to have a unit: the documents, and how surely it is what was meant.
@@ -29,14 +34,15 @@ type reading struct {
 // Weights of the readings of a unit, from the word as written to what it may have been.
 const (
 	asStem     = 0.95
-	asConcept  = 0.8
+	asConcept  = 0.85
+	asPhrase   = 0.95 // a concept of several words
 	asSpelling = 0.9
 	asPrefix   = 0.6
 	asPart     = 0.5
 )
 
 func (x *Index) query(text string) query {
-	q := query{grams: map[uint32]int{}}
+	q := query{known: map[string]int{}, grams: map[uint32]int{}}
 	all := tokens(text)
 	anyContent := false
 	for i, t := range all {
@@ -83,8 +89,8 @@ func (q *query) addPhrase(x *Index, words []word) {
 		x.lexicon.from(row, i, func(to int, found []int32) { end, concepts = to, found })
 		skipped := words[i].posts != nil
 		if end > i+1 {
-			u := unit{weight: 1}
-			u.topics(x, concepts, 0.9)
+			u := unit{weight: 1, name: named(concepts, "")}
+			u.topics(x, concepts, asPhrase)
 			for _, w := range words[i:end] {
 				if w.posts == nil {
 					part := x.word(w.stems, x.conceptsOf(&w.stems))
@@ -93,15 +99,32 @@ func (q *query) addPhrase(x *Index, words []word) {
 					}
 				}
 			}
-			q.units = append(q.units, u)
+			q.add(u)
 		} else if !skipped {
-			q.units = append(q.units, x.word(words[i].stems, concepts))
+			q.add(x.word(words[i].stems, concepts))
 		}
 		if i+1 < len(words) && end == i+1 && utf8.RuneCountInString(words[i].folded) > 1 {
 			q.addJoined(x, words[i].folded+words[i+1].folded)
 		}
 		i = end
 	}
+}
+
+// add adds a unit, or its readings to the unit that means the same.
+func (q *query) add(u unit) {
+	if i, ok := q.known[u.name]; ok {
+		q.units[i].readings = append(q.units[i].readings, u.readings...)
+		return
+	}
+	q.known[u.name] = len(q.units)
+	q.units = append(q.units, u)
+}
+
+func named(concepts []int32, word string) string {
+	if len(concepts) == 0 {
+		return word
+	}
+	return fmt.Sprint(concepts)
 }
 
 func (x *Index) conceptsOf(s *stems) (out []int32) {
@@ -112,12 +135,12 @@ func (x *Index) conceptsOf(s *stems) (out []int32) {
 // addJoined adds a compound as one word, where documents have it.
 func (q *query) addJoined(x *Index, text string) {
 	s := x.stems(text)
-	u := unit{weight: 1, spare: true}
+	u := unit{weight: 1, spare: true, name: "=" + s.folded}
 	for _, id := range x.forms[s.folded] {
 		u.readings = append(u.readings, reading{x.words[id].posts, 1})
 	}
 	if len(u.readings) > 0 {
-		q.units = append(q.units, u)
+		q.add(u)
 	}
 }
 
@@ -131,7 +154,7 @@ func (u *unit) topics(x *Index, concepts []int32, weight float64) {
 
 // word returns the unit of a word: its forms, its concepts, similar spellings.
 func (x *Index) word(s stems, concepts []int32) unit {
-	u := unit{weight: 1}
+	u := unit{weight: 1, name: named(concepts, s.en), weak: weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]}
 	taken := map[uint32]bool{}
 	for _, form := range s.forms() {
 		for _, id := range x.forms[form] {
@@ -181,12 +204,12 @@ func (q *query) addRun(x *Index, run string) {
 		}
 		q.addRest(x, run[rest:at])
 		if concepts != nil {
-			u := unit{weight: 1}
+			u := unit{weight: 1, name: named(concepts, ""), weak: weakWords()[run[at:end]]}
 			if id, ok := x.ids[run[at:end]]; ok {
 				u.readings = append(u.readings, reading{x.words[id].posts, 1})
 			}
 			u.topics(x, concepts, asConcept)
-			q.units = append(q.units, u)
+			q.add(u)
 		}
 		at, rest = end, end
 	}
@@ -198,12 +221,12 @@ func (q *query) addRest(x *Index, rest string) {
 		return
 	}
 	eachBigram(rest, func(pair string) {
-		u := unit{weight: 1}
+		u := unit{weight: 1, name: pair, weak: weakWords()[pair]}
 		if id, ok := x.ids[pair]; ok {
 			u.readings = []reading{{x.words[id].posts, 1}}
 		}
 		u.spare = utf8.RuneCountInString(pair) == 1 && len(u.readings) == 0
-		q.units = append(q.units, u)
+		q.add(u)
 	})
 }
 

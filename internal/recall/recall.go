@@ -28,6 +28,9 @@ type Hit struct {
 	Coverage float64
 	// Cosine is the likeness of the spellings of both texts, from 0 to 1.
 	Cosine float64
+	// Proof is what the query and the document have in common, counted in words that only this
+	// document has. Unlike Coverage it does not fall with the length of the query.
+	Proof float64
 }
 
 // Weak reports whether the hit probably has nothing to do with the query.
@@ -225,6 +228,17 @@ func (x *Index) takeRun(c *contents, run string) {
 			c.topics[concept]++
 		}
 	})
+}
+
+// addGrams adds the grams of a text only.
+func (x *Index) addGrams(c *contents, text string) {
+	for _, t := range tokens(text) {
+		if t.han {
+			pinyinGrams(t.text, func(g uint32) { c.grams[g]++ })
+		} else if w := fold(t.text); !t.joined && !stopWords()[w] && len(t.text) > 1 {
+			wordGrams(w, func(g uint32) { c.grams[g]++ })
+		}
+	}
 }
 
 // stems returns those of a word, which the index may know.

@@ -1,0 +1,80 @@
+package recall_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/recall"
+)
+
+type objective struct {
+	project, half, text string
+	related             []string
+}
+
+func briefings(t testing.TB) (map[string][]recall.Doc, []objective) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/briefings.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	projects := map[string][]recall.Doc{}
+	var out []objective
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		switch row := strings.Split(line, "\t"); row[0] {
+		case "note":
+			projects[row[1]] = append(projects[row[1]], recall.Doc{Key: row[2], Text: row[3]})
+		case "objective":
+			o := objective{project: row[1], half: row[2], text: row[4]}
+			if row[3] != "-" {
+				o.related = strings.Split(row[3], ",")
+			}
+			out = append(out, o)
+		}
+	}
+	return projects, out
+}
+
+// TestBriefings: an objective of forty words finds the notes of a small project that belong to
+// it, in any of the languages, and leaves the others out. Every number is a floor below the one
+// that was measured, or a ceiling above it.
+func TestBriefings(t *testing.T) {
+	projects, objectives := briefings(t)
+	floors := map[string][3]int{ // related found at least, unrelated and distractors kept at most
+		"0 tuned": {9, 0, 0}, "0 held": {5, 0, 0}, "370 tuned": {6, 0, 8}, "370 held": {3, 0, 8}, "10000 tuned": {4, 0, 4}, "10000 held": {2, 0, 4},
+	}
+	for _, n := range []int{0, 370, 10000} {
+		x := map[string]*recall.Index{}
+		for name, notes := range projects {
+			x[name] = built(append(distractors(n), notes...))
+		}
+		for _, half := range []string{"tuned", "held"} {
+			related, found, kept, unrelated, others := 0, 0, 0, 0, 0
+			for _, o := range objectives {
+				if o.half != half {
+					continue
+				}
+				related += len(o.related)
+				unrelated += len(projects[o.project]) - len(o.related)
+				for _, h := range x[o.project].Relevant(o.text, 5, nil) {
+					switch {
+					case slices.Contains(o.related, h.Key):
+						found++
+					case len(h.Key) == 1:
+						kept++
+					default:
+						others++
+					}
+				}
+			}
+			name := fmt.Sprintf("%d %s", n, half)
+			t.Logf("%s: of %d related notes %d found, of %d unrelated ones %d kept, and %d of %d others", name, related, found, unrelated, kept, others, n)
+			if f := floors[name]; found < f[0] || kept > f[1] || others > f[2] {
+				t.Errorf("%s: found %d, want %d or more; kept %d unrelated, want %d at most, and %d others, want %d at most", name, found, f[0], kept, f[1], others, f[2])
+			}
+		}
+	}
+}
