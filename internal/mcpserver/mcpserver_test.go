@@ -273,8 +273,8 @@ func TestTranscripts(t *testing.T) {
 }
 
 // directives does what the first lines of a transcript ask for, and returns the server's
-// environment: "# layout NAME" puts an installation of the method into dir, "# toolsets
-// NAMES" and "# personas WHOSE" are settings.
+// environment: "# layout NAME" puts an installation of the method into dir, "# kit NAME" the
+// files of a kit, "# toolsets NAMES", "# memory HOW" and "# personas WHOSE" are settings.
 func directives(t *testing.T, dir, transcript string) (env []string) {
 	t.Helper()
 	for line := range strings.Lines(transcript) {
@@ -284,6 +284,12 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 			return env
 		case word == "layout":
 			unpack(t, dir, rest)
+		case word == "kit":
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "grimoire", "testdata", rest))); err != nil {
+				t.Fatal(err)
+			}
+		case word == "memory":
+			env = append(env, "BMAD_MEMORY="+rest)
 		case word == "toolsets":
 			env = append(env, "BMAD_TOOLSETS="+rest)
 		case word == "personas":

@@ -11,7 +11,7 @@ import (
 // memoryArguments are those of a call of the toolset memory.
 type memoryArguments struct {
 	cwd, section, agent, query, stack, folder, run, branch, status string
-	category, task, output, kind, text, context                    string
+	category, task, output, kind, text, context, cursor            string
 	// count is how many entries are wanted, or tokens; 0 where the call does not say. No tool has two.
 	count int
 	// list is that of tags or files. No tool has both.
@@ -41,6 +41,7 @@ var memoryFields = []argument[memoryArguments]{
 	{name: "type", text: func(a *memoryArguments) *string { return &a.kind }},
 	{name: "text", text: func(a *memoryArguments) *string { return &a.text }},
 	{name: "context", text: func(a *memoryArguments) *string { return &a.context }},
+	{name: "cursor", text: func(a *memoryArguments) *string { return &a.cursor }},
 	{name: "last_n", read: count(maxEntries)},
 	{name: "top_n", read: count(maxEntries)},
 	{name: "limit", read: count(maxResults)},

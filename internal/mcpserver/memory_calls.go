@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
@@ -53,6 +54,9 @@ func (m memoryTools) answer(ctx context.Context, c *memoryCall, handle memoryHan
 	}
 	defer p.Close()
 	c.project, c.book = p, m.memory.Of(p)
+	if err := c.book.Usable(); err != nil {
+		return nil, err
+	}
 	return handle(ctx, c)
 }
 
@@ -64,4 +68,46 @@ func (m memoryTools) remember(ctx context.Context, c *memoryCall) (any, error) {
 // check runs the completion contract.
 func (m memoryTools) check(ctx context.Context, c *memoryCall) (any, error) {
 	return m.contract.Run(ctx, c.project, contract.Call{Stack: c.stack, Dir: c.folder}, telling(ctx, c.call))
+}
+
+// recall finds notes.
+func (m memoryTools) recall(ctx context.Context, c *memoryCall) (any, error) {
+	out, err := c.book.Recall(ctx, memory.Query{Text: c.query, Type: memory.Type(c.kind), Agent: c.agent, Limit: c.count})
+	return fitting(&out, &out.Results), err
+}
+
+func (m memoryTools) projectContext(ctx context.Context, c *memoryCall) (any, error) {
+	return c.book.Context(ctx, c.section)
+}
+
+func (m memoryTools) agent(ctx context.Context, c *memoryCall) (any, error) {
+	return c.book.Agent(ctx, c.agent, c.query, c.count)
+}
+
+func (m memoryTools) run(ctx context.Context, c *memoryCall) (any, error) {
+	return c.book.Run(ctx, c.run, c.branch)
+}
+
+func (m memoryTools) sessions(ctx context.Context, c *memoryCall) (any, error) {
+	return c.book.Sessions(ctx, c.status, c.cursor)
+}
+
+func (m memoryTools) failures(ctx context.Context, c *memoryCall) (any, error) {
+	return c.book.Failures(ctx, c.category, c.query, c.count)
+}
+
+// spawn queues a task.
+func (m memoryTools) spawn(ctx context.Context, c *memoryCall) (any, error) {
+	return c.book.Enqueue(ctx, memory.TaskDraft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
+}
+
+// fitting returns a reply without the last entries of a list in it, as many as do not fit.
+func fitting[T, E any](reply *T, list *[]E) T {
+	for len(*list) > 0 {
+		if data, err := library.Encode(reply); err != nil || len(data) <= engine.MaxReply {
+			break
+		}
+		*list = (*list)[:len(*list)-1]
+	}
+	return *reply
 }

@@ -78,6 +78,12 @@ func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri strin
 			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
 		}
 		return out, book.Path() + "/" + rest + ".jsonl", err
+	case name == "museum":
+		out, err := book.Failures(ctx, "", "", maxEntries)
+		return out, book.Path() + "/" + string(memory.Failures) + ".jsonl", err
+	case kind == "agents" && rest != "":
+		out, err := book.Agent(ctx, rest, "", maxEntries)
+		return out, book.Path() + "/" + string(memory.AgentLearnings) + ".jsonl", err
 	}
 	return nil, "", noMemory(uri)
 }

@@ -33,9 +33,17 @@ type memoryTool struct {
 // rows are the tools, in the order of their list.
 func (m memoryTools) rows() []memoryTool {
 	return []memoryTool{
+		{name: "get_project_context", arguments: []string{"section"}, example: `{"section": "stack"}`, handle: m.projectContext},
+		{name: "get_agent_memory", arguments: []string{"agent", "query", "last_n"}, example: `{"agent": "dev"}`, handle: m.agent},
 		{name: "run_completion_contract", arguments: []string{"stack", "working_dir"}, example: `{"stack": "auto"}`, writes: true, handle: m.check},
+		{name: "get_workflow_status", arguments: []string{"run_id", "branch"}, example: `{"branch": "main"}`, handle: m.run},
+		{name: "list_sessions", arguments: []string{"status", "cursor"}, example: `{"status": "active"}`, handle: m.sessions},
+		{name: "get_failure_museum", arguments: []string{"category", "query", "top_n"}, example: `{"category": "all"}`, handle: m.failures},
+		{name: "spawn_subagent_task", arguments: []string{"agent", "task", "context_files", "output_key", "run_id"}, writes: true, handle: m.spawn,
+			example: `{"agent": "qa", "task": "write tests for the parser", "output_key": "parser-tests"}`},
 		{name: "remember_structured", arguments: []string{"type", "agent", "text", "tags"}, writes: true, handle: m.remember,
 			example: `{"type": "decisions", "agent": "architect", "text": "we keep sessions in PostgreSQL"}`},
+		{name: "recall_structured", arguments: []string{"query", "type", "agent", "limit"}, example: `{"query": "where do sessions live?"}`, handle: m.recall},
 		{name: DelegateTool, arguments: []string{"agent_id", "task", "context", "max_tokens"}, example: `{"agent_id": "architect", "task": "review this design"}`, handle: m.delegate},
 	}
 }

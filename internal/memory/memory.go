@@ -131,6 +131,9 @@ func (b *Book) Exists() bool {
 // Path returns the folder of our notes, relative to the project.
 func (b *Book) Path() string { return b.own() }
 
+// Usable refuses what goes with the memory where the person has switched it off.
+func (b *Book) Usable() error { return b.allowed() }
+
 // allowed refuses everything where the person has switched the memory off.
 func (b *Book) allowed() error {
 	if b.p.Config.Memory == config.MemoryOff {
