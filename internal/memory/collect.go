@@ -2,9 +2,12 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // tombstoneAge is how long the deletion of a note is kept after its text is gone: a branch that
@@ -88,7 +91,8 @@ func (b *Book) collect() (Collected, []edit, error) {
 	return out, edits, nil
 }
 
-// fate decides about a line: what it is counted as, nil where it stays; last where it hides others.
+// fate returns the count that a line belongs to, nil where it stays; last is true where it hides
+// other lines.
 func (c *Collected) fate(e *entry, l *line, now time.Time) (count *int, last bool) {
 	switch {
 	case l == e.note && e.deleted():
@@ -137,11 +141,11 @@ type Stats struct {
 	Problems int   `json:"problems"`
 }
 
-// Stats counts the notes of a project.
-func (b *Book) Stats(ctx context.Context) (Stats, error) {
+// Stats counts the notes of a project that a filter chooses.
+func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
 	out := Stats{Folder: b.own(), ByType: map[Type]int{}, ByAgent: map[string]int{}}
-	if err := b.allowed(); err != nil {
-		return out, err
+	if err := errors.Join(b.allowed(), f.check()); err != nil {
+		return out, fault.From(err)
 	}
 	s := b.notes
 	s.mu.Lock()
@@ -152,6 +156,7 @@ func (b *Book) Stats(ctx context.Context) (Stats, error) {
 	now := b.m.Now()
 	for _, e := range s.entries {
 		switch n := e.live(); {
+		case e.note != nil && !f.takes(e.note.note):
 		case n == nil && e.note != nil:
 			out.Deleted++
 		case n == nil:

@@ -80,7 +80,7 @@ func TestCollect(t *testing.T) {
 	if again, err := s.Collect(ctx, true); err != nil || again.Lines()+again.Separated != 0 || s.read(t, "failures.jsonl") != after {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
-	stats, err := s.Stats(ctx)
+	stats, err := s.Stats(ctx, memory.Filter{})
 	if err != nil || stats.Notes != 5 || stats.Files != 1 || stats.Problems != 1 || stats.ByType[memory.Failures] != 5 || stats.ByAgent["dev"] != 5 || stats.Bytes != int64(len(after)) {
 		t.Errorf("%+v, %v", stats, err)
 	}

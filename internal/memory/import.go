@@ -55,8 +55,8 @@ type Imported struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// sharedAgent is whom a note is for that names nobody.
-const sharedAgent = "shared"
+// SharedAgent is whom a note is for that names nobody.
+const SharedAgent = "shared"
 
 // Import takes the notes of a file, as an export of ours or of a kit has them, into the project.
 // Without apply nothing is written.
@@ -159,5 +159,5 @@ func (src Source) agent(name string) string {
 		}
 		return '-'
 	}, strings.TrimSpace(name))
-	return cmp.Or(strings.Trim(name, "-."), src.Agent, sharedAgent)
+	return cmp.Or(strings.Trim(name, "-."), src.Agent, SharedAgent)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 )
 
 // Filter chooses notes; a zero field chooses all.
@@ -12,6 +13,23 @@ type Filter struct {
 	Agent string
 	// Deleted and Expired add the notes that are not found any more.
 	Deleted, Expired bool
+}
+
+func (f Filter) check() error {
+	if f.Type != "" {
+		if err := f.Type.check(); err != nil {
+			return err
+		}
+	}
+	if f.Agent != "" {
+		return CheckAgent(f.Agent)
+	}
+	return nil
+}
+
+// takes reports whether a note has the type and the agent.
+func (f Filter) takes(n *Note) bool {
+	return (f.Type == "" || n.Type == f.Type) && (f.Agent == "" || strings.EqualFold(n.Agent, f.Agent))
 }
 
 // Listed is a list of notes.
@@ -27,10 +45,8 @@ func (b *Book) List(ctx context.Context, f Filter) (Listed, error) {
 	if err := b.allowed(); err != nil {
 		return Listed{}, err
 	}
-	if f.Type != "" {
-		if err := f.Type.check(); err != nil {
-			return Listed{}, err
-		}
+	if err := f.check(); err != nil {
+		return Listed{}, err
 	}
 	s, now := b.notes, b.m.Now()
 	s.mu.Lock()
@@ -44,7 +60,7 @@ func (b *Book) List(ctx context.Context, f Filter) (Listed, error) {
 		if f.Deleted && e.deleted() && e.note != nil {
 			n = e.note.note
 		}
-		if n == nil || f.Type != "" && n.Type != f.Type || f.Agent != "" && n.Agent != f.Agent || !f.Expired && n.Expired(now) {
+		if n == nil || !f.takes(n) || !f.Expired && n.Expired(now) {
 			continue
 		}
 		out.Notes = append(out.Notes, *n)

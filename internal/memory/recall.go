@@ -44,15 +44,7 @@ func (q *Query) check() error {
 	case q.Limit == 0:
 		q.Limit = defaultLimit
 	}
-	if q.Type != "" {
-		if err := q.Type.check(); err != nil {
-			return err
-		}
-	}
-	if q.Agent != "" {
-		return CheckAgent(q.Agent)
-	}
-	return nil
+	return Filter{Type: q.Type, Agent: q.Agent}.check()
 }
 
 // Found is a note that was found.
