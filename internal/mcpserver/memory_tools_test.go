@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -124,31 +126,68 @@ func TestMemoryDefinitions(t *testing.T) {
 	}
 }
 
+// kitScript is the place of a kit's script.
+const kitScript = "_bmad/_config/custom/cc-verify.sh"
+
+// withScript gives a project the script of a kit.
+func withScript(t *testing.T, dir, text string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts of the kits are for bash")
+	}
+	path := filepath.Join(dir, kitScript)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allowScript allows a script as the person does.
+func allowScript(t *testing.T, dir, state, text string) {
+	t.Helper()
+	a := trust.Allowance{Project: dir, Kind: trust.KindContract, Text: kitScript, SHA256: workflow.Hash([]byte(text)), At: time.Now()}
+	if err := trust.UserState(filepath.Join(state, "bmad-mcp")).Allow(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestContractTool runs the script of a kit by the tool, once the person has allowed it.
 func TestContractTool(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
-	const script = "_bmad/_config/custom/cc-verify.sh"
-	text := []byte("echo checking; printf '\\033[32m✅ CC PASS\\033[0m — [go] — today\\n'\n")
-	path := filepath.Join(dir, script)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	const text = "echo checking; printf '\\033[32m✅ CC PASS\\033[0m — [go] — today\\n'\n"
+	withScript(t, dir, text)
 	c := startClient(t, dir, "2026-07-28", append(withMemory, "XDG_STATE_HOME="+state))
 	got, refused := useTool(t, c, "run_completion_contract", object{})
 	if !refused || got["code"] != "not_allowed" || !strings.Contains(fmt.Sprint(got["hint"]), "bmad-mcp allow") {
 		t.Fatalf("got %v", got)
 	}
-	a := trust.Allowance{Project: dir, Kind: trust.KindContract, Text: script, SHA256: workflow.Hash(text), At: time.Now()}
-	if err := trust.UserState(filepath.Join(state, "bmad-mcp")).Allow(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
+	allowScript(t, dir, state, text)
 	got, refused = useTool(t, c, "run_completion_contract", object{"stack": "go", "working_dir": "."})
 	delete(got, "duration_ms")
-	if want := (object{"status": "PASS", "command": "bash " + script, "stack": "go", "output": "checking\n✅ CC PASS — [go] — today", "exit_code": 0.0}); refused || fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := (object{"status": "PASS", "command": "bash " + kitScript, "stack": "go", "output": "checking\n✅ CC PASS — [go] — today", "exit_code": 0.0}); refused || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	withScript(t, dir, text+"echo more\n")
+	if got, refused := useTool(t, c, "run_completion_contract", object{}); !refused || !strings.Contains(fmt.Sprint(got["error"]), "has changed since you allowed it") {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestContractIsCancelled: a call that its client gives up ends the script with its children.
+func TestContractIsCancelled(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	const text = "sleep 600 & echo $! > new; mv new child; wait"
+	withScript(t, dir, text)
+	allowScript(t, dir, state, text)
+	r := greeted(t, dir, append(withMemory, "XDG_STATE_HOME="+state)...)
+	r.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_completion_contract","arguments":{}}}`)
+	var child []byte
+	for len(child) == 0 && t.Context().Err() == nil {
+		child, _ = os.ReadFile(filepath.Join(dir, "child"))
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	for exec.Command("kill", "-0", strings.TrimSpace(string(child))).Run() == nil && t.Context().Err() == nil {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
