@@ -15,7 +15,10 @@ import (
 // agentName returns the id in an agent's name as traces and headings write it: dev/Amelia or @dev.
 func agentName(s string) string {
 	s, _, _ = strings.Cut(strings.Trim(s, "@`*_\"' \t"), "/")
-	return strings.ToLower(strings.TrimSpace(s))
+	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // as a kit writes it
+		return ""
+	}
+	return s
 }
 
 // stem returns a file's name without its ending.
@@ -80,19 +83,29 @@ func meet(known []Agent, a Agent) []Agent {
 	return append(known, a)
 }
 
+// Names returns what the notes of the agent are kept under, in lower case.
+func (a Agent) Names() (out []string) {
+	for _, name := range []string{a.ID, a.Tag, a.Learnings, agentName(a.Name)} {
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // Aliases returns the names under which the notes of an agent may be kept: those of every agent
 // that has the name, and the name itself. known is false where no agent has it.
 func (c Content) Aliases(name string) (names []string, known bool) {
 	name = agentName(name)
 	names = []string{name}
 	for _, a := range c.Agents {
-		own := []string{a.ID, a.Tag, a.Learnings, agentName(a.Name)}
-		if name == "" || !slices.Contains(own, name) {
+		own := a.Names()
+		if !slices.Contains(own, name) {
 			continue
 		}
 		known = true
 		for _, n := range own {
-			if n != "" && !slices.Contains(names, n) {
+			if !slices.Contains(names, n) {
 				names = append(names, n)
 			}
 		}

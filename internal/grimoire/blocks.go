@@ -16,64 +16,90 @@ type block struct {
 	cells, head []string // of a row, and of its table in lower case
 }
 
+// outline is the blocks of a file that is being read.
+type outline struct {
+	blocks []block
+	open   bool     // the next line may continue the last block
+	head   []string // of the table whose rows follow
+}
+
 // blocksOf reads the lines of a file.
-func blocksOf(lines []line) (out []block) {
-	open := false // whether the next line may continue the last block
-	var head []string
-	add := func(b block, continues bool) { out, open = append(out, b), continues }
+func blocksOf(lines []line) []block {
+	var o outline
 	for n, l := range lines {
 		text := strings.TrimSpace(l.text)
-		row := !l.code && strings.HasPrefix(text, "|")
-		if !row {
-			head = nil
+		if l.code || !strings.HasPrefix(text, "|") {
+			o.head = nil
 		}
-		inner := open && out[len(out)-1].holds(l.text)
+		inner := o.continues(l.text, n > 0 && strings.TrimSpace(lines[n-1].text) == "")
 		_, body, listed := markdown.Item(l.text)
 		level, title := headingOf(l.text)
 		switch {
 		case l.code:
 			if inner && !l.mark {
-				out[len(out)-1].text += "\n" + text
+				o.extend("\n" + text)
 			}
 		case level > 0:
-			add(block{line: n + 1, level: level, text: title}, false)
-		case text == "" || text[0] == '>' || markdown.IsUnderline(l.text) || ruled(text):
-			open = false
-		case row:
-			cells := markdown.Cells(text, "*_")
-			if n+1 < len(lines) && ruled(lines[n+1].text) {
-				head = strings.Split(strings.ToLower(strings.Join(cells, "|")), "|")
-			} else {
-				add(block{line: n + 1, cells: cells, head: head, text: said(cells)}, false)
-			}
+			o.add(block{line: n + 1, level: level, text: title}, false)
+		case text == "":
+		case text[0] == '>' || markdown.IsUnderline(l.text) || ruled(text):
+			o.open = false
+		case text[0] == '|':
+			o.row(n+1, text, n+1 < len(lines) && ruled(lines[n+1].text))
 		case listed && inner:
-			out[len(out)-1].text += "\n- " + body
+			o.extend("\n- " + body)
 		case listed:
-			add(block{line: n + 1, item: true, text: body}, true)
-		case open:
-			out[len(out)-1].text += out[len(out)-1].gap() + text
+			o.add(block{line: n + 1, item: true, text: body}, true)
+		case o.open:
+			o.extend(o.last().gap() + text)
 		default:
-			add(block{line: n + 1, text: text}, true)
+			o.add(block{line: n + 1, text: text}, true)
 		}
 	}
-	return out
+	return o.blocks
 }
 
-// ruled reports whether a line is the rule below the head of a table.
-func ruled(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
+func (o *outline) last() *block { return &o.blocks[len(o.blocks)-1] }
 
-// holds reports whether a line is indented as a part of the block, which is an item.
-func (b block) holds(l string) bool {
-	return b.item && (strings.HasPrefix(l, "  ") || strings.HasPrefix(l, "\t"))
-}
+func (o *outline) add(b block, continues bool) { o.blocks, o.open = append(o.blocks, b), continues }
+
+func (o *outline) extend(more string) { grow(&o.last().text, more) }
 
 // gap separates the lines of a block: those of a paragraph may be fields.
-func (b block) gap() string {
+func (b *block) gap() string {
 	if b.item {
 		return " "
 	}
 	return "\n"
 }
+
+// grow appends to the text of an entry, as far as it is read.
+func grow(text *string, more string) {
+	if len(*text) <= maxText {
+		*text += more
+	}
+}
+
+// continues reports whether a line is indented as a part of the last item. After an empty line
+// others begin a new block.
+func (o *outline) continues(l string, afterEmpty bool) bool {
+	inner := o.open && o.last().item && (strings.HasPrefix(l, "  ") || strings.HasPrefix(l, "\t"))
+	o.open = o.open && (inner || !afterEmpty)
+	return inner
+}
+
+// row reads a row of a table, or its head.
+func (o *outline) row(n int, text string, isHead bool) {
+	cells := markdown.Cells(text, "*_")
+	if isHead {
+		o.head, o.open = strings.Split(strings.ToLower(strings.Join(cells, "|")), "|"), false
+		return
+	}
+	o.add(block{line: n, cells: cells, head: o.head, text: said(cells)}, false)
+}
+
+// ruled reports whether a line is the rule below the head of a table.
+func ruled(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
 
 // headingOf reads a heading with #; level is 0 for other lines.
 func headingOf(l string) (level int, title string) {
@@ -111,5 +137,6 @@ func said(cells []string) string {
 // remark reports whether a text is a remark of a template, all of it in italics, or has parts that
 // nobody has filled in.
 func remark(text string) bool {
-	return placeholder.MatchString(text) || len(text) > 2 && text[0] == text[len(text)-1] && (text[0] == '*' || text[0] == '_') && text[1] != text[0]
+	mark := text[:min(len(text), 1)]
+	return placeholder.MatchString(text) || (mark == "*" || mark == "_") && strings.HasSuffix(text, mark) && strings.Count(text, mark) == 2
 }

@@ -13,17 +13,20 @@ import (
 // drop it.
 func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*Entry, block) bool) {
 	var under time.Time
+	level := 0 // of the heading with that date
 	for _, b := range blocks {
 		if b.level > 0 {
-			under = readDate(b.text)
+			if day := readDate(b.text); !day.IsZero() || b.level <= level {
+				under, level = day, b.level
+			}
 			see(b)
 			continue
 		}
 		e := Entry{Type: kind, Agent: b.cell("agent", "auteur", "author"), Date: readDate(b.cell("date")), Line: b.line, Text: b.text}
-		if day := b.cell("date"); day != "" {
-			e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, day), " · ")
-		} else {
+		if e.Date.IsZero() {
 			e.Date, e.Text = cutDate(e.Text)
+		} else {
+			e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, b.cell("date")), " · ")
 		}
 		if e.Date.IsZero() {
 			e.Date = under
@@ -92,19 +95,14 @@ var record = pattern.New(`(?i)^\[?ADR[- ]?\d+`)
 func (r *reader) decisions(text string) {
 	var open *Entry // the record that the next blocks belong to
 	level := 0
-	done := func() {
-		if open != nil {
-			r.add(*open)
-		}
-		open = nil
-	}
 	r.facts(blocksOf(r.scan(text)), Decisions, func(b block) {
 		if open != nil && b.level > level {
-			open.Text += "\n" + b.text + ":"
+			grow(&open.Text, "\n"+b.text+":")
 			return
 		}
-		if done(); record.MatchString(b.text) {
-			open, level = &Entry{Type: Decisions, Text: b.text, Line: b.line, Tags: []string{"adr"}}, b.level
+		r.keep(open)
+		if open, level = nil, b.level; record.MatchString(b.text) {
+			open = &Entry{Type: Decisions, Text: b.text, Line: b.line, Tags: []string{"adr"}}
 		}
 	}, func(e *Entry, b block) bool {
 		if open == nil {
@@ -114,11 +112,18 @@ func (r *reader) decisions(text string) {
 			if key, value := split(l); key == "date" {
 				open.Date = readDate(value)
 			}
-			open.Text += "\n" + l
+			grow(&open.Text, "\n"+l)
 		}
 		return false
 	})
-	done()
+	r.keep(open)
+}
+
+// keep adds the entry that was read under a heading; nil for none.
+func (r *reader) keep(open *Entry) {
+	if open != nil {
+		r.add(*open)
+	}
 }
 
 // inbox matches a request of one agent to another: [dev→qa] text.

@@ -118,7 +118,7 @@ func (r *reader) add(e Entry) {
 		return
 	}
 	if len(e.Text) > maxText {
-		r.problem(e.Line, "the entry has %d bytes; only the first %d are read", len(e.Text), maxText)
+		r.problem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
 		e.Text = strings.ToValidUTF8(e.Text[:maxText], "")
 	}
 	e.Agent, e.Path = agentName(e.Agent), r.path

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
@@ -72,6 +73,27 @@ func TestProjects(t *testing.T) {
 	for _, name := range []string{"kit", "grimoire", "broken"} {
 		got := shown(read(t, os.DirFS("testdata/"+name)))
 		golden.Check(t, "testdata/"+name+".golden", got)
+	}
+}
+
+// TestLineEndings: files of Windows, with a byte order mark and without an end of the last line, say the
+// same.
+func TestLineEndings(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"kit", "grimoire"} {
+		unix, windows := os.DirFS("testdata/"+name), fstest.MapFS{}
+		sources, _ := grimoire.Sources(unix)
+		for _, s := range sources {
+			data, err := fs.ReadFile(unix, s.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n", "\r\n")
+			windows[s.Path] = &fstest.MapFile{Data: []byte("\ufeff" + text)}
+		}
+		if got, want := shown(read(t, windows)), shown(read(t, unix)); got != want {
+			t.Errorf("%s: with the line endings of Windows\n%s\nwant\n%s", name, got, want)
+		}
 	}
 }
 

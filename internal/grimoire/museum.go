@@ -17,19 +17,13 @@ var titled = pattern.New(`^(?:\[?(FM-\d+)\]?)?[ \t—–:-]*(?:\[([^\]\[]{1,64})
 // section for its severity.
 func (r *reader) museum(text string) {
 	var open *Entry
-	done := func() {
-		if open != nil {
-			r.add(*open)
-		}
-		open = nil
-	}
 	severity := ""
 	for _, b := range blocksOf(r.scan(text)) {
 		switch {
 		case b.level == 0 && open != nil:
 			open.describe(b)
 		case b.level > 0:
-			done()
+			r.keep(open)
 			if open = failureIn(b); open != nil {
 				open.Failure.Severity = severity
 			} else {
@@ -37,7 +31,7 @@ func (r *reader) museum(text string) {
 			}
 		}
 	}
-	done()
+	r.keep(open)
 }
 
 // failureIn reads the heading of a failure; nil for other headings.
@@ -100,10 +94,10 @@ func (e *Entry) describe(b block) {
 		case key != "":
 			last = new(string)
 		case *last != "":
-			*last += " " + value
+			grow(last, " "+value)
 		}
 		if value != "" && !remark(value) {
-			e.Text += "\n" + value
+			grow(&e.Text, "\n"+value)
 		}
 	}
 }

@@ -52,17 +52,36 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// TestDecisions: the forms of a log of decisions.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"## 2026-02-10\n### Topic\n- one\n## Other\n- two":                "3  2026-02-10 one|5  - two",
+		"| Date | What |\n|---|---|\n| 2026-02-10 | a |\n| Q1 2026 | b |": "3  2026-02-10 a|4  - Q1 2026 · b",
+		"*only* in *parts*\n\n- *all of it*\n- *one* and *two*":           "4  - *one* and *two*",
+		"## 2026-02-10\ntwo\nlines":                                       "2  2026-02-10 two\nlines",
+		"# ADR-1: a\n- **Date** : 2026-02-10\n## Why\nb\n# Next\n- c":     "1  2026-02-10 ADR-1: a\n**Date** : 2026-02-10\nWhy:\nb|6  - c",
+		"- [2026-02-10] a\n\n  b\n> quoted\n---\n1. c":                    "1  2026-02-10 a b|6  - c",
+	} {
+		if got := strings.Join(told(grimoire.DecisionLog, "d.md", text), "|"); got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 // TestFailures: the forms of an entry of a museum, and headings that are none.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"### [2026-02-10] [dev] CC-FAIL — Title":   "dev 2026-02-10 CC-FAIL|Title|||",
-		"### [2026-02-10] CC-FAIL - Title":         "- 2026-02-10 CC-FAIL|Title|||",
-		"### [2026-02-10] [dev] [CC-FAIL] [Title]": "dev 2026-02-10 CC-FAIL|[Title]|||",
-		"### [2026-02-10] [CC-FAIL] Title":         "- 2026-02-10 CC-FAIL|Title|||",
-		"### 2026-02-10 — Title":                   "- 2026-02-10 |Title|||",
-		"#### HALLUCINATION: Title":                "- - HALLUCINATION|Title|||",
-		"## FM-012 — Title: with a colon":          "- - |Title: with a colon|||",
+		"### [2026-02-10] CC-FAIL — T\n**Règle** : 2**8 is *not* 28":        "- 2026-02-10 CC-FAIL|T||2**8 is *not* 28|",
+		"### [2026-02-10] CC-FAIL — T\n- **Agent(s) impliqué(s)**: unknown": "- 2026-02-10 CC-FAIL|T|||",
+		"### [2026-02-10] [dev] CC-FAIL — Title":                            "dev 2026-02-10 CC-FAIL|Title|||",
+		"### [2026-02-10] CC-FAIL - Title":                                  "- 2026-02-10 CC-FAIL|Title|||",
+		"### [2026-02-10] [dev] [CC-FAIL] [Title]":                          "dev 2026-02-10 CC-FAIL|[Title]|||",
+		"### [2026-02-10] [CC-FAIL] Title":                                  "- 2026-02-10 CC-FAIL|Title|||",
+		"### 2026-02-10 — Title":                                            "- 2026-02-10 |Title|||",
+		"#### HALLUCINATION: Title":                                         "- - HALLUCINATION|Title|||",
+		"## FM-012 — Title: with a colon":                                   "- - |Title: with a colon|||",
 		"## FM-1 — T\n- **Agent(s) impliqué(s)**: qa, dev\n- **Règle ajoutée**: r\n- **Correctif**: f": "qa - |T|f|r|",
 		"### [2026-02-10] CC-FAIL — T\n- Leçon : l\n- Correctif : f":                                   "- 2026-02-10 CC-FAIL|T|l||",
 		"### [2026-02-10] CC-FAIL — T\n**Lesson:** l\nand more\n\n**Severity** : blocker":              "- 2026-02-10 CC-FAIL|T|l and more||🔴",
@@ -254,6 +273,43 @@ func TestLimits(t *testing.T) {
 	found, problems := grimoire.Sources(files)
 	if len(found) != 5000 || len(problems) != 1 {
 		t.Errorf("got %d files, %v", len(found), problems)
+	}
+}
+
+// TestLargestFiles: no file of the largest size takes more than a moment, whatever it has. Reading each
+// line again for every line would take hours.
+func TestLargestFiles(t *testing.T) {
+	t.Parallel()
+	fill := func(before, part string) []byte {
+		return []byte(before + strings.Repeat(part, (grimoire.MaxFile-len(before))/len(part)))
+	}
+	for name, c := range map[string]struct {
+		kind grimoire.Kind
+		data []byte
+	}{
+		"one item of many lines":      {grimoire.Learnings, fill("- a\n", "  b\n")},
+		"one item of many items":      {grimoire.Learnings, fill("- a\n", "  - b\n")},
+		"one paragraph":               {grimoire.DecisionLog, fill("## 2026-01-01\n", "b\n")},
+		"one record":                  {grimoire.DecisionLog, fill("# ADR-1\n", "- b\n")},
+		"one record of many headings": {grimoire.DecisionLog, fill("# ADR-1\n", "## b\n")},
+		"one failure of many fields":  {grimoire.Museum, fill("### FM-1 — a\n", "- Leçon : b\n")},
+		"one failure of many lines":   {grimoire.Museum, fill("### FM-1 — a\n**Leçon** : b\n", "c\n")},
+		"many notes in one line":      {grimoire.Memories, append(fill("[", `{"memory":"a"},`), `{"memory":"a"}]`...)},
+		"many notes in lines":         {grimoire.Memories, append(fill("[", "{\"memory\":\"a\"},\n"), `{"memory":"a"}]`...)},
+		"many settings":               {grimoire.Persona, fill("", "AGENT_TAG=a | ")},
+		"many sections":               {grimoire.Shared, fill("", "## Architecture\na\n")},
+		"one line":                    {grimoire.Trace, append(fill("", "[a]"), "[DECISION] a"...)},
+		"brackets":                    {grimoire.Lines, fill("", "[")},
+		"many comments":               {grimoire.Learnings, fill("", "<!-- a --> ")},
+		"many codes":                  {grimoire.Learnings, fill("- ", "`<!--` ")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			content, problems := grimoire.Parse(grimoire.Source{Path: "x.md", Kind: c.kind}, c.data)
+			if len(content.Entries)+len(content.Agents)+len(problems) == 0 {
+				t.Error("nothing was read")
+			}
+		})
 	}
 }
 

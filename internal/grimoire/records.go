@@ -19,12 +19,13 @@ func (r *reader) memories(text string) {
 		r.problem(1, "the file is not a list of notes")
 		return
 	}
-	for err == nil && d.More() {
+	for n, from := 1, 0; err == nil && d.More(); {
 		at := int(d.InputOffset())
 		at += len(text[at:]) - len(strings.TrimLeft(text[at:], ", \t\n"))
+		n, from = n+strings.Count(text[from:at], "\n"), at
 		var value any
 		if err = d.Decode(&value); err == nil {
-			r.record(lineAt(text, at), value)
+			r.record(n, value)
 		}
 	}
 	if err == nil {
@@ -47,15 +48,13 @@ func (r *reader) lines(text string) {
 	}
 }
 
-// lineAt returns the number of the line at a place in a text, faultAt that of a fault in JSON.
-func lineAt(text string, at int) int { return 1 + strings.Count(text[:min(at, len(text))], "\n") }
-
+// faultAt returns the number of the line of a fault in JSON.
 func faultAt(text string, err error) int {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return lineAt(text, int(syntax.Offset))
+		text = text[:min(int(syntax.Offset), len(text))]
 	}
-	return lineAt(text, len(text))
+	return 1 + strings.Count(text, "\n")
 }
 
 // record reads one note or failure, whose fields are those of any of the kits.

@@ -59,11 +59,11 @@ func dateOf(m []string) time.Time {
 }
 
 // keyed matches a line that begins with the name of a field: "- **Leçon** : text".
-var keyed = pattern.New(`^(?:[-*+•][ \t]+)?([^:：|]{2,40}?)[ \t]*[:：](?:[ \t]+|$)(.*)$`)
+var keyed = pattern.New(`^(?:[-*+•][ \t]+)?(?:\*\*|__)?([^:：|*]{2,40}?)(?:\*\*|__)?[ \t]*[:：](?:\*\*|__)?(?:[ \t]+|$)(.*)$`)
 
 // split returns the name of a field in lower case, empty where a line has none, and the rest.
 func split(l string) (key, value string) {
-	l = strings.TrimSpace(strings.ReplaceAll(l, "**", ""))
+	l = strings.TrimSpace(l)
 	if m := keyed.FindStringSubmatch(l); m != nil {
 		return strings.ToLower(m[1]), strings.TrimSpace(m[2])
 	}

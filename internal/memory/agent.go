@@ -2,13 +2,12 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // AgentMemory is what an agent has learned in a project.
@@ -49,12 +48,12 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	found := v.ranked(func(n placed) bool {
 		return n.Type == AgentLearnings && slices.Contains(names, strings.ToLower(n.Agent))
 	})
-	if !known && v.total == 0 && !slices.ContainsFunc(v.agents(), func(name string) bool { return strings.EqualFold(name, agent) }) {
-		return AgentMemory{}, v.unknown(agent)
+	if there := v.called(); !known && v.total == 0 && !slices.Contains(there, names[0]) {
+		return AgentMemory{}, unknown(agent, there)
 	}
 	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.total, Files: []string{}, Note: Warning, Problems: v.problems}
 	for _, n := range found {
-		if file, _, _ := strings.Cut(n.source, ":"); !slices.Contains(out.Files, file) {
+		if file := n.source[:strings.LastIndexByte(n.source, ':')]; !slices.Contains(out.Files, file) {
 			out.Files = append(out.Files, file)
 		}
 	}
@@ -67,147 +66,64 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	}), nil
 }
 
-// agents lists the agents that have notes or are installed, and the stages of the project's
-// workflows, which are agents too.
-func (v *view) agents() []string {
-	var out []string
-	add := func(name string) {
-		if name = strings.ToLower(name); name != "" && !slices.Contains(out, name) {
-			out = append(out, name)
+// agents lists the agents that the kit knows, and those that have learned something besides.
+func (v *view) agents() (out []AgentFacts) {
+	learned := map[string]int{}
+	for _, n := range v.all {
+		if n.Type == AgentLearnings {
+			learned[strings.ToLower(n.Agent)]++
 		}
+	}
+	add := func(a grimoire.Agent) {
+		f := AgentFacts{ID: label(a.ID, maxName), Name: label(a.Name, maxName), Icon: label(a.Icon, maxTag), Domain: label(a.Domain, maxName)}
+		for _, name := range a.Names() {
+			f.Learnings += learned[name]
+		}
+		out = append(out, f)
+	}
+	alias := map[string]bool{"": true}
+	for _, a := range v.kit.Agents {
+		add(a)
+		for _, name := range a.Names() {
+			alias[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(learned)) {
+		if !alias[name] {
+			add(grimoire.Agent{ID: name})
+		}
+	}
+	return out
+}
+
+// called lists the names of agents: those of agents, and the stages of the project's workflow,
+// whose notes have the stage for an agent.
+func (v *view) called() (out []string) {
+	for _, a := range v.agents() {
+		out = append(out, a.ID)
 	}
 	for _, a := range v.kit.Agents {
-		add(a.ID)
-		add(a.Tag)
-	}
-	for _, n := range v.all {
-		if _, alias := v.kit.Aliases(n.Agent); n.Type == AgentLearnings && !alias {
-			add(n.Agent)
-		}
+		out = append(out, a.Tag)
 	}
 	for _, w := range v.book.p.Config.Workflows {
 		if w.Definition != nil && w.Name == v.book.p.Config.Workflow {
 			for _, st := range w.Definition.Stages {
-				add(string(st.ID))
+				out = append(out, string(st.ID))
 			}
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.DeleteFunc(slices.Compact(out), func(name string) bool { return name == "" })
 }
 
 // maxNamed is how many names an error lists.
 const maxNamed = 20
 
-func (v *view) unknown(agent string) error {
-	there := v.agents()
+// unknown is the error for an agent that nobody knows; there are the names of the others.
+func unknown(agent string, there []string) error {
 	e := fault.New(fault.NotFound, "the project knows no agent %q", agent)
 	if len(there) == 0 {
 		return e.WithHint("nobody has learned anything in this project yet; remember_structured keeps the first note")
 	}
 	return e.WithHint("there are: %s", strings.Join(there[:min(len(there), maxNamed)], ", ")).Suggest(agent, there)
 }
-
-// placed is a note with its place.
-type placed struct {
-	*Note
-	key, source string
-	failure     *grimoire.Failure
-}
-
-// view is the notes of a project while one call reads them.
-type view struct {
-	book     *Book
-	kit      grimoire.Content
-	all      []placed // the newest first
-	problems []Problem
-	query    string
-	count    int // how many are wanted
-	total    int // how many there were
-}
-
-// Limits of the lists of notes.
-const (
-	defaultCount = 10
-	maxCount     = 50
-)
-
-// view reads the notes for a call, which closes it.
-func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
-	v := &view{book: b, query: strings.TrimSpace(query), count: count}
-	switch {
-	case count == 0:
-		v.count = defaultCount
-	case count < 1 || count > maxCount:
-		return nil, fault.New(fault.InvalidArgument, "%d notes are wanted; it can be from 1 to %d", count, maxCount).WithHint("leave it out for %d", defaultCount)
-	}
-	if len(query) > maxQuery {
-		return nil, fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
-	}
-	if err := b.allowed(); err != nil {
-		return nil, err
-	}
-	s := b.notes
-	s.mu.Lock()
-	if err := b.current(ctx); err != nil {
-		s.mu.Unlock()
-		return nil, err
-	}
-	if v.query != "" {
-		b.indexed()
-	}
-	v.kit, v.problems = s.kit, b.problems()
-	v.problems = v.problems[:min(len(v.problems), maxProblems)]
-	now := b.m.Now()
-	for key, e := range s.entries {
-		if n := e.live(); n != nil && !n.Expired(now) {
-			v.all = append(v.all, placed{Note: n, key: key.name(), source: b.source(key.name(), e)})
-		}
-	}
-	slices.SortFunc(v.all, func(a, b placed) int { return newest(*a.Note, *b.Note) })
-	for i := range slices.Backward(s.cabinet.notes) { // later lines are newer
-		f := &s.cabinet.notes[i]
-		v.all = append(v.all, placed{&f.Note, foreignName(f.ID), f.Source, f.Failure})
-	}
-	slices.SortStableFunc(v.all, func(a, b placed) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
-	return v, nil
-}
-
-func (v *view) close() { v.book.notes.mu.Unlock() }
-
-// ranked returns those notes that are wanted, as many as are: the newest first, or those that fit
-// the query, the best first. It counts all in total.
-func (v *view) ranked(wanted func(placed) bool) (out []placed) {
-	byKey := map[string]placed{}
-	for _, n := range v.all {
-		if wanted(n) {
-			out = append(out, n)
-			byKey[n.key] = n
-		}
-	}
-	if v.total = len(out); v.query != "" {
-		out = nil
-		for _, h := range v.book.notes.index.Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
-			out = append(out, byKey[h.Key])
-		}
-	}
-	return out[:min(len(out), v.count)]
-}
-
-// maxReply is how many bytes the JSON of a reply may have.
-const maxReply = 14_000
-
-// fit returns a reply with as many items and as much of their texts as it can hold; form makes it
-// of numbers of them.
-func fit[T any](items int, form func(items, text int) T) (out T) {
-	for _, most := range []struct{ items, text int }{{maxCount, maxShownText}, {maxCount, 300}, {maxCount, 120}, {20, 120}, {10, 120}, {3, 120}} {
-		out = form(min(items, most.items), most.text)
-		if data, err := json.Marshal(out); err != nil || len(data) <= maxReply {
-			break
-		}
-	}
-	return out
-}
-
-// label is a text as it is shown in one line.
-func label(text string, most int) string { return shown(visible.Line(text), most) }

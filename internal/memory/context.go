@@ -54,6 +54,8 @@ type AgentFacts struct {
 	Name   string `json:"name,omitempty"`
 	Icon   string `json:"icon,omitempty"`
 	Domain string `json:"domain,omitempty"`
+	// Learnings is how many notes the agent has.
+	Learnings int `json:"learnings,omitempty"`
 }
 
 // DecisionFacts are one decision.
@@ -97,16 +99,14 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	defer v.close()
 	wanted := func(s string) bool { return section == SectionAll || section == s }
 	decisions := v.ranked(func(n placed) bool { return n.Type == Decisions })
-	architecture := b.architecture(v.kit)
+	agents, architecture := v.agents(), b.architecture(v.kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
 		out := ProjectContext{Problems: v.problems}
 		if wanted(SectionStack) {
 			out.Project = projectFacts(v.kit.Project, items, text)
 		}
 		if wanted(SectionAgents) {
-			for _, a := range v.kit.Agents[:min(len(v.kit.Agents), items)] {
-				out.Agents = append(out.Agents, AgentFacts{label(a.ID, maxName), label(a.Name, maxName), label(a.Icon, maxTag), label(a.Domain, text)})
-			}
+			out.Agents = agents[:min(len(agents), items)]
 		}
 		if wanted(SectionDecisions) {
 			for _, n := range decisions[:min(len(decisions), items)] {
@@ -124,7 +124,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		return out
 	})
-	if out.Project == nil && out.User == nil && out.Agents == nil && out.Decisions == nil && out.Architecture == nil {
+	if out.Project == nil && out.User == nil && len(out.Agents) == 0 && out.Decisions == nil && out.Architecture == nil {
 		out.Status, out.Hint = "empty", b.p.Language("").Say("nothing is known about this yet: describe the project in project-context.yaml, or keep decisions with remember_structured")
 	}
 	return out, nil

@@ -291,7 +291,7 @@ func (s *notes) ordered() []*part {
 	})
 }
 
-// problems lists what cannot be used in the files.
+// problems lists what cannot be used in the files, in the language of the project.
 func (b *Book) problems() []Problem {
 	var out []Problem
 	for _, p := range b.notes.ordered() {
@@ -306,7 +306,7 @@ func (b *Book) problems() []Problem {
 	for _, why := range b.notes.index.problems {
 		out = append(out, Problem{Path: b.own(), Why: why})
 	}
-	return append(out, b.notes.cabinet.problems...)
+	return spoken(b.p.Language(""), append(out, b.notes.cabinet.problems...))
 }
 
 // project returns the name of the project that ids are made of: the oldest note's, so that a clone
@@ -332,4 +332,12 @@ func (s *notes) older(e *entry) {
 	if s.oldest == nil || cmp.Or(n.CreatedAt.Compare(s.oldest.CreatedAt.Time), cmp.Compare(n.Project, s.oldest.Project)) < 0 {
 		s.oldest = n
 	}
+}
+
+// spoken returns problems whose sentences are in a language already.
+func spoken(l lang.Language, list []Problem) []Problem {
+	for i, p := range list {
+		list[i].Why = lang.T("%s", p.Why.In(l))
+	}
+	return list
 }

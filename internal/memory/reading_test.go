@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -318,6 +319,42 @@ func TestTasksOfARun(t *testing.T) {
 	}
 	if _, err := s.Run(ctx, "nightly", "main"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a branch has no runs of the queue: %v", err)
+	}
+}
+
+// TestReadersAtOnce: calls of every kind run at once while notes are written and a file changes, and
+// each sees whole notes.
+func TestReadersAtOnce(t *testing.T) {
+	t.Parallel()
+	s := kitProject(t, "kit", nil)
+	file := filepath.Join(s.path, "_bmad", "_memory", "agent-learnings", "qa.md")
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for n := range 8 {
+				text := fmt.Sprintf("%d.%d the calendar keeps half-open slots", worker, n)
+				if _, err := s.Remember(ctx, memory.Draft{Type: memory.AgentLearnings, Agent: "gopher", Text: text}); err != nil {
+					t.Error(err)
+				}
+				if worker == 0 {
+					if err := os.WriteFile(file, []byte("- [2026-01-01] "+text+"\n"), 0o600); err != nil {
+						t.Error(err)
+					}
+				}
+				for _, call := range []string{"context", "agent|gopher|slots|20", "agent|qa", "failures|all|slots", "sessions", "run"} {
+					if _, err := s.answers(strings.Split(call, "|")...); err != nil {
+						t.Errorf("%s: %v", call, err)
+					}
+				}
+				if _, err := s.Recall(ctx, memory.Query{Text: "half-open slots"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if got, err := s.Agent(ctx, "gopher", "", 0); err != nil || got.Total != 37 {
+		t.Errorf("%d learnings, %v", got.Total, err)
 	}
 }
 

@@ -22,9 +22,6 @@ const (
 	SourceQueue = "queue"
 )
 
-// cancelled is the status of a session that the person has cancelled. The others are those of runs.
-const cancelled = "cancelled"
-
 // SessionRow is a session, or a branch with the runs of a kit.
 type SessionRow struct {
 	ID     string `json:"id"`
@@ -146,15 +143,12 @@ func (v *view) sessions(ctx context.Context) (out []SessionRow, err error) {
 
 func rowOf(s workflow.Summary) SessionRow {
 	status := grimoire.Active
-	switch s.CurrentState {
-	case workflow.Completed:
-		status = grimoire.Completed
-	case workflow.Cancelled:
-		status = cancelled
+	if !s.CurrentState.Active() {
+		status = string(s.CurrentState) // completed or cancelled
 	}
 	return SessionRow{
 		ID: s.SessionID, Name: s.TaskName, Source: SourceTask, Status: status, Stage: string(s.CurrentStage),
-		UpdatedAt: s.UpdatedAt.UTC().Format(time.RFC3339), changed: s.UpdatedAt,
+		UpdatedAt: stamp(s.UpdatedAt), changed: s.UpdatedAt,
 	}
 }
 
@@ -211,11 +205,11 @@ func (v *view) newestRun(id, branch string) (last *grimoire.Run) {
 // Run returns a session by its id or task name, or a run of a kit by its id; with neither, the one
 // that was changed last. A branch asks for runs of a kit only.
 func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error) {
-	for field, name := range map[string]string{"run_id": runID, "branch": branch} {
-		if name == "" {
+	for _, given := range [][2]string{{"run_id", runID}, {"branch", branch}} {
+		if given[1] == "" {
 			continue
 		}
-		if err := CheckName(field, name); err != nil {
+		if err := CheckName(given[0], given[1]); err != nil {
 			return RunStatus{}, err
 		}
 	}
@@ -282,16 +276,27 @@ func statusOf(all []Task) string {
 
 // session returns the session of an id or name, or the one changed last; nil where there is none.
 func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, error) {
-	all, err := v.book.p.Sessions(ctx)
+	sessions := v.book.p.Backend
+	if ref == "" {
+		all, err := sessions.Latest(ctx, 1)
+		if err != nil || len(all.Sessions) == 0 {
+			return nil, err
+		}
+		return &all.Sessions[0], nil
+	}
+	id, err := sessions.Find(ctx, ref)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range all.Sessions {
-		if ref == "" || s.SessionID == ref || s.TaskName == ref {
-			return &all.Sessions[i], nil
-		}
+	s, err := sessions.Get(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil
+	summary := s.Summary()
+	return &summary, nil
 }
 
 // noRun is the error where nothing of the names exists.
