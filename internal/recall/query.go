@@ -187,7 +187,7 @@ func (x *Index) word(s stems, concepts []int32) unit {
 		}
 	})
 	if unknown {
-		x.lexicon.misspelt(s.folded, func(c int32, like float64) { u.topics(x, []int32{c}, asConcept*like) })
+		x.lexicon.misspelt(s.folded, func(concepts []int32, like float64) { u.topics(x, concepts, asConcept*like) })
 	}
 	return u
 }
