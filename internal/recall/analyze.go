@@ -165,16 +165,23 @@ func fold(s string) string {
 // and French, the latter of the word with and without its marks.
 type stems struct{ folded, en, fr, accented string }
 
-func stemsOf(text string) stems {
-	s := stems{folded: fold(text)}
-	s.en, s.fr, s.accented = s.folded, s.folded, s.folded
-	if stopWords()[s.folded] || strings.ContainsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) {
+func stemsOf(text string) stems { return stemsIn(text, true, true) }
+
+// stemsIn leaves out the stems of a language that is not asked for.
+func stemsIn(text string, en, fr bool) stems {
+	folded := fold(text)
+	s := stems{folded, folded, folded, folded}
+	if stopWords()[folded] || strings.ContainsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) {
 		return s
 	}
-	s.en = english.Stem(s.folded, true)
-	s.fr = fold(french.Stem(s.folded, true))
-	s.accented = s.fr
-	if s.folded != text {
+	if en {
+		s.en = english.Stem(folded, true)
+	}
+	if fr {
+		s.fr = fold(french.Stem(folded, true))
+		s.accented = s.fr
+	}
+	if fr && folded != text {
 		s.accented = fold(french.Stem(text, true))
 	}
 	return s

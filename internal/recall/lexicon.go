@@ -156,7 +156,13 @@ const (
 // keyed returns the keys of a term: as written, and by its stems. There are none for a term
 // that could not be found.
 func keyed(language, text string) []string {
-	var exact, en, fr, accented []string
+	keys := []string{asWritten}
+	switch language {
+	case "en":
+		keys = append(keys, asEnglish)
+	case "fr":
+		keys = append(keys, asFrench, asFrench)
+	}
 	content := false
 	all := tokens(text)
 	for _, t := range all {
@@ -169,20 +175,23 @@ func keyed(language, text string) []string {
 		if t.joined || glue[t.text] && len(all) > 1 {
 			continue
 		}
-		s := stemsOf(t.text)
+		s := stemsIn(t.text, language == "en", language == "fr")
 		content = content || !stopWords()[s.folded] && len(t.text) > 1
-		exact, en, fr, accented = append(exact, s.folded), append(en, s.en), append(fr, s.fr), append(accented, s.accented)
+		stem := []string{s.folded, s.en, s.accented}
+		if language == "fr" {
+			stem[1] = s.fr
+		}
+		for i := range keys {
+			if len(keys[i]) > len(asWritten) {
+				keys[i] += " "
+			}
+			keys[i] += stem[i]
+		}
 	}
-	key := func(kind string, words []string) string { return kind + strings.Join(words, " ") }
-	switch {
-	case !content:
+	if !content {
 		return nil
-	case language == "fr":
-		return []string{key(asWritten, exact), key(asFrench, fr), key(asFrench, accented)}
-	case language == "en":
-		return []string{key(asWritten, exact), key(asEnglish, en)}
 	}
-	return []string{key(asWritten, exact)}
+	return keys
 }
 
 // scan gives the concepts of each term in the words of a text. A nil entry of words separates.
