@@ -33,8 +33,10 @@ type Hit struct {
 	Proof float64
 }
 
-// Weak reports whether the hit probably has nothing to do with the query.
-func (h Hit) Weak() bool { return h.Coverage < 0.3 && h.Cosine <= 0.4 }
+// Weak reports whether the hit probably has nothing to do with the query. Of the judged queries,
+// among 516 notes, 11 of 162 right hits are weak, and of 28 queries that no note answers one has a
+// hit that is not (TestWeakHits).
+func (h Hit) Weak() bool { return h.Coverage < 0.35 && h.Cosine <= 0.4 }
 
 // Index holds documents and finds them. It is not safe for concurrent use while Put or Drop
 // run; Search, Similar and Relevant change nothing and may run at the same time.
