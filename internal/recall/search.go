@@ -47,7 +47,7 @@ func (x *Index) board() *board {
 	n := len(x.docs)
 	all := make([]float32, 6*n)
 	return &board{Index: x, score: all[:n], covered: all[n : 2*n], cosine: all[2*n : 3*n], value: all[3*n : 4*n], match: all[4*n : 5*n], proof: all[5*n:],
-		average: x.length / float64(max(len(x.keys), 1))}
+		average: max(1, x.length/float64(max(len(x.keys), 1)))}
 }
 
 // add counts a unit: each document by its best reading.
