@@ -205,30 +205,12 @@ func eachBigram(run string, f func(string)) {
 	}
 }
 
-// hash is that of Fowler, Noll and Vo.
-const (
-	hashBasis = 2166136261
-	hashPrime = 16777619
-)
-
-func hashed(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
-
 // grams are numbers of parts of a text; each counts as often as it is there.
 type grams []uint32
 
-// wordGrams adds a number for each three and four neighbouring letters of a word, whose
-// beginning and end count as letters.
+// wordGrams adds the groups of three letters of a word.
 func wordGrams(to grams, word string) grams {
-	letters := append(append(make([]rune, 0, len(word)+2), ' '), []rune(word)...)
-	letters = append(letters, ' ')
-	for i := range letters {
-		h := uint32(hashBasis)
-		for n := 0; n < 4 && i+n < len(letters); n++ {
-			if h = hashed(h, letters[i+n]); n >= 2 {
-				to = append(to, h)
-			}
-		}
-	}
+	threes(word, func(g uint32) { to = append(to, g) })
 	return to
 }
 
