@@ -32,6 +32,8 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
   own_verify   the same, from your own file: allowed once for a project, whatever its text
   script       a file that an allowed command names, where it has changed since: it is run
                as it is, and you are told at each run until you have allowed it again
+  contract     the script of a kit that checks finished work (cc-verify.sh), as it is now: a
+               changed one is not run
   rubric       the project's own rules for audits, in place of the built-in ones (before it is
                allowed, the lower of both scores counts)
   source       a git repository from which agents and workflows of the BMAD method are taken`,
@@ -154,6 +156,8 @@ func question(w permission.Want) lang.Text {
 		return lang.T("may the server take agents and workflows, which tell your assistant what to do, from this repository")
 	case trust.KindOwnVerify:
 		return lang.T("may your own verify command run in this project, with your rights")
+	case trust.KindContract:
+		return lang.T("may the server run this script of the project as it is, with your rights, when your assistant asks whether work is finished")
 	case trust.KindScript:
 		return lang.T("it runs as it is now; have you read it, and is it as you want it")
 	}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
@@ -30,6 +32,8 @@ type app struct {
 	command  *cobra.Command
 	engine   *engine.Engine
 	library  *library.Library
+	memory   *memory.Memory
+	contract *contract.Runner
 	settings config.Source
 	// kept has the summaries of sessions that were listed.
 	kept *filestore.Summaries

@@ -23,7 +23,7 @@ import (
 )
 
 func doctorCommand(a *app) *cobra.Command {
-	var fix bool
+	var fix, test bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the files of the project, and whether hosts find this program",
@@ -35,11 +35,20 @@ hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.
 .bmad-task/trash/, in a folder with the date. It deletes nothing, and can run beside
 servers at work.
 
+--test checks nothing of that: it starts the server as a host does, and lists its tools.
+
 The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, fix) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if test {
+				return selfTest(cmd.Context(), a)
+			}
+			return runDoctor(cmd.Context(), a, fix)
+		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
+	cmd.Flags().BoolVar(&test, "test", false, "start the server and count its tools")
+	cmd.MarkFlagsMutuallyExclusive("fix", "test")
 	return cmd
 }
 
@@ -72,6 +81,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	}
 	report.Add(histories)
 	report.Add(checkMethod(a, cwd)...)
+	report.Add(checkMemory(ctx, a)...)
 	report.Add(doctorMachine(a, cwd).Check()...)
 	report.Add(checkFolders(a))
 	if a.asJSON {

@@ -101,8 +101,9 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 		return true
 	}
 	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave
-	// their own placeholder where there is none.
-	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR")} {
+	// their own placeholder where there is none. BMAD_PROJECT_ROOT is the name that settings for
+	// other servers of the method have.
+	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
 		if use(folder) && p.Project == "" {
 			p.Project = folder
 		}

@@ -66,6 +66,7 @@ func subcommands(a *app) []*cobra.Command {
 		allowCommand(a),
 		projectsCommand(a),
 		auditCommand(a),
+		memoryCommand(a),
 		workflowCommand(a),
 		itemsCommand(a, catalog.Agent, "agents"),
 		itemsCommand(a, catalog.Workflow, "workflows"),

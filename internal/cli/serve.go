@@ -29,10 +29,9 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 	places, opened := stdioPlaces(folders)
 	a.reach, a.settings.Confined = newReach(a, opened), true
 	a.engine, a.library = a.newEngine(nil)
-	s := mcpserver.New(a.engine, mcpserver.Options{
-		Version: version(), Places: places, Reach: a.reach, HostConfirm: a.hostConfirm,
-		Method: a.library, Toolsets: a.toolsets, Log: a.log,
-	})
+	options := serverOptions(a, a.library, places)
+	options.Reach = a.reach
+	s := mcpserver.New(a.engine, options)
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")
 	if f, ok := a.in.(*os.File); ok {

@@ -114,7 +114,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 		places.Project = roots[0]
 	}
 	e, library := a.newEngine(roots)
-	s := mcpserver.New(e, mcpserver.Options{Version: version(), Places: places, HostConfirm: a.hostConfirm, Method: library, Toolsets: a.toolsets, Log: a.log})
+	s := mcpserver.New(e, serverOptions(a, library, places))
 	h := s.Handler(mcpserver.HTTPOptions{
 		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
 		MaxBody: f.maxBody, Idle: f.idle, Metrics: f.metrics, Now: e.Clock,

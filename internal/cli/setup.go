@@ -10,9 +10,12 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
@@ -70,8 +73,18 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		typed = a.trust()
 	}
 	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Names: names, Log: a.log})
+	a.memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Log: a.log})
+	a.contract = contract.New(&permission.Person{Consent: a.trust(), Names: names, Now: clock, Log: a.log})
+	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Notes: a.memory, Names: names, Log: a.log})
 	return e, library
+}
+
+// serverOptions are those of a server for some places.
+func serverOptions(a *app, l *library.Library, places mcpserver.Places) mcpserver.Options {
+	return mcpserver.Options{
+		Version: version(), Places: places, HostConfirm: a.hostConfirm,
+		Method: l, Memory: a.memory, Contract: a.contract, Toolsets: a.toolsets, Log: a.log,
+	}
 }
 
 // completeTasks completes the task names of the project in a shell.

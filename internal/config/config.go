@@ -23,7 +23,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -103,6 +102,15 @@ type Config struct {
 	// Sources are the git repositories with the method that the person configured, OwnSources
 	// those from the project's file.
 	Sources, OwnSources []string
+	// Memory says how the stages use the notes of the project.
+	Memory Memory
+	// MemoryDir is the folder of the notes, relative to the project, with slashes; "" is the usual
+	// place.
+	MemoryDir string
+	// MemoryEmbeddings is the address of a server that turns texts into vectors, and
+	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
+	// of notes are sent there; "" sends none.
+	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
 	// Ignored names the settings of the project that do not count, with the reason.
 	Ignored []lang.Text
 
@@ -148,7 +156,7 @@ func Default(project string) Config {
 		LogLevel:      slog.LevelWarn,
 		MaxRework:     DefaultMaxRework, MaxIterations: DefaultMaxIterations,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
-		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Language: lang.Auto, DocumentLanguage: lang.Auto,
+		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Memory: MemoryAuto, Language: lang.Auto, DocumentLanguage: lang.Auto,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
 		Verify:  map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
 		byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
@@ -251,7 +259,7 @@ func (c *Config) keyOf(variable string) (string, bool) {
 var (
 	topKeys = []string{
 		"document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"pause", "personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
+		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "pause", "personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "pause", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
@@ -291,6 +299,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setLimit(key, v)
 	case "gate", "scoring", "pause", "host_confirm":
 		return c.setPolicy(key, v)
+	case "memory", "memory_dir", "memory_embeddings", "memory_embedding_model", "memory_qdrant":
+		return c.setMemory(key, v)
 	case "verify":
 		c.setVerifies(v)
 	case "workflow":
@@ -365,44 +375,6 @@ func (c *Config) readLimit(key, v string) error {
 	default:
 		return whole(&c.MaxIterations, key, v, 1, 100)
 	}
-}
-
-func duration(field *time.Duration, key, v string, low, high time.Duration) error {
-	d, err := time.ParseDuration(v)
-	if err != nil || d < low || d > high {
-		return lang.Errorf("%s %q is not a duration from %v to %v, such as 10s", key, v, low, high)
-	}
-	*field = d
-	return nil
-}
-
-func whole[T int | int64](field *T, key, v string, low, high T) error {
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < int64(low) || n > int64(high) {
-		return lang.Errorf("%s %q is not a whole number from %d to %d", key, v, low, high)
-	}
-	*field = T(n)
-	return nil
-}
-
-func pick[T ~string](field *T, key, v string, valid []T) error {
-	if !slices.Contains(valid, T(v)) {
-		names := make([]string, len(valid))
-		for i, name := range valid {
-			names[i] = string(name)
-		}
-		return lang.Errorf("%s %q is not one of %s", key, visible.Cut(v, 80, "…"), strings.Join(names, ", "))
-	}
-	*field = T(v)
-	return nil
-}
-
-// unknown is the error for a name that is not among the known ones; problem says so.
-func unknown(problem lang.Text, name string, known []string, valid lang.Text) error {
-	if near := fault.Near(name, known); len(near) > 0 {
-		return lang.Errorf("%s, did you mean %s? %s", problem, strings.Join(near, ", "), valid)
-	}
-	return lang.Errorf("%s; %s", problem, valid)
 }
 
 func (c *Config) setStage(stage, name, key string, values []string, one func() (string, error)) error {

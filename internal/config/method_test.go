@@ -21,7 +21,7 @@ func TestMethodSettings(t *testing.T) {
 		{name: "the project has no say in tools", project: "toolsets: [agents]\n", want: "[auto] own [] []", ignored: "toolsets agents of .claude/bmad-task.yaml does not count"},
 		{name: "variables", environ: []string{"BMAD_TOOLSETS=task, Method,task", "BMAD_SOURCES=git+https://a/x.git, git+https://a/y.git,git+https://a/x.git", "BMAD_PERSONAS=bmad"}, want: "[task method] bmad [git+https://a/x.git git+https://a/y.git] []"},
 		{name: "over each other", user: "toolsets: task\nsources: git+https://a/u.git\n", project: "toolsets: method\nsources: git+https://a/p.git\n", environ: []string{"BMAD_TOOLSETS=agents", "BMAD_SOURCES=git+https://a/e.git"}, want: "[agents] own [git+https://a/u.git git+https://a/e.git] [git+https://a/p.git]", ignored: "toolsets method"},
-		{name: "unknown toolset", user: "toolsets: [task, all]\n", wrong: `line 1: toolsets: "all" is not one of auto, task, method, method-classic, agents`},
+		{name: "unknown toolset", user: "toolsets: [task, all]\n", wrong: `line 1: toolsets: "all" is not one of auto, task, method, method-classic, agents, memory`},
 		{name: "no toolset", user: "toolsets: []\n", wrong: "toolsets is empty; name one or more of auto"},
 		{name: "unknown personas", environ: []string{"BMAD_PERSONAS=mine"}, wrong: `BMAD_PERSONAS: personas "mine" is not one of own, bmad`},
 		{name: "no address", project: "personas: bmad\nsources: [git+https://a/b.git, 'git+http://me:secret@a/b.git']\n", wrong: ".claude/bmad-task.yaml, line 2: sources: number 2 of 2: "},

@@ -21,11 +21,13 @@ const (
 	ToolsetMethod  Toolset = "method"
 	ToolsetClassic Toolset = "method-classic"
 	ToolsetAgents  Toolset = "agents"
+	// ToolsetMemory has the tools of the project memory.
+	ToolsetMemory Toolset = "memory"
 )
 
 // Toolsets returns the names of the toolsets.
 func Toolsets() []string {
-	return []string{string(ToolsetAuto), string(ToolsetTask), string(ToolsetMethod), string(ToolsetClassic), string(ToolsetAgents)}
+	return []string{string(ToolsetAuto), string(ToolsetTask), string(ToolsetMethod), string(ToolsetClassic), string(ToolsetAgents), string(ToolsetMemory)}
 }
 
 // ParseToolsets reads a list of toolsets, which may be separated by commas.

@@ -33,7 +33,7 @@ func (r *run) adopt(ctx context.Context) (*Reply, error) {
 	}
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(s, reply.Light, words.Adopted(s)+words.Message(s))
+	return r.reply(ctx, s, reply.Light, words.Adopted(s)+words.Message(s))
 }
 
 // adoptable refuses to adopt a session that nobody has changed.

@@ -22,5 +22,5 @@ func (r *run) cancel(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.reply(s, reply.Light, words.Message(s))
+	return r.reply(ctx, s, reply.Light, words.Message(s))
 }

@@ -40,7 +40,9 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		return nil, err
 	}
 	r.check.Record(ctx, after)
-	return r.standing(ctx, after), nil
+	now := r.standing(ctx, after)
+	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
+	return now, nil
 }
 
 // locked applies a change to the session, which is now locked. now has the facts of before.

@@ -39,9 +39,9 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		return nil, err
 	}
 	if s.CurrentState == workflow.Refining {
-		return r.reply(s, reply.Short, words.GrantNote(s.Language, grant)+words.Message(s))
+		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+words.Message(s))
 	}
-	out, err := r.reply(s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+words.Message(s))
+	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+words.Message(s))
 	if a := s.Record(from.ID).Artifact; out != nil && a != nil {
 		out.Artifact = a.Path
 	}
@@ -98,7 +98,7 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 	if why.View {
 		message = r.viewed(ctx, s)
 	}
-	out, err := r.reply(s, reply.Light, message)
+	out, err := r.reply(ctx, s, reply.Light, message)
 	if out != nil {
 		if out.Gate == nil {
 			out.Gate = reply.NewGateView(s)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -40,6 +41,15 @@ type Personas interface {
 	// Persona describes, in Markdown of at most MaxPersona bytes, who acts in a stage of the
 	// project. If nobody does, the error is the reason.
 	Persona(project string, stage workflow.Stage) (string, error)
+}
+
+// Notes are what a project remembers from run to run. Neither method may change a session.
+type Notes interface {
+	// Relevant returns the notes that help with a question, the best first, within the limits of
+	// package lesson; none where the settings do not want any.
+	Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error)
+	// Learn keeps lessons, each once, where the settings want that.
+	Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error
 }
 
 // MaxPersona bounds the persona in a reply, in bytes.
@@ -99,6 +109,8 @@ type Options struct {
 	Typed TypedDecisions
 	// Personas may be nil: every stage then has its own role.
 	Personas Personas
+	// Notes are what projects remember from run to run; with nil, nothing.
+	Notes Notes
 	// Names are what the faces call their tool of decisions and the program.
 	Names Names
 	// Now and NewID default to the system's clock and random UUIDs.

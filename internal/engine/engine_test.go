@@ -51,6 +51,7 @@ type bench struct {
 	// chinese is true where no reply may have a sentence in English.
 	chinese bool
 	people  engine.Personas
+	notes   engine.Notes
 	// backend is where sessions and texts are kept: files, unless a test says otherwise.
 	backend func(dir *durable.Dir) store.Backend
 }
@@ -94,6 +95,7 @@ func (b *bench) restart() {
 		Trust:    trust.UserState(b.state),
 		Typed:    trust.UserState(b.state),
 		Personas: b.people,
+		Notes:    b.notes,
 		Now: func() time.Time {
 			tick.Lock()
 			defer tick.Unlock()

@@ -34,5 +34,5 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 	if s.Continuing() {
 		d = reply.Whole
 	}
-	return r.reply(s, d, words.Reopened(s)+words.Message(s))
+	return r.reply(ctx, s, d, words.Reopened(s)+words.Message(s))
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -12,7 +14,7 @@ import (
 )
 
 // reply describes a session, with a message for the human.
-func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply, error) {
+func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (*Reply, error) {
 	if !reply.Briefs(s, d) {
 		return reply.New(s, d, message, ""), nil
 	}
@@ -28,7 +30,9 @@ func (r *run) reply(s *standing.Standing, d reply.Depth, message string) (*Reply
 		}
 		role = r.persona(r.project, s.Stage) + role
 	}
-	return reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English))), nil
+	out := reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English)))
+	r.recall(ctx, s, d, out)
+	return out, nil
 }
 
 // persona returns the introduction to a stage's role prompt: the agent of the installed

@@ -14,7 +14,7 @@ func (r *run) resume(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.reply(s, reply.Whole, words.Resumed(s)+words.Message(s))
+	out, err := r.reply(ctx, s, reply.Whole, words.Resumed(s)+words.Message(s))
 	if out != nil && !s.Stopped && s.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s.Stage, s.Current(), out.RolePrompt)
 	}

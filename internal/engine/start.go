@@ -55,5 +55,5 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		where = p.Dir.Path()
 	}
 	st := r.standing(ctx, s)
-	return r.reply(st, reply.Whole, words.Started(st, where)+words.Message(st))
+	return r.reply(ctx, st, reply.Whole, words.Started(st, where)+words.Message(st))
 }

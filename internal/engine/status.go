@@ -21,7 +21,7 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.reply(s, reply.Light, words.Message(s))
+	out, err := r.reply(ctx, s, reply.Light, words.Message(s))
 	if err != nil {
 		return nil, err
 	}

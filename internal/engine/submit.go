@@ -43,7 +43,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.Assessment.Resolved), kept) + words.EditsNote(s.Language, sub.Edits)
-	out, err := r.reply(s, reply.DepthFor(s, from), said+words.Message(s))
+	out, err := r.reply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}

@@ -54,10 +54,11 @@ type callers struct {
 	places Places
 	reach  *reach.Reach
 	roots  rootsOf
-	// forms are the questions about gates, folderForms those about folders.
-	forms, folderForms *forms
-	hostConfirm        config.HostConfirm
-	log                *slog.Logger
+	// forms are the questions about gates, folderForms those about folders, samples those to the
+	// models of hosts.
+	forms, folderForms, samples *forms
+	hostConfirm                 config.HostConfirm
+	log                         *slog.Logger
 }
 
 // request returns an engine request by the caller of a request.
@@ -90,8 +91,12 @@ func (c *callers) channel(ctx context.Context, call mcp.CallToolRequest) *formCh
 	return newFormChannel(ctx, c.forms, call)
 }
 
-// formLimit returns how long the person may take for the form with a state.
+// formLimit returns how long the person may take for the form with a state, or a model for its
+// answer.
 func (c *callers) formLimit(state string) time.Duration {
+	if sample, ok := strings.CutPrefix(state, samplePrefix); ok {
+		return c.samples.limit(sample)
+	}
 	if folder, ok := strings.CutPrefix(state, folderPrefix); ok {
 		return c.folderForms.limit(folder)
 	}

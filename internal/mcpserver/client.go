@@ -105,6 +105,19 @@ func Connect(ctx context.Context, l Launch) (*Client, error) {
 // Protocol returns the protocol revision in use.
 func (c *Client) Protocol() string { return c.c.ProtocolVersion() }
 
+// Tools returns the names of the tools that the server lists.
+func (c *Client) Tools(ctx context.Context) ([]string, error) {
+	list, err := c.c.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list.Tools))
+	for i, t := range list.Tools {
+		names[i] = t.Name
+	}
+	return names, nil
+}
+
 // Call calls a tool and returns the text of its result. refused is true for a
 // result with isError.
 func (c *Client) Call(ctx context.Context, tool string, arguments any) (text string, refused bool, err error) {

@@ -22,8 +22,9 @@ import (
 const (
 	// formKey is the id of a form among the inputs that a result asks for.
 	formKey = "form"
-	// statePrefix begins the state of a form, folderPrefix that of one about a folder.
-	statePrefix, folderPrefix = "form-", "folder-"
+	// statePrefix begins the state of a form, folderPrefix that of one about a folder, samplePrefix
+	// that of a question to the host's model.
+	statePrefix, folderPrefix, samplePrefix = "form-", "folder-", "sample-"
 	// humanTime is the least time in which a person can read a form and answer it. Some hosts
 	// decline forms by themselves, or accept empty ones, within milliseconds.
 	humanTime = time.Second

@@ -16,6 +16,7 @@ import (
 	_ "embed"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -23,10 +24,12 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
@@ -53,6 +56,11 @@ type Options struct {
 	HostConfirm config.HostConfirm
 	// Method serves the BMAD method; nil serves none.
 	Method *library.Library
+	// Memory keeps the notes of projects, Contract checks finished work; nil serves no toolset memory.
+	Memory   *memory.Memory
+	Contract *contract.Runner
+	// Model answers tasks for agents where the host's model cannot; it may be nil.
+	Model Model
 	// Toolsets are the groups of tools that are offered; none is auto.
 	Toolsets []config.Toolset
 	Log      *slog.Logger
@@ -76,8 +84,8 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s := &Server{
 		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
-		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), hostConfirm: o.HostConfirm, log: o.Log},
-		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
+		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), samples: newForms(e.Clock), hostConfirm: o.HostConfirm, log: o.Log},
+		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
 	if o.Reach != nil {
 		s.callers.roots.told = o.Reach.SetRoots
@@ -86,14 +94,15 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.Poke)
 	}
-	s.connect(o.Version)
+	s.connect(o)
 	tools := allTools(
 		tasks{engine: e, callers: s.callers, metrics: s.metrics, changed: s.feed.Poke, log: o.Log},
-		bmadTools{offer: s.offer, callers: s.callers})
+		bmadTools{offer: s.offer, callers: s.callers},
+		memoryTools{engine: e, callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke, log: o.Log})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {
-			t.schema = s.callers.schema(t.schema)
+			t.schema = s.callers.schema(t)
 			s.wire.AddTool(t.definition(), t.handle)
 		}
 	}
@@ -102,9 +111,9 @@ func New(e *engine.Engine, o Options) *Server {
 }
 
 // connect makes the server of the library, with prompts and resources.
-func (s *Server) connect(version string) {
+func (s *Server) connect(o Options) {
 	p := &prompts{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
-	r := &resources{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
+	r := &resources{engine: s.engine, callers: s.callers, offer: s.offer, memory: memoryPages{s.engine, o.Memory}, log: s.log}
 	subs := &subscriptions{feed: s.feed, log: s.log, base: s.callers.base, listeners: map[streamKey]*listener{}}
 	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
 	subs.look = l.look
@@ -118,7 +127,7 @@ func (s *Server) connect(version string) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.hook(hooks)
-	s.wire = mcpwire.New("bmad-mcp", version, mcpwire.Options{FormLimit: s.callers.formLimit, Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""), Log: s.log}, hooks,
+	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.callers.formLimit, Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""), Log: s.log}, hooks,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
 		server.WithIcons(icons()...),
@@ -145,15 +154,30 @@ func (s *Server) connect(version string) {
 // methodSentence is the sentence of the instructions about the toolset method.
 const methodSentence = " For an agent or workflow of an installed BMAD method use bmad-agent and bmad-workflow."
 
+// memoryParagraph is the one about the toolset memory. It takes the place of the paragraph about
+// states, which every reply explains, so that hosts do not cut the instructions.
+const memoryParagraph = "What earlier runs have learned is kept with the project: call recall_structured before decisions and when something fails, and remember_structured with what later runs need."
+
 // instructions are those of the toolsets that are offered.
 func (s *Server) instructions() string {
+	o := s.offer
+	text := instructions
 	switch {
-	case !s.offer.task():
+	case o.memory() && len(o.toolsets) == 1:
+		return memoryParagraph + "\n"
+	case !o.task() && o.memory():
+		return methodInstructions + "\n" + memoryParagraph + "\n"
+	case !o.task():
 		return methodInstructions
-	case s.offer.library == nil || !s.offer.auto() && !s.offer.named(config.ToolsetMethod):
-		return strings.Replace(instructions, methodSentence, "", 1)
+	case o.library == nil || !o.auto() && !o.named(config.ToolsetMethod):
+		text = strings.Replace(text, methodSentence, "", 1)
 	}
-	return instructions
+	if o.memory() {
+		paragraphs := strings.Split(text, "\n\n")
+		paragraphs[slices.IndexFunc(paragraphs, func(p string) bool { return strings.HasPrefix(p, "States: ") })] = memoryParagraph
+		text = strings.Join(paragraphs, "\n\n")
+	}
+	return text
 }
 
 // recheck has the installations of the method read again: something may have changed.

@@ -226,6 +226,7 @@ var variable = []struct {
 	{regexp.MustCompile(`(standing[\\]*": [\\]*")[0-9a-f]{8}:[0-9a-f]{64}`), "${1}<hash>"}, // of a session with an id
 	{regexp.MustCompile(`(waited_seconds[\\]*": )[0-9.]+`), "${1}<time>"},
 	{regexp.MustCompile(`("application/json","size":)\d+|("mime_type[\\]*":[\\]*"application/json[\\]*",[\\]*"size[\\]*":)\d+`), "${1}${2}<size>"},
+	{regexp.MustCompile(`(score[\\]*":)[0-9.]+(,[\\]*"coverage[\\]*":)[0-9.]+`), "${1}<score>${2}<part>"}, // of a search, whose weights are tuned
 	{regexp.MustCompile(`/[^ ,"\\()]*/TestTranscripts[^ ,"\\()]*`), "<home>"},
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
@@ -273,8 +274,8 @@ func TestTranscripts(t *testing.T) {
 }
 
 // directives does what the first lines of a transcript ask for, and returns the server's
-// environment: "# layout NAME" puts an installation of the method into dir, "# toolsets
-// NAMES" and "# personas WHOSE" are settings.
+// environment: "# layout NAME" puts an installation of the method into dir, "# kit NAME" the
+// files of a kit, "# toolsets NAMES", "# memory HOW" and "# personas WHOSE" are settings.
 func directives(t *testing.T, dir, transcript string) (env []string) {
 	t.Helper()
 	for line := range strings.Lines(transcript) {
@@ -284,6 +285,12 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 			return env
 		case word == "layout":
 			unpack(t, dir, rest)
+		case word == "kit":
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "grimoire", "testdata", rest))); err != nil {
+				t.Fatal(err)
+			}
+		case word == "memory":
+			env = append(env, "BMAD_MEMORY="+rest)
 		case word == "toolsets":
 			env = append(env, "BMAD_TOOLSETS="+rest)
 		case word == "personas":

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -23,6 +24,9 @@ func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) 
 		err = l.noPrompt(base, name)
 	default:
 		key, err = "uri", noResource(name)
+		if l.offer.memory() && strings.HasPrefix(name, memoryScheme) {
+			err = noMemory(name)
+		}
 	}
 	said := l.callers.engine.Translated(ctx, base, err)
 	f := NewFailure(said)

@@ -1,11 +1,13 @@
 package mcpserver
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -24,6 +26,8 @@ type offer struct {
 	engine   *engine.Engine
 	library  *library.Library // nil: the method is not served
 	toolsets []config.Toolset
+	// hasMemory is true where the project memory can be served.
+	hasMemory bool
 	// sets has the toolset of each tool.
 	sets map[string]config.Toolset
 	// remote is true where only a call says which of several projects is meant.
@@ -46,9 +50,12 @@ func (o *offer) method() bool {
 	return o.library != nil && (o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetClassic) || o.named(config.ToolsetAgents))
 }
 
+// memory reports whether the project memory is served.
+func (o *offer) memory() bool { return o.hasMemory && o.named(config.ToolsetMemory) }
+
 // has reports whether the server has the tools of a toolset.
 func (o *offer) has(toolset config.Toolset) bool {
-	return toolset == config.ToolsetTask || o.method() && (toolset == config.ToolsetMethod || o.named(toolset))
+	return toolset == config.ToolsetTask || toolset == config.ToolsetMemory && o.memory() || o.method() && (toolset == config.ToolsetMethod || o.named(toolset))
 }
 
 // callable reports whether a tool may be called. One that is only not listed may be, and then
@@ -103,6 +110,16 @@ func (o *offer) shelfOf(base engine.Request) (*library.Snapshot, error) {
 	project, err := o.engine.Projects().Where(base.Address())
 	if err != nil && base.Cwd != "" {
 		return nil, err
+	}
+	return o.library.At(project), nil
+}
+
+// personas returns the shelf whose agents take on tasks, which are those of the project whether or
+// not the method is served.
+func (o *offer) personas(req engine.Request) (*library.Snapshot, error) {
+	project, err := o.engine.Projects().Where(req.Address())
+	if err != nil || o.library == nil {
+		return nil, cmp.Or(err, catalog.NoInstallation())
 	}
 	return o.library.At(project), nil
 }

@@ -153,13 +153,20 @@ var cwdOnStdio = map[string]string{
 	"absolute path of the project, if not the one the server runs for":           "your host tells its roots",
 }
 
-// schema describes cwd in a tool's schema as it is for the callers of this server.
-func (c *callers) schema(given json.RawMessage) json.RawMessage {
+// leanCwd adds cwd to the schema of a lean tool, with a description of cwdOnStdio.
+const leanCwd = `"properties":{"cwd":{"type":"string","description":"absolute path of the project, if not the one the server runs for"},`
+
+// schema describes cwd in a tool's schema as it is for the callers of this server. A lean tool
+// takes it everywhere, and lists it where only that names the project.
+func (c *callers) schema(t tool) json.RawMessage {
 	if !c.places.Remote {
-		return given
+		return t.schema
 	}
 	home := c.home()
-	schema := string(given)
+	schema := string(t.schema)
+	if t.lean && home == "" {
+		schema = strings.Replace(schema, `"properties": {`, leanCwd, 1)
+	}
 	for words, unless := range cwdOnStdio {
 		here := "absolute path of the project folder, in " + strings.Join(c.places.Served, " or ")
 		if home != "" {

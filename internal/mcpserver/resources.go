@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
@@ -28,6 +29,7 @@ type resources struct {
 	engine  *engine.Engine
 	callers *callers
 	offer   *offer
+	memory  memoryPages
 	log     *slog.Logger
 
 	// all are those of every caller.
@@ -45,6 +47,13 @@ func (r *resources) addTo(s *server.MCPServer) {
 	add(sessionsURI, "sessions", "BMAD sessions", "The sessions of the project, the ones changed last first.", "application/json")
 	add(workflowURI, "workflow", "BMAD state diagram", "The states of a stage and what moves between them, as a mermaid diagram.", "text/markdown")
 
+	if r.offer.memory() {
+		add(museumURI, "memory/museum", "BMAD failure museum", "The failures that the project remembers, with their lessons and rules.", "application/json")
+		for _, t := range memory.Types() {
+			add(notesURI+string(t), "memory/"+string(t), "BMAD notes: "+string(t), "The notes of this type in the project memory, the newest first.", "application/json")
+		}
+	}
+
 	template := func(uri, name, title, description, mime string) {
 		t := mcp.NewResourceTemplate(uri, name, mcp.WithTemplateDescription(description), mcp.WithTemplateMIMEType(mime))
 		t.Title = title
@@ -54,6 +63,11 @@ func (r *resources) addTo(s *server.MCPServer) {
 	template(sessionTemplate, "session", "BMAD session", "A session as its file has it: stages, scores, questions, answers, grants. id may be the task name.", "application/json")
 	template(historyTemplate, "history", "BMAD history", "What happened to a session: when, by whom, by whose decision.", "application/json")
 	template(artifactTemplate, "artifact", "BMAD artifact", "A saved document of a task, by its file name or its stage.", "text/markdown")
+	if r.offer.memory() {
+		template(museumURI+"{?cwd}", "memory-museum", "BMAD failure museum of a project", "The failures that a project remembers.", "application/json")
+		template(notesURI+"{type}{?cwd}", "memory-notes", "BMAD notes", "The notes of a type in a project's memory.", "application/json")
+		template(agentMemoryURI+"{agent}{?cwd}", "memory-agent", "BMAD learnings of an agent", "What an agent has learned in a project.", "application/json")
+	}
 	if r.offer.method() {
 		template(bmadScheme+"{+path}", "bmad-file", "File of the BMAD method",
 			"A file of the installed BMAD method as it is, such as bmad://_bmad/bmm/config.yaml; with ?view=resolved its text with placeholders filled in.", "")
@@ -98,6 +112,9 @@ func (r *resources) readSafely(ctx context.Context, uri string) (res engine.Reso
 
 // read returns the resource at an address, for a caller at base, and its project.
 func (r *resources) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+	if r.offer.memory() && strings.HasPrefix(uri, memoryScheme) {
+		return r.memory.read(ctx, uri, base)
+	}
 	if r.offer.method() && strings.HasPrefix(uri, bmadScheme) {
 		return r.offer.readBMAD(uri, base)
 	}

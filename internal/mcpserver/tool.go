@@ -22,13 +22,22 @@ type tool struct {
 	// asks is true for one about which the host is to ask the person on every call.
 	asks bool
 	// bare is true for one of many, of which each has no icon and waits to be searched for.
-	bare   bool
+	bare bool
+	// lean is true for one of which a client is told nothing beyond what a call needs.
+	lean   bool
 	handle server.ToolHandlerFunc
 }
 
 // definition is the tool as clients list it.
 func (t tool) definition() mcp.Tool {
 	out := mcp.NewToolWithRawSchema(t.name, strings.TrimSpace(t.description), t.schema)
+	if t.lean {
+		out.Annotations = mcp.ToolAnnotation{}
+		if t.reads {
+			out.Annotations.ReadOnlyHint = mcp.ToBoolPtr(true)
+		}
+		return out
+	}
 	out.Title = t.title
 	out.Annotations = mcp.ToolAnnotation{
 		Title:           t.title,

@@ -58,6 +58,10 @@ func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inpu
 			if answer := b.elicit(ctx, result.RequestState, *request.Elicitation); answer != nil {
 				responses[id] = mcp.NewElicitationInputResponse(*answer)
 			}
+		case request.Sampling != nil:
+			if answer := b.sample(ctx, result.RequestState, *request.Sampling); answer != nil {
+				responses[id] = mcp.NewSamplingInputResponse(*answer)
+			}
 		}
 	}
 	return responses
@@ -65,6 +69,24 @@ func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inpu
 
 // elicit has the host show a form, and returns the person's answer; nil where there is none.
 func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationParams) *mcp.ElicitationResult {
+	return waited(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.ElicitationResult, error) {
+		return srv.RequestElicitation(ctx, mcp.ElicitationRequest{
+			Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form,
+		})
+	})
+}
+
+// sample has the host's model answer a message; nil where there is no answer.
+func (b bridge) sample(ctx context.Context, state string, question mcp.CreateMessageParams) *mcp.CreateMessageResult {
+	return waited(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.CreateMessageResult, error) {
+		return srv.RequestSampling(ctx, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
+			Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: question,
+		})
+	})
+}
+
+// waited returns a client's response, as far as it comes in time.
+func waited[T any](ctx context.Context, b bridge, state string, ask func(context.Context, *server.MCPServer) (*T, error)) *T {
 	srv := server.ServerFromContext(ctx)
 	if srv == nil {
 		return nil
@@ -72,9 +94,7 @@ func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationPa
 	ctx, cancel := context.WithTimeout(ctx, b.formLimit(state))
 	defer cancel()
 	defer context.AfterFunc(b.closing, cancel)()
-	answer, err := srv.RequestElicitation(ctx, mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form,
-	})
+	answer, err := ask(ctx, srv)
 	if err != nil {
 		return nil
 	}

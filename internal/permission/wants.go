@@ -31,7 +31,7 @@ type Want struct {
 
 // Wants lists the things in the project that need the person's permission: its verify
 // commands, those that its runs keep, the person's own, their files that have changed, the
-// project's rubrics, and the repositories that it names.
+// kit's script for finished work, the project's rubrics, and the repositories that it names.
 func (g *Guard) Wants() ([]Want, error) {
 	w, c := wanted{Guard: g}, g.project.Config
 	for _, stage := range c.Verified() {
@@ -41,6 +41,7 @@ func (g *Guard) Wants() ([]Want, error) {
 	}
 	w.runs()
 	w.scripts()
+	w.contract()
 	if err := w.brought(); err != nil {
 		return nil, err
 	}
@@ -192,5 +193,15 @@ func (w *wanted) scripts() {
 			script := w.add(c.Allowance, want.Text)
 			script.Allowed, script.Note = false, c.Sentence().In(w.language())
 		}
+	}
+}
+
+// contract adds the script of a kit where the settings name no verify command instead.
+func (w *wanted) contract() {
+	if w.Configured().Command != "" {
+		return
+	}
+	if s, err := w.Script(); err == nil && s != nil { // its call names the problem
+		w.add(s.Allowance, w.language().Say("finished work")).Note = w.Guard.changed(s).In(w.language())
 	}
 }

@@ -10,8 +10,11 @@ func (r *Reply) Encode() ([]byte, error) { return workflow.Marshal(r) }
 
 // Fit brings a reply under Max. Ordinary replies are far below; models and
 // people sometimes write a page into a question. The reply names the session file, which
-// has the shortened texts in full.
+// has the shortened texts in full. Notes of earlier runs go first: a stage can do without them.
 func (r *Reply) Fit() {
+	if data, err := r.Encode(); err == nil && len(data) > Max && r.Context != nil {
+		r.Context.Memory = nil
+	}
 	for _, limit := range []struct{ items, text int }{{20, 400}, {10, 200}, {5, 120}, {3, 60}} {
 		data, err := r.Encode()
 		if err != nil || len(data) <= Max {

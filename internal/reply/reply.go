@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -157,6 +158,8 @@ type Context struct {
 	Documents []Document `json:"documents,omitempty"`
 	Answers   []Answer   `json:"user_answers,omitempty"`
 	Feedback  string     `json:"feedback,omitempty"`
+	// Memory are notes of earlier runs that may help.
+	Memory []lesson.Note `json:"memory,omitempty"`
 }
 
 // Document refers to a text in the project.

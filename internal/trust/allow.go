@@ -31,11 +31,14 @@ const (
 	// KindWorkflow is a workflow that a project brings, which could leave gates out; its content
 	// is the file's.
 	KindWorkflow = "workflow"
+	// KindContract is a script of the project that says whether work is finished, and that the
+	// server runs by itself; its content is the file's. A newer one replaces an older one.
+	KindContract = "contract"
 )
 
 // Kinds returns the kinds of things that can be allowed.
 func Kinds() []string {
-	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow}
+	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract}
 }
 
 // Allowance is one thing that a person has allowed in one project.

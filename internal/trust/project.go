@@ -26,13 +26,16 @@ const (
 
 // bound reports whether the allowance is for one project only, not for any at its path.
 func (a Allowance) bound() bool {
-	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.Kind == KindScript
+	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.ofFile()
 }
+
+// ofFile reports whether the allowance is for one file of the project as it is.
+func (a Allowance) ofFile() bool { return a.Kind == KindScript || a.Kind == KindContract }
 
 // replaces reports whether the allowance replaces an older one. For a script that includes
 // the allowance of its former content, which could be put back.
 func (a Allowance) replaces(old Allowance) bool {
-	return a.same(old) || a.Kind == KindScript && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
+	return a.same(old) || a.ofFile() && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
 }
 
 // PathOf returns the path without links by which a project is known here.

@@ -18,8 +18,11 @@ const foldsBlanks = true
 const groupPoll = 10 * time.Millisecond
 
 // shell returns the command for the shell, in a process group of its own.
-func shell(ctx context.Context, command string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // a person has allowed this command
+func shell(ctx context.Context, command string) *exec.Cmd { return grouped(ctx, "sh", "-c", command) }
+
+// grouped returns the command for a program, in a process group of its own.
+func grouped(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a person has allowed what it runs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }

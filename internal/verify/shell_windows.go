@@ -19,6 +19,13 @@ func shell(ctx context.Context, command string) *exec.Cmd {
 	return cmd
 }
 
+// grouped returns the command for a program.
+func grouped(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a person has allowed what it runs
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}
+	return cmd
+}
+
 // terminate ends a process; there is no way to ask.
 func terminate(leader *os.Process) error { return leader.Kill() }
 

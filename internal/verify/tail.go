@@ -62,7 +62,7 @@ func (t *tail) String() string {
 	if cut {
 		raw = strings.TrimLeftFunc(raw, isRest)
 	}
-	text := strings.TrimRight(plain(raw), "\n")
+	text := strings.TrimRight(Plain(raw), "\n")
 	if len(text) > t.size { // the additional byte, or replacements of invalid ones
 		text, cut = strings.TrimLeftFunc(text[len(text)-t.size-1:], isRest), true
 	}
@@ -86,8 +86,8 @@ func isRest(r rune) bool { return r == utf8.RuneError }
 // other strings, and the rest.
 var escape = pattern.New(`\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]*[0-~]?)`)
 
-// plain returns a text without its control of a terminal.
-func plain(text string) string {
+// Plain returns a text without its control of a terminal.
+func Plain(text string) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	text = escape.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, "\r\n", "\n")

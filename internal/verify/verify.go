@@ -14,7 +14,10 @@ package verify
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +33,10 @@ type Limits struct {
 	Tail int
 	// Language is the language of [workflow.Evidence.NotRun].
 	Language lang.Language
+	// Env changes the environment of the command: NAME=value sets a variable, NAME removes one.
+	Env []string
+	// Copy, if not nil, gets all of the output as it comes.
+	Copy io.Writer
 }
 
 // grace is the time between SIGTERM and SIGKILL, and how long to wait for the output when
@@ -45,8 +52,27 @@ func givenUp(l lang.Language) string { return l.Say("the call was given up") }
 // Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C) and
 // an empty input, and returns the result. NotRun is the reason that it did not run.
 func Run(ctx context.Context, dir, command string, now func() time.Time, l Limits) workflow.Evidence {
-	e := workflow.Evidence{Command: command, At: now()}
-	if e.NotRun = refuse(ctx, dir, command, l.Language); e.NotRun != "" {
+	return run(ctx, dir, workflow.Evidence{Command: command, At: now()}, func(ctx context.Context) *exec.Cmd { return shell(ctx, command) }, now, l)
+}
+
+// Script is a text for bash. It is passed to bash itself and not read from its file, which
+// may change between the moment when the text was checked and the run.
+type Script struct {
+	// Command is how people call it.
+	Command string
+	// Path is the script's $0, by which it finds its own folder; BASH_SOURCE is empty.
+	Path, Text string
+}
+
+// RunScript runs a script as Run does a command. It takes as much text as the system takes
+// in one argument of a program: 128 kB on Linux.
+func RunScript(ctx context.Context, dir string, s Script, now func() time.Time, l Limits) workflow.Evidence {
+	return run(ctx, dir, workflow.Evidence{Command: s.Command, At: now()}, func(ctx context.Context) *exec.Cmd { return grouped(ctx, "bash", "-c", s.Text, s.Path) }, now, l)
+}
+
+// run runs a command and completes its evidence.
+func run(ctx context.Context, dir string, e workflow.Evidence, command func(context.Context) *exec.Cmd, now func() time.Time, l Limits) workflow.Evidence {
+	if e.NotRun = refuse(ctx, dir, e.Command, l.Language); e.NotRun != "" {
 		return e
 	}
 	if l.Timeout > 0 {
@@ -55,10 +81,14 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 		defer cancel()
 	}
 	out := &tail{size: l.Tail}
-	cmd := shell(ctx, command)
+	cmd := command(ctx)
 	cmd.Dir = dir
-	cmd.Env = environment(cmd.Environ())
-	cmd.Stdout, cmd.Stderr = out, out // the same writer: one pipe, so the order is the command's
+	cmd.Env = environment(cmd.Environ(), l.Env)
+	var all io.Writer = out
+	if l.Copy != nil {
+		all = io.MultiWriter(out, l.Copy)
+	}
+	cmd.Stdout, cmd.Stderr = all, all // the same writer: one pipe, so the order is the command's
 	// Another process that holds the pipe open would block us.
 	cmd.WaitDelay = grace
 	var stopped bool
@@ -126,13 +156,15 @@ func refuse(ctx context.Context, dir, command string, l lang.Language) string {
 // tools, caches and credentials as it does in the person's terminal, with two differences.
 // The settings of this server (BMAD_*) are removed: a project that uses or builds bmad-mcp
 // must not be tested under them. CI=1 tells tools that nobody watches: no questions, no
-// watch mode, no progress bars.
-func environment(all []string) []string {
+// watch mode, no progress bars. changes are those of Limits.Env.
+func environment(all, changes []string) []string {
 	var out []string
 	for _, entry := range all {
-		if !strings.HasPrefix(strings.ToUpper(entry), "BMAD_") { // Windows ignores case
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(strings.ToUpper(entry), "BMAD_") && !slices.Contains(changes, name) { // Windows ignores case
 			out = append(out, entry)
 		}
 	}
-	return append(out, "CI=1") // of duplicate names the last one counts
+	out = append(out, "CI=1") // of duplicate names the last one counts
+	return append(out, slices.DeleteFunc(slices.Clone(changes), func(c string) bool { return !strings.Contains(c, "=") })...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -62,6 +63,26 @@ func (l *Library) Persona(project string, stage workflow.Stage) (string, error) 
 		}
 	}
 	return b.String(), nil
+}
+
+// Character returns an agent's name with its title, and its persona in Markdown: for an agent
+// that has none in fields, its text.
+func (s *Snapshot) Character(name string) (heading, persona string, err error) {
+	i, err := s.find(name, catalog.Agent)
+	if err != nil {
+		return "", "", err
+	}
+	r, err := s.resolve(i)
+	if err != nil {
+		return "", "", err
+	}
+	var d briefing
+	d.addPersona(&resolve.Resolved{Persona: r.Persona})
+	persona = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(d.text.String()), "## Persona"))
+	if persona == "" && len(r.Parts) > 0 {
+		persona = r.Parts[0].Text
+	}
+	return agentHeading(r.Persona, i), persona, nil
 }
 
 // maxPersona bounds a stage's persona, in bytes: lists end there. Single lines have

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+)
+
+// memoryFlags choose notes, or say what a new one is.
+type memoryFlags struct{ kind, agent string }
+
+func (f memoryFlags) filter() memory.Filter {
+	return memory.Filter{Type: memory.Type(f.kind), Agent: f.agent}
+}
+
+// byTerminal is who a note is from that was written at a terminal.
+const byTerminal = "terminal"
+
+// withBook opens the notes of the project.
+func withBook(a *app, do func(b *memory.Book) error) error {
+	dir, err := a.project()
+	if err != nil {
+		return err
+	}
+	p, err := a.engine.Projects().Open(dir)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return do(a.memory.Of(p))
+}
+
+// sayProblems names lines and files that cannot be used.
+func sayProblems(a *app, problems []memory.Problem) {
+	for _, p := range problems {
+		fmt.Fprintln(a.err, a.lang.Say("cannot be used: %s", p.In(a.lang)))
+	}
+}
+
+// askPerson asks the person at this terminal for a yes. yes answers for a script of theirs; an
+// assistant's terminal is refused all the same.
+func askPerson(ctx context.Context, a *app, yes bool, question string) (bool, error) {
+	if name := assistantHere(); name != "" {
+		return false, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
+	}
+	if yes {
+		return true, nil
+	}
+	person, err := a.terminal(false, "")
+	if err != nil {
+		return false, err
+	}
+	line, err := person.line(ctx, question)
+	if err != nil {
+		_, err = ended(ctx, err)
+		return false, err
+	}
+	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
+}
+
+// checkMemory checks the notes of the project, for doctor; most projects have none.
+func checkMemory(ctx context.Context, a *app) []doctor.Check {
+	c := doctor.Check{Group: doctor.OfProject, Name: "memory", Status: doctor.OK}
+	err := withBook(a, func(b *memory.Book) error {
+		stats, err := b.Stats(ctx, memory.Filter{})
+		if err != nil {
+			return err
+		}
+		problems, err := b.Check(ctx)
+		for _, p := range problems[:min(len(problems), maxLeftOut)] {
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(a.lang)})
+		}
+		if stats.Notes+stats.Foreign+stats.Files+len(problems) > 0 {
+			c.Detail = a.lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
+		}
+		if len(problems) > 0 {
+			c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
+		}
+		return err
+	})
+	if fault.Is(err, fault.Storage) {
+		f := fault.From(err).Translated(a.lang)
+		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
+	}
+	if c.Detail == "" {
+		return nil
+	}
+	return []doctor.Check{c}
+}
+
+// staleNotes is the number of lines of notes that no longer count.
+func staleNotes(ctx context.Context, a *app) (lines int) {
+	_ = withBook(a, func(b *memory.Book) error { // who has no memory has none to clear out
+		c, err := b.Collect(ctx, false)
+		lines = c.Lines()
+		return err
+	})
+	return lines
+}

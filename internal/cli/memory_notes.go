@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// noteRow is a note in the JSON of `memory list` and `memory show`.
+type noteRow struct {
+	memory.Note
+	Deleted    bool   `json:"deleted,omitempty"`
+	Suspicious bool   `json:"suspicious,omitempty"`
+	File       string `json:"file,omitempty"`
+}
+
+func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
+	all := false
+	cmd := &cobra.Command{
+		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBook(a, func(b *memory.Book) error {
+				filter := f.filter()
+				filter.Deleted, filter.Expired = all, all
+				list, err := b.List(cmd.Context(), filter)
+				if err != nil {
+					return err
+				}
+				return printNotes(a, b, list)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "also notes that were deleted or have expired")
+	return cmd
+}
+
+func printNotes(a *app, b *memory.Book, list memory.Listed) error {
+	if a.asJSON {
+		rows := []noteRow{}
+		for _, n := range list.Notes {
+			rows = append(rows, noteRow{Note: n, Suspicious: n.Suspicious()})
+		}
+		return a.printJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]memory.Problem{}, list.Problems...)})
+	}
+	if len(list.Notes) == 0 {
+		a.say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
+	} else {
+		rows := [][]string{a.header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
+		for _, n := range list.Notes {
+			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), visible.Cut(visible.Line(n.Text), 60, "…")})
+		}
+		if err := columns(a.out, rows); err != nil {
+			return err
+		}
+	}
+	sayProblems(a, list.Problems)
+	return nil
+}
+
+func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBook(a, func(b *memory.Book) error {
+				n, deleted, file, err := b.Show(cmd.Context(), memory.Type(f.kind), args[0])
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
+				}
+				fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent, n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
+				if len(n.Tags) > 0 {
+					a.say("tags: %s", strings.Join(n.Tags, ", "))
+				}
+				if n.Finding != "" {
+					a.say("session: %s, finding %s", n.Session, n.Finding)
+				}
+				a.say("in %s", file)
+				switch {
+				case deleted:
+					a.say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+				case n.Expired(a.engine.Now()):
+					a.say("It has expired, and is not found any more.")
+				case n.Suspicious():
+					a.say("It addresses the model that reads it, so that no briefing carries it.")
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func memoryAddCommand(a *app, f *memoryFlags) *cobra.Command {
+	var tags []string
+	var expires string
+	cmd := &cobra.Command{
+		Use: "add [TEXT]", Short: "Keep a note; without TEXT it is read from standard input",
+		Long: `Keeps a note. The same text of the same agent and type is one note: it is not written
+twice, and --tag replaces its tags. Credentials are refused.
+
+` + exitHelp,
+		Example: `  bmad-mcp memory add --type decisions --agent architect "we keep sessions in PostgreSQL"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := strings.Join(args, " ")
+			if len(args) == 0 {
+				data, err := a.readAll(cmd.Context())
+				if err != nil {
+					return err
+				}
+				text = string(data)
+			}
+			d := memory.Draft{Type: memory.Type(f.kind), Agent: f.agent, Text: text, By: byTerminal}
+			if d.Type == "" {
+				d.Type = memory.SharedContext
+			}
+			if d.Agent == "" {
+				d.Agent = memory.SharedAgent
+			}
+			if cmd.Flags().Changed("tag") {
+				d.Tags = append([]string{}, tags...)
+			}
+			if expires != "" {
+				day, err := time.Parse(time.DateOnly, expires)
+				if err != nil {
+					return fault.New(fault.InvalidArgument, "--expires %q is not a day", expires).WithHint("write it as 2026-12-31")
+				}
+				d.ExpiresAt = day
+			}
+			return withBook(a, func(b *memory.Book) error { return addNote(a, cmd, b, d) })
+		},
+	}
+	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a word by which the note can be found; may be repeated")
+	cmd.Flags().StringVar(&expires, "expires", "", "the day from which the note is not found any more, such as 2026-12-31")
+	return cmd
+}
+
+func addNote(a *app, cmd *cobra.Command, b *memory.Book, d memory.Draft) error {
+	done, err := b.Remember(cmd.Context(), d)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(done)
+	}
+	switch done.Status {
+	case memory.Unchanged:
+		a.say("It is known already: %s in %s.", done.ID, done.File)
+	case memory.Updated:
+		a.say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
+	case memory.Restored:
+		a.say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
+	default:
+		a.say("Kept: %s in %s.", done.ID, done.File)
+	}
+	for _, s := range done.Similar {
+		a.say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
+	}
+	return nil
+}
+
+func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBook(a, func(b *memory.Book) error {
+				found, err := b.Recall(cmd.Context(), memory.Query{Text: strings.Join(args, " "), Type: memory.Type(f.kind), Agent: f.agent, Limit: limit})
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(found)
+				}
+				for _, r := range found.Results {
+					fmt.Fprintf(a.out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, marksOf(a, r), indent(strings.TrimSpace(r.Text)))
+				}
+				if found.NothingClose {
+					a.say("Nothing close among %d notes.", found.Searched)
+				}
+				sayProblems(a, found.Problems)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 0, "how many notes to show, from 1 to 20 (default 5)")
+	return cmd
+}
+
+// marksOf are the reservations about a note.
+func marksOf(a *app, r memory.Found) string {
+	out := ""
+	if r.Weak {
+		out += a.lang.Say(" (weak)")
+	}
+	if r.Stale {
+		out += a.lang.Say(" (stale: the files that it names are gone)")
+	}
+	if r.Suspicious {
+		out += a.lang.Say(" (suspicious: it addresses the model)")
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+func memoryQueueCommand(a *app, f *memoryFlags) *cobra.Command {
+	cmd := queueListCommand(a, "queue")
+	cmd.AddCommand(
+		queueListCommand(a, "list"),
+		queueStepCommand(a, f, "take [ID]", "Claim a task: the one of that id, else the one that has waited longest", memory.TaskClaimed, cobra.MaximumNArgs(1)),
+		queueStepCommand(a, f, "done ID [RESULT]", "Say that a claimed task is done", memory.TaskCompleted, cobra.MinimumNArgs(1)),
+		queueStepCommand(a, f, "fail ID [REASON]", "Say that a claimed task has failed", memory.TaskFailed, cobra.MinimumNArgs(1)),
+		queueStepCommand(a, f, "cancel ID [REASON]", "Cancel a task", memory.TaskCancelled, cobra.MinimumNArgs(1)),
+	)
+	return cmd
+}
+
+func queueListCommand(a *app, use string) *cobra.Command {
+	run := ""
+	cmd := &cobra.Command{
+		Use: use, Short: "List the tasks that wait for an agent, and take or end them", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBook(a, func(b *memory.Book) error {
+				tasks, problems, err := b.Tasks(cmd.Context(), run)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(map[string]any{"tasks": append([]memory.Task{}, tasks...), "problems": append([]memory.Problem{}, problems...)})
+				}
+				sayProblems(a, problems)
+				if len(tasks) == 0 {
+					a.say("There are no tasks. The tool spawn_subagent_task queues one.")
+					return nil
+				}
+				rows := [][]string{a.header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
+				for _, t := range tasks {
+					rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
+				}
+				return columns(a.out, rows)
+			})
+		},
+	}
+	if use == "list" {
+		cmd.Short = "List the tasks, the oldest first"
+	}
+	cmd.Flags().StringVar(&run, "run", "", "only the tasks of this run")
+	return cmd
+}
+
+func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.PositionalArgs) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			step := memory.Step{Agent: f.agent, To: to, By: byTerminal}
+			if len(args) > 0 {
+				step.ID, step.Result = args[0], strings.Join(args[1:], " ")
+			}
+			return withBook(a, func(b *memory.Book) error {
+				t, err := b.Step(cmd.Context(), step)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(t)
+				}
+				a.say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
+				if to == memory.TaskClaimed {
+					for _, name := range t.ContextFiles {
+						a.say("read first: %s", name)
+					}
+					a.say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
+				}
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,187 @@
+// Package contract runs the completion contract of a project: the check that decides whether
+// work is finished.
+//
+// The contract is the verify command of the settings, else the script of a kit
+// (_bmad/_config/custom/cc-verify.sh, or the same under _grimoire), else none. Either runs only
+// as far as the person has allowed it, the script by its content. A script gets the stack in the
+// variable CC_STACK and no arguments; it finds its own folder by $0, while BASH_SOURCE is empty.
+package contract
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Status is the outcome of a contract.
+type Status string
+
+// The outcomes. Only Pass means that something was checked and is well.
+const (
+	Pass    Status = "PASS"
+	Fail    Status = "FAIL"
+	Skipped Status = "SKIPPED"
+	Error   Status = "ERROR"
+)
+
+// Auto is the stack that leaves it to the contract what to check.
+const Auto = "auto"
+
+// maxOutput bounds the output in a result, in bytes, without the mark of its beginning.
+const maxOutput = 4000
+
+// The exit codes by which a shell says that it could not run a command.
+const notExecutable, notFound = 126, 127
+
+// Call names the work to check.
+type Call struct {
+	// Stack is one of Stacks; empty is Auto.
+	Stack string
+	// Dir is a folder of the project, absolute or relative to it; empty is the project.
+	Dir string
+}
+
+// Result is the outcome of a contract, as callers read it.
+type Result struct {
+	Status  Status `json:"status"`
+	Command string `json:"command,omitempty"`
+	// Stack is what was checked, as far as it is known: that of the call, or those that the
+	// script names.
+	Stack string `json:"stack"`
+	// Output is the end of the output, without its control of a terminal.
+	Output     string `json:"output,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	// ExitCode is nil where nothing ran to its end.
+	ExitCode *int     `json:"exit_code,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	// Proposed is a command that could be the contract, Hint the way to make it that.
+	Proposed string `json:"proposed,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// Runner runs contracts, one in a project at a time.
+type Runner struct {
+	person  *permission.Person
+	current runs
+}
+
+// New returns a runner for the person who allows commands.
+func New(person *permission.Person) *Runner { return &Runner{person: person} }
+
+// Run checks the work in a project.
+func (r *Runner) Run(ctx context.Context, p *project.Project, call Call, tell func(verify.Notice)) (Result, error) {
+	call.Stack = cmp.Or(strings.TrimSpace(call.Stack), Auto)
+	if !slices.Contains(Stacks(), call.Stack) {
+		return Result{}, fault.New(fault.InvalidArgument, "there is no stack %q", call.Stack).
+			WithHint("the stacks are: %s", strings.Join(Stacks(), ", ")).Suggest(call.Stack, Stacks())
+	}
+	dir, err := folder(p, call.Dir)
+	if err != nil {
+		return Result{}, err
+	}
+	call.Dir = dir
+	return r.current.share(ctx, p, call, func() (Result, error) { return r.run(ctx, p, call, tell) })
+}
+
+// folder returns the path of a folder of the project relative to it, with links followed.
+func folder(p *project.Project, given string) (string, error) {
+	local := p.Local(cmp.Or(given, "."))
+	outside := fault.New(fault.InvalidArgument, "working_dir %q is not a folder inside the project %s", given, p.Dir.Path()).
+		WithHint("pass an existing folder of the project, or leave it out for all of it")
+	if !filepath.IsLocal(filepath.FromSlash(local)) {
+		return "", outside
+	}
+	if info, err := p.Dir.Stat(local); err != nil || !info.IsDir() { // which follows no link that leads out
+		return "", outside
+	}
+	real, err := filepath.EvalSymlinks(p.Dir.Join(local))
+	if err != nil {
+		return "", outside
+	}
+	if local = p.Local(real); !filepath.IsLocal(filepath.FromSlash(local)) {
+		return "", outside
+	}
+	return local, nil
+}
+
+// run runs the first contract that the project has.
+func (r *Runner) run(ctx context.Context, p *project.Project, call Call, tell func(verify.Notice)) (Result, error) {
+	guard, said, l := r.person.In(p), &verdicts{}, p.Language("")
+	limits := verify.Limits{Tail: maxOutput, Language: l, Env: []string{"CC_STACK"}, Copy: said} // without a value it is removed
+	if call.Stack != Auto {
+		limits.Env[0] += "=" + call.Stack
+	}
+	if command := guard.Configured(); command.Command != "" {
+		if call.Dir != "." {
+			return Result{}, fault.New(fault.InvalidArgument, "the verify command of the settings is for the whole project, and working_dir is %q", call.Dir).
+				WithHint("call again without working_dir")
+		}
+		e, err := guard.Verify(ctx, tell, command, limits)
+		if err != nil {
+			return Result{}, err
+		}
+		return result(l, call.Stack, e, ofCommand(e)), nil
+	}
+	script, err := guard.Script()
+	if err != nil {
+		return Result{}, err
+	}
+	if script == nil {
+		found, command := proposal(p.Dir.Tree(), call)
+		return Result{
+			Status: Skipped, Stack: cmp.Or(strings.Join(found, ", "), call.Stack), Proposed: command,
+			Notes: []string{l.Say("nothing was run: the project names no verify command, and has no script of a kit")},
+			Hint:  l.Say("to have the work checked, set `verify` in %s; the person then allows it: %s allow", config.ProjectFile, r.person.Names.Program),
+		}, nil
+	}
+	e, err := guard.Run(ctx, tell, script, p.Dir.Join(call.Dir), limits)
+	if err != nil {
+		return Result{}, err
+	}
+	said.end()
+	if call.Stack == Auto {
+		call.Stack = cmp.Or(said.stacks, Auto)
+	}
+	return result(l, call.Stack, e, said.status(e)), nil
+}
+
+// ofCommand returns the outcome of a verify command.
+func ofCommand(e *workflow.Evidence) Status {
+	switch {
+	case unfinished(e) || e.ExitCode == notExecutable || e.ExitCode == notFound:
+		return Error
+	case e.ExitCode == 0:
+		return Pass
+	}
+	return Fail
+}
+
+// unfinished reports whether a command did not run to its end by itself.
+func unfinished(e *workflow.Evidence) bool { return e.NotRun != "" || e.TimedOut || e.ExitCode < 0 }
+
+// result describes a command that has run, or that could not be started.
+func result(l lang.Language, stack string, e *workflow.Evidence, status Status) Result {
+	out := Result{Status: status, Command: e.Command, Stack: stack, Output: e.Tail, DurationMS: e.TookMS, Notes: e.Notes}
+	switch {
+	case e.NotRun != "":
+		out.Notes = append(out.Notes, e.NotRun)
+	case e.TimedOut:
+		out.Notes = append(out.Notes, l.Say("it took longer than %s allows, and was stopped", "verify_timeout"))
+	default:
+		out.ExitCode = &e.ExitCode
+	}
+	if status == Skipped {
+		out.Notes = append(out.Notes, l.Say("the script ended without a line CC PASS or CC FAIL: it has checked nothing"))
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package embedding
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+const (
+	// folder holds the vectors, relative to the project. They are derived: whatever is lost there
+	// is fetched again, so that no lock is needed.
+	folder = ".bmad-task/memory"
+	// maxPart bounds a file of vectors, and with it the cost of adding one.
+	maxPart = 1 << 20
+)
+
+// vectors are those of one project by one model.
+type vectors struct {
+	mu   sync.Mutex
+	by   map[digest][]float32
+	size int // of each vector; 0 while there is none
+	name string
+	part int
+	full int // bytes in the newest part
+}
+
+// vectors returns those of a place, read at first use.
+func (f *Finder) vectors(at Place) *vectors {
+	d := digestOf(at.Embeddings + "\n" + at.Model)
+	name := hex.EncodeToString(d[:8])
+	key := at.Dir.Path() + "\n" + name
+	if v, ok := f.kept.Get(key); ok {
+		return v
+	}
+	v := &vectors{by: map[digest][]float32{}, name: name}
+	v.load(at.Dir)
+	f.kept.Put(key, v)
+	return v
+}
+
+func (v *vectors) of(text string) []float32 { return v.by[digestOf(text)] }
+
+// add keeps the vectors of some texts.
+func (v *vectors) add(dir *durable.Dir, texts []string, list [][]float32) error {
+	fresh := make([]digest, len(texts))
+	for i, vector := range list {
+		if v.size == 0 {
+			v.size = len(vector)
+		}
+		if len(vector) != v.size {
+			return lang.Errorf("the model answers with vectors of %d and of %d numbers", v.size, len(vector))
+		}
+		fresh[i] = digestOf(texts[i])
+		v.by[fresh[i]] = vector
+	}
+	v.save(dir, fresh)
+	return nil
+}
+
+// load reads the files of a project; a file that does not fit the others is left out.
+func (v *vectors) load(dir *durable.Dir) {
+	entries, err := dir.ReadDir(folder)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		var size, part int
+		rest, ours := strings.CutPrefix(e.Name(), v.name+"-")
+		if n, err := fmt.Sscanf(rest, "%d-%d.vec", &size, &part); !ours || err != nil || n != 2 || size < 1 || size > maxSize || v.size != 0 && v.size != size {
+			continue
+		}
+		data, err := dir.ReadFile(folder+"/"+e.Name(), 2*maxPart)
+		record := len(digest{}) + 4*size
+		if err != nil || len(data)%record != 0 {
+			continue
+		}
+		v.size = size
+		if part >= v.part {
+			v.part, v.full = part, len(data)
+		}
+		for ; len(data) > 0; data = data[record:] {
+			vector := make([]float32, size)
+			for i := range vector {
+				vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[len(digest{})+4*i:]))
+			}
+			v.by[digest(data[:len(digest{})])] = vector
+		}
+	}
+}
+
+// save adds vectors to the files. A failure costs the time to fetch them again.
+func (v *vectors) save(dir *durable.Dir, fresh []digest) {
+	if _, err := dir.MkdirAll(folder); err != nil {
+		return
+	}
+	record := len(digest{}) + 4*v.size
+	for len(fresh) > 0 {
+		if v.full+record > maxPart {
+			v.part, v.full = v.part+1, 0
+		}
+		n := min(len(fresh), max(1, (maxPart-v.full)/record))
+		name := fmt.Sprintf("%s/%s-%d-%06d.vec", folder, v.name, v.size, v.part)
+		data, err := dir.ReadFile(name, 2*maxPart)
+		if err != nil || len(data)%record != 0 {
+			data = nil
+		}
+		for _, d := range fresh[:n] {
+			data = append(data, d[:]...)
+			for _, x := range v.by[d] {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+			}
+		}
+		if dir.Replace(name, data) != nil {
+			return
+		}
+		v.full, fresh = len(data), fresh[n:]
+	}
+}

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
+)
+
+// maxNoting bounds how long an action waits for the notes of its project: another process may
+// hold them, and the action is done without them.
+const maxNoting = 2 * time.Second
+
+// noting is the context for the notes of an action, which may be stored already.
+func noting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), maxNoting)
+}
+
+// recall adds to a briefing what earlier runs have learned. A stage gets it when it begins, and
+// when its work comes back. A failure costs the notes, not the action.
+func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, out *Reply) {
+	again := d == reply.Short && s.Stage.Kind == workflow.KindBuild && !s.Continuing()
+	if r.options.Notes == nil || out.Context == nil || d != reply.Whole && !again {
+		return
+	}
+	ctx, cancel := noting(ctx)
+	defer cancel()
+	found, err := r.options.Notes.Relevant(ctx, r.project, lesson.Ask(s))
+	if err != nil {
+		r.options.Log.Warn("the briefing goes without notes of earlier runs", "error", err)
+	}
+	if out.Context.Memory = found; len(found) > 0 {
+		out.RolePrompt += prompts.Notes
+	}
+}
+
+// learn keeps what a change of the session has taught. The session is stored by then: a failure
+// costs the lesson, not the action.
+func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflow.Transition) {
+	if r.options.Notes == nil {
+		return
+	}
+	ctx, cancel := noting(ctx)
+	defer cancel()
+	lessons := lesson.Of(s, entries, func(st workflow.Stage) string { return r.confirmed(ctx, s, st) })
+	if len(lessons) == 0 {
+		return
+	}
+	if err := r.options.Notes.Learn(ctx, r.project, lessons); err != nil {
+		r.options.Log.Warn("what the run has taught was not kept", "session", s.SessionID, "error", err)
+	}
+}
+
+// confirmed is the document of a stage as the person has confirmed it; "" if it cannot be read.
+func (r *run) confirmed(ctx context.Context, s *standing.Standing, st workflow.Stage) string {
+	ref := s.Record(st.ID).FinalResultRef
+	if ref == nil {
+		return ""
+	}
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: st.ID, Path: ref.FilePath})
+	if err != nil {
+		r.options.Log.Warn("the decisions of a document were not kept", "document", ref.FilePath, "error", err)
+	}
+	return text
+}

@@ -1,0 +1,188 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/prompts"
+)
+
+// notebook keeps what it is told, and answers with what it is given.
+type notebook struct {
+	answer  []lesson.Note
+	fails   error
+	asked   []lesson.Question
+	learned []lesson.Lesson
+}
+
+func (n *notebook) Relevant(_ context.Context, _ *project.Project, q lesson.Question) ([]lesson.Note, error) {
+	n.asked = append(n.asked, q)
+	return n.answer, n.fails
+}
+
+func (n *notebook) Learn(_ context.Context, _ *project.Project, lessons []lesson.Lesson) error {
+	n.learned = append(n.learned, lessons...)
+	return n.fails
+}
+
+// take returns the lessons since the last call, a line each.
+func (n *notebook) take() string {
+	var out strings.Builder
+	for _, l := range n.learned {
+		fmt.Fprintf(&out, "%s @%s %s %v: %s\n", l.Type, l.Agent, l.Finding, l.Tags, l.Text)
+	}
+	n.learned = nil
+	return out.String()
+}
+
+func noting(t *testing.T, n *notebook) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.notes = n
+	b.restart()
+	return b
+}
+
+// architecture is one with decisions in each of their usual forms.
+const architecture = `{"architecture":"# A\n\n## Key Decisions\n\n- Use PostgreSQL, because\n  two processes write.\n- Queue in the database\n\n### ADR-1: HMAC for signatures\nIt is what the senders use.\n\n| Question | Decision |\n|---|---|\n| Time zone | UTC everywhere |\n\n## Next\n\n- not a decision\n","quality_score":95}`
+
+const (
+	failedReview = "# R\nStatus: fail\n\n```json\n" + `{"verdict":"fail","findings":[{"id":"F1","severity":"critical","file":"auth.go:12","problem":"Tokens are compared with ==.","fix":"use hmac.Equal"},{"id":"F2","severity":"major","problem":"no limit on retries"}]}` + "\n```\n"
+	fixedReview  = "# R\nStatus: pass\n\n```json\n" + `{"verdict":"pass","findings":[{"id":"F1","severity":"critical","file":"auth.go:12","problem":"Tokens are compared with ==.","status":"fixed"},{"id":"F2","severity":"major","problem":"no limit on retries","status":"withdrawn"}]}` + "\n```\n"
+)
+
+// TestLessons: a run leaves each lesson under one name, whatever is repeated, and says later what
+// became of it.
+func TestLessons(t *testing.T) {
+	notes := &notebook{}
+	b := noting(t, notes)
+	b.do(start("build a relay"))
+	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
+	b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: "Name the senders."})
+	want := func(step, lessons string) {
+		t.Helper()
+		if got := notes.take(); got != lessons {
+			t.Errorf("%s leaves:\n%swant:\n%s", step, got, lessons)
+		}
+	}
+	want("feedback", "failures @po po/round-"+workflow.Hash([]byte("Name the senders."))[:12]+" [PROCESS-SKIP minor po]: Name the senders.\n")
+	b.onTo(workflow.Architect, workflow.Generating)
+	want("confirmed requirements", "")
+	b.do(submit(workflow.Architect, architecture))
+	b.do(confirm(true))
+	var decided []string
+	for _, l := range notes.learned {
+		decided = append(decided, fmt.Sprintf("%s @%s: %s", l.Type, l.Agent, l.Text))
+	}
+	if got := strings.Join(decided, "\n"); got != strings.Join([]string{
+		"decisions @architect: Use PostgreSQL, because two processes write.",
+		"decisions @architect: Queue in the database",
+		"decisions @architect: ADR-1: HMAC for signatures It is what the senders use.",
+		"decisions @architect: Time zone — UTC everywhere",
+	}, "\n") {
+		t.Errorf("a confirmed architecture leaves:\n%s", got)
+	}
+	notes.take()
+	b.onTo(workflow.Review, workflow.Generating)
+	b.do(submit(workflow.Review, failedReview))
+	findings := "failures @dev review/F1 [WRONG-ASSUMPTION critical review]: Tokens are compared with ==. (auth.go:12); fix: use hmac.Equal\n" +
+		"failures @dev review/F2 [WRONG-ASSUMPTION major review]: no limit on retries\n"
+	want("a failed review", findings)
+	b.do(approve(false, "please fix both"))
+	want("sending it back", findings)
+	b.do(submit(workflow.Dev, "# D"))
+	b.do(submit(workflow.Review, fixedReview))
+	want("the next report", "failures @ review/F1 [resolved]: \nfailures @ review/F2 [withdrawn]: \n")
+	b.do(submit(workflow.QA, "# Q\nStatus: pass"))
+	want("the end", "stories @qa story [six]: build a relay; documents: "+strings.Join(b.stored().Artifacts, ", ")+"\n")
+}
+
+// TestBriefingsCarryNotes: a stage gets notes when it begins, when its work comes back and when a
+// new conversation asks; a reply that would be too long goes without them.
+func TestBriefingsCarryNotes(t *testing.T) {
+	notes := &notebook{answer: []lesson.Note{{ID: "n1", Type: lesson.Failures, Agent: "dev", Date: "2026-01-02", Text: "Compare tokens with hmac.Equal."}}}
+	b := noting(t, notes)
+	carries := func(r *engine.Reply, want bool) {
+		t.Helper()
+		got := r.Context != nil && len(r.Context.Memory) == 1
+		if got != want || strings.Contains(r.RolePrompt, prompts.Notes) != want || strings.Contains(r.RolePrompt, "hmac") {
+			t.Errorf("%s in %s: notes %v, want %v; prompt ends %q", r.Stage, r.State, got, want, r.RolePrompt[max(0, len(r.RolePrompt)-200):])
+		}
+	}
+	carries(b.do(start("build a relay")), true)
+	carries(b.do(engine.Request{Action: workflow.ActionResume}), true)
+	carries(b.do(engine.Request{Action: workflow.ActionStatus}), false)
+	b.onTo(workflow.PO, workflow.Clarifying)
+	carries(b.do(onward(b.stored())), false) // another round of a conversation that has them
+	b.onTo(workflow.Review, workflow.Generating)
+	carries(b.do(submit(workflow.Review, failedReview)), false)
+	carries(b.do(approve(false, "fix F1 at least")), true)
+	q := notes.asked[len(notes.asked)-1]
+	if !strings.Contains(q.Text, "no limit on retries") || !strings.Contains(q.Text, "fix F1 at least") || !slices.Contains(q.Types, lesson.AgentLearnings) || q.Session != b.session {
+		t.Errorf("a rework asks %+v", q)
+	}
+	r := b.do(engine.Request{Action: workflow.ActionResume})
+	r.Gaps = []string{strings.Repeat("x", reply.Max)}
+	r.Fit()
+	if r.Context.Memory != nil {
+		t.Error("a reply that is too long keeps its notes")
+	}
+}
+
+// TestNotesNeverFailAnAction: what cannot be read or kept costs the notes, not the step.
+func TestNotesNeverFailAnAction(t *testing.T) {
+	notes := &notebook{fails: errors.New("the disk is full")}
+	b := noting(t, notes)
+	b.rests(workflow.QA, workflow.Generating)
+	if r := b.do(submit(workflow.QA, "# Q\nStatus: pass")); r.State != workflow.Completed {
+		t.Errorf("the run stands at %s", r.State)
+	}
+	if len(notes.learned) == 0 || len(notes.asked) == 0 {
+		t.Error("the notes were not used")
+	}
+}
+
+// TestALessonReachesTheNextRun: what a failed review of one run has found is in the briefing of the
+// developer of the next, in a fresh process, and says by then that it was fixed.
+func TestALessonReachesTheNextRun(t *testing.T) {
+	b := newBench(t)
+	remember := func() {
+		b.notes = memory.New(memory.Options{Now: time.Now})
+		b.restart()
+	}
+	b.write(".claude/bmad-memory/structured/.gitattributes", "*.jsonl merge=union\n")
+	remember()
+	b.do(start("Receive signed webhooks"))
+	b.onTo(workflow.Review, workflow.Generating)
+	b.do(submit(workflow.Review, failedReview))
+	b.do(approve(false, "please fix both"))
+	b.do(submit(workflow.Dev, "# D"))
+	b.do(submit(workflow.Review, fixedReview))
+	b.do(submit(workflow.QA, "# Q\nStatus: pass"))
+
+	remember()
+	b.do(start("Compare tokens of the sign-in in constant time"))
+	b.onTo(workflow.SM, workflow.AwaitingApproval)
+	brief := b.do(approve(true, ""))
+	if brief.Stage != workflow.Dev || brief.Context == nil {
+		t.Fatalf("at %s", brief.Stage)
+	}
+	var told []string
+	for _, n := range brief.Context.Memory {
+		told = append(told, fmt.Sprintf("%s @%s %v: %s", n.Type, n.Agent, n.Resolved, n.Text))
+	}
+	if got := strings.Join(told, "\n"); got != "failures @dev true: Tokens are compared with ==. (auth.go:12); fix: use hmac.Equal" {
+		t.Errorf("the developer is told:\n%s", got)
+	}
+}

@@ -1,0 +1,114 @@
+package grimoire
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+)
+
+// agentName returns the id in an agent's name as traces and headings write it: dev/Amelia or @dev.
+func agentName(s string) string {
+	s, _, _ = strings.Cut(strings.Trim(s, "@`*_\"' \t"), "/")
+	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // as a kit writes it
+		return ""
+	}
+	return s
+}
+
+// stem returns a file's name without its ending.
+func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
+
+func (r *reader) agent(a Agent) {
+	if a.ID = agentName(a.ID); a.ID != "" && len(r.Agents) < maxSources {
+		r.Agents = append(r.Agents, a)
+	}
+}
+
+// manifest reads the table of the installed agents.
+func (r *reader) manifest(file string) {
+	rows := csv.NewReader(strings.NewReader(file))
+	rows.FieldsPerRecord, rows.LazyQuotes, rows.TrimLeadingSpace = -1, true, true
+	head, err := rows.Read()
+	for err == nil {
+		var cells []string
+		cells, err = rows.Read()
+		m := map[string]any{}
+		for c := range min(len(head), len(cells)) {
+			m[head[c]] = cells[c]
+		}
+		r.agent(Agent{ID: field(m, "name"), Name: field(m, "displayName"), Icon: field(m, "icon"), Domain: field(m, "title", "role")})
+	}
+	if !errors.Is(err, io.EOF) {
+		r.problem(0, "the rest of the file is not read: %v", err)
+	}
+}
+
+var (
+	// wiring matches the names of an agent in the steps of its persona.
+	wiring = pattern.New(`(AGENT_TAG|AGENT_NAME|LEARNINGS_FILE)[ \t]*=[ \t]*["']?([^"'|\n<{}]+)`)
+	// opening matches the tag that the persona begins with, attribute what it says there.
+	opening   = pattern.New(`<agent[ \t][^>]*>`)
+	attribute = pattern.New(`(name|title|icon)="([^"]*)"`)
+)
+
+// persona reads the names of an agent from the file that describes it.
+func (r *reader) persona(file string) {
+	found := map[string]string{}
+	for _, m := range append(attribute.FindAllStringSubmatch(opening.FindString(file), 3), wiring.FindAllStringSubmatch(file, 20)...) {
+		if found[m[1]] == "" {
+			found[m[1]] = strings.Trim(m[2], "` \t\r")
+		}
+	}
+	r.agent(Agent{
+		ID: stem(r.path), Tag: agentName(found["AGENT_TAG"]), Learnings: agentName(strings.TrimSuffix(found["LEARNINGS_FILE"], ".md")),
+		Name: cmp.Or(found["name"], found["AGENT_NAME"]), Icon: found["icon"], Domain: found["title"],
+	})
+}
+
+// meet adds an agent to those known, or its names to the agent that it is.
+func meet(known []Agent, a Agent) []Agent {
+	for i := range known {
+		if k := &known[i]; a.ID == k.ID || a.ID == k.Learnings && a.Tag == "" {
+			k.Tag, k.Learnings, k.Name = cmp.Or(k.Tag, a.Tag), cmp.Or(k.Learnings, a.Learnings), cmp.Or(k.Name, a.Name)
+			k.Icon, k.Domain = cmp.Or(k.Icon, a.Icon), cmp.Or(k.Domain, a.Domain)
+			return known
+		}
+	}
+	return append(known, a)
+}
+
+// Names returns what the notes of the agent are kept under, in lower case.
+func (a Agent) Names() (out []string) {
+	for _, name := range []string{a.ID, a.Tag, a.Learnings, agentName(a.Name)} {
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Aliases returns the names under which the notes of an agent may be kept: those of every agent
+// that has the name, and the name itself. known is false where no agent has it.
+func (c Content) Aliases(name string) (names []string, known bool) {
+	name = agentName(name)
+	names = []string{name}
+	for _, a := range c.Agents {
+		own := a.Names()
+		if !slices.Contains(own, name) {
+			continue
+		}
+		known = true
+		for _, n := range own {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names, known
+}

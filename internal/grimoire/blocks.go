@@ -1,0 +1,142 @@
+package grimoire
+
+import (
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+)
+
+// block is a heading, list item, row of a table or paragraph of a Markdown file, outside code,
+// comments and quotations.
+type block struct {
+	line        int
+	level       int // of a heading
+	text        string
+	item        bool
+	cells, head []string // of a row, and of its table in lower case
+}
+
+// outline is the blocks of a file that is being read.
+type outline struct {
+	blocks []block
+	open   bool     // the next line may continue the last block
+	head   []string // of the table whose rows follow
+}
+
+// blocksOf reads the lines of a file.
+func blocksOf(lines []line) []block {
+	var o outline
+	for n, l := range lines {
+		text := strings.TrimSpace(l.text)
+		if l.code || !strings.HasPrefix(text, "|") {
+			o.head = nil
+		}
+		inner := o.continues(l.text, n > 0 && strings.TrimSpace(lines[n-1].text) == "")
+		_, body, listed := markdown.Item(l.text)
+		level, title := headingOf(l.text)
+		switch {
+		case l.code:
+			if inner && !l.mark {
+				o.extend("\n" + text)
+			}
+		case level > 0:
+			o.add(block{line: n + 1, level: level, text: title}, false)
+		case text == "":
+		case text[0] == '>' || markdown.IsUnderline(l.text) || ruled(text):
+			o.open = false
+		case text[0] == '|':
+			o.row(n+1, text, n+1 < len(lines) && ruled(lines[n+1].text))
+		case listed && inner:
+			o.extend("\n- " + body)
+		case listed:
+			o.add(block{line: n + 1, item: true, text: body}, true)
+		case o.open:
+			o.extend(o.last().gap() + text)
+		default:
+			o.add(block{line: n + 1, text: text}, true)
+		}
+	}
+	return o.blocks
+}
+
+func (o *outline) last() *block { return &o.blocks[len(o.blocks)-1] }
+
+func (o *outline) add(b block, continues bool) { o.blocks, o.open = append(o.blocks, b), continues }
+
+func (o *outline) extend(more string) { grow(&o.last().text, more) }
+
+// gap separates the lines of a block: those of a paragraph may be fields.
+func (b *block) gap() string {
+	if b.item {
+		return " "
+	}
+	return "\n"
+}
+
+// grow appends to the text of an entry, as far as it is read.
+func grow(text *string, more string) {
+	if len(*text) <= maxText {
+		*text += more
+	}
+}
+
+// continues reports whether a line is indented as a part of the last item. After an empty line
+// others begin a new block.
+func (o *outline) continues(l string, afterEmpty bool) bool {
+	inner := o.open && o.last().item && (strings.HasPrefix(l, "  ") || strings.HasPrefix(l, "\t"))
+	o.open = o.open && (inner || !afterEmpty)
+	return inner
+}
+
+// row reads a row of a table, or its head.
+func (o *outline) row(n int, text string, isHead bool) {
+	cells := markdown.Cells(text, "*_")
+	if isHead {
+		o.head, o.open = strings.Split(strings.ToLower(strings.Join(cells, "|")), "|"), false
+		return
+	}
+	o.add(block{line: n, cells: cells, head: o.head, text: said(cells)}, false)
+}
+
+// ruled reports whether a line is the rule below the head of a table.
+func ruled(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
+
+// headingOf reads a heading with #; level is 0 for other lines.
+func headingOf(l string) (level int, title string) {
+	l = strings.TrimLeft(l, " ")
+	rest := strings.TrimLeft(l, "#")
+	if level = len(l) - len(rest); level > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return 0, ""
+	}
+	return level, strings.Trim(rest, "# \t")
+}
+
+// cell returns the cell of a row in the first column whose title contains one of the words.
+func (b block) cell(names ...string) string {
+	for c := range min(len(b.head), len(b.cells)) {
+		for _, name := range names {
+			if strings.Contains(b.head[c], name) {
+				return said(b.cells[c : c+1])
+			}
+		}
+	}
+	return ""
+}
+
+// said joins the cells that are not empty or dashes.
+func said(cells []string) string {
+	var out []string
+	for _, c := range cells {
+		if c = strings.TrimSpace(c); strings.Trim(c, "—–- ") != "" {
+			out = append(out, c)
+		}
+	}
+	return strings.Join(out, " · ")
+}
+
+// remark reports whether a text is a remark of a template, all of it in italics, or has parts that
+// nobody has filled in.
+func remark(text string) bool {
+	mark := text[:min(len(text), 1)]
+	return placeholder.MatchString(text) || (mark == "*" || mark == "_") && strings.HasSuffix(text, mark) && strings.Count(text, mark) == 2
+}

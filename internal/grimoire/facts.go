@@ -1,0 +1,202 @@
+package grimoire
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+)
+
+// facts reads the items, rows and dated paragraphs of a file, each with the date before it, in its
+// row, or in the heading above it. see is asked about every heading; keep may change an entry, or
+// drop it.
+func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*Entry, block) bool) {
+	var under time.Time
+	level := 0 // of the heading with that date
+	for _, b := range blocks {
+		if b.level > 0 {
+			if day := readDate(b.text); !day.IsZero() || b.level <= level {
+				under, level = day, b.level
+			}
+			see(b)
+			continue
+		}
+		e := Entry{Type: kind, Agent: b.cell("agent", "auteur", "author"), Date: readDate(b.cell("date")), Line: b.line, Text: b.text}
+		if e.Date.IsZero() {
+			e.Date, e.Text = cutDate(e.Text)
+		} else {
+			e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, b.cell("date")), " · ")
+		}
+		if e.Date.IsZero() {
+			e.Date = under
+		}
+		if !remark(b.text) && keep(&e, b) {
+			r.add(e)
+		}
+	}
+}
+
+// noted reports whether a block is an entry by itself: text without a date may be an introduction.
+func noted(e *Entry, b block) bool { return b.item || b.cells != nil || !e.Date.IsZero() }
+
+func nothing(block) {}
+
+// learnings reads what one agent has learned.
+func (r *reader) learnings(text string) {
+	r.agent(Agent{ID: stem(r.path)})
+	r.facts(blocksOf(r.scan(text)), AgentLearnings, nothing, func(e *Entry, b block) bool {
+		e.Agent = stem(r.path)
+		return noted(e, b)
+	})
+}
+
+// tagged matches the tags at the end of an exported text.
+var tagged = pattern.New("(?:[ \t]+`[^`\\s]+`)+$")
+
+// export reads what a kit's export-md prints: a type in the title, agents as headings.
+func (r *reader) export(text string) {
+	kind, agent := AgentLearnings, ""
+	r.facts(blocksOf(r.scan(text)), "", func(b block) {
+		if word, _, _ := strings.Cut(b.text, " "); b.level > 1 {
+			agent = b.text
+		} else if slices.Contains(types, word) {
+			kind = word
+		}
+	}, func(e *Entry, b block) bool {
+		e.Type, e.Agent = kind, agent
+		if at := tagged.FindStringIndex(e.Text); at != nil {
+			e.Tags = strings.Fields(strings.ReplaceAll(e.Text[at[0]:], "`", " "))
+			e.Text = e.Text[:at[0]]
+		}
+		return b.item
+	})
+}
+
+func (r *reader) contradictions(text string) { r.table(text, Decisions, "contradiction") }
+func (r *reader) handoffs(text string)       { r.table(text, Stories, "handoff") }
+
+// table reads the rows with a date.
+func (r *reader) table(text, kind, tag string) {
+	r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
+		if e.Date.IsZero() && len(b.cells) > 1 {
+			e.Date, e.Text = readDate(b.cells[0]), said(b.cells[1:])
+		}
+		e.Tags = []string{tag}
+		return len(b.cells) > 1 && !e.Date.IsZero()
+	})
+}
+
+// record matches the heading of a decision that has a number.
+var record = pattern.New(`(?i)^\[?ADR[- ]?\d+`)
+
+// decisions reads a log of decisions: sections by date, lists with dates, and numbered records
+// under headings of their own.
+func (r *reader) decisions(text string) {
+	var open *Entry // the record that the next blocks belong to
+	level := 0
+	r.facts(blocksOf(r.scan(text)), Decisions, func(b block) {
+		if open != nil && b.level > level {
+			grow(&open.Text, "\n"+b.text+":")
+			return
+		}
+		r.keep(open)
+		if open, level = nil, b.level; record.MatchString(b.text) {
+			open = &Entry{Type: Decisions, Text: b.text, Line: b.line, Tags: []string{"adr"}}
+		}
+	}, func(e *Entry, b block) bool {
+		if open == nil {
+			return noted(e, b)
+		}
+		for _, l := range strings.Split(b.text, "\n") {
+			if key, value := split(l); key == "date" {
+				open.Date = readDate(value)
+			}
+			grow(&open.Text, "\n"+l)
+		}
+		return false
+	})
+	r.keep(open)
+}
+
+// keep adds the entry that was read under a heading; nil for none.
+func (r *reader) keep(open *Entry) {
+	if open != nil {
+		r.add(*open)
+	}
+}
+
+// inbox matches a request of one agent to another: [dev→qa] text.
+var inbox = pattern.New(`^\[[^\]\[→]{1,64}→([^\]\[→]{1,64})\]`)
+
+// shared reads the context that all agents share, by its sections.
+func (r *reader) shared(text string) {
+	lines := r.scan(text)
+	var section, part string
+	r.facts(blocksOf(lines), SharedContext, func(b block) {
+		if part = b.text; b.level <= 2 {
+			section, part = b.text, ""
+		}
+		if b.level == 2 && strings.Contains(strings.ToLower(section), "architecture") {
+			r.architecture(lines, b.line)
+		}
+	}, func(e *Entry, b block) bool {
+		e.Agent = ""
+		if m := inbox.FindStringSubmatch(b.text); m != nil {
+			e.Agent, e.Tags = m[1], []string{"request"}
+			return true
+		}
+		for _, above := range []string{part, section} {
+			if above != "" {
+				e.Text = above + ": " + e.Text
+			}
+		}
+		return !r.described(strings.ToLower(section), b)
+	})
+}
+
+// architecture keeps a section as it is written, with its drawings.
+func (r *reader) architecture(lines []line, from int) {
+	var out []string
+	for _, l := range lines[from:] {
+		if level, _ := headingOf(l.text); level > 0 && level <= 2 && !l.code {
+			break
+		}
+		if !placeholder.MatchString(l.text) {
+			out = append(out, l.text)
+		}
+	}
+	one := reader{path: r.path}
+	one.add(Entry{Type: SharedContext, Text: strings.Join(out, "\n"), Line: from})
+	if len(one.Entries) > 0 {
+		r.Architecture = one.Entries[0]
+	}
+}
+
+// described reads a block that describes the project or an agent. It is true for an agent, which
+// is not a fact besides.
+func (r *reader) described(section string, b block) bool {
+	if id := b.cell("agent"); id != "" && b.cell("ic", "domain") != "" {
+		id, _, _ = strings.Cut(id, " ")
+		r.agent(Agent{ID: id, Name: b.cell("nom", "name"), Icon: b.cell("ic"), Domain: b.cell("domain")})
+		return true
+	}
+	p := &r.Project
+	if b.cells != nil && strings.Contains(section, "stack") {
+		p.Stack = append(p.Stack, strings.TrimSpace(b.cell("techno")+" "+b.cell("version")))
+	}
+	if section != "projet" && section != "project" {
+		return false
+	}
+	switch key, value := split(b.text); key {
+	case "nom", "name":
+		p.Name = value
+	case "type":
+		p.Type = value
+	case "description":
+		p.Description = value
+	case "stack":
+		p.Stack = words(value)
+	}
+	return false
+}

@@ -1,0 +1,171 @@
+// Package grimoire reads what the kits of other people keep about a project: what agents have
+// learned, failures, decisions, the shared context, runs. The kits lay their files out alike,
+// below _bmad or _grimoire. [Sources] names the files of a folder, [Parse] reads the bytes of one,
+// so that a caller can keep the result for as long as the file does not change, and [Join] puts
+// the results together.
+//
+// People and models write these files by hand. A part that cannot be read is a [Problem], and
+// hides nothing else.
+package grimoire
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+const (
+	// MaxFile bounds the bytes of a file that is read.
+	MaxFile = 2 << 20
+	// MaxEntries bounds the entries of a project.
+	MaxEntries = 20_000
+	// maxText bounds the bytes of one entry's text.
+	maxText = 4000
+)
+
+// The types of entries, which are those of notes.
+const (
+	SharedContext  = "shared-context"
+	Decisions      = "decisions"
+	AgentLearnings = "agent-learnings"
+	Failures       = "failures"
+	Stories        = "stories"
+)
+
+var types = []string{SharedContext, Decisions, AgentLearnings, Failures, Stories}
+
+// Entry is one thing that a file says.
+type Entry struct {
+	Type, Agent, Text string // Agent is an id, tag or name; empty for all agents
+	Tags              []string
+	Date              time.Time // zero where the file has none
+	Failure           *Failure  // the parts of an entry of a failure museum
+	Path              string
+	Line              int
+}
+
+// Failure has the parts of an entry of a failure museum.
+type Failure struct{ ID, Title, Category, Severity, Lesson, Rule, Status string }
+
+// Severities are the marks of failures, the worst first.
+var Severities = []string{"🔴", "🟡", "🟢"}
+
+// Project is what the files say about the project as a whole.
+type Project struct {
+	Name, Type, Description string
+	Stack                   []string
+	Repos                   []Repo
+}
+
+// Repo is a repository of the project.
+type Repo struct{ Name, Path, Branch string }
+
+// Agent is an agent that the files know. Its notes are kept under any of its names: id, tag, or
+// the name of its learnings file without the ending.
+type Agent struct{ ID, Tag, Learnings, Name, Icon, Domain string }
+
+// Content is what one file says, or, from [Join], what all of them say.
+type Content struct {
+	Entries        []Entry
+	Project        Project
+	User, Language string // the person's name and language
+	Agents         []Agent
+	Architecture   Entry // the section of that name in the shared context
+	Branches       []Branch
+	Runs           []Run
+}
+
+// Problem is a part of a file that could not be read; Line is 0 where it is the whole file.
+type Problem struct {
+	Path string
+	Line int
+	Text lang.Text
+}
+
+// Parse reads one file. Its problems concern parts of it; the rest is in the content.
+func Parse(s Source, data []byte) (Content, []Problem) {
+	r := &reader{path: s.Path}
+	if text := r.decode(data); strings.TrimSpace(text) != "" && readers[s.Kind] != nil {
+		readers[s.Kind](r, text)
+	}
+	return r.Content, r.problems
+}
+
+var readers = map[Kind]func(*reader, string){
+	Settings: (*reader).settings, Manifest: (*reader).manifest, Persona: (*reader).persona, BranchFile: (*reader).branch, RunFile: (*reader).run,
+	Museum: (*reader).museum, Trace: (*reader).trace, Memories: (*reader).memories, Lines: (*reader).lines,
+	Shared: (*reader).shared, DecisionLog: (*reader).decisions, Learnings: (*reader).learnings, Export: (*reader).export,
+	Contradictions: (*reader).contradictions, Handoffs: (*reader).handoffs,
+}
+
+// reader reads one file.
+type reader struct {
+	Content
+	path     string
+	problems []Problem
+}
+
+func (r *reader) problem(line int, format string, args ...any) {
+	r.problems = append(r.problems, Problem{r.path, line, lang.T(format, args...)})
+}
+
+// add keeps an entry that says something.
+func (r *reader) add(e Entry) {
+	e.Text = strings.TrimSpace(e.Text)
+	if e.Text == "" || len(r.Entries) > MaxEntries {
+		return
+	}
+	if len(e.Text) > maxText {
+		r.problem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
+		e.Text = strings.ToValidUTF8(e.Text[:maxText], "")
+	}
+	e.Agent, e.Path = agentName(e.Agent), r.path
+	r.Entries = append(r.Entries, e)
+}
+
+// Join puts the contents of files together, in the order of [Sources]: of a value that several
+// have, the first counts. A failure with an id is taken once, as a kit keeps it in two files.
+func Join(contents []Content) (all Content, problems []Problem) {
+	seen := map[string]bool{}
+	for _, c := range contents {
+		for _, e := range c.Entries {
+			switch key := e.key(); {
+			case key != "" && seen[key]:
+				continue
+			case len(all.Entries) < MaxEntries:
+				seen[key] = true
+				all.Entries = append(all.Entries, e)
+			case problems == nil:
+				problems = []Problem{{e.Path, e.Line, lang.T("the files of memory have more than %d entries; this one and those after it are not read", MaxEntries)}}
+			}
+		}
+		p := &all.Project
+		p.Name, p.Type, p.Description = cmp.Or(p.Name, c.Project.Name), cmp.Or(p.Type, c.Project.Type), cmp.Or(p.Description, c.Project.Description)
+		all.User, all.Language = cmp.Or(all.User, c.User), cmp.Or(all.Language, c.Language)
+		if p.Stack == nil {
+			p.Stack = c.Project.Stack
+		}
+		if p.Repos == nil {
+			p.Repos = c.Project.Repos
+		}
+		if all.Architecture.Text == "" {
+			all.Architecture = c.Architecture
+		}
+		for _, a := range c.Agents {
+			all.Agents = meet(all.Agents, a)
+		}
+		all.Branches = append(all.Branches, c.Branches...)
+		all.Runs = append(all.Runs, c.Runs...)
+	}
+	return all, problems
+}
+
+// key identifies a failure that has an id.
+func (e Entry) key() string {
+	if e.Failure == nil || e.Failure.ID == "" {
+		return ""
+	}
+	return e.Failure.ID + "\x00" + e.Failure.Title
+}

@@ -1,0 +1,120 @@
+package grimoire
+
+import (
+	"cmp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+)
+
+// plain also removes NUL, which a power loss leaves in files.
+var plain = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "", "\ufeff", "")
+
+// decode returns the bytes of a file as text, with lines that end in a line feed.
+func (r *reader) decode(data []byte) string {
+	if !utf8.Valid(data) {
+		r.problem(0, "the file is not UTF-8, so some of its characters are lost")
+	}
+	return plain.Replace(strings.ToValidUTF8(string(data), "\uFFFD"))
+}
+
+var (
+	// dated matches a date at the beginning of a text, with the marks around it.
+	dated = pattern.New(`^[*_ \t]*([\[(]?)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T \t]+(\d{1,2}:\d{2})(?::\d{2})?(?:[.,]\d+)?[ ]?(Z|UTC|[-+]\d{2}:?\d{2})?)?([\])]?)[*_ \t]*([:—–|-]*)[ \t]*`)
+	// placeholder matches a part of a template that nobody has filled in.
+	placeholder = pattern.New(`\{\{[A-Za-z][A-Za-z0-9_]*\}\}`)
+)
+
+// cutDate takes a date off the beginning of a text: one in brackets, before a mark, or alone.
+func cutDate(text string) (date time.Time, rest string) {
+	m := dated.FindStringSubmatch(text)
+	if m == nil || (m[1] == "" || m[7] == "") && m[8] == "" && len(m[0]) < len(text) {
+		return time.Time{}, text
+	}
+	if date = dateOf(m); date.IsZero() {
+		return date, text
+	}
+	return date, text[len(m[0]):]
+}
+
+// readDate returns the date that a text begins with; the zero time for others.
+func readDate(text string) time.Time {
+	if m := dated.FindStringSubmatch(text); m != nil {
+		return dateOf(m)
+	}
+	return time.Time{}
+}
+
+// dateOf makes a time of what dated found. Without a zone it is UTC.
+func dateOf(m []string) time.Time {
+	zone := strings.NewReplacer("UTC", "Z", ":", "").Replace(cmp.Or(m[6], "Z"))
+	at, err := time.Parse("2006-1-2 15:04Z0700", m[2]+"-"+m[3]+"-"+m[4]+" "+cmp.Or(m[5], "0:00")+zone)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// keyed matches a line that begins with the name of a field: "- **Leçon** : text".
+var keyed = pattern.New(`^(?:[-*+•][ \t]+)?(?:\*\*|__)?([^:：|*]{2,40}?)(?:\*\*|__)?[ \t]*[:：](?:\*\*|__)?(?:[ \t]+|$)(.*)$`)
+
+// split returns the name of a field in lower case, empty where a line has none, and the rest.
+func split(l string) (key, value string) {
+	l = strings.TrimSpace(l)
+	if m := keyed.FindStringSubmatch(l); m != nil {
+		return strings.ToLower(m[1]), strings.TrimSpace(m[2])
+	}
+	return "", l
+}
+
+// words splits a list at its commas.
+func words(list string) (out []string) {
+	for _, w := range strings.Split(list, ",") {
+		if w = strings.Trim(w, "`# \t"); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// line is a line of a Markdown file without comments; code is true in a fenced block, mark for
+// the fences of one.
+type line struct {
+	text       string
+	code, mark bool
+}
+
+// scan finds code and comments, and reports those that never end.
+func (r *reader) scan(text string) (out []line) {
+	var comments markdown.Comments
+	fence, from := "", 0
+	for n, l := range strings.Split(text, "\n") {
+		mark, info, fenced := markdown.Fence(l)
+		switch {
+		case fence != "":
+			closes := fenced && info == "" && strings.HasPrefix(mark, fence)
+			out = append(out, line{l, true, closes})
+			if closes {
+				fence = ""
+			}
+			continue
+		case fenced && !comments.Open && !strings.Contains(info, "`"):
+			fence, from = mark, n+1
+			out = append(out, line{l, true, true})
+			continue
+		case comments.Open || strings.Contains(l, "<!--") && strings.Contains(markdown.WithoutCode(l), "<!--"):
+			l = comments.Strip(n+1, l)
+		}
+		out = append(out, line{text: l})
+	}
+	if comments.Open {
+		r.problem(comments.From, "the comment that begins here never ends, so the rest of the file is not read")
+	}
+	if fence != "" {
+		r.problem(from, "the code block that begins here never ends, so the rest of the file is not read")
+	}
+	return out
+}

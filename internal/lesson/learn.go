@@ -1,0 +1,199 @@
+package lesson
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Lesson is what a change of a session leaves for later runs.
+type Lesson struct {
+	// Session and Finding tell lessons apart: one that is known is not written again, whatever
+	// its text is by then.
+	Session, Finding string
+	Type, Agent      string
+	// Text is empty where only the tags of a known lesson change.
+	Text string
+	Tags []string
+}
+
+// Bounds of what one change leaves.
+const (
+	maxFindings  = 5
+	maxDecisions = 10
+	// maxLesson bounds the text of a lesson, in bytes.
+	maxLesson = 1000
+)
+
+// Of returns what the latest entries of the session's history teach. document reads the document
+// of a stage that the person has confirmed.
+func Of(s *standing.Standing, entries []workflow.Transition, document func(workflow.Stage) string) []Lesson {
+	var out []Lesson
+	for _, entry := range entries {
+		st, known := s.Workflow.Stage(entry.FromStage())
+		if !known {
+			continue
+		}
+		switch entry.Event {
+		case workflow.EventFailed, workflow.EventSentBack, workflow.EventExhausted, workflow.EventChangesRequested:
+			out = append(out, failures(s, st, entry)...)
+		case workflow.EventConfirmed:
+			if isArchitecture(st) {
+				out = append(out, decisions(s, st, document(st))...)
+			}
+		case workflow.EventFinished:
+			out = append(out, story(s, st))
+		}
+		if entry.Action == workflow.ActionSubmit && st.Gate == workflow.GateVerdict {
+			out = append(out, settled(s, st)...)
+		}
+	}
+	return out
+}
+
+// failures are the open findings of a report, or else the reason for another round.
+func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition) []Lesson {
+	rec := s.Record(st.ID)
+	var out []Lesson
+	agent := string(st.ID)
+	if st.SendsBackTo != "" {
+		agent = string(st.SendsBackTo)
+	}
+	open := workflow.OpenFindings(rec.Findings)
+	for _, f := range open[:min(len(open), maxFindings)] {
+		text := f.Problem
+		if f.File != "" {
+			text = s.Say("%s (%s)", text, f.File)
+		}
+		if f.Fix != "" {
+			text = s.Say("%s; fix: %s", unended(text), f.Fix)
+		}
+		out = append(out, Lesson{Session: s.SessionID, Finding: key(st, f.ID), Type: Failures, Agent: agent, Text: clip(text),
+			Tags: []string{category(s, st, rec, f, entry), severity(f.Severity), string(st.ID)}})
+	}
+	if len(out) > 0 {
+		return out
+	}
+	text := strings.TrimSpace(entry.Feedback)
+	if text == "" && entry.Event == workflow.EventExhausted {
+		text = strings.Join(rec.Gaps[:min(len(rec.Gaps), 3)], "; ")
+	}
+	if text == "" {
+		return nil
+	}
+	return []Lesson{{Session: s.SessionID, Finding: key(st, "round-"+workflow.Hash([]byte(text))[:12]), Type: Failures, Agent: agent, Text: clip(text),
+		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
+}
+
+// settled says of findings which are not open any more what became of them.
+func settled(s *standing.Standing, st workflow.Stage) []Lesson {
+	var out []Lesson
+	for _, f := range s.Record(st.ID).Findings {
+		if f.Open() {
+			continue
+		}
+		tag := Resolved
+		if f.Status == Withdrawn {
+			tag = Withdrawn
+		}
+		out = append(out, Lesson{Session: s.SessionID, Finding: key(st, f.ID), Type: Failures, Tags: []string{tag}})
+	}
+	return out
+}
+
+// key tells the findings of a session apart.
+func key(st workflow.Stage, id string) string { return string(st.ID) + "/" + id }
+
+// severity is the tag for how bad a failure is.
+func severity(of string) string {
+	switch strings.ToLower(of) {
+	case "critical", "blocker":
+		return "critical"
+	case "major":
+		return "major"
+	}
+	return "minor"
+}
+
+// category is the first that fits a failure.
+func category(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f workflow.Finding, entry workflow.Transition) string {
+	evidence := rec.Evidence
+	if st.SendsBackTo != "" && evidence == nil {
+		evidence = s.Record(st.SendsBackTo).Evidence
+	}
+	switch {
+	case evidence.Failed():
+		return CCFail
+	case len(rec.Objections) > 0:
+		return Hallucination
+	case isArchitecture(st), againstArchitecture(s, f):
+		return ArchMistake
+	case f.ID == "" && skipsSections(rec.Audit):
+		return ProcessSkip
+	case repeatsAnswer(s.Session, entry.Feedback):
+		return ContextLoss
+	}
+	return WrongAssumption
+}
+
+func isArchitecture(st workflow.Stage) bool {
+	return st.ID == workflow.Architect || strings.Contains(st.DocumentName, "architecture")
+}
+
+// againstArchitecture reports whether a finding is about the architecture's document.
+func againstArchitecture(s *standing.Standing, f workflow.Finding) bool {
+	return f.File != "" && slices.ContainsFunc(s.Workflow.Stages, func(st workflow.Stage) bool {
+		return isArchitecture(st) && st.Artifact != "" && strings.Contains(f.File, st.Artifact)
+	})
+}
+
+// skipsSections reports whether a document lacks a section that its rubric asks for: the rules
+// that look for one are called NO-….
+func skipsSections(a *workflow.Audit) bool {
+	return a != nil && slices.ContainsFunc(a.Findings, func(f workflow.AuditFinding) bool {
+		return strings.HasPrefix(f.ID, "NO-") && f.Severity != "minor"
+	})
+}
+
+// minRepeated is how many characters an answer has to have before repeating it cannot be an accident.
+const minRepeated = 12
+
+// repeatsAnswer reports whether a person has to say again what they have answered before.
+func repeatsAnswer(s *workflow.Session, feedback string) bool {
+	said := plain(feedback)
+	for _, rec := range s.Stages {
+		for _, answer := range rec.Answers {
+			if a := plain(answer); len([]rune(a)) >= minRepeated && strings.Contains(said, a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain is a text in lower case with single spaces, without the mark at its end.
+func plain(text string) string {
+	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(text), " ")), ".!。！")
+}
+
+// story is the run itself, once it is finished.
+func story(s *standing.Standing, st workflow.Stage) Lesson {
+	text := s.Objective
+	if len(s.Artifacts) > 0 {
+		text = s.Say("%s; documents: %s", unended(clip(text)), strings.Join(s.Artifacts, ", "))
+	}
+	return Lesson{Session: s.SessionID, Finding: "story", Type: Stories, Agent: string(st.ID), Text: clip(text), Tags: []string{s.Definition().Name}}
+}
+
+// unended is a text without the mark at its end, so that more can follow.
+func unended(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
+
+// clip bounds the text of a lesson.
+func clip(text string) string {
+	if len(text) <= maxLesson {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLesson-3], "") + "…"
+}

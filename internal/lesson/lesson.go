@@ -1,0 +1,117 @@
+// Package lesson decides what a run asks of the project memory and what it leaves there.
+//
+// A [Question] is what a stage asks for its briefing, a [Note] an answer to it. A [Lesson] is
+// what a change of a session teaches later runs: a defect that a report names, what a person
+// wants changed, a decision of an architecture, a finished run. The package reads nothing and
+// knows no files; the memory keeps lessons as notes.
+package lesson
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The types of notes.
+const (
+	SharedContext  = "shared-context"
+	Decisions      = "decisions"
+	AgentLearnings = "agent-learnings"
+	Failures       = "failures"
+	Stories        = "stories"
+)
+
+// Types returns the types of notes.
+func Types() []string {
+	return []string{SharedContext, Decisions, AgentLearnings, Failures, Stories}
+}
+
+// The categories of failures.
+const (
+	CCFail          = "CC-FAIL"
+	WrongAssumption = "WRONG-ASSUMPTION"
+	ContextLoss     = "CONTEXT-LOSS"
+	Hallucination   = "HALLUCINATION"
+	ArchMistake     = "ARCH-MISTAKE"
+	ProcessSkip     = "PROCESS-SKIP"
+)
+
+// Categories returns the categories of failures.
+func Categories() []string {
+	return []string{CCFail, WrongAssumption, ContextLoss, Hallucination, ArchMistake, ProcessSkip}
+}
+
+// The tags of failures that say what became of them.
+const (
+	// Resolved: the defect was fixed.
+	Resolved = "resolved"
+	// Withdrawn: it was not a defect.
+	Withdrawn = "withdrawn"
+)
+
+// Limits of the notes in one briefing.
+const (
+	MaxNotes = 5
+	// MaxBytes bounds the JSON of all of them together, MaxText the text of one.
+	MaxBytes = 1500
+	MaxText  = 300
+)
+
+// Note is a note as a briefing carries it.
+type Note struct {
+	ID    string `json:"id"`
+	Type  string `json:"type"`
+	Agent string `json:"agent"`
+	Date  string `json:"date,omitempty"`
+	Text  string `json:"text"`
+	// Resolved is true for a failure that was fixed.
+	Resolved bool `json:"resolved,omitempty"`
+}
+
+// Question is what a stage asks of the memory.
+type Question struct {
+	Text string
+	// Types are those of the notes that are of use to the stage.
+	Types []string
+	// Session is the one that asks: it knows its own notes.
+	Session string
+}
+
+// Ask returns the question for the briefing of the current stage.
+func Ask(s *standing.Standing) Question {
+	texts := []string{s.Objective}
+	switch {
+	case s.Stage.Kind == workflow.KindBuild && s.Current().Iteration > 0:
+		for _, judge := range s.Workflow.JudgesOf(s.Stage.ID) {
+			for _, f := range workflow.OpenFindings(s.Record(judge.ID).Findings) {
+				texts = append(texts, f.Problem)
+			}
+		}
+		texts = append(texts, s.Current().Feedback)
+	case s.Stage.Kind == workflow.KindBuild:
+		for _, sprint := range s.Sprints {
+			if sprint.Status == workflow.SprintPending {
+				texts = append(texts, sprint.Title)
+			}
+		}
+	}
+	return Question{Text: strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n"), Types: typesFor(s.Workflow, s.Stage), Session: s.SessionID}
+}
+
+// typesFor are the types of notes that help in a stage.
+func typesFor(w *workflow.Definition, st workflow.Stage) []string {
+	switch st.Kind {
+	case workflow.KindPlan:
+		return []string{Stories, Failures}
+	case workflow.KindBuild:
+		return []string{AgentLearnings, Failures, Decisions}
+	case workflow.KindVerdict:
+		return []string{Failures, AgentLearnings}
+	}
+	if st.ID == w.First().ID {
+		return []string{SharedContext, Stories, Decisions}
+	}
+	return []string{Decisions, Failures}
+}

@@ -1,0 +1,144 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// DelegateTool is the name of the tool by which an agent answers one task.
+const DelegateTool = "delegate_to_agent"
+
+const (
+	// maxSpokenPersona is the part of a persona that a model gets as its system prompt, in characters.
+	maxSpokenPersona = 800
+	// maxTask and maxTaskContext bound the task that is handed to an agent, in bytes.
+	maxTask, maxTaskContext = 8000, 32000
+	defaultTokens           = 2048
+)
+
+// delegated is the answer of an agent, or the way to one.
+type delegated struct {
+	Status string `json:"status"`
+	// Via is the way that the answer came, Model the name of the model that gave it.
+	Via   string `json:"via,omitempty"`
+	Model string `json:"model,omitempty"`
+	Text  string `json:"text,omitempty"`
+
+	Agent   string `json:"agent,omitempty"`
+	Persona string `json:"persona,omitempty"`
+	Task    string `json:"task,omitempty"`
+	Context string `json:"context,omitempty"`
+}
+
+// delegate has an agent answer a task: by the model of the host, else by the person's, else by
+// the model that called.
+func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
+	c.context = given(c.context)
+	switch {
+	case len(c.task) > maxTask:
+		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "task", len(c.task), maxTask).WithHint("shorten it, or name files to read")
+	case len(c.context) > maxTaskContext:
+		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context", len(c.context), maxTaskContext).WithHint("shorten it, or name files to read")
+	}
+	name, persona, err := m.character(c)
+	if err != nil {
+		return nil, err
+	}
+	out := delegated{Status: "needs_host", Agent: name, Persona: persona, Task: c.task, Context: c.context}
+	q := prompt{system: "You are " + name + ".\n\n" + visible.Clipped(persona, maxSpokenPersona), message: c.task, tokens: cmp.Or(c.count, defaultTokens)}
+	if c.context != "" {
+		q.message = c.context + "\n\n" + c.task
+	}
+	if c.sample == nil && hasModel(ctx) {
+		if ask := m.callers.askModel(ctx, c.project.Dir.Path(), q); ask != nil {
+			return ask, nil
+		}
+	}
+	if text, model := c.sample.answer(q); text != "" {
+		return fitted(delegated{Status: "answered", Via: "sampling", Model: visible.Clip(model, 100), Agent: name, Text: text}), nil
+	}
+	if m.model != nil {
+		text, model, err := m.model.Complete(ctx, q.system, q.message, q.tokens)
+		if err == nil {
+			return fitted(delegated{Status: "answered", Via: "model", Model: model, Agent: name, Text: text}), nil
+		}
+		m.log.Warn("the model has not answered", "agent", name, "error", err)
+	}
+	return fitted(out), nil
+}
+
+// character returns the name and the persona of the agent that a call names: an installed one. In
+// a project without the method it is a role of a workflow, or one of those that the tool names as
+// examples.
+func (m memoryTools) character(c *memoryCall) (name, persona string, err error) {
+	agent := strings.TrimSpace(c.agent)
+	shelf, err := m.offer.personas(c.request)
+	if err == nil {
+		if name, persona, err = shelf.Character(agent); err == nil {
+			return name, persona, nil
+		}
+	}
+	if !fault.Is(err, fault.NotFound) || shelf != nil && len(shelf.Catalog.Items(catalog.Agent)) > 0 {
+		return "", "", err
+	}
+	for _, called := range []func(workflow.Stage) bool{
+		func(st workflow.Stage) bool { return string(st.ID) == agent },
+		func(st workflow.Stage) bool { return slices.Contains(st.Personas, agent) },
+	} {
+		for _, w := range c.project.Config.Workflows {
+			if w.Definition == nil || w.By == workflow.SetByProject { // whose texts nobody has allowed
+				continue
+			}
+			if i := slices.IndexFunc(w.Definition.Stages, called); i >= 0 {
+				st := w.Definition.Stages[i]
+				return st.Role, "In this project the " + st.Role + " " + st.Description + ".", nil
+			}
+		}
+	}
+	if does, ok := moreRoles[agent]; ok {
+		return does.name, does.persona, nil
+	}
+	return "", "", err
+}
+
+// moreRoles are the agents of the tool's description that no stage has.
+var moreRoles = map[string]struct{ name, persona string }{
+	"analyst":     {"Business Analyst", "The Business Analyst finds out what users need, what it is worth and what speaks against it, from evidence."},
+	"tech-writer": {"Technical Writer", "The Technical Writer explains the product to its readers: short, complete, in the words of their field."},
+}
+
+// fitted returns the answer with texts that fit into a reply, the least important cut first.
+func fitted(d delegated) delegated {
+	for _, text := range []*string{&d.Context, &d.Text, &d.Persona} {
+		for *text != "" {
+			data, err := library.Encode(d)
+			over := len(data) - engine.MaxReply
+			if err != nil || over <= 0 {
+				return d
+			}
+			if over += len("…"); over >= len(*text) {
+				*text = ""
+			} else {
+				*text = visible.Clip(*text, len(*text)-over)
+			}
+		}
+	}
+	return d
+}
+
+// given is a text of the caller; some hosts put these words for none.
+func given(text string) string {
+	if text = strings.TrimSpace(text); text == "undefined" || text == "null" {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,95 @@
+package mcpserver
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+)
+
+// The addresses of the project memory. They too take the project folder as cwd.
+const (
+	memoryScheme   = bmadScheme + "memory/"
+	museumURI      = memoryScheme + "museum"
+	notesURI       = memoryScheme + "notes/"
+	agentMemoryURI = memoryScheme + "agents/"
+)
+
+// maxShownNotes bounds the notes in a resource, the newest first.
+const maxShownNotes = 200
+
+// notesOf is the content of a resource with notes.
+type notesOf struct {
+	Notes []shownNote `json:"notes"`
+	// Total counts the notes of the type.
+	Total    int              `json:"total"`
+	Problems []memory.Problem `json:"problems,omitempty"`
+}
+
+// shownNote is a note, with a mark where it addresses the model that reads it.
+type shownNote struct {
+	memory.Note
+	Suspicious bool `json:"suspicious,omitempty"`
+}
+
+// memoryPages reads the resources of the project memory.
+type memoryPages struct {
+	engine *engine.Engine
+	memory *memory.Memory
+}
+
+// read returns the resource at an address of the project memory, and its project.
+func (r memoryPages) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return engine.Resource{}, "", noMemory(uri)
+	}
+	if cwd := u.Query().Get("cwd"); cwd != "" {
+		base.Cwd = cwd
+	}
+	p, err := r.engine.Projects().At(base.Address())
+	if err != nil {
+		return engine.Resource{}, "", err
+	}
+	defer p.Close()
+	value, path, err := r.of(ctx, p, strings.TrimPrefix(u.Path, "/"), uri)
+	if err != nil {
+		return engine.Resource{}, "", err
+	}
+	data, err := library.Encode(value)
+	return engine.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
+}
+
+// of returns a part of a project's memory by its name in an address, and a file in the
+// folder to watch.
+func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri string) (value any, path string, err error) {
+	book := r.memory.Of(p)
+	kind, rest, _ := strings.Cut(name, "/")
+	switch {
+	case kind == "notes" && rest != "":
+		list, err := book.List(ctx, memory.Filter{Type: memory.Type(rest)})
+		out := notesOf{Notes: []shownNote{}, Total: len(list.Notes), Problems: list.Problems}
+		for _, n := range list.Notes[:min(len(list.Notes), maxShownNotes)] {
+			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
+		}
+		return out, book.Path() + "/" + rest + ".jsonl", err
+	case name == "museum":
+		out, err := book.Failures(ctx, "", "", maxEntries)
+		return out, book.Path() + "/" + string(memory.Failures) + ".jsonl", err
+	case kind == "agents" && rest != "":
+		out, err := book.Agent(ctx, rest, "", maxEntries)
+		return out, book.Path() + "/" + string(memory.AgentLearnings) + ".jsonl", err
+	}
+	return nil, "", noMemory(uri)
+}
+
+// noMemory is the error for an address of the memory that leads nowhere.
+func noMemory(uri string) error {
+	return fault.New(fault.NotFound, "unknown resource %q", clip(uri)).
+		WithHint("there are: %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}")
+}

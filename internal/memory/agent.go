@@ -1,0 +1,129 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+)
+
+// AgentMemory is what an agent has learned in a project.
+type AgentMemory struct {
+	Agent string `json:"agent"`
+	// Aliases are the other names under which its notes are kept.
+	Aliases   []string   `json:"aliases"`
+	Learnings []Learning `json:"learnings"`
+	Total     int        `json:"total"`
+	// Files are those that have its notes.
+	Files    []string  `json:"files"`
+	Note     string    `json:"note"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Learning is one thing that an agent has learned.
+type Learning struct {
+	ID         string   `json:"id"`
+	Date       string   `json:"date,omitempty"`
+	Text       string   `json:"text"`
+	Tags       []string `json:"tags,omitempty"`
+	Suspicious bool     `json:"suspicious,omitempty"`
+	Source     string   `json:"source"`
+}
+
+// Agent returns what an agent has learned, under any of its names: the newest first or, with a
+// query, the closest first. lastN is from 1 to 50; 0 is 10.
+func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (AgentMemory, error) {
+	if err := CheckAgent(agent); err != nil {
+		return AgentMemory{}, err
+	}
+	v, err := b.view(ctx, query, lastN)
+	if err != nil {
+		return AgentMemory{}, err
+	}
+	defer v.close()
+	names, known := v.kit.Aliases(agent)
+	found := v.ranked(func(n placed) bool {
+		return n.Type == AgentLearnings && slices.Contains(names, strings.ToLower(n.Agent))
+	})
+	if there := v.called(); !known && v.total == 0 && !slices.Contains(there, names[0]) {
+		return AgentMemory{}, unknown(agent, there)
+	}
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.total, Files: []string{}, Note: Warning, Problems: v.problems}
+	for _, n := range found {
+		if file := n.source[:strings.LastIndexByte(n.source, ':')]; !slices.Contains(out.Files, file) {
+			out.Files = append(out.Files, file)
+		}
+	}
+	return fit(len(found), func(items, text int) AgentMemory {
+		out.Learnings = []Learning{}
+		for _, n := range found[:items] {
+			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), maxTags)]), n.Suspicious(), n.source})
+		}
+		return out
+	}), nil
+}
+
+// agents lists the agents that the kit knows, and those that have learned something besides.
+func (v *view) agents() (out []AgentFacts) {
+	learned := map[string]int{}
+	for _, n := range v.all {
+		if n.Type == AgentLearnings {
+			learned[strings.ToLower(n.Agent)]++
+		}
+	}
+	add := func(a grimoire.Agent) {
+		f := AgentFacts{ID: label(a.ID, maxName), Name: label(a.Name, maxName), Icon: label(a.Icon, maxTag), Domain: label(a.Domain, maxName)}
+		for _, name := range a.Names() {
+			f.Learnings += learned[name]
+		}
+		out = append(out, f)
+	}
+	alias := map[string]bool{"": true}
+	for _, a := range v.kit.Agents {
+		add(a)
+		for _, name := range a.Names() {
+			alias[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(learned)) {
+		if !alias[name] {
+			add(grimoire.Agent{ID: name})
+		}
+	}
+	return out
+}
+
+// called lists the names of agents: those of agents, and the stages of the project's workflow,
+// whose notes have the stage for an agent.
+func (v *view) called() (out []string) {
+	for _, a := range v.agents() {
+		out = append(out, a.ID)
+	}
+	for _, a := range v.kit.Agents {
+		out = append(out, a.Tag)
+	}
+	for _, w := range v.book.p.Config.Workflows {
+		if w.Definition != nil && w.Name == v.book.p.Config.Workflow {
+			for _, st := range w.Definition.Stages {
+				out = append(out, string(st.ID))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(name string) bool { return name == "" })
+}
+
+// maxNamed is how many names an error lists.
+const maxNamed = 20
+
+// unknown is the error for an agent that nobody knows; there are the names of the others.
+func unknown(agent string, there []string) error {
+	e := fault.New(fault.NotFound, "the project knows no agent %q", agent)
+	if len(there) == 0 {
+		return e.WithHint("nobody has learned anything in this project yet; remember_structured keeps the first note")
+	}
+	return e.WithHint("there are: %s", strings.Join(there[:min(len(there), maxNamed)], ", ")).Suggest(agent, there)
+}

@@ -1,0 +1,26 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// Check lists what cannot be used of the notes, with its place, and notes that another hides.
+func (b *Book) Check(ctx context.Context) ([]Problem, error) {
+	if err := b.allowed(); err != nil {
+		return nil, err
+	}
+	b.notes.mu.Lock()
+	defer b.notes.mu.Unlock()
+	if err := b.current(ctx); err != nil {
+		return nil, err
+	}
+	out := b.problems()
+	for _, e := range b.notes.entries {
+		for _, l := range e.hidden {
+			out = append(out, Problem{b.own() + "/" + l.part.name, l.number, lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,168 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+)
+
+// ProjectContext describes a project as a whole, as far as its files do.
+type ProjectContext struct {
+	// Status is "empty" where nothing is known; Hint has the next step then.
+	Status       string           `json:"status,omitempty"`
+	Hint         string           `json:"hint,omitempty"`
+	Project      *ProjectFacts    `json:"project,omitempty"`
+	User         *UserFacts       `json:"user,omitempty"`
+	Agents       []AgentFacts     `json:"agents,omitempty"`
+	Decisions    []DecisionFacts  `json:"decisions,omitempty"`
+	Architecture *ArchitectureRef `json:"architecture,omitempty"`
+	Sources      []string         `json:"sources,omitempty"`
+	Problems     []Problem        `json:"problems,omitempty"`
+}
+
+// ProjectFacts describe a project.
+type ProjectFacts struct {
+	Name        string      `json:"name,omitempty"`
+	Type        string      `json:"type,omitempty"`
+	Description string      `json:"description,omitempty"`
+	Stack       []string    `json:"stack"`
+	Repos       []RepoFacts `json:"repos,omitempty"`
+}
+
+// RepoFacts describe a repository of a project.
+type RepoFacts struct {
+	Name   string `json:"name,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Branch string `json:"default_branch,omitempty"`
+}
+
+// UserFacts describe the person.
+type UserFacts struct {
+	Name     string `json:"name,omitempty"`
+	Language string `json:"language,omitempty"`
+}
+
+// AgentFacts describe an agent.
+type AgentFacts struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Icon   string `json:"icon,omitempty"`
+	Domain string `json:"domain,omitempty"`
+	// Learnings is how many notes the agent has.
+	Learnings int `json:"learnings,omitempty"`
+}
+
+// DecisionFacts are one decision.
+type DecisionFacts struct {
+	Date       string `json:"date,omitempty"`
+	Text       string `json:"text"`
+	Suspicious bool   `json:"suspicious,omitempty"`
+	Source     string `json:"source"`
+}
+
+// ArchitectureRef is the project's architecture, or the beginning of the document that has it.
+type ArchitectureRef struct {
+	Text   string `json:"text"`
+	Source string `json:"source"`
+}
+
+// The sections of a project's context.
+const (
+	SectionAll          = "all"
+	SectionStack        = "stack"
+	SectionAgents       = "agents"
+	SectionDecisions    = "decisions"
+	SectionArchitecture = "architecture"
+)
+
+// maxArchitecture bounds the text of the architecture, in bytes.
+const maxArchitecture = 3000
+
+// Context returns a section of the project's description, or all of it.
+func (b *Book) Context(ctx context.Context, section string) (ProjectContext, error) {
+	sections := []string{SectionAll, SectionStack, SectionAgents, SectionDecisions, SectionArchitecture}
+	section = cmp.Or(section, SectionAll)
+	if !slices.Contains(sections, section) {
+		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section, maxName)).
+			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
+	}
+	v, err := b.view(ctx, "", 0)
+	if err != nil {
+		return ProjectContext{}, err
+	}
+	defer v.close()
+	wanted := func(s string) bool { return section == SectionAll || section == s }
+	decisions := v.ranked(func(n placed) bool { return n.Type == Decisions })
+	agents, architecture := v.agents(), b.architecture(v.kit)
+	out := fit(maxCount, func(items, text int) ProjectContext {
+		out := ProjectContext{Problems: v.problems}
+		if wanted(SectionStack) {
+			out.Project = projectFacts(v.kit.Project, items, text)
+		}
+		if wanted(SectionAgents) {
+			out.Agents = agents[:min(len(agents), items)]
+		}
+		if wanted(SectionDecisions) {
+			for _, n := range decisions[:min(len(decisions), items)] {
+				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), shown(n.Text, text), n.Suspicious(), n.source})
+			}
+		}
+		if wanted(SectionArchitecture) && architecture != nil {
+			out.Architecture = &ArchitectureRef{shown(architecture.Text, 5*text), architecture.Source}
+		}
+		if section == SectionAll {
+			if v.kit.User+v.kit.Language != "" {
+				out.User = &UserFacts{label(v.kit.User, maxName), label(v.kit.Language, maxName)}
+			}
+			out.Sources = b.notes.cabinet.sources[:min(len(b.notes.cabinet.sources), items, maxNamed)]
+		}
+		return out
+	})
+	if out.Project == nil && out.User == nil && len(out.Agents) == 0 && out.Decisions == nil && out.Architecture == nil {
+		out.Status, out.Hint = "empty", b.p.Language("").Say("nothing is known about this yet: describe the project in project-context.yaml, or keep decisions with remember_structured")
+	}
+	return out, nil
+}
+
+// projectFacts describes the project; nil where nothing is known.
+func projectFacts(p grimoire.Project, items, text int) *ProjectFacts {
+	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
+		return nil
+	}
+	out := &ProjectFacts{Name: label(p.Name, maxName), Type: label(p.Type, maxName), Description: label(p.Description, text), Stack: []string{}}
+	for _, s := range p.Stack[:min(len(p.Stack), items)] {
+		out.Stack = append(out.Stack, label(s, maxTag*2))
+	}
+	for _, r := range p.Repos[:min(len(p.Repos), items)] {
+		out.Repos = append(out.Repos, RepoFacts{label(r.Name, maxName), label(r.Path, maxName), label(r.Branch, maxName)})
+	}
+	return out
+}
+
+// architecture returns the section of the shared context, or else the newest document of a run.
+func (b *Book) architecture(kit grimoire.Content) *ArchitectureRef {
+	if a := kit.Architecture; a.Text != "" {
+		return &ArchitectureRef{a.Text, Problem{Path: a.Path, Line: a.Line}.place()}
+	}
+	names, err := fs.Glob(b.p.Dir.Tree(), ".claude/specs/*/02-system-architecture.md")
+	if err != nil {
+		return nil
+	}
+	newest, at := "", int64(0)
+	for _, name := range names {
+		if info, err := b.p.Dir.Stat(name); err == nil && info.ModTime().UnixNano() > at {
+			newest, at = name, info.ModTime().UnixNano()
+		}
+	}
+	data, _, err := durable.ReadHead(b.p.Dir.Tree(), newest, maxArchitecture)
+	if newest == "" || err != nil {
+		return nil
+	}
+	return &ArchitectureRef{string(data), newest}
+}

@@ -1,0 +1,142 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// exporters write notes, sorted by type, agent and date, in the formats of the kits.
+var exporters = map[string]func(app string, day string, notes []Note) (string, error){
+	"jsonl": exportLines, "md": exportMarkdown, "museum": exportMuseum, "learnings": exportLearnings,
+}
+
+// Formats lists the formats of an export.
+func Formats() []string { return []string{"jsonl", "md", "museum", "learnings"} }
+
+// Export returns the notes that a filter chooses, in a format.
+func (b *Book) Export(ctx context.Context, format string, f Filter) (string, error) {
+	export := exporters[format]
+	if export == nil {
+		return "", fault.New(fault.InvalidArgument, "%q is not a format of an export", visible.Clip(visible.Line(format), maxTag)).
+			WithHint("use one of %s", strings.Join(Formats(), ", ")).Suggest(format, Formats())
+	}
+	list, err := b.List(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(list.Notes, func(a, b Note) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Agent, b.Agent), a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
+	})
+	b.notes.mu.Lock()
+	app := appOf(b.projectName())
+	b.notes.mu.Unlock()
+	return export(app, date(at(b.m.Now())), list.Notes)
+}
+
+func exportLines(_, _ string, notes []Note) (string, error) {
+	var out strings.Builder
+	for _, n := range notes {
+		encoded, err := encode(&n, nil)
+		if err != nil {
+			return "", err
+		}
+		out.Write(encoded)
+	}
+	return out.String(), nil
+}
+
+// oneLine is a text as an item of a list has it.
+func oneLine(text string) string { return visible.Line(mask(text)) }
+
+func dated(n *Note) string { return "[" + date(n.CreatedAt) + "]" }
+
+func exportMarkdown(app, day string, notes []Note) (string, error) {
+	var out strings.Builder
+	for _, kind := range Types() {
+		some := slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Type != kind })
+		if len(some) == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "# %s — %s\n\n> Exporté : %s | Entrées : %d\n", kind, app, day, len(some))
+		agent := ""
+		for i, n := range some {
+			if i == 0 || n.Agent != agent {
+				agent = n.Agent
+				fmt.Fprintf(&out, "\n## %s\n\n", agent)
+			}
+			fmt.Fprintf(&out, "- %s %s", dated(&n), oneLine(n.Text))
+			for _, tag := range n.Tags {
+				fmt.Fprintf(&out, " `%s`", strings.Join(strings.Fields(mask(tag)), "-"))
+			}
+			out.WriteString("\n")
+		}
+		out.WriteString("\n")
+	}
+	return out.String(), nil
+}
+
+// severityOf is the mark of a failure's severity, by its tags; the mildest where they name none.
+func severityOf(n *Note) string {
+	mildest := grimoire.Severities[len(grimoire.Severities)-1]
+	for _, tag := range n.Tags {
+		if mark := grimoire.SeverityIn(tag); mark != "" && mark != mildest {
+			return mark
+		}
+	}
+	return mildest
+}
+
+// categoryOf is the category of a failure, by its tags.
+func categoryOf(n *Note) string {
+	for _, tag := range n.Tags {
+		if slices.Contains(grimoire.Categories, strings.ToUpper(tag)) {
+			return strings.ToUpper(tag)
+		}
+	}
+	return ""
+}
+
+func exportMuseum(app, _ string, notes []Note) (string, error) {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Failure Museum — %s\n", app)
+	for _, mark := range grimoire.Severities {
+		fmt.Fprintf(&out, "\n## %s\n", mark)
+		for _, n := range notes {
+			if n.Type != Failures || severityOf(&n) != mark {
+				continue
+			}
+			title, rest, _ := strings.Cut(mask(n.Text), "\n")
+			if category := categoryOf(&n); category != "" {
+				title = category + " — " + title
+			}
+			fmt.Fprintf(&out, "\n### %s [%s] %s\n", dated(&n), n.Agent, visible.Line(title))
+			if rest = visible.Line(rest); rest != "" {
+				fmt.Fprintf(&out, "**Leçon** : %s\n", rest)
+			}
+		}
+	}
+	return out.String(), nil
+}
+
+func exportLearnings(_, _ string, notes []Note) (string, error) {
+	var out strings.Builder
+	agent := ""
+	for _, n := range notes {
+		if n.Type != AgentLearnings {
+			continue
+		}
+		if n.Agent != agent {
+			agent = n.Agent
+			fmt.Fprintf(&out, "# Learnings — %s\n\n", agent)
+		}
+		fmt.Fprintf(&out, "- %s %s\n", dated(&n), oneLine(n.Text))
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,112 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// byFile is who a note is from that a file of another program has.
+const byFile = "file"
+
+// cabinet has the files of other programs as they were read last.
+type cabinet struct {
+	files map[string]foreignFile
+	// listing is the problems of the list of files.
+	listing  string
+	notes    []Foreign // in the order of the files
+	sources  []string
+	problems []Problem
+}
+
+type foreignFile struct {
+	version  durable.Version
+	settled  bool
+	content  grimoire.Content
+	problems []grimoire.Problem
+}
+
+// current refreshes the notes, those of other programs too. The caller holds the lock of the notes.
+func (b *Book) current(ctx context.Context) error {
+	if err := b.refresh(ctx); err != nil {
+		return b.trouble(err)
+	}
+	c := &b.notes.cabinet
+	sources, problems := grimoire.Sources(b.p.Dir.Tree())
+	listing := fmt.Sprint(problems)
+	same := c.files != nil && listing == c.listing && len(sources) == len(c.files)
+	files := make(map[string]foreignFile, len(sources))
+	for _, s := range sources {
+		f, known := c.files[s.Path]
+		if !known || !f.settled || f.version != durable.VersionOf(s.Info) {
+			if err := ctx.Err(); err != nil {
+				return b.trouble(err)
+			}
+			f, same = b.open(s), false
+		}
+		files[s.Path] = f
+	}
+	if !same {
+		c.files, c.listing = files, listing
+		b.notes.join(sources, problems)
+	}
+	return nil
+}
+
+// open reads one file of another program.
+func (b *Book) open(s grimoire.Source) foreignFile {
+	now := b.m.Now()
+	data, version, err := b.p.Dir.ReadVersion(s.Path, grimoire.MaxFile)
+	if err != nil {
+		return foreignFile{problems: []grimoire.Problem{{Path: s.Path, Text: lang.Of(err)}}}
+	}
+	f := foreignFile{version: version, settled: version.Settled(now)}
+	f.content, f.problems = grimoire.Parse(s, data)
+	return f
+}
+
+// join takes what the files say into the notes. problems are those of their list.
+func (s *notes) join(sources []grimoire.Source, problems []grimoire.Problem) {
+	c := &s.cabinet
+	c.notes, c.sources, c.problems = nil, nil, nil
+	var contents []grimoire.Content
+	for _, source := range sources {
+		c.sources = append(c.sources, source.Path)
+		contents = append(contents, c.files[source.Path].content)
+		problems = append(problems, c.files[source.Path].problems...)
+	}
+	kit, more := grimoire.Join(contents)
+	for _, p := range append(problems, more...) {
+		c.problems = append(c.problems, Problem{p.Path, p.Line, p.Text})
+	}
+	for _, e := range kit.Entries {
+		source := Problem{Path: e.Path, Line: e.Line}.place()
+		c.notes = append(c.notes, Foreign{Source: source, Failure: e.Failure, Note: Note{
+			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(source+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
+			CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
+		}})
+	}
+	kit.Entries = nil
+	s.setForeign(c.notes, kit)
+}
+
+// described is the name that a kit's description gives the project; "" where it has none.
+func (b *Book) described() string {
+	for _, folder := range append([]string{"."}, methodFolders...) {
+		source := grimoire.Source{Path: path.Join(folder, "project-context.yaml"), Kind: grimoire.Settings}
+		data, err := b.p.Dir.ReadFile(source.Path, grimoire.MaxFile)
+		if err != nil {
+			continue
+		}
+		if c, _ := grimoire.Parse(source, data); c.Project.Name != "" {
+			return c.Project.Name
+		}
+	}
+	return ""
+}

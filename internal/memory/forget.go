@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// minRef is how much of an id names a note.
+const minRef = 8
+
+// find returns the entry of an id or of the beginning of one; kind may be "". The caller holds the
+// lock of the notes.
+func (b *Book) find(kind Type, ref string) (Key, *entry, error) {
+	if kind != "" {
+		if err := kind.check(); err != nil {
+			return Key{}, nil, err
+		}
+	}
+	ref = strings.ToLower(strings.TrimSpace(ref))
+	var found []Key
+	for key := range b.notes.entries {
+		id := strings.ToLower(key.ID)
+		if (kind == "" || kind == key.Type) && (id == ref || len(ref) >= minRef && strings.HasPrefix(id, ref)) {
+			found = append(found, key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Key{}, nil, fault.New(fault.NotFound, "no note has the id %q", visible.Cut(visible.Line(ref), maxName, "…")).
+			WithHint("bmad-mcp memory list shows the ids; the first %d characters of one are enough", minRef)
+	case 1:
+		return found[0], b.notes.entries[found[0]], nil
+	}
+	var names []string
+	for _, key := range found {
+		names = append(names, string(key.Type)+" "+key.ID)
+	}
+	slices.Sort(names)
+	return Key{}, nil, fault.New(fault.Conflict, "%q is the id of %d notes: %s", visible.Cut(visible.Line(ref), maxName, "…"), len(found), strings.Join(names, ", ")).
+		WithHint("give the whole id, or the type with --type")
+}
+
+// Forget deletes a note for by, in a way that a merge does not bring it back. Its text stays in
+// the file, so that it can be restored. It returns the note.
+func (b *Book) Forget(ctx context.Context, kind Type, ref, by string) (Note, error) {
+	var out Note
+	err := b.changeKnown(ctx, func() ([]edit, error) {
+		_, e, err := b.find(kind, ref)
+		if err != nil {
+			return nil, err
+		}
+		if e.live() == nil {
+			return nil, fault.New(fault.Conflict, "the note is deleted already").WithHint("restore brings it back")
+		}
+		out = *e.note.note
+		edited, err := b.notes.put(out.Type, e.bury(out.Key(), by, b.m.Now()), e.tomb)
+		return []edit{edited}, err
+	})
+	return out, err
+}
+
+// bury returns the line that deletes a note.
+func (e *entry) bury(key Key, by string, now time.Time) tombstone {
+	return tombstone{V: format, ID: key.ID, Type: key.Type, DeletedAt: e.after(now), By: visible.Cut(visible.Line(by), maxName, "…")}
+}
+
+// after is now, or later than every line of the entry: a clock that runs behind must not make a
+// new line the older one.
+func (e *entry) after(now time.Time) Time {
+	stamp := at(now)
+	for _, l := range e.lines {
+		if !l.stamp.Before(stamp.Time) {
+			stamp = at(l.stamp.Add(time.Millisecond))
+		}
+	}
+	return stamp
+}
+
+// Restore brings back a deleted note, and returns it.
+func (b *Book) Restore(ctx context.Context, kind Type, ref string) (Note, error) {
+	var out Note
+	err := b.changeKnown(ctx, func() ([]edit, error) {
+		_, e, err := b.find(kind, ref)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case e.live() != nil:
+			return nil, fault.New(fault.Conflict, "the note is not deleted").WithHint("nothing has to be restored")
+		case e.note == nil:
+			return nil, fault.New(fault.NotFound, "the text of the note was removed").
+				WithHint("remember it again; the history of git may have its text")
+		}
+		out = *e.note.note
+		out.UpdatedAt = e.after(b.m.Now())
+		edited, err := b.notes.put(out.Type, &out, e.note)
+		return []edit{edited}, err
+	})
+	return out, err
+}
+
+// Purge deletes a note and removes its text from the files. A line without text stays, so that
+// the merge of a branch that has the note does not bring it back. The history of git keeps it.
+func (b *Book) Purge(ctx context.Context, kind Type, ref, by string) (Note, error) {
+	var out Note
+	err := b.changeKnown(ctx, func() ([]edit, error) {
+		key, e, err := b.find(kind, ref)
+		if err != nil {
+			return nil, err
+		}
+		if e.note == nil {
+			return nil, fault.New(fault.Conflict, "the text of the note was removed already").WithHint("nothing is left to purge")
+		}
+		out = *e.note.note
+		line, err := encode(e.bury(key, by, b.m.Now()), nil)
+		if err != nil {
+			return nil, err
+		}
+		return e.replace(line), nil
+	})
+	return out, err
+}
+
+// replace returns the edits that leave one line in the place of all lines of the entry. The part
+// that gets it is written first, so that it counts wherever the rest is cut.
+func (e *entry) replace(by []byte) []edit {
+	first := e.note.part
+	changes := map[*part]map[*line][]byte{first: {}}
+	for _, l := range e.lines {
+		if changes[l.part] == nil {
+			changes[l.part] = map[*line][]byte{}
+		}
+		changes[l.part][l] = nil
+	}
+	changes[first][e.note] = by
+	out := []edit{{first.name, first.with(changes[first])}}
+	for p, lines := range changes {
+		if p != first {
+			out = append(out, edit{p.name, p.with(lines)})
+		}
+	}
+	slices.SortFunc(out[1:], func(a, b edit) int { return strings.Compare(a.part, b.part) })
+	return out
+}

@@ -1,0 +1,179 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/recall"
+)
+
+// Foreign is a note that a file of another program has. It is only read.
+type Foreign struct {
+	Note
+	// Source is its place: the path relative to the project, and the line.
+	Source string
+	// Failure has the parts of a failure; nil for other notes.
+	Failure *grimoire.Failure
+}
+
+// LexiconFile has words of the project with the same meaning, in the folder of the notes.
+const LexiconFile = "lexicon.tsv"
+
+// index is what finds the notes of a project.
+type index struct {
+	*recall.Index
+	// lexicon is the version of the project's lexicon that it was built with.
+	lexicon  durable.Version
+	problems []lang.Text
+}
+
+// name is the key of a note in the index; foreign notes have that of foreignName.
+func (k Key) name() string { return string(k.Type) + "/" + k.ID }
+
+func foreignName(id string) string { return "@" + id }
+
+// setForeign replaces the notes that files of other programs have, and what those files know about
+// agents.
+func (s *notes) setForeign(list []Foreign, kit grimoire.Content) {
+	now := make(map[string]*Foreign, len(list))
+	for i := range list {
+		now[foreignName(list[i].ID)] = &list[i]
+	}
+	for name := range s.foreign {
+		s.changed[name] = s.changed[name] || now[name] == nil
+	}
+	for name, f := range now {
+		if old := s.foreign[name]; old == nil || old.Text != f.Text || !slices.Equal(old.Tags, f.Tags) {
+			s.changed[name] = true
+		}
+	}
+	s.foreign, s.kit = now, kit
+}
+
+// fresh refreshes the notes, and brings the index up to them. The caller holds the lock of the
+// notes.
+func (b *Book) fresh(ctx context.Context) error {
+	if err := b.current(ctx); err != nil {
+		return err
+	}
+	b.indexed()
+	return nil
+}
+
+// indexed takes the notes that have changed into the index.
+func (b *Book) indexed() {
+	s := b.notes
+	name := b.own() + "/" + LexiconFile
+	version := durable.Version{}
+	if info, err := b.p.Dir.Stat(name); err == nil {
+		version = durable.VersionOf(info)
+	}
+	if s.index.Index == nil || s.index.lexicon != version {
+		s.rebuild(b.lexicon(name))
+		s.index.lexicon = version
+	}
+	for name := range s.changed {
+		delete(s.expiring, name)
+		n, _ := s.named(name)
+		if n == nil {
+			s.index.Drop(name)
+			continue
+		}
+		s.index.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
+		if !n.Expiry().IsZero() {
+			s.expiring[name] = n
+		}
+	}
+	clear(s.changed)
+}
+
+// rebuild begins the index anew.
+func (s *notes) rebuild(words *recall.Lexicon, problems []lang.Text) {
+	s.index = index{Index: recall.New(words), problems: problems}
+	for key := range s.entries {
+		s.changed[key.name()] = true
+	}
+	for name := range s.foreign {
+		s.changed[name] = true
+	}
+}
+
+// lexicon returns the words that the index knows, with those of the project.
+func (b *Book) lexicon(name string) (*recall.Lexicon, []lang.Text) {
+	data, err := b.p.Dir.ReadFile(name, 1<<20)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return recall.Builtin(), nil
+	case err != nil:
+		return recall.Builtin(), []lang.Text{lang.Of(err)}
+	}
+	own, problems := recall.ParseLexicon(LexiconFile, data)
+	return recall.Builtin().With(own), problems
+}
+
+// named returns the note of a key in the index with its place, or nil where it is not found any
+// more.
+func (s *notes) named(name string) (n *Note, e *entry) {
+	if f := s.foreign[name]; f != nil {
+		return &f.Note, nil
+	}
+	kind, id, _ := strings.Cut(name, "/")
+	if e = s.entries[Key{Type(kind), id}]; e == nil {
+		return nil, nil
+	}
+	return e.live(), e
+}
+
+// source is the place of a note, relative to the project.
+func (b *Book) source(name string, e *entry) string {
+	if e == nil {
+		return b.notes.foreign[name].Source
+	}
+	return Problem{Path: b.own() + "/" + e.note.part.name, Line: e.note.number}.place()
+}
+
+// chooser returns what keeps the notes of a type and an agent, by its names, that hold now; a zero
+// argument keeps all.
+func (b *Book) chooser(kind Type, agent string) func(n *Note) bool {
+	now := b.m.Now()
+	names, _ := b.notes.kit.Aliases(agent)
+	return func(n *Note) bool {
+		return (kind == "" || n.Type == kind) && !n.Expired(now) &&
+			(agent == "" || n.Agent == agent || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, n.Agent) }))
+	}
+}
+
+// maxBuild is how many notes are taken into a new index for the sake of a hint.
+const maxBuild = 2000
+
+// similar lists notes that say nearly the same as the text of a note.
+func (b *Book) similar(key Key, text string) []Similar {
+	s := b.notes
+	if s.index.Index == nil && len(s.entries) > maxBuild {
+		return nil
+	}
+	b.indexed()
+	keep := b.chooser("", "")
+	own := key.name()
+	var out []Similar
+	for _, h := range s.index.Similar(text, maxSimilar, leastSimilar, func(name string) bool {
+		other, _ := s.named(name)
+		return name != own && other != nil && keep(other)
+	}) {
+		other, _ := s.named(h.Key)
+		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
+	}
+	return out
+}
+
+// Similar notes are those whose spelling is at least this close, at most so many.
+const (
+	leastSimilar = 0.85
+	maxSimilar   = 3
+)

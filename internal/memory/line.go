@@ -1,0 +1,200 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// Problem is something in a file that cannot be used. The rest of the file is.
+type Problem struct {
+	// Path is relative to the project; Line is 0 where it is about the whole file.
+	Path string
+	Line int
+	Why  lang.Text
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p Problem) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Path    string `json:"path"`
+		Line    int    `json:"line,omitempty"`
+		Problem string `json:"problem"`
+	}{p.Path, p.Line, p.Why.String()})
+}
+
+// In is the problem in a language, with its place.
+func (p Problem) In(l lang.Language) string { return p.place() + ": " + p.Why.In(l) }
+
+func (p Problem) place() string {
+	if p.Line == 0 {
+		return p.Path
+	}
+	return p.Path + ":" + strconv.Itoa(p.Line)
+}
+
+// line is one line of a file.
+type line struct {
+	// raw has no line break, and begins at start in the file. number counts from 1.
+	raw           []byte
+	start, number int
+	part          *part
+	// note is nil for a tombstone, and key is zero for a line that is neither.
+	note *Note
+	key  Key
+	// stamp is when the line was true, by the clock of its writer.
+	stamp time.Time
+	// why is the problem of a line that is neither.
+	why lang.Text
+}
+
+// usable reports whether the line is a note or a tombstone.
+func (l *line) usable() bool { return l.key != Key{} }
+
+// maxLine is in bytes: several times the longest note that is written.
+const maxLine = 32 << 10
+
+var byteOrderMark = []byte("\ufeff")
+
+// parseLine reads one line of a file of a type.
+func parseLine(raw []byte, kind Type) *line {
+	l := &line{raw: raw}
+	body := bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark))
+	switch {
+	case len(body) == 0:
+	case len(raw) > maxLine:
+		l.why = lang.T("the line has %d bytes; at most %d are read", len(raw), maxLine)
+	case !utf8.Valid(body):
+		l.why = lang.T("the line is not valid UTF-8")
+	case conflictMarker(body):
+		l.why = lang.T("a merge left its conflict marker here: keep the notes of both sides and remove this line")
+	default:
+		l.why = l.decode(body, kind)
+	}
+	if !l.why.Empty() {
+		l.key, l.note = Key{}, nil
+	}
+	return l
+}
+
+// conflictMarker reports whether git has written the line to show a conflict.
+func conflictMarker(body []byte) bool {
+	for _, mark := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
+		if bytes.HasPrefix(body, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// stored is a line of any kind, read leniently: a person can have written it.
+type stored struct {
+	Note
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
+	ExpiresAt string `json:"expires_at"`
+	DeletedAt string `json:"deleted_at"`
+}
+
+func (l *line) decode(body []byte, kind Type) (why lang.Text) {
+	if body[0] != '{' {
+		return lang.T("the line is not a JSON object")
+	}
+	s := &stored{}
+	if err := json.Unmarshal(body, s); err != nil {
+		return lang.T("the line is not the JSON of a note: %v", err)
+	}
+	if s.Type == "" {
+		s.Type = kind
+	}
+	switch {
+	case s.V != format:
+		return lang.T("the line has the format %d; this version of bmad-mcp reads format %d", s.V, format)
+	case s.ID == "" || len(s.ID) > maxName:
+		return lang.T("the line has no usable id")
+	case !s.Type.known():
+		return lang.T("the line has the unknown type %q", string(s.Type))
+	}
+	l.key = s.Key()
+	if s.DeletedAt != "" {
+		return moment(&l.stamp, "deleted_at", s.DeletedAt)
+	}
+	if strings.TrimSpace(s.Text) == "" {
+		return lang.T("the note has no text")
+	}
+	n := s.Note
+	n.Tags = slices.Clip(n.Tags)
+	for _, f := range []struct {
+		to   *time.Time
+		key  string
+		text string
+	}{{&n.CreatedAt.Time, "created_at", s.CreatedAt}, {&n.UpdatedAt.Time, "updated_at", s.UpdatedAt}, {&n.ExpiresAt.Time, "expires_at", s.ExpiresAt}} {
+		if f.text == "" {
+			continue
+		}
+		if why := moment(f.to, f.key, f.text); !why.Empty() {
+			return why
+		}
+	}
+	if n.UpdatedAt.IsZero() {
+		n.UpdatedAt = n.CreatedAt
+	}
+	l.note, l.stamp = &n, n.UpdatedAt.Time
+	return lang.Text{}
+}
+
+func moment(to *time.Time, key, text string) (why lang.Text) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		if t, err = time.Parse(time.DateOnly, text); err != nil {
+			return lang.T("%s %q is not a time, such as %s", key, text, "2026-12-31T09:30:00Z")
+		}
+	}
+	*to = t.UTC()
+	return lang.Text{}
+}
+
+// pair is a key of a JSON object with its value, both encoded.
+type pair struct{ key, value []byte }
+
+var knownKeys = []string{"v", "id", "type", "agent", "text", "tags", "project", "created_at", "updated_at", "by", "session", "finding", "expires_at", "deleted_at"}
+
+// unknownKeys returns what a line has besides, sorted.
+func unknownKeys(raw []byte) []pair {
+	all := map[string]json.RawMessage{}
+	if len(raw) == 0 || json.Unmarshal(bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark)), &all) != nil {
+		return nil
+	}
+	var out []pair
+	for key, value := range all {
+		if slices.Contains(knownKeys, key) {
+			continue
+		}
+		name, err := json.Marshal(key)
+		if err != nil {
+			continue
+		}
+		out = append(out, pair{name, value})
+	}
+	slices.SortFunc(out, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
+	return out
+}
+
+// canonical is a line in a form that does not depend on how it was written.
+func (l *line) canonical() []byte {
+	var value any
+	if err := json.Unmarshal(bytes.TrimSpace(bytes.TrimPrefix(l.raw, byteOrderMark)), &value); err != nil {
+		return l.raw
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return l.raw
+	}
+	return out
+}

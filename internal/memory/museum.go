@@ -1,0 +1,112 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+)
+
+// Museum has the failures of a project.
+type Museum struct {
+	Failures []Failure `json:"failures"`
+	// Total is how many there are in the category, ByCategory how many in each.
+	Total      int            `json:"total"`
+	ByCategory map[string]int `json:"by_category"`
+	Note       string         `json:"note"`
+	Problems   []Problem      `json:"problems,omitempty"`
+}
+
+// Failure is one of them.
+type Failure struct {
+	ID         string `json:"id"`
+	Date       string `json:"date,omitempty"`
+	Agent      string `json:"agent,omitempty"`
+	Category   string `json:"category,omitempty"`
+	Severity   string `json:"severity,omitempty"`
+	Title      string `json:"title"`
+	Lesson     string `json:"lesson,omitempty"`
+	Rule       string `json:"rule,omitempty"`
+	Status     string `json:"status,omitempty"`
+	Suspicious bool   `json:"suspicious,omitempty"`
+	Source     string `json:"source"`
+}
+
+// allCategories asks for the failures of every category.
+const allCategories = "all"
+
+// Failures returns the failures of a project, the worst first and of those the newest or, with a
+// query, the closest first. topN is from 1 to 50; 0 is 10.
+func (b *Book) Failures(ctx context.Context, category, query string, topN int) (Museum, error) {
+	known := append([]string{allCategories}, lesson.Categories()...)
+	category = cmp.Or(category, allCategories)
+	if !slices.Contains(known, category) {
+		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category, maxName)).
+			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
+	}
+	v, err := b.view(ctx, query, topN)
+	if err != nil {
+		return Museum{}, err
+	}
+	defer v.close()
+	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.problems}
+	exhibits := map[string]grimoire.Failure{}
+	for _, n := range v.all {
+		if n.Type == Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
+			f := exhibit(n)
+			exhibits[n.key] = f
+			out.ByCategory[cmp.Or(f.Category, "other")]++
+		}
+	}
+	rank := func(n placed) int {
+		if at := slices.Index(grimoire.Severities, exhibits[n.key].Severity); at >= 0 {
+			return at
+		}
+		return len(grimoire.Severities)
+	}
+	slices.SortStableFunc(v.all, func(a, b placed) int { return rank(a) - rank(b) })
+	found := v.ranked(func(n placed) bool {
+		f, is := exhibits[n.key]
+		return is && (category == allCategories || f.Category == category)
+	})
+	out.Total = v.total
+	return fit(len(found), func(items, text int) Museum {
+		out.Failures = []Failure{}
+		for _, n := range found[:items] {
+			f := exhibits[n.key]
+			out.Failures = append(out.Failures, Failure{
+				ID: cmp.Or(f.ID, n.ID), Date: date(n.UpdatedAt), Agent: n.Agent, Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
+				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious(), Source: n.source,
+			})
+		}
+		return out
+	}), nil
+}
+
+// exhibit returns the parts of a failure. A note of ours has its category, severity and outcome
+// among its tags.
+func exhibit(n placed) grimoire.Failure {
+	if n.failure != nil {
+		return *n.failure
+	}
+	title, _, more := strings.Cut(n.Text, "\n")
+	f := grimoire.Failure{Title: title}
+	if more {
+		f.Lesson = n.Text
+	}
+	for _, tag := range n.Tags {
+		switch upper := strings.ToUpper(tag); {
+		case slices.Contains(lesson.Categories(), upper):
+			f.Category = upper
+		case tag == lesson.Resolved:
+			f.Status = tag
+		case f.Severity == "":
+			f.Severity = grimoire.SeverityIn(tag)
+		}
+	}
+	return f
+}

@@ -1,0 +1,443 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// The states of a task, which are the events that lead to them.
+const (
+	TaskQueued    = "queued"
+	TaskClaimed   = "claimed"
+	TaskCompleted = "completed"
+	TaskFailed    = "failed"
+	TaskCancelled = "cancelled"
+)
+
+// leadsTo has the events that a state accepts. One that it does not accept changes nothing.
+var leadsTo = map[string][]string{
+	"":          {TaskQueued},
+	TaskQueued:  {TaskClaimed, TaskCancelled},
+	TaskClaimed: {TaskCompleted, TaskFailed, TaskCancelled},
+}
+
+// Limits of the queue.
+const (
+	maxTask    = 8000
+	maxFiles   = 50
+	maxWaiting = 1000
+	maxResult  = 2000
+)
+
+// Task is one piece of work for an agent.
+type Task struct {
+	ID        string `json:"task_id"`
+	RunID     string `json:"run_id"`
+	Agent     string `json:"agent"`
+	Task      string `json:"task"`
+	OutputKey string `json:"output_key"`
+	// ContextFiles are relative to the project.
+	ContextFiles []string `json:"context_files,omitempty"`
+	By           string   `json:"by,omitempty"`
+	Status       string   `json:"status"`
+	QueuedAt     Time     `json:"queued_at"`
+	UpdatedAt    Time     `json:"updated_at"`
+	// Holder has claimed the task, Result is what it or the person said at its end.
+	Holder string `json:"holder,omitempty"`
+	Result string `json:"result,omitempty"`
+
+	queue queue
+}
+
+// event is a line of a queue.
+type event struct {
+	V            int      `json:"v"`
+	Event        string   `json:"event"`
+	ID           string   `json:"task_id"`
+	RunID        string   `json:"run_id,omitempty"`
+	Agent        string   `json:"agent,omitempty"`
+	Task         string   `json:"task,omitempty"`
+	OutputKey    string   `json:"output_key,omitempty"`
+	ContextFiles []string `json:"context_files,omitempty"`
+	Result       string   `json:"result,omitempty"`
+	By           string   `json:"by,omitempty"`
+	At           Time     `json:"at"`
+}
+
+// TaskDraft is a task to queue.
+type TaskDraft struct {
+	RunID, Agent, Task, OutputKey string
+	ContextFiles                  []string
+	By                            string
+}
+
+// Queued is the result of queueing a task.
+type Queued struct {
+	ID     string `json:"task_id"`
+	Status string `json:"status"` // queued, or exists
+	RunID  string `json:"run_id"`
+	// State is that of a task that exists.
+	State string `json:"state,omitempty"`
+	// Position is the number of queued tasks of the run up to this one.
+	Position int    `json:"position,omitempty"`
+	Next     string `json:"next"`
+}
+
+// DefaultRun is the run of tasks that name none.
+const DefaultRun = "default"
+
+var runName = pattern.New(`^[A-Za-z0-9._-]{1,100}$`)
+
+// CheckName refuses a run or branch that is not a plain name, before any path is made of it.
+func CheckName(field, name string) error {
+	if runName.MatchString(name) && strings.Trim(name, ".") != "" {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "%s %q is not a plain name", field, visible.Clip(visible.Line(name), maxAgent)).
+		WithHint("use letters, digits, dots, hyphens and underscores, at most 100")
+}
+
+func checkTask(b *Book, d *TaskDraft) error {
+	d.RunID = cmp.Or(d.RunID, DefaultRun)
+	if err := errors.Join(CheckAgent(d.Agent), CheckName("run_id", d.RunID), CheckName("output_key", d.OutputKey)); err != nil {
+		return fault.From(err)
+	}
+	d.Task = strings.TrimSpace(d.Task)
+	switch {
+	case d.Task == "":
+		return fault.New(fault.InvalidArgument, "task is empty").WithHint("say what the agent is to do, and what it hands back")
+	case len(d.Task) > maxTask:
+		return fault.New(fault.InvalidArgument, "task has %d bytes; at most %d are kept", len(d.Task), maxTask).WithHint("put the details into a file and name it in context_files")
+	case len(d.ContextFiles) > maxFiles:
+		return fault.New(fault.InvalidArgument, "context_files has %d files; at most %d are kept", len(d.ContextFiles), maxFiles).WithHint("name those that the task cannot do without")
+	}
+	if err := noSecrets("task", d.Task); err != nil {
+		return err
+	}
+	for i, name := range d.ContextFiles {
+		rel := filepath.ToSlash(name)
+		if filepath.IsAbs(name) {
+			in, err := filepath.Rel(b.p.Dir.Path(), name)
+			if err == nil {
+				rel = filepath.ToSlash(in)
+			}
+		}
+		rel = path.Clean(rel)
+		if _, err := b.p.Dir.Stat(rel); !fs.ValidPath(rel) || err != nil {
+			return fault.New(fault.InvalidArgument, "context_files: the project has no file %q", visible.Clip(visible.Line(name), maxName)).
+				WithHint("name files of the project, relative to its folder")
+		}
+		d.ContextFiles[i] = rel
+	}
+	return nil
+}
+
+// queue is the place of some tasks: the first of its files, without the ending.
+type queue string
+
+const ownQueue queue = store.Folder + "/queue"
+
+var outputs = []string{"_bmad-output", "_grimoire-output"}
+
+func (q queue) part(n int) string {
+	if n == 0 {
+		return string(q) + ".jsonl"
+	}
+	return fmt.Sprintf("%s-%06d.jsonl", q, n)
+}
+
+// queueOf returns the queue for the tasks of a run: that of its folder, where a kit has made one.
+func queueOf(b *Book, run string) queue {
+	if run == DefaultRun {
+		return ownQueue
+	}
+	for _, out := range outputs {
+		folders, err := fs.Glob(b.p.Dir.Tree(), out+"/.runs/*/"+run)
+		if err != nil {
+			continue
+		}
+		// The main line of work comes before the branches.
+		main := out + "/.runs/main/" + run
+		if slices.Contains(folders, main) {
+			folders = []string{main}
+		}
+		for _, folder := range folders {
+			if info, err := b.p.Dir.Stat(folder); err == nil && info.IsDir() {
+				return queue(folder + "/tasks")
+			}
+		}
+	}
+	return ownQueue
+}
+
+// queues lists those that have tasks.
+func queues(b *Book) []queue {
+	out := []queue{ownQueue}
+	for _, prefix := range outputs {
+		names, err := fs.Glob(b.p.Dir.Tree(), prefix+"/.runs/*/*/tasks.jsonl")
+		if err != nil {
+			continue
+		}
+		for _, name := range names {
+			out = append(out, queue(strings.TrimSuffix(name, ".jsonl")))
+		}
+	}
+	return out
+}
+
+// tasks is a queue as it was read.
+type tasks struct {
+	queue    queue
+	list     []*Task
+	problems []Problem
+	last     []byte // the newest part
+	parts    int
+}
+
+// readQueue returns the tasks of a queue in the order in which they were queued.
+func readQueue(b *Book, q queue) (tasks, error) {
+	out := tasks{queue: q}
+	byID := map[string]*Task{}
+	for n := 0; ; n++ {
+		data, err := b.p.Dir.ReadFile(q.part(n), maxPart)
+		if errors.Is(err, fs.ErrNotExist) {
+			return out, nil
+		}
+		if err != nil {
+			return out, b.trouble(err)
+		}
+		out.last, out.parts = data, n+1
+		number := 0
+		for raw := range bytes.Lines(data) {
+			number++
+			if raw = bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark)); len(raw) == 0 {
+				continue
+			}
+			e := event{}
+			if err := json.Unmarshal(raw, &e); err != nil || e.V != format || e.ID == "" {
+				out.problems = append(out.problems, Problem{q.part(n), number, lang.T("the line is not an event of a task")})
+				continue
+			}
+			t := byID[e.ID]
+			if t == nil {
+				t = &Task{queue: q}
+			}
+			if !slices.Contains(leadsTo[t.Status], e.Event) {
+				continue
+			}
+			t.take(e)
+			if byID[e.ID] == nil {
+				byID[e.ID] = t
+				out.list = append(out.list, t)
+			}
+		}
+	}
+}
+
+// take changes the task by an event that its state accepts.
+func (t *Task) take(e event) {
+	t.UpdatedAt = e.At
+	switch e.Event {
+	case TaskQueued:
+		*t = Task{ID: e.ID, RunID: e.RunID, Agent: e.Agent, Task: e.Task, OutputKey: e.OutputKey, ContextFiles: e.ContextFiles, By: e.By, QueuedAt: e.At, UpdatedAt: e.At, queue: t.queue}
+	case TaskClaimed:
+		t.Holder = e.By
+	default:
+		t.Result = e.Result
+	}
+	t.Status = e.Event
+}
+
+// Enqueue queues a task. One of the same run and output key exists already, unless it has failed
+// or was cancelled.
+func (b *Book) Enqueue(ctx context.Context, d TaskDraft) (out Queued, err error) {
+	if err := b.allowed(); err != nil {
+		return out, err
+	}
+	if err := checkTask(b, &d); err != nil {
+		return out, err
+	}
+	if err := b.m.pace.take(b.m.Now()); err != nil {
+		return out, err
+	}
+	err = b.locked(ctx, func() error {
+		t, err := readQueue(b, queueOf(b, d.RunID))
+		if err != nil {
+			return err
+		}
+		out = Queued{Status: "exists", RunID: d.RunID}
+		waiting := 0
+		for _, known := range t.list {
+			if known.RunID == d.RunID && known.OutputKey == d.OutputKey && known.Status != TaskFailed && known.Status != TaskCancelled {
+				out.ID, out.State = known.ID, known.Status
+			}
+			if known.Status == TaskQueued {
+				waiting++
+				if known.RunID == d.RunID && (out.ID == "" || out.ID == known.ID) {
+					out.Position++
+				}
+			}
+		}
+		out.Next = "an agent, or the person with bmad-mcp memory queue take, claims it"
+		if out.ID != "" {
+			if out.State != TaskQueued {
+				out.Position = 0
+			}
+			return nil
+		}
+		if waiting >= maxWaiting {
+			return fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("take or cancel some: bmad-mcp memory queue")
+		}
+		out.ID, out.Status = b.m.NewID(), TaskQueued
+		out.Position++
+		return record(b, t, event{
+			Event: TaskQueued, ID: out.ID, RunID: d.RunID, Agent: d.Agent, Task: d.Task, OutputKey: d.OutputKey, ContextFiles: d.ContextFiles,
+			By: visible.Clip(visible.Line(d.By), maxName),
+		})
+	})
+	return out, err
+}
+
+// Step is a change of a task.
+type Step struct {
+	// ID is that of the task, or its beginning; to claim, "" is the task that has waited longest.
+	ID string
+	// Agent chooses among the tasks to claim.
+	Agent string
+	// To is the state that the task gets.
+	To string
+	By string
+	// Result is what is said at its end.
+	Result string
+}
+
+// Step changes the state of a task. Only one caller claims it.
+func (b *Book) Step(ctx context.Context, s Step) (out Task, err error) {
+	if err := b.allowed(); err != nil {
+		return out, err
+	}
+	if s.Result, err = cleanResult(s.Result); err != nil {
+		return out, err
+	}
+	// Where there is no such task, nothing is made on the disk.
+	if _, _, err := pick(b, s); err != nil {
+		return out, err
+	}
+	err = b.locked(ctx, func() error {
+		q, t, err := pick(b, s)
+		if err != nil {
+			return err
+		}
+		e := event{Event: s.To, ID: t.ID, By: visible.Clip(visible.Line(s.By), maxName), Result: s.Result}
+		if err := record(b, q, e); err != nil {
+			return err
+		}
+		e.At = at(b.m.Now())
+		t.take(e)
+		out = *t
+		return nil
+	})
+	return out, err
+}
+
+func cleanResult(text string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	text, err := cleanText(visible.Clip(text, maxResult))
+	if err != nil {
+		return "", err
+	}
+	return text, noSecrets("result", text)
+}
+
+// pick returns the task that a step is for, if its state accepts it.
+func pick(b *Book, s Step) (tasks, *Task, error) {
+	for _, q := range queues(b) {
+		t, err := readQueue(b, q)
+		if err != nil {
+			return t, nil, err
+		}
+		for _, task := range t.list {
+			named := s.ID != "" && (task.ID == s.ID || len(s.ID) >= minRef && strings.HasPrefix(task.ID, s.ID))
+			next := s.ID == "" && s.To == TaskClaimed && task.Status == TaskQueued && (s.Agent == "" || s.Agent == task.Agent)
+			switch {
+			case !named && !next:
+			case slices.Contains(leadsTo[task.Status], s.To):
+				return t, task, nil
+			default:
+				return t, nil, fault.New(fault.Conflict, "task %q is %s", task.ID, task.Status).WithHint("bmad-mcp memory queue shows which tasks wait")
+			}
+		}
+	}
+	if s.ID == "" {
+		return tasks{}, nil, fault.New(fault.NotFound, "no task waits").WithHint("spawn_subagent_task queues one")
+	}
+	return tasks{}, nil, fault.New(fault.NotFound, "no task has the id %q", visible.Clip(visible.Line(s.ID), maxName)).WithHint("bmad-mcp memory queue lists them")
+}
+
+// record appends an event to a queue that was read under the lock.
+func record(b *Book, t tasks, e event) error {
+	e.V, e.At = format, at(b.m.Now())
+	encoded, err := encode(e, nil)
+	if err != nil {
+		return err
+	}
+	n := max(t.parts-1, 0)
+	if len(t.last) > 0 && len(t.last)+1+len(encoded) > partLimit {
+		n, t.last = n+1, nil
+	}
+	return b.trouble(b.p.Dir.Replace(t.queue.part(n), appendLine(t.last, encoded)))
+}
+
+func (b *Book) locked(ctx context.Context, do func() error) error {
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
+}
+
+// Tasks lists the tasks of a run, or with "" those of all, in the order in which they were queued.
+func (b *Book) Tasks(ctx context.Context, run string) (list []Task, problems []Problem, err error) {
+	if err := errors.Join(b.allowed(), ctx.Err()); err != nil {
+		return nil, nil, err
+	}
+	queues := queues(b)
+	if run != "" {
+		if err := CheckName("run_id", run); err != nil {
+			return nil, nil, err
+		}
+		queues = []queue{queueOf(b, run)}
+	}
+	for _, q := range queues {
+		t, err := readQueue(b, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		problems = append(problems, t.problems...)
+		for _, task := range t.list {
+			if run == "" || task.RunID == run {
+				list = append(list, *task)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Compare(b.QueuedAt.Time) })
+	return list, spoken(b.p.Language(""), problems), nil
+}

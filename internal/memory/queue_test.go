@@ -1,0 +1,191 @@
+package memory_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+)
+
+// queueing opens a memory that numbers its tasks.
+func queueing(t testing.TB, path string) shelf {
+	t.Helper()
+	var n atomic.Int64
+	return openWith(t, path, memory.New(memory.Options{Now: clock(), NewID: func() string { return fmt.Sprintf("task-%04d", n.Add(1)) }}), config.Default(path))
+}
+
+func (s shelf) enqueue(t testing.TB, d memory.TaskDraft) memory.Queued {
+	t.Helper()
+	got, err := s.Enqueue(ctx, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func (s shelf) step(t testing.TB, step memory.Step, want fault.Code) memory.Task {
+	t.Helper()
+	got, err := s.Step(ctx, step)
+	if want == "" && err != nil || want != "" && !fault.Is(err, want) {
+		t.Fatalf("%+v: %v, want %q", step, err, want)
+	}
+	return got
+}
+
+// TestQueue follows tasks from the queue to their ends, in the folder of their run where a kit has
+// made one.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	path := folder(t, "p")
+	for _, name := range []string{"_bmad-output/.runs/feature/r1", "_bmad-output/.runs/main/r2", "_bmad-output/.runs/alpha/r2", "docs"} {
+		if err := os.MkdirAll(filepath.Join(path, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(path, "docs/prd.md"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := queueing(t, path)
+	first := s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "write the parser", OutputKey: "parser", ContextFiles: []string{"./docs/prd.md", filepath.Join(path, "docs")}})
+	if first.Status != "queued" || first.Position != 1 || first.RunID != memory.DefaultRun || first.ID != "task-0001" {
+		t.Errorf("%+v", first)
+	}
+	second := s.enqueue(t, memory.TaskDraft{Agent: "qa", Task: "test the parser", OutputKey: "tests"})
+	if again := s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "other words", OutputKey: "parser"}); again.Status != "exists" || again.ID != first.ID || again.State != "queued" || again.Position != 1 || second.Position != 2 {
+		t.Errorf("%+v, %+v", again, second)
+	}
+	for run, place := range map[string]string{"r1": "_bmad-output/.runs/feature/r1/tasks.jsonl", "r2": "_bmad-output/.runs/main/r2/tasks.jsonl", "r3": ".bmad-task/queue.jsonl"} {
+		got := s.enqueue(t, memory.TaskDraft{RunID: run, Agent: "dev", Task: "of " + run, OutputKey: "parser"})
+		data, err := os.ReadFile(filepath.Join(path, place))
+		if err != nil || !strings.Contains(string(data), got.ID) {
+			t.Errorf("%s is not in %s: %v", got.ID, place, err)
+		}
+		if list, _, err := s.Tasks(ctx, run); err != nil || len(list) != 1 || list[0].RunID != run {
+			t.Errorf("%s: %+v, %v", run, list, err)
+		}
+	}
+	// The one that waits longest for the agent, then by its id; nobody gets it twice.
+	got := s.step(t, memory.Step{To: memory.TaskClaimed, Agent: "qa", By: "me"}, "")
+	if got.ID != second.ID || got.Status != "claimed" || got.Holder != "me" || got.Task != "test the parser" {
+		t.Errorf("%+v", got)
+	}
+	s.step(t, memory.Step{ID: second.ID, To: memory.TaskClaimed}, fault.Conflict)
+	s.step(t, memory.Step{To: memory.TaskClaimed, Agent: "nobody"}, fault.NotFound)
+	s.step(t, memory.Step{ID: first.ID, To: memory.TaskCompleted}, fault.Conflict)
+	s.step(t, memory.Step{ID: "unknown-task", To: memory.TaskCompleted}, fault.NotFound)
+	s.step(t, memory.Step{ID: second.ID, To: memory.TaskCompleted, Result: "password=hunter2"}, fault.InvalidArgument)
+	if done := s.step(t, memory.Step{ID: second.ID, To: memory.TaskCompleted, Result: " all pass\n"}, ""); done.Status != "completed" || done.Result != "all pass" || done.Holder != "me" {
+		t.Errorf("%+v", done)
+	}
+	s.step(t, memory.Step{ID: first.ID, To: memory.TaskCancelled}, "")
+	s.step(t, memory.Step{ID: first.ID, To: memory.TaskClaimed}, fault.Conflict)
+	if done := s.enqueue(t, memory.TaskDraft{Agent: "qa", Task: "test it again", OutputKey: "tests"}); done.Status != "exists" || done.State != "completed" || done.Position != 0 {
+		t.Errorf("%+v", done)
+	}
+	if anew := s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "write the parser anew", OutputKey: "parser"}); anew.Status != "queued" || anew.ID == first.ID {
+		t.Errorf("a cancelled task keeps its key: %+v", anew)
+	}
+	list, problems, err := queueing(t, path).Tasks(ctx, "")
+	if err != nil || len(problems) > 0 || len(list) != 6 || list[0].ID != first.ID || list[0].ContextFiles[0] != "docs/prd.md" || list[0].ContextFiles[1] != "docs" {
+		t.Errorf("%+v, %v, %v", list, problems, err)
+	}
+	// What others write into the file is named, and hides nothing.
+	name := filepath.Join(path, ".bmad-task/queue.jsonl")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := "\ufeff<<<<<<< ours\n" + string(data) + `{"v":1,"event":"completed","task_id":"task-0001"}` + "\n" + `{"v":1,"event":"claimed","task_id":"nobody"}`
+	if err := os.WriteFile(name, []byte(broken), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	list, problems, err = s.Tasks(ctx, "")
+	if err != nil || len(problems) != 1 || problems[0].Line != 1 || len(list) != 6 || list[0].Status != "cancelled" {
+		t.Errorf("%+v, %v, %v", list, problems, err)
+	}
+	s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "one more", OutputKey: "more"})
+	if data, err := os.ReadFile(name); err != nil || !strings.HasPrefix(string(data), broken+"\n{") {
+		t.Errorf("the file was rewritten: %v\n%s", err, data)
+	}
+}
+
+// TestQueueRefuses: what cannot be a task is refused, and nothing is made on the disk.
+func TestQueueRefuses(t *testing.T) {
+	t.Parallel()
+	path := folder(t, "p")
+	s := queueing(t, path)
+	good := memory.TaskDraft{Agent: "dev", Task: "do it", OutputKey: "out"}
+	for name, change := range map[string]func(d *memory.TaskDraft){
+		"agent": func(d *memory.TaskDraft) { d.Agent = "../dev" }, "no agent": func(d *memory.TaskDraft) { d.Agent = "" },
+		"run": func(d *memory.TaskDraft) { d.RunID = "../../etc" }, "dots": func(d *memory.TaskDraft) { d.RunID = ".." }, "star": func(d *memory.TaskDraft) { d.RunID = "*" },
+		"key": func(d *memory.TaskDraft) { d.OutputKey = "a b" }, "no key": func(d *memory.TaskDraft) { d.OutputKey = "" },
+		"empty": func(d *memory.TaskDraft) { d.Task = " " }, "long": func(d *memory.TaskDraft) { d.Task = strings.Repeat("x", 8001) },
+		"secret": func(d *memory.TaskDraft) { d.Task = "use password=hunter2" },
+		"gone":   func(d *memory.TaskDraft) { d.ContextFiles = []string{"gone.md"} }, "outside": func(d *memory.TaskDraft) { d.ContextFiles = []string{"../p/x"} },
+		"absolute": func(d *memory.TaskDraft) { d.ContextFiles = []string{"/etc/passwd"} }, "many": func(d *memory.TaskDraft) { d.ContextFiles = make([]string, 51) },
+	} {
+		d := good
+		change(&d)
+		if _, err := s.Enqueue(ctx, d); !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := s.Step(ctx, memory.Step{To: memory.TaskClaimed}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an empty queue: %v", err)
+	}
+	if _, _, err := s.Tasks(ctx, "../x"); !fault.Is(err, fault.InvalidArgument) {
+		t.Errorf("a path as a run: %v", err)
+	}
+	if made, _ := os.ReadDir(path); len(made) > 0 {
+		t.Errorf("it left %v", made)
+	}
+}
+
+// TestQueueClaimsOnce: of many who claim at once, each gets a task of its own.
+func TestQueueClaimsOnce(t *testing.T) {
+	t.Parallel()
+	path := folder(t, "p")
+	s := queueing(t, path)
+	const n = 12
+	for i := range n {
+		s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint(i)})
+	}
+	for i := range n { // beyond the first file
+		s.enqueue(t, memory.TaskDraft{Agent: "qa", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint("q", i)})
+	}
+	if _, err := os.Stat(filepath.Join(path, ".bmad-task/queue-000001.jsonl")); err != nil {
+		t.Error(err)
+	}
+	var mu sync.Mutex
+	got := map[string]int{}
+	var wait sync.WaitGroup
+	for range n + 3 {
+		other := queueing(t, path)
+		wait.Go(func() {
+			task, err := other.Step(ctx, memory.Step{To: memory.TaskClaimed, Agent: "dev"})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				got[task.ID]++
+			} else if !fault.Is(err, fault.NotFound) {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if len(got) != n {
+		t.Errorf("%d tasks were claimed, want %d: %v", len(got), n, got)
+	}
+	for id, times := range got {
+		if times != 1 {
+			t.Errorf("%s was claimed %d times", id, times)
+		}
+	}
+}

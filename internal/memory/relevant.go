@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+)
+
+// Relevant returns notes for the briefing of a stage, the best first. Notes that address the
+// model are not among them, whatever they are about.
+func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error) {
+	if p.Config.Memory == config.MemoryOff || strings.TrimSpace(q.Text) == "" {
+		return nil, nil
+	}
+	b := m.Of(p)
+	s := b.notes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := b.fresh(ctx); err != nil {
+		return nil, err
+	}
+	holds := b.chooser("", "")
+	keep := b.keeping(func(n *Note) bool {
+		return slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && holds(n)
+	})
+	var out []lesson.Note
+	size := len("[]")
+	for _, h := range s.index.Relevant(q.Text, 4*lesson.MaxNotes, keep) {
+		n, _ := s.named(h.Key)
+		if n.Suspicious() {
+			continue
+		}
+		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: n.Agent, Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
+		data, err := json.Marshal(note)
+		if err != nil {
+			return nil, err
+		}
+		if size+len(data)+1 > lesson.MaxBytes {
+			continue
+		}
+		size += len(data) + 1
+		if out = append(out, note); len(out) == lesson.MaxNotes {
+			break
+		}
+	}
+	return out, nil
+}
+
+// Learn keeps what a change of a session teaches, where the project keeps notes. A finding of a session
+// is one note, however often it is reported; what became of it is in its tags.
+func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error {
+	b := m.Of(p)
+	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.Exists() {
+		return nil
+	}
+	return b.changeKnown(ctx, func() ([]edit, error) {
+		var touched []string
+		for _, l := range lessons {
+			draft, wanted := b.draft(l)
+			if !wanted {
+				continue
+			}
+			_, edits, err := b.remember(draft)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range edits {
+				if !slices.Contains(touched, e.part) {
+					touched = append(touched, e.part)
+				}
+			}
+		}
+		return b.notes.edits(touched), nil
+	})
+}
+
+// draft is a lesson as a note; wanted is false where it is known already.
+func (b *Book) draft(l lesson.Lesson) (d Draft, wanted bool) {
+	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: mask(l.Text), Tags: l.Tags, By: "bmad-mcp", Session: l.Session, Finding: l.Finding}
+	outcome := func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn }
+	e := b.notes.known(l.Session, l.Finding)
+	switch {
+	case e == nil && l.Text == "", e != nil && e.deleted():
+		return d, false
+	case e != nil:
+		old := e.note.note
+		tags := slices.DeleteFunc(slices.Clone(old.Tags), outcome)
+		if l.Text == "" {
+			tags = append(tags, l.Tags...)
+		}
+		if slices.Equal(tags, old.Tags) {
+			return d, false
+		}
+		d.Type, d.Agent, d.Text, d.Tags = old.Type, old.Agent, old.Text, tags
+		return d, true
+	}
+	d, err := d.checked()
+	if err != nil {
+		b.m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
+		return d, false
+	}
+	same := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]
+	return d, same == nil || !same.deleted() // the person has deleted it
+}
+
+// edits returns the edits that write parts as they are now in memory.
+func (s *notes) edits(parts []string) []edit {
+	out := make([]edit, len(parts))
+	for i, name := range parts {
+		out[i] = edit{name, s.parts[name].data}
+	}
+	return out
+}

@@ -1,0 +1,339 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The sources of runs: sessions of bmad-task, the runs of a kit, and runs that only the queue has
+// tasks of.
+const (
+	SourceTask  = "bmad-task"
+	SourceRuns  = "runs"
+	SourceQueue = "queue"
+)
+
+// SessionRow is a session, or a branch with the runs of a kit.
+type SessionRow struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Source string `json:"source,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	Status string `json:"status"`
+	Stage  string `json:"stage,omitempty"`
+	// Run is the newest of a branch.
+	Run       string `json:"run,omitempty"`
+	UpdatedAt string `json:"updated_at,omitempty"`
+
+	changed time.Time
+}
+
+// SessionList is a page of them.
+type SessionList struct {
+	Sessions []SessionRow `json:"sessions"`
+	Total    int          `json:"total"`
+	// Next asks for the page after this one.
+	Next     string    `json:"next,omitempty"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// RunStatus is one run.
+type RunStatus struct {
+	Source string  `json:"source"`
+	Run    RunView `json:"run"`
+	// Tasks are those that were queued for the run, at most the newest 50.
+	Tasks    []Task    `json:"tasks"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// RunView describes a session, or a run of a kit.
+type RunView struct {
+	SessionRow
+	State     string `json:"state,omitempty"`
+	Objective string `json:"objective,omitempty"`
+	// File has what the kit's file says about the run.
+	File any `json:"file,omitempty"`
+}
+
+// Sessions lists the sessions of a project and the branches of a kit, those changed last first.
+// status is one of all, active, completed and failed; cursor is the Next of the page before.
+func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList, error) {
+	known := []string{"all", grimoire.Active, grimoire.Completed, grimoire.Failed}
+	if status = cmp.Or(status, known[0]); !slices.Contains(known, status) {
+		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status, maxName)).
+			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
+	}
+	v, err := b.view(ctx, "", 0)
+	if err != nil {
+		return SessionList{}, err
+	}
+	defer v.close()
+	rows, err := v.sessions(ctx)
+	if err != nil {
+		return SessionList{}, err
+	}
+	for _, branch := range v.branches() {
+		rows = append(rows, v.row(branch))
+	}
+	rows = slices.DeleteFunc(rows, func(r SessionRow) bool { return status != known[0] && r.Status != status })
+	slices.SortStableFunc(rows, func(a, b SessionRow) int {
+		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(a.cursor(), b.cursor()))
+	})
+	out := SessionList{Total: len(rows), Problems: v.problems}
+	if cursor != "" {
+		at, err := after(rows, cursor)
+		if err != nil {
+			return SessionList{}, err
+		}
+		rows = rows[at:]
+	}
+	return fit(min(len(rows), maxCount), func(items, text int) SessionList {
+		out.Sessions, out.Next = append([]SessionRow{}, rows[:items]...), ""
+		for i := range out.Sessions {
+			out.Sessions[i].Name = label(out.Sessions[i].Name, text)
+		}
+		if items < len(rows) && items > 0 {
+			out.Next = rows[items-1].cursor()
+		}
+		return out
+	}), nil
+}
+
+// cursor is the place of a row in the list: when it was changed, and what it is.
+func (r SessionRow) cursor() string {
+	return r.changed.UTC().Format(time.RFC3339Nano) + "/" + r.Source + "/" + r.ID
+}
+
+// after returns the index of the first row behind a place.
+func after(rows []SessionRow, cursor string) (int, error) {
+	stamp, rest, _ := strings.Cut(cursor, "/")
+	changed, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil || !strings.Contains(rest, "/") {
+		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", label(cursor, maxName)).WithHint("use the next of the page before, or leave it out for the first page")
+	}
+	at := slices.IndexFunc(rows, func(r SessionRow) bool {
+		return r.changed.Before(changed) || r.changed.Equal(changed) && r.cursor() > cursor
+	})
+	if at < 0 {
+		at = len(rows)
+	}
+	return at, nil
+}
+
+// sessions lists those of bmad-task.
+func (v *view) sessions(ctx context.Context) (out []SessionRow, err error) {
+	all, err := v.book.p.Sessions(ctx)
+	for _, s := range all.Sessions {
+		out = append(out, rowOf(s))
+	}
+	for _, broken := range all.Broken[:min(len(all.Broken), maxProblems)] {
+		v.problems = append(v.problems, Problem{Path: broken.Path, Why: lang.Of(broken.Err)})
+	}
+	return out, err
+}
+
+func rowOf(s workflow.Summary) SessionRow {
+	status := grimoire.Active
+	if !s.CurrentState.Active() {
+		status = string(s.CurrentState) // completed or cancelled
+	}
+	return SessionRow{
+		ID: s.SessionID, Name: s.TaskName, Source: SourceTask, Status: status, Stage: string(s.CurrentStage),
+		UpdatedAt: stamp(s.UpdatedAt), changed: s.UpdatedAt,
+	}
+}
+
+// branches lists those of a kit, also those that have runs and no file of their own.
+func (v *view) branches() []grimoire.Branch {
+	out := slices.Clone(v.kit.Branches)
+	for _, r := range v.kit.Runs {
+		if !slices.ContainsFunc(out, func(b grimoire.Branch) bool { return b.Name == r.Branch }) {
+			out = append(out, grimoire.Branch{Name: r.Branch})
+		}
+	}
+	return out
+}
+
+// row describes a branch by its newest run.
+func (v *view) row(branch grimoire.Branch) SessionRow {
+	row := SessionRow{ID: label(branch.Name, maxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
+	if last := v.newestRun("", branch.Name); last != nil {
+		of := runRow(last)
+		row.Run, row.Stage = of.ID, of.Stage
+		if last.Updated.After(row.changed) {
+			row.changed = last.Updated
+		}
+	}
+	row.Branch, row.UpdatedAt = row.ID, stamp(row.changed)
+	return row
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func runRow(r *grimoire.Run) SessionRow {
+	return SessionRow{
+		ID: label(r.ID, maxName), Name: label(r.ID, maxName), Branch: label(r.Branch, maxName), Status: r.Status, Stage: r.Stage(),
+		UpdatedAt: stamp(r.Updated), changed: r.Updated,
+	}
+}
+
+// newestRun returns the run of a kit that was changed last; an empty id or branch stands for any.
+func (v *view) newestRun(id, branch string) (last *grimoire.Run) {
+	for i := range v.kit.Runs {
+		r := &v.kit.Runs[i]
+		if (id == "" || r.ID == id) && (branch == "" || r.Branch == branch) && (last == nil || r.Updated.After(last.Updated)) {
+			last = r
+		}
+	}
+	return last
+}
+
+// Run returns a session by its id or task name, or a run of a kit by its id; with neither, the one
+// that was changed last. A branch asks for runs of a kit only.
+func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error) {
+	for _, given := range [][2]string{{"run_id", runID}, {"branch", branch}} {
+		if given[1] == "" {
+			continue
+		}
+		if err := CheckName(given[0], given[1]); err != nil {
+			return RunStatus{}, err
+		}
+	}
+	v, err := b.view(ctx, "", 0)
+	if err != nil {
+		return RunStatus{}, err
+	}
+	defer v.close()
+	run := v.newestRun(runID, branch)
+	var session *workflow.Summary
+	if branch == "" {
+		if session, err = v.session(ctx, runID); err != nil {
+			return RunStatus{}, err
+		}
+	}
+	out := RunStatus{Problems: v.problems}
+	switch {
+	case session == nil && run == nil:
+		out.Source, out.Run.ID = SourceQueue, cmp.Or(runID, DefaultRun)
+	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
+		out.Source, out.Run = SourceTask, RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: shown(session.Objective, maxShownText)}
+		out.Run.Source = ""
+	default:
+		out.Source, out.Run.SessionRow = SourceRuns, runRow(run)
+	}
+	all, problems, err := b.Tasks(ctx, "")
+	if err != nil {
+		return RunStatus{}, err
+	}
+	out.Problems = append(out.Problems, problems[:min(len(problems), maxProblems)]...)
+	all = slices.DeleteFunc(all, func(t Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
+	if out.Source == SourceQueue {
+		if len(all) == 0 || branch != "" {
+			return RunStatus{}, v.noRun(runID, branch)
+		}
+		out.Run.Name, out.Run.Status = out.Run.ID, statusOf(all)
+	}
+	return fit(maxCount, func(items, text int) RunStatus {
+		if run != nil && out.Source == SourceRuns {
+			out.Run.File = trimmed(run.State, items, text)
+		}
+		out.Tasks = []Task{}
+		for _, t := range all[len(all)-min(len(all), items):] {
+			t.Task, t.Result, t.ContextFiles = shown(t.Task, text), shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), maxTags)])
+			out.Tasks = append(out.Tasks, t)
+		}
+		return out
+	}), nil
+}
+
+// statusOf is the status of a run of which only the tasks are known.
+func statusOf(all []Task) string {
+	out := grimoire.Completed
+	for _, t := range all {
+		switch t.Status {
+		case TaskQueued, TaskClaimed:
+			return grimoire.Active
+		case TaskFailed:
+			out = grimoire.Failed
+		}
+	}
+	return out
+}
+
+// session returns the session of an id or name, or the one changed last; nil where there is none.
+func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, error) {
+	sessions := v.book.p.Backend
+	if ref == "" {
+		all, err := sessions.Latest(ctx, 1)
+		if err != nil || len(all.Sessions) == 0 {
+			return nil, err
+		}
+		return &all.Sessions[0], nil
+	}
+	id, err := sessions.Find(ctx, ref)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := sessions.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary := s.Summary()
+	return &summary, nil
+}
+
+// noRun is the error where nothing of the names exists.
+func (v *view) noRun(run, branch string) error {
+	var runs, branches []string
+	for _, r := range v.kit.Runs {
+		runs = append(runs, r.ID)
+	}
+	for _, b := range v.branches() {
+		branches = append(branches, b.Name)
+	}
+	switch {
+	case branch != "" && !slices.Contains(branches, branch):
+		return fault.New(fault.NotFound, "the project has no branch %q with runs", branch).WithHint("list_sessions lists the sessions and branches").Suggest(branch, branches)
+	case run != "":
+		return fault.New(fault.NotFound, "the project has no run %q", run).WithHint("list_sessions lists the sessions and branches").Suggest(run, runs)
+	}
+	return fault.New(fault.NotFound, "nothing has run in this project yet").WithHint("start a task with bmad-task")
+}
+
+// trimmed returns a value of a file without credentials, and with bounded texts and lists.
+func trimmed(value any, items, text int) any {
+	switch v := value.(type) {
+	case string:
+		return shown(v, text)
+	case []any:
+		out := []any{}
+		for _, one := range v[:min(len(v), items)] {
+			out = append(out, trimmed(one, items/2, text))
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
+			out[label(name, maxTag)] = trimmed(v[name], items/2, text)
+		}
+		return out
+	}
+	return value
+}

@@ -1,0 +1,169 @@
+package memory
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+)
+
+// secretRule finds credentials of one kind. The secret is the last group, or all of a match.
+type secretRule struct {
+	kind    lang.Text
+	matches *pattern.Pattern
+	// judge decides by the groups of a match; nil takes each.
+	judge func(groups []string) bool
+}
+
+var secretRules = []secretRule{
+	{lang.T("a private key"), pattern.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-[^-])*(?:-----END [A-Z0-9 ]*-----)?`), nil},
+	{lang.T("an AWS key"), pattern.New(`\b(?:AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z0-9]{16}\b`), nil},
+	{lang.T("a GitHub token"), pattern.New(`\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})`), nil},
+	{lang.T("a GitLab token"), pattern.New(`\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,}`), nil},
+	{lang.T("a Slack token"), pattern.New(`\bxox[abposre]-[A-Za-z0-9-]{10,}|\bhooks\.slack\.com/services/T[A-Za-z0-9]+/B[A-Za-z0-9]+/[A-Za-z0-9]{16,}`), nil},
+	{lang.T("a Google key"), pattern.New(`\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil},
+	{lang.T("an Anthropic key"), pattern.New(`\bsk-ant-[A-Za-z0-9_-]{20,}`), nil},
+	{lang.T("an OpenAI key"), pattern.New(`\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})`), nil},
+	{lang.T("a JSON Web Token"), pattern.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}`), nil},
+	{lang.T("an address with a password"), pattern.New(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/@:"'<>]*):([^\s/@"']+)@[^\s/]`), func(g []string) bool {
+		return !placeholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
+	}},
+	{lang.T("an authorization header"), pattern.New(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{16,}=*)`), func(g []string) bool { return random(g[1], 16) }},
+	{lang.T("a password"), pattern.New(`(?i)(?:pass(?:word|wd|phrase|code)?|pwd|密码|密碼|口令|mot de passe)["'\x60]?(?:\s*(?:[:=]|=>|:=)\s*|\s+(?:is|est)\s+|\s*是\s*)["'\x60]?([^\s"'\x60,;，。；]{6,})`), func(g []string) bool { return passwordLike(g[1]) }},
+	{lang.T("a secret"), pattern.New(`(?i)(?:secret|token|api[_ -]?key|access[_ -]?key|private[_ -]?key|account[_ -]?key|credentials?|auth|signature|密钥|密鑰|令牌)["'\x60]?(?:\s*(?:[:=]|=>|:=)\s*|\s+is\s+|\s*是\s*)["'\x60]?([^\s"'\x60,;，。；]{16,})`), func(g []string) bool { return random(g[1], 16) }},
+}
+
+var (
+	sampleUsers = []string{"", "user", "username", "usr", "login", "name", "foo"}
+	sampleWords = []string{"pass", "passwd", "password", "pwd", "secret", "token", "bar"}
+	notSecrets  = []string{"example", "placeholder", "changeme", "change-me", "redacted", "dummy", "your", "xxx", "***", "...", "…", "hidden", "masked",
+		"uint32", "uint64", "sha256", "sha512", "base64", "oauth2", "hs256", "rs256", "bcrypt", "argon2", "scrypt", "pbkdf2"}
+)
+
+// placeholder reports whether a value stands for another, as in ${PASSWORD} or <yours>.
+func placeholder(v string) bool {
+	lower := strings.ToLower(v)
+	return strings.ContainsAny(v, "<>{}()[]") || strings.ContainsAny(v[:1], "$%/~.@&*-") && !strings.ContainsAny(v[1:], "!#$%^&*") ||
+		len(v) < 32 && slices.ContainsFunc(notSecrets, func(w string) bool { return strings.Contains(lower, w) }) ||
+		strings.Trim(v, "*x•.-_#?") == "" || v == strings.ToUpper(v) && strings.Contains(v, "_") || dotted.MatchString(v)
+}
+
+// dotted matches code and paths, such as config.password or vault/payments/db.
+var dotted = pattern.New(`^[A-Za-z_]+[0-9]{0,2}(?:(?:\.|/|::|->)[A-Za-z_-]+[0-9]{0,2})+[.:]?$`)
+
+// passwordLike reports whether a value after the word password is one: a word of the language is
+// not.
+func passwordLike(v string) bool {
+	v = strings.TrimRight(v, ".:!?)")
+	if len(v) < 6 || placeholder(v) {
+		return false
+	}
+	letters, digits, upper, marks := kinds(v)
+	return digits > 0 && letters+marks > 0 || letters == 0 && digits >= 6 || strings.ContainsAny(v, "!@#$%^&*+=~?") || letters > 0 && upper > 1 && upper < letters
+}
+
+// random reports whether a value is drawn by a machine: long, of several kinds of characters, and
+// few of them often.
+func random(v string, least int) bool {
+	v = strings.TrimRight(v, ".:!?)=")
+	letters, digits, _, _ := kinds(v)
+	if len(v) < least || placeholder(v) || letters == 0 || digits == 0 {
+		return false
+	}
+	counts := map[rune]int{}
+	for _, r := range v {
+		counts[r]++
+	}
+	bits, n := 0.0, float64(utf8.RuneCountInString(v))
+	for _, c := range counts {
+		bits -= float64(c) / n * math.Log2(float64(c)/n)
+	}
+	return bits >= 3 && digits*24 >= letters
+}
+
+func kinds(v string) (letters, digits, upper, marks int) {
+	for _, r := range v {
+		switch {
+		case unicode.IsUpper(r):
+			upper++
+			letters++
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r):
+			digits++
+		default:
+			marks++
+		}
+	}
+	return letters, digits, upper, marks
+}
+
+// secret is a credential in a text, by its bytes there.
+type secret struct {
+	kind       lang.Text
+	start, end int
+}
+
+// secretsIn finds the credentials in a text.
+func secretsIn(text string) []secret {
+	plain, at := plainText(text)
+	place := func(i int) int {
+		if at == nil {
+			return i
+		}
+		return at[i]
+	}
+	var out []secret
+	for _, rule := range secretRules {
+		if !rule.matches.MatchString(plain) {
+			continue
+		}
+		for _, m := range rule.matches.FindAllStringSubmatchIndex(plain, -1) {
+			groups := make([]string, len(m)/2)
+			for g := range groups {
+				if m[2*g] >= 0 {
+					groups[g] = plain[m[2*g]:m[2*g+1]]
+				}
+			}
+			if rule.judge == nil || rule.judge(groups) {
+				out = append(out, secret{rule.kind, place(m[len(m)-2]), place(m[len(m)-1])})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b secret) int { return a.start - b.start })
+	return out
+}
+
+// noSecrets refuses a text with a credential. It names the kind and the place, never the value.
+func noSecrets(field, text string) error {
+	found := secretsIn(text)
+	if len(found) == 0 {
+		return nil
+	}
+	first := found[0]
+	return fault.New(fault.InvalidArgument, "there seems to be %v in %s, at character %d", first.kind, field, utf8.RuneCountInString(text[:first.start])+1).
+		WithHint("notes are committed with the repository: name the place where it is kept, such as ${DB_PASSWORD}, instead of its value")
+}
+
+// maskedSecret stands for a credential in what is shown.
+const maskedSecret = "[masked]"
+
+// mask returns a text without the credentials in it.
+func mask(text string) string {
+	var out strings.Builder
+	end := 0
+	for _, s := range secretsIn(text) {
+		if s.end <= end {
+			continue
+		}
+		out.WriteString(text[end:max(s.start, end)])
+		out.WriteString(maskedSecret)
+		end = s.end
+	}
+	return out.String() + text[end:]
+}

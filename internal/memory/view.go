@@ -1,0 +1,117 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// placed is a note with its place.
+type placed struct {
+	*Note
+	key, source string
+	failure     *grimoire.Failure
+}
+
+// view is the notes of a project while one call reads them.
+type view struct {
+	book     *Book
+	kit      grimoire.Content
+	all      []placed // the newest first
+	problems []Problem
+	query    string
+	count    int // how many are wanted
+	total    int // how many there were
+}
+
+// Limits of the lists of notes.
+const (
+	defaultCount = 10
+	maxCount     = 50
+)
+
+// view reads the notes for a call, which closes it.
+func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
+	v := &view{book: b, query: strings.TrimSpace(query), count: count}
+	switch {
+	case count == 0:
+		v.count = defaultCount
+	case count < 1 || count > maxCount:
+		return nil, fault.New(fault.InvalidArgument, "%d notes are wanted; it can be from 1 to %d", count, maxCount).WithHint("leave it out for %d", defaultCount)
+	}
+	if len(query) > maxQuery {
+		return nil, fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
+	}
+	if err := b.allowed(); err != nil {
+		return nil, err
+	}
+	s := b.notes
+	s.mu.Lock()
+	if err := b.current(ctx); err != nil {
+		s.mu.Unlock()
+		return nil, err
+	}
+	if v.query != "" {
+		b.indexed()
+	}
+	v.kit, v.problems = s.kit, b.problems()
+	v.problems = v.problems[:min(len(v.problems), maxProblems)]
+	now := b.m.Now()
+	for key, e := range s.entries {
+		if n := e.live(); n != nil && !n.Expired(now) {
+			v.all = append(v.all, placed{Note: n, key: key.name(), source: b.source(key.name(), e)})
+		}
+	}
+	slices.SortFunc(v.all, func(a, b placed) int { return newest(*a.Note, *b.Note) })
+	for i := range slices.Backward(s.cabinet.notes) { // later lines are newer
+		if f := &s.cabinet.notes[i]; !f.Expired(now) {
+			v.all = append(v.all, placed{&f.Note, foreignName(f.ID), f.Source, f.Failure})
+		}
+	}
+	slices.SortStableFunc(v.all, func(a, b placed) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
+	return v, nil
+}
+
+func (v *view) close() { v.book.notes.mu.Unlock() }
+
+// ranked returns those notes that are wanted, as many as are: the newest first, or those that fit
+// the query, the best first. It counts all in total.
+func (v *view) ranked(wanted func(placed) bool) (out []placed) {
+	byKey := map[string]placed{}
+	for _, n := range v.all {
+		if wanted(n) {
+			out = append(out, n)
+			byKey[n.key] = n
+		}
+	}
+	if v.total = len(out); v.query != "" {
+		out = nil
+		for _, h := range v.book.notes.index.Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
+			out = append(out, byKey[h.Key])
+		}
+	}
+	return out[:min(len(out), v.count)]
+}
+
+// maxReply is how many bytes the JSON of a reply may have.
+const maxReply = 14_000
+
+// fit returns a reply with as many items and as much of their texts as it can hold; form makes it
+// of numbers of them.
+func fit[T any](items int, form func(items, text int) T) (out T) {
+	for _, most := range []struct{ items, text int }{{maxCount, maxShownText}, {maxCount, 300}, {maxCount, 120}, {20, 120}, {10, 120}, {3, 120}} {
+		out = form(min(items, most.items), most.text)
+		if data, err := json.Marshal(out); err != nil || len(data) <= maxReply {
+			break
+		}
+	}
+	return out
+}
+
+// label is a text as it is shown in one line.
+func label(text string, most int) string { return shown(visible.Line(text), most) }
