@@ -74,12 +74,13 @@ type notes struct {
 	mu      sync.Mutex
 	parts   map[string]*part
 	entries map[Key]*entry
-	// texts finds the key of a note by what it says.
-	texts map[textSum]Key
+	// texts finds the keys of notes by what they say: clones in folders of different names have
+	// given one text two ids.
+	texts map[textSum][]Key
 	// oldest is the note that names the project; nil where it has to be looked for.
 	oldest *Note
-	// findings finds it by what it is about in a session.
-	findings map[string]Key
+	// findings finds them by what they are about in a session.
+	findings map[string][]Key
 	// foreign are notes of other programs, by their keys in the index; kit is what their files say
 	// besides.
 	foreign map[string]*Foreign
@@ -93,7 +94,7 @@ type notes struct {
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}, expiring: map[string]*Note{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{}, changed: map[string]bool{}, expiring: map[string]*Note{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -245,12 +246,13 @@ func (s *notes) drop(l *line, dirty map[Key]bool) {
 // refold decides anew which lines of a key count.
 func (s *notes) refold(key Key) {
 	e := s.entries[key]
-	if e.note != nil && s.texts[sumOf(e.note.note)] == key {
-		delete(s.texts, sumOf(e.note.note))
-	}
 	s.changed[key.name()] = true
-	if e.note != nil && e.note.note == s.oldest {
-		s.oldest = nil // it is looked for anew
+	if e.note != nil {
+		unlist(s.texts, sumOf(e.note.note), key)
+		unlist(s.findings, findingOf(e.note.note), key)
+		if e.note.note == s.oldest {
+			s.oldest = nil // it is looked for anew
+		}
 	}
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
@@ -258,23 +260,44 @@ func (s *notes) refold(key Key) {
 	if e.note == nil {
 		return
 	}
-	s.texts[sumOf(e.note.note)] = key
+	list(s.texts, sumOf(e.note.note), key)
+	if e.note.note.Finding != "" {
+		list(s.findings, findingOf(e.note.note), key)
+	}
 	if s.oldest != nil {
 		s.older(e)
 	}
-	if n := e.note.note; n.Finding != "" {
-		s.findings[n.Session+"\x00"+n.Finding] = key
+}
+
+func list[K comparable](in map[K][]Key, at K, key Key) { in[at] = append(in[at], key) }
+
+func unlist[K comparable](in map[K][]Key, at K, key Key) {
+	in[at] = slices.DeleteFunc(in[at], func(k Key) bool { return k == key })
+	if len(in[at]) == 0 {
+		delete(in, at)
 	}
 }
 
+// first returns the entry of some keys that counts: one that is not deleted, and of those the one
+// with the least id; nil where there is none.
+func (s *notes) first(keys []Key) (found *entry) {
+	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }) {
+		if e := s.entries[key]; found == nil || found.deleted() && !e.deleted() {
+			found = e
+		}
+	}
+	return found
+}
+
+// saying returns the entry of what a note says, deleted ones as well.
+func (s *notes) saying(n *Note) *entry { return s.first(s.texts[sumOf(n)]) }
+
 // known returns the entry of a finding of a session, deleted ones as well.
 func (s *notes) known(session, finding string) *entry {
-	e := s.entries[s.findings[session+"\x00"+finding]]
-	if e == nil || e.note == nil || e.note.note.Session != session || e.note.note.Finding != finding {
-		return nil
-	}
-	return e
+	return s.first(s.findings[findingOf(&Note{Session: session, Finding: finding})])
 }
+
+func findingOf(n *Note) string { return n.Session + "\x00" + n.Finding }
 
 // textSum stands for what a note says, and whose it is.
 type textSum [16]byte

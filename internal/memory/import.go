@@ -105,7 +105,7 @@ func (b *Book) take(d Draft) (Item, []edit) {
 	if err != nil {
 		return refuse(err)
 	}
-	if e := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]; e != nil && e.deleted() {
+	if e := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text}); e != nil && e.deleted() {
 		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
 	}
 	done, edits, err := b.remember(d)

@@ -104,7 +104,7 @@ func (b *Book) draft(l lesson.Lesson) (d Draft, wanted bool) {
 		b.m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
 		return d, false
 	}
-	same := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]
+	same := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})
 	return d, same == nil || !same.deleted() // the person has deleted it
 }
 

@@ -107,9 +107,9 @@ func (b *Book) remember(d Draft) (Remembered, []edit, error) {
 
 // place gives a new note its id, and returns the entry that has it already, if there is one.
 func (s *notes) place(n *Note) *entry {
-	if key, ok := s.texts[sumOf(n)]; ok {
-		n.ID = key.ID
-		return s.entries[key]
+	if e := s.saying(n); e != nil {
+		n.ID = e.note.key.ID
+		return e
 	}
 	n.ID = idOf(n.Project, n.Agent, n.Text)
 	e := s.entries[n.Key()]

@@ -65,7 +65,7 @@ func (b *Book) changeKnown(ctx context.Context, plan func() ([]edit, error)) err
 	return b.change(ctx, plan)
 }
 
-// plan runs a function on the notes as they are now. Its edits are of parts that can be read.
+// plan runs a function on the notes as they are now.
 func (b *Book) plan(ctx context.Context, plan func() ([]edit, error)) ([]edit, error) {
 	b.notes.mu.Lock()
 	defer b.notes.mu.Unlock()
@@ -73,12 +73,7 @@ func (b *Book) plan(ctx context.Context, plan func() ([]edit, error)) ([]edit, e
 		return nil, b.trouble(err)
 	}
 	edits, err := plan()
-	for _, e := range edits {
-		if p := b.notes.parts[e.part]; p != nil && p.err != nil {
-			return nil, b.trouble(p.err)
-		}
-	}
-	return edits, err
+	return edits, b.trouble(err)
 }
 
 // lock takes the lock under which notes and the queue change.
@@ -190,6 +185,9 @@ func (s *notes) put(kind Type, value any, older *line) (edit, error) {
 		if p.kind == kind && (p.number >= last.number) {
 			last = p
 		}
+	}
+	if last.err != nil {
+		return edit{}, last.err
 	}
 	if len(last.data) > 0 && len(last.data)+1+len(encoded) > partLimit {
 		last = &part{kind: kind, name: partName(kind, last.number+1)}
