@@ -155,6 +155,8 @@ const maxBuild = 2000
 // similar lists notes that say nearly the same as the text of a note.
 func (b *Book) similar(key Key, text string) []Similar {
 	s := b.notes
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.index.Index == nil && len(s.entries) > maxBuild {
 		return nil
 	}

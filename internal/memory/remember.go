@@ -54,11 +54,12 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 	}
 	var out Remembered
 	err = b.change(ctx, func() (edits []edit, err error) {
-		if out, edits, err = b.remember(d); err == nil && len(edits) > 0 {
-			out.Similar = b.similar(Key{d.Type, out.ID}, d.Text)
-		}
+		out, edits, err = b.remember(d)
 		return edits, err
 	})
+	if err == nil && out.Status != Unchanged { // others can write meanwhile
+		out.Similar = b.similar(Key{d.Type, out.ID}, d.Text)
+	}
 	return out, err
 }
 
