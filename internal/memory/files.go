@@ -77,6 +77,11 @@ type notes struct {
 	// texts finds the keys of notes by what they say: clones in folders of different names have
 	// given one text two ids.
 	texts map[textSum][]Key
+	// temps are files that a killed process has left, or that another one is writing; who has the
+	// lock knows which.
+	temps []string
+	// attributes is the version of the file that makes git merge lines, once it was seen to.
+	attributes durable.Version
 	// oldest is the note that names the project; nil where it has to be looked for.
 	oldest *Note
 	// findings finds them by what they are about in a session.
@@ -109,9 +114,13 @@ func (b *Book) refresh(ctx context.Context) error {
 		return err
 	}
 	there := map[string]bool{}
+	s.temps = nil
 	for _, e := range listed {
 		kind, n, ok := parsePart(e.Name())
 		if !ok {
+			if of, temp := durable.IsTemp(e.Name()); temp && strings.HasSuffix(of, ".jsonl") {
+				s.temps = append(s.temps, e.Name())
+			}
 			continue
 		}
 		there[e.Name()] = true

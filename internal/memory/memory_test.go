@@ -393,6 +393,19 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// TestLeftovers: what a killed process left of a write goes with the next one; other files stay.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	s := open(t, folder(t, "p"))
+	temp := durable.TempName("failures.jsonl")
+	s.write(t, temp, "half")
+	s.write(t, ".notes.md.tmp-1", "a person's")
+	s.remember(t, memory.Draft{Text: "x"}, memory.Created)
+	if s.read(t, temp) != "" || s.read(t, ".notes.md.tmp-1") == "" {
+		t.Error("the half file stays, or one of a person is gone")
+	}
+}
+
 // TestFolder: the folder is that of the method where there is one, and never moves away from
 // notes that are there.
 func TestFolder(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -104,21 +103,25 @@ func (b *Book) prepare() (undo func(), err error) {
 	if err != nil {
 		return undo, err
 	}
-	listed, err := dir.ReadDir(own)
-	if err != nil {
-		return undo, err
-	}
-	for _, e := range listed {
-		if of, ok := durable.IsTemp(e.Name()); ok && strings.HasSuffix(of, ".jsonl") {
-			_ = dir.Remove(own + "/" + e.Name()) // the next write tries again
-		}
+	b.notes.mu.Lock()
+	temps, known := b.notes.temps, b.notes.attributes
+	b.notes.mu.Unlock()
+	for _, temp := range temps {
+		_ = dir.Remove(own + "/" + temp) // the next write tries again
 	}
 	name := own + "/" + attributesFile
+	info, err := dir.Stat(name)
+	if err == nil && known == durable.VersionOf(info) {
+		return undo, nil
+	}
 	have, err := dir.ReadFile(name, maxLine)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return undo, err
 	}
 	if hasLine(have, unionLine) {
+		b.notes.mu.Lock()
+		defer b.notes.mu.Unlock()
+		b.notes.attributes = durable.VersionOf(info)
 		return undo, nil
 	}
 	if len(have) == 0 {
