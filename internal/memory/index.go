@@ -152,6 +152,22 @@ func (b *Book) chooser(kind Type, agent string) func(n *Note) bool {
 // maxBuild is how many notes are taken into a new index for the sake of a hint.
 const maxBuild = 2000
 
+// similarMeanwhile looks for similar notes while the disk writes the one that they are like. A fault
+// in it costs the hint, not the note.
+func (b *Book) similarMeanwhile(key Key, text string) <-chan []Similar {
+	out := make(chan []Similar, 1)
+	go func() {
+		defer close(out)
+		defer func() {
+			if cause := recover(); cause != nil {
+				b.m.Log.Error("similar notes were not looked for", "note", key.ID, "panic", cause)
+			}
+		}()
+		out <- b.similar(key, text)
+	}()
+	return out
+}
+
 // similar lists notes that say nearly the same as the text of a note.
 func (b *Book) similar(key Key, text string) []Similar {
 	s := b.notes

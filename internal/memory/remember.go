@@ -53,12 +53,15 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 		return Remembered{}, err
 	}
 	var out Remembered
+	var similar <-chan []Similar
 	err = b.change(ctx, func() (edits []edit, err error) {
-		out, edits, err = b.remember(d)
+		if out, edits, err = b.remember(d); err == nil && len(edits) > 0 {
+			similar = b.similarMeanwhile(Key{d.Type, out.ID}, d.Text)
+		}
 		return edits, err
 	})
-	if err == nil && out.Status != Unchanged { // others can write meanwhile
-		out.Similar = b.similar(Key{d.Type, out.ID}, d.Text)
+	if similar != nil {
+		out.Similar = <-similar
 	}
 	return out, err
 }
