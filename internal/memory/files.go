@@ -82,6 +82,7 @@ type notes struct {
 	foreign map[string]*Foreign
 	kit     grimoire.Content
 	cabinet cabinet
+	runs    cabinet
 	index   index
 	// changed has the notes that have changed since they were taken into the index.
 	changed map[string]bool

@@ -78,6 +78,9 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	}
 	defer v.close()
 	rows, err := v.sessions(ctx)
+	if err == nil {
+		err = v.readRuns(ctx)
+	}
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -152,6 +155,15 @@ func rowOf(s workflow.Summary) SessionRow {
 	}
 }
 
+// readRuns reads the files of runs, which other calls do not need.
+func (v *view) readRuns(ctx context.Context) error {
+	c := &v.book.notes.runs
+	_, err := v.book.look(ctx, c, grimoire.RunSources)
+	v.kit.Branches, v.kit.Runs = c.content.Branches, c.content.Runs
+	v.problems = append(slices.Clip(c.problems[:min(len(c.problems), maxProblems)]), v.problems...)
+	return err
+}
+
 // branches lists those of a kit, also those that have runs and no file of their own.
 func (v *view) branches() []grimoire.Branch {
 	out := slices.Clone(v.kit.Branches)
@@ -218,6 +230,9 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		return RunStatus{}, err
 	}
 	defer v.close()
+	if err := v.readRuns(ctx); err != nil {
+		return RunStatus{}, err
+	}
 	run := v.newestRun(runID, branch)
 	var session *workflow.Summary
 	if branch == "" {
