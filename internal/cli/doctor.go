@@ -81,6 +81,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	}
 	report.Add(histories)
 	report.Add(checkMethod(a, cwd)...)
+	report.Add(checkMemory(ctx, a)...)
 	report.Add(doctorMachine(a, cwd).Check()...)
 	report.Add(checkFolders(a))
 	if a.asJSON {

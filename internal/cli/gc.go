@@ -67,11 +67,16 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 	for _, f := range files {
 		bytes += f.Size
 	}
+	notes := staleNotes(ctx, a)
 	if a.asJSON {
 		if files == nil {
 			files = []doctor.Trimmed{}
 		}
-		return a.printJSON(map[string]any{"cwd": dir.Path(), "older_than": age, "applied": apply, "files": files, "bytes": bytes})
+		out := map[string]any{"cwd": dir.Path(), "older_than": age, "applied": apply, "files": files, "bytes": bytes}
+		if notes > 0 {
+			out["memory_lines"] = notes
+		}
+		return a.printJSON(out)
 	}
 	for _, f := range files {
 		fmt.Fprintf(a.out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
@@ -83,6 +88,9 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		a.say("Removed %d files, %d bytes.", len(files), bytes)
 	default:
 		a.say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, age)
+	}
+	if notes > 0 {
+		a.say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
 	}
 	return nil
 }

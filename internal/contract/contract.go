@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -36,8 +37,8 @@ const (
 // Auto is the stack that leaves it to the contract what to check.
 const Auto = "auto"
 
-// maxOutput bounds the output in a result, in bytes.
-const maxOutput = 4 << 10
+// maxOutput bounds the output in a result, in bytes, without the mark of its beginning.
+const maxOutput = 4000
 
 // The exit codes by which a shell says that it could not run a command.
 const notExecutable, notFound = 126, 127
@@ -115,40 +116,43 @@ func folder(p *project.Project, given string) (string, error) {
 
 // run runs the first contract that the project has.
 func (r *Runner) run(ctx context.Context, p *project.Project, call Call, tell func(verify.Notice)) (Result, error) {
-	guard := r.person.In(p)
-	env := "CC_STACK" // removed
+	guard, said, l := r.person.In(p), &verdicts{}, p.Language("")
+	limits := verify.Limits{Tail: maxOutput, Language: l, Env: []string{"CC_STACK"}, Copy: said} // without a value it is removed
 	if call.Stack != Auto {
-		env += "=" + call.Stack
+		limits.Env[0] += "=" + call.Stack
 	}
 	if command := guard.Configured(); command.Command != "" {
 		if call.Dir != "." {
 			return Result{}, fault.New(fault.InvalidArgument, "the verify command of the settings is for the whole project, and working_dir is %q", call.Dir).
 				WithHint("call again without working_dir")
 		}
-		e, err := guard.Verify(ctx, tell, command, env)
+		e, err := guard.Verify(ctx, tell, command, limits)
 		if err != nil {
 			return Result{}, err
 		}
-		return result(p, call.Stack, e, ofCommand(e)), nil
+		return result(l, call.Stack, e, ofCommand(e)), nil
 	}
 	script, err := guard.Script()
 	if err != nil {
 		return Result{}, err
 	}
 	if script == nil {
-		return r.skipped(p, call), nil
+		found, command := proposal(p.Dir.Tree(), call)
+		return Result{
+			Status: Skipped, Stack: cmp.Or(strings.Join(found, ", "), call.Stack), Proposed: command,
+			Notes: []string{l.Say("nothing was run: the project names no verify command, and has no script of a kit")},
+			Hint:  l.Say("to have the work checked, set `verify` in %s; the person then allows it: %s allow", config.ProjectFile, r.person.Names.Program),
+		}, nil
 	}
-	said := &verdicts{}
-	e, err := guard.Run(ctx, tell, script, p.Dir.Join(call.Dir), verify.Limits{Tail: maxOutput, Env: []string{env}, Copy: said})
+	e, err := guard.Run(ctx, tell, script, p.Dir.Join(call.Dir), limits)
 	if err != nil {
 		return Result{}, err
 	}
 	said.end()
-	stack := call.Stack
-	if stack == Auto {
-		stack = cmp.Or(said.stacks, Auto)
+	if call.Stack == Auto {
+		call.Stack = cmp.Or(said.stacks, Auto)
 	}
-	return result(p, stack, e, said.status(e)), nil
+	return result(l, call.Stack, e, said.status(e)), nil
 }
 
 // ofCommand returns the outcome of a verify command.
@@ -166,41 +170,18 @@ func ofCommand(e *workflow.Evidence) Status {
 func unfinished(e *workflow.Evidence) bool { return e.NotRun != "" || e.TimedOut || e.ExitCode < 0 }
 
 // result describes a command that has run, or that could not be started.
-func result(p *project.Project, stack string, e *workflow.Evidence, status Status) Result {
-	out := Result{Status: status, Command: e.Command, Stack: stack, Output: last(e.Tail, maxOutput), DurationMS: e.TookMS, Notes: e.Notes}
-	l := p.Language("")
+func result(l lang.Language, stack string, e *workflow.Evidence, status Status) Result {
+	out := Result{Status: status, Command: e.Command, Stack: stack, Output: e.Tail, DurationMS: e.TookMS, Notes: e.Notes}
 	switch {
 	case e.NotRun != "":
 		out.Notes = append(out.Notes, e.NotRun)
 	case e.TimedOut:
-		out.Notes = append(out.Notes, l.Say("it was stopped after %v (%s)", p.Config.VerifyTimeout, "verify_timeout"))
+		out.Notes = append(out.Notes, l.Say("it took longer than %s allows, and was stopped", "verify_timeout"))
 	default:
 		out.ExitCode = &e.ExitCode
 	}
 	if status == Skipped {
 		out.Notes = append(out.Notes, l.Say("the script ended without a line CC PASS or CC FAIL: it has checked nothing"))
 	}
-	return out
-}
-
-// last returns the end of a text, of at most size bytes, from the start of a line if there is one.
-func last(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	text = text[len(text)-size:]
-	if _, lines, ok := strings.Cut(text, "\n"); ok {
-		return lines
-	}
-	return strings.ToValidUTF8(text, "")
-}
-
-// skipped is the result where a project has no contract: a proposal for one.
-func (r *Runner) skipped(p *project.Project, call Call) Result {
-	l := p.Language("")
-	found, command := proposal(p.Dir.Tree(), call)
-	out := Result{Status: Skipped, Stack: cmp.Or(strings.Join(found, ", "), call.Stack), Proposed: command,
-		Notes: []string{l.Say("nothing was run: the project names no verify command, and has no script of a kit")}}
-	out.Hint = l.Say("to have the work checked, set `verify` in %s; the person then allows it: %s allow", config.ProjectFile, r.person.Names.Program)
 	return out
 }

@@ -3,7 +3,6 @@ package contract
 import (
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -36,23 +35,23 @@ func Stacks() []string {
 	return out
 }
 
-// proposal returns the stacks of a call that a folder holds, and a command that checks them.
+// proposal returns the stacks of a call that its folder holds, and a command that checks them.
 func proposal(tree fs.FS, call Call) (found []string, command string) {
 	entries, err := fs.ReadDir(tree, call.Dir)
 	if err != nil {
 		return nil, ""
 	}
 	var commands []string
-	for _, s := range stacks {
-		mark := s.in(entries)
-		if mark == "" || call.Stack != Auto && call.Stack != s.name {
-			continue
-		}
-		found = append(found, s.name)
-		commands = append(commands, strings.Replace(s.command, "%s", mark, 1))
+	if call.Dir != "." {
+		commands = append(commands, "cd '"+strings.ReplaceAll(call.Dir, "'", `'\''`)+"'")
 	}
-	if call.Dir != "." && len(commands) > 0 {
-		commands = append([]string{"cd '" + strings.ReplaceAll(call.Dir, "'", `'\''`) + "'"}, commands...)
+	for _, s := range stacks {
+		if mark := s.in(entries); mark != "" && (call.Stack == Auto || call.Stack == s.name) {
+			found, commands = append(found, s.name), append(commands, strings.Replace(s.command, "%s", mark, 1))
+		}
+	}
+	if found == nil {
+		return nil, ""
 	}
 	return found, strings.Join(commands, " && ")
 }
@@ -61,12 +60,10 @@ func proposal(tree fs.FS, call Call) (found []string, command string) {
 func (s stack) in(entries []fs.DirEntry) string {
 	for _, mark := range s.marks {
 		name, folder := strings.CutSuffix(mark, "/")
-		i := slices.IndexFunc(entries, func(e fs.DirEntry) bool {
-			fits, err := path.Match(name, e.Name())
-			return err == nil && fits && e.IsDir() == folder
-		})
-		if i >= 0 {
-			return entries[i].Name()
+		for _, e := range entries {
+			if fits, err := path.Match(name, e.Name()); err == nil && fits && e.IsDir() == folder {
+				return e.Name()
+			}
 		}
 	}
 	return ""

@@ -226,6 +226,7 @@ var variable = []struct {
 	{regexp.MustCompile(`(standing[\\]*": [\\]*")[0-9a-f]{8}:[0-9a-f]{64}`), "${1}<hash>"}, // of a session with an id
 	{regexp.MustCompile(`(waited_seconds[\\]*": )[0-9.]+`), "${1}<time>"},
 	{regexp.MustCompile(`("application/json","size":)\d+|("mime_type[\\]*":[\\]*"application/json[\\]*",[\\]*"size[\\]*":)\d+`), "${1}${2}<size>"},
+	{regexp.MustCompile(`(score[\\]*":)[0-9.]+(,[\\]*"coverage[\\]*":)[0-9.]+`), "${1}<score>${2}<part>"}, // of a search, whose weights are tuned
 	{regexp.MustCompile(`/[^ ,"\\()]*/TestTranscripts[^ ,"\\()]*`), "<home>"},
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},

@@ -3,9 +3,14 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +19,18 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/contract"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -110,31 +126,68 @@ func TestMemoryDefinitions(t *testing.T) {
 	}
 }
 
+// kitScript is the place of a kit's script.
+const kitScript = "_bmad/_config/custom/cc-verify.sh"
+
+// withScript gives a project the script of a kit.
+func withScript(t *testing.T, dir, text string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts of the kits are for bash")
+	}
+	path := filepath.Join(dir, kitScript)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allowScript allows a script as the person does.
+func allowScript(t *testing.T, dir, state, text string) {
+	t.Helper()
+	a := trust.Allowance{Project: dir, Kind: trust.KindContract, Text: kitScript, SHA256: workflow.Hash([]byte(text)), At: time.Now()}
+	if err := trust.UserState(filepath.Join(state, "bmad-mcp")).Allow(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestContractTool runs the script of a kit by the tool, once the person has allowed it.
 func TestContractTool(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
-	const script = "_bmad/_config/custom/cc-verify.sh"
-	text := []byte("echo checking; printf '\\033[32m✅ CC PASS\\033[0m — [go] — today\\n'\n")
-	path := filepath.Join(dir, script)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	const text = "echo checking; printf '\\033[32m✅ CC PASS\\033[0m — [go] — today\\n'\n"
+	withScript(t, dir, text)
 	c := startClient(t, dir, "2026-07-28", append(withMemory, "XDG_STATE_HOME="+state))
 	got, refused := useTool(t, c, "run_completion_contract", object{})
 	if !refused || got["code"] != "not_allowed" || !strings.Contains(fmt.Sprint(got["hint"]), "bmad-mcp allow") {
 		t.Fatalf("got %v", got)
 	}
-	a := trust.Allowance{Project: dir, Kind: trust.KindContract, Text: script, SHA256: workflow.Hash(text), At: time.Now()}
-	if err := trust.UserState(filepath.Join(state, "bmad-mcp")).Allow(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
+	allowScript(t, dir, state, text)
 	got, refused = useTool(t, c, "run_completion_contract", object{"stack": "go", "working_dir": "."})
 	delete(got, "duration_ms")
-	if want := (object{"status": "PASS", "command": "bash " + script, "stack": "go", "output": "checking\n✅ CC PASS — [go] — today", "exit_code": 0.0}); refused || fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := (object{"status": "PASS", "command": "bash " + kitScript, "stack": "go", "output": "checking\n✅ CC PASS — [go] — today", "exit_code": 0.0}); refused || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	withScript(t, dir, text+"echo more\n")
+	if got, refused := useTool(t, c, "run_completion_contract", object{}); !refused || !strings.Contains(fmt.Sprint(got["error"]), "has changed since you allowed it") {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestContractIsCancelled: a call that its client gives up ends the script with its children.
+func TestContractIsCancelled(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	const text = "sleep 600 & echo $! > new; mv new child; wait"
+	withScript(t, dir, text)
+	allowScript(t, dir, state, text)
+	r := greeted(t, dir, append(withMemory, "XDG_STATE_HOME="+state)...)
+	r.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_completion_contract","arguments":{}}}`)
+	var child []byte
+	for len(child) == 0 && t.Context().Err() == nil {
+		child, _ = os.ReadFile(filepath.Join(dir, "child"))
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	for exec.Command("kill", "-0", strings.TrimSpace(string(child))).Run() == nil && t.Context().Err() == nil {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -181,6 +234,152 @@ func TestMemoryOverHTTP(t *testing.T) {
 		got, refused := useTool(t, c, "recall_structured", object{"query": "where do sessions live?", "cwd": filepath.Join(root, name)})
 		if refused || got["searched"] != want {
 			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+// TestMemoryOfPages: a web page gets no question to a host's model, and only the folders served.
+func TestMemoryOfPages(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-files")
+	s := serve(t, dir, withMemory, "--allow-origin", inspectorOrigin)
+	for _, modern := range []bool{true, false} {
+		for name, header := range pages(s) {
+			page := (&speaker{s: s, modern: modern, header: header, capabilities: object{"sampling": object{}}}).greet()
+			m, _ := page.call("delegate_to_agent", object{"agent_id": "analyst", "task": "x"}, nil)
+			if got := replyIn(m); got["status"] != "needs_host" {
+				t.Errorf("%s, modern %v: got %v", name, modern, m)
+			}
+			m, _ = page.call("recall_structured", object{"query": "x", "cwd": t.TempDir()}, nil)
+			if got := replyIn(m); got["code"] != "not_allowed" {
+				t.Errorf("%s, modern %v: got %v", name, modern, m)
+			}
+		}
+	}
+}
+
+// personModel is a model that the person has set up.
+type personModel struct{ err error }
+
+// Complete implements mcpserver.Model.
+func (m personModel) Complete(_ context.Context, system, message string, tokens int) (text, model string, err error) {
+	return fmt.Sprintf("%d tokens for %.13q: %s", tokens, system, message), "own-model", m.err
+}
+
+// TestDelegateToOwnModel: where the host's model is not to be had, the person's answers.
+func TestDelegateToOwnModel(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-files")
+	for name, tt := range map[string]struct {
+		model mcpserver.Model
+		want  string
+	}{
+		"it answers": {personModel{}, `{"status":"answered","via":"model","model":"own-model","text":"64 tokens for \"You are Mary,\": x","agent":"Mary, Business Analyst 📊"}`},
+		"it fails":   {personModel{err: errors.New("no credit")}, `{"status":"needs_host",`},
+		"none":       {nil, `{"status":"needs_host",`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := engine.New(engine.Options{Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }})})
+			s := mcpserver.New(e, mcpserver.Options{
+				Places: mcpserver.Places{Project: dir}, Toolsets: []config.Toolset{config.ToolsetMemory}, Model: tt.model,
+				Method: library.New(library.Options{Now: time.Now}), Memory: memory.New(memory.Options{Now: time.Now}), Contract: contract.New(&permission.Person{Now: time.Now}),
+			})
+			var out strings.Builder
+			const delegate = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delegate_to_agent","arguments":{"agent_id":"analyst","task":"x","max_tokens":64}}}`
+			if err := s.ServeStdio(t.Context(), strings.NewReader(hello+"\n"+delegate+"\n"), &out); err != nil {
+				t.Fatal(err)
+			}
+			var text string
+			for line := range strings.Lines(out.String()) {
+				var answer struct {
+					ID     int
+					Result mcp.CallToolResult
+				}
+				if json.Unmarshal([]byte(line), &answer) == nil && answer.ID == 2 && len(answer.Result.Content) == 1 {
+					block, _ := mcp.AsTextContent(answer.Result.Content[0])
+					text = block.Text
+				}
+			}
+			if !strings.HasPrefix(text, tt.want) {
+				t.Errorf("got  %s\nwant %s", text, tt.want)
+			}
+		})
+	}
+}
+
+// TestNotesAreWatched: a subscriber of the notes hears of a new one.
+func TestNotesAreWatched(t *testing.T) {
+	const uri = "bmad://memory/notes/decisions"
+	r := greeted(t, t.TempDir(), withMemory...)
+	r.request(2, "resources/subscribe", object{"uri": uri})
+	for i, text := range []string{"sessions live in files", "notes live in files too"} {
+		args := object{"type": "decisions", "agent": "dev", "text": text}
+		if got := replyOf(t, r.request(10+i, "tools/call", object{"name": "remember_structured", "arguments": args})); got["status"] != "created" {
+			t.Fatalf("got %v", got)
+		}
+		r.until(resourceUpdated, uri)
+	}
+	contents := r.request(20, "resources/read", object{"uri": uri}).Result["contents"].([]any)
+	if text := fmt.Sprint(contents[0].(object)["text"]); !strings.Contains(text, `"total":2`) {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestChineseMemory plays the transcripts of the tools in Chinese: what they say to people has no
+// English sentence of ours.
+func TestChineseMemory(t *testing.T) {
+	for _, name := range []string{"memory", "memory_notes", "memory_errors", "memory_off"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "mcp", name+".requests"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		r := raw(t, dir, append(directives(t, dir, string(data)), "BMAD_LANGUAGE=zh", "LC_ALL=C.UTF-8")...)
+		said := 0
+		var hear func(request, key string, v any)
+		hear = func(request, key string, v any) {
+			switch v := v.(type) {
+			case string:
+				var inner any
+				if key == "text" && json.Unmarshal([]byte(v), &inner) == nil {
+					hear(request, "", inner)
+				}
+				if !slices.Contains([]string{"problem", "hint", "error", "notes", "message"}, key) {
+					return
+				}
+				said++
+				// The rest is the parser's.
+				if found := langtest.English(regexp.MustCompile(`(?:invalid character|unexpected|yaml:|json:).*`).ReplaceAllString(v, "…")); len(found) > 0 {
+					t.Errorf("%q of %q in %s", found, v, request)
+				}
+			case []any:
+				for _, item := range v {
+					hear(request, key, item)
+				}
+			case object:
+				for key, item := range v {
+					hear(request, key, item)
+				}
+			}
+		}
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") {
+				continue
+			}
+			r.send(line)
+			if !strings.Contains(line, `"id"`) {
+				continue
+			}
+			var answer object
+			if err := json.Unmarshal([]byte(r.line()), &answer); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(line, `"method":"tools/list"`) && !strings.Contains(line, `"initialize"`) {
+				hear(line, "", answer)
+			}
+		}
+		if said < 5 {
+			t.Errorf("%s: only %d texts were read", name, said)
 		}
 	}
 }

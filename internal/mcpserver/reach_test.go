@@ -104,6 +104,9 @@ func (a *account) private(dir string) {
 	}
 	a.write(filepath.Join(dir, ".bmad-core", "agents", "keeper.md"), "# keeper\n\n```yaml\nagent:\n  name: "+marker+"\n  id: keeper\n```\n")
 	a.write(filepath.Join(dir, ".bmad-core", "core-config.yaml"), "secret: "+marker+"\n")
+	for _, kind := range []string{"decisions", "agent-learnings", "failures"} {
+		a.write(filepath.Join(dir, ".claude", "bmad-memory", "structured", kind+".jsonl"), `{"v":1,"id":"f70d1396-77e8-5fd8-bdf8-added10a239d","type":"`+kind+`","agent":"dev","text":"`+marker+`","tags":[],"created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}`+"\n")
+	}
 	a.write(filepath.Join(dir, "secret.md"), "# "+marker+"\nQuality Score: 95/100\n")
 }
 
@@ -159,7 +162,7 @@ func (a *account) snapshot() string {
 func (a *account) env(more ...string) []string {
 	return append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
-		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"), "BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents",
+		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"), "BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents,memory",
 	}, watching()...), more...)
 }
 
@@ -314,6 +317,18 @@ func doors() []door {
 		{name: "read", open: tool("bmad-resources", object{"operation": "read", "uri": "bmad://.bmad-core/core-config.yaml"})},
 		{name: "list", open: tool("bmad-resources", object{"operation": "list", "pattern": "**"})},
 		{name: "knowledge", open: tool("get_knowledge", object{"domain": "bmad://.bmad-core/core-config.yaml"})},
+		{name: "context", open: tool("get_project_context", nil)},
+		{name: "agent's memory", open: tool("get_agent_memory", object{"agent": "dev"})},
+		{name: "contract", open: tool("run_completion_contract", nil)},
+		{name: "run", open: tool("get_workflow_status", nil)},
+		{name: "runs", open: tool("list_sessions", nil)},
+		{name: "museum", open: tool("get_failure_museum", nil)},
+		{name: "task", open: tool("spawn_subagent_task", object{"agent": "qa", "task": "x", "output_key": "k", "context_files": []string{"secret.md"}})},
+		{name: "remember", open: tool("remember_structured", object{"type": "decisions", "agent": "dev", "text": "x"})},
+		{name: "recall", open: tool("recall_structured", object{"query": marker})},
+		{name: "delegate", open: tool("delegate_to_agent", object{"agent_id": "keeper", "task": "x"})},
+		{name: "resource museum", open: resource("bmad://memory/museum")},
+		{name: "resource notes", open: resource("bmad://memory/notes/decisions")},
 		{name: "resource sessions", open: resource("bmad-task://sessions")},
 		{name: "resource session", open: resource("bmad-task://sessions/" + privateTask)},
 		{name: "resource history", open: resource("bmad-task://sessions/" + privateTask + "/history")},
@@ -536,7 +551,7 @@ func TestReachDoorsLead(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
 	h := a.host(a.at("Private"), nil, nil, a.env()...)
-	blind := []string{"confirm", "cancel", "submit a path", "workflow", "complete id", "subscribe", "start", "prompt bmad", "prompt stage", "resource history"}
+	blind := []string{"confirm", "cancel", "submit a path", "workflow", "complete id", "subscribe", "start", "prompt bmad", "prompt stage", "resource history", "contract", "runs", "task", "remember"}
 	for _, d := range doors() {
 		answer := d.open(h, a.at("Private"))
 		if strings.Contains(answer, "not_allowed") && d.name != "confirm" {

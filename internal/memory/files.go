@@ -35,6 +35,7 @@ type part struct {
 
 	data  []byte
 	lines []*line // all that are not empty
+	bad   []*line // those of them that cannot be used
 	// version is that of the file when it was read; settled is true where it shows every change
 	// since.
 	version durable.Version
@@ -75,6 +76,8 @@ type notes struct {
 	entries map[Key]*entry
 	// texts finds the key of a note by what it says.
 	texts map[textSum]Key
+	// oldest is the note that names the project; nil where it has to be looked for.
+	oldest *Note
 	// findings finds it by what it is about in a session.
 	findings map[string]Key
 	// foreign are notes of other programs, by their keys in the index; kit is what their files say
@@ -84,12 +87,14 @@ type notes struct {
 	cabinet cabinet
 	runs    cabinet
 	index   index
+	// expiring are the notes in the index that hold until some time.
+	expiring map[string]*Note
 	// changed has the notes that have changed since they were taken into the index.
 	changed map[string]bool
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}, expiring: map[string]*Note{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -181,6 +186,9 @@ func (s *notes) set(p *part, data []byte) {
 	}
 	for _, l := range p.lines {
 		l.part, l.raw = p, data[l.start:l.start+len(l.raw)]
+		if !l.usable() {
+			p.bad = append(p.bad, l)
+		}
 	}
 	for key := range dirty {
 		s.refold(key)
@@ -192,10 +200,17 @@ var newline = []byte("\n")
 // common returns how many bytes two texts have in common at their ends, in whole lines.
 func common(a, b []byte) (head, tail int) {
 	n := min(len(a), len(b))
+	const step = 256 // compared at once
+	for head+step <= n && bytes.Equal(a[head:head+step], b[head:head+step]) {
+		head += step
+	}
 	for head < n && a[head] == b[head] {
 		head++
 	}
 	head = bytes.LastIndexByte(a[:head], '\n') + 1
+	for tail+step <= n-head && bytes.Equal(a[len(a)-tail-step:len(a)-tail], b[len(b)-tail-step:len(b)-tail]) {
+		tail += step
+	}
 	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
@@ -235,6 +250,9 @@ func (s *notes) refold(key Key) {
 		delete(s.texts, sumOf(e.note.note))
 	}
 	s.changed[key.name()] = true
+	if e.note != nil && e.note.note == s.oldest {
+		s.oldest = nil // it is looked for anew
+	}
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
@@ -242,6 +260,9 @@ func (s *notes) refold(key Key) {
 		return
 	}
 	s.texts[sumOf(e.note.note)] = key
+	if s.oldest != nil {
+		s.older(e)
+	}
 	if n := e.note.note; n.Finding != "" {
 		s.findings[n.Session+"\x00"+n.Finding] = key
 	}
@@ -271,7 +292,7 @@ func (s *notes) ordered() []*part {
 	})
 }
 
-// problems lists what cannot be used in the files.
+// problems lists what cannot be used in the files, in the language of the project.
 func (b *Book) problems() []Problem {
 	var out []Problem
 	for _, p := range b.notes.ordered() {
@@ -279,34 +300,45 @@ func (b *Book) problems() []Problem {
 		if p.err != nil {
 			out = append(out, Problem{Path: name, Why: lang.Of(p.err)})
 		}
-		for _, l := range p.lines {
-			if !l.why.Empty() {
-				out = append(out, Problem{name, l.number, l.why})
-			}
+		for _, l := range p.bad {
+			out = append(out, Problem{name, l.number, l.why})
 		}
 	}
 	for _, why := range b.notes.index.problems {
 		out = append(out, Problem{Path: b.own(), Why: why})
 	}
-	return append(out, b.notes.cabinet.problems...)
+	return spoken(b.p.Language(""), append(out, b.notes.cabinet.problems...))
 }
 
 // project returns the name of the project that ids are made of: the oldest note's, so that a clone
-// in a folder of another name gives the same ids; else that of the project's own description;
-// else the folder's.
+// in a folder of another name gives the same ids; "" where no note has one.
 func (s *notes) project() string {
-	var oldest *Note
-	for _, e := range s.entries {
-		if e.note == nil || e.note.note.Project == "" {
-			continue
-		}
-		n := e.note.note
-		if oldest == nil || cmp.Or(n.CreatedAt.Compare(oldest.CreatedAt.Time), cmp.Compare(n.Project, oldest.Project)) < 0 {
-			oldest = n
+	if s.oldest == nil {
+		for _, e := range s.entries {
+			s.older(e)
 		}
 	}
-	if oldest == nil {
+	if s.oldest == nil {
 		return ""
 	}
-	return oldest.Project
+	return s.oldest.Project
+}
+
+// older notes the note of an entry if it is the oldest so far that names its project.
+func (s *notes) older(e *entry) {
+	if e.note == nil || e.note.note.Project == "" {
+		return
+	}
+	n := e.note.note
+	if s.oldest == nil || cmp.Or(n.CreatedAt.Compare(s.oldest.CreatedAt.Time), cmp.Compare(n.Project, s.oldest.Project)) < 0 {
+		s.oldest = n
+	}
+}
+
+// spoken returns problems whose sentences are in a language already.
+func spoken(l lang.Language, list []Problem) []Problem {
+	for i, p := range list {
+		list[i].Why = lang.T("%s", p.Why.In(l))
+	}
+	return list
 }

@@ -79,10 +79,15 @@ func (b *Book) indexed() {
 		s.index.lexicon = version
 	}
 	for name := range s.changed {
-		if n, _ := s.named(name); n != nil {
-			s.index.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
-		} else {
+		delete(s.expiring, name)
+		n, _ := s.named(name)
+		if n == nil {
 			s.index.Drop(name)
+			continue
+		}
+		s.index.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
+		if !n.Expiry().IsZero() {
+			s.expiring[name] = n
 		}
 	}
 	clear(s.changed)

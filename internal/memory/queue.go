@@ -439,5 +439,5 @@ func (b *Book) Tasks(ctx context.Context, run string) (list []Task, problems []P
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Compare(b.QueuedAt.Time) })
-	return list, problems, nil
+	return list, spoken(b.p.Language(""), problems), nil
 }

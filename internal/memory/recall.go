@@ -108,7 +108,7 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 		out.NothingClose = out.NothingClose && f.Weak
 		out.Results = append(out.Results, f)
 	}
-	out.Searched = b.count(keep)
+	out.Searched = b.count(q, keep)
 	return out, nil
 }
 
@@ -120,14 +120,25 @@ func (b *Book) keeping(keep func(*Note) bool) func(name string) bool {
 	}
 }
 
-func (b *Book) count(keep func(*Note) bool) int {
-	count := 0
-	for _, e := range b.notes.entries {
+// count returns the number of notes that a query is compared with. Where it takes all, only those
+// that can expire are looked at.
+func (b *Book) count(q Query, keep func(*Note) bool) int {
+	s, count := b.notes, 0
+	if q.Type == "" && q.Agent == "" {
+		count = s.index.Len()
+		for _, n := range s.expiring {
+			if !keep(n) {
+				count--
+			}
+		}
+		return count
+	}
+	for _, e := range s.entries {
 		if n := e.live(); n != nil && keep(n) {
 			count++
 		}
 	}
-	for _, f := range b.notes.foreign {
+	for _, f := range s.foreign {
 		if keep(&f.Note) {
 			count++
 		}

@@ -37,13 +37,12 @@ func (g *Guard) Configured() workflow.VerifyCommand {
 	return workflow.VerifyCommand{}
 }
 
-// Verify runs a verify command outside of a run, if the person has allowed it here. env changes
-// its environment.
-func (g *Guard) Verify(ctx context.Context, tell func(verify.Notice), command workflow.VerifyCommand, env ...string) (*workflow.Evidence, error) {
+// Verify runs a verify command outside of a run, if the person has allowed it here.
+func (g *Guard) Verify(ctx context.Context, tell func(verify.Notice), command workflow.VerifyCommand, limits verify.Limits) (*workflow.Evidence, error) {
 	if g.permit(command) == nil {
 		return nil, g.ask(fault.New(fault.NotAllowed, "the verify command %s was not run: %s", words.Command(command), g.notAllowed(command)))
 	}
-	return g.verify(ctx, g.project.Language(""), tell, command, env...), nil
+	return g.verify(ctx, tell, command, limits), nil
 }
 
 // Script returns the script of a kit in the project, with its present content; nil if there is
@@ -73,10 +72,9 @@ func (g *Guard) Run(ctx context.Context, tell func(verify.Notice), s *Script, di
 		}
 		return nil, g.ask(fault.New(fault.NotAllowed, "the script %s was not run: %s", s.Text, why))
 	}
-	l := g.project.Language("")
 	command := "bash " + s.Text
-	limits.Timeout, limits.Language = g.project.Config.VerifyTimeout, l
-	defer g.tell(ctx, l, tell, command)()
+	limits.Timeout = g.project.Config.VerifyTimeout
+	defer g.tell(ctx, tell, command, limits)()
 	e := verify.RunScript(ctx, dir, verify.Script{Command: command, Path: g.project.Dir.Join(s.Text), Text: s.text}, g.Now, limits)
 	return &e, nil
 }

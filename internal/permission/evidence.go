@@ -32,27 +32,28 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 		seen.Notes = g.scriptNotes(s.Language, kept)
 		return differing(s.Language, &seen, kept)
 	}
-	return differing(s.Language, g.verify(ctx, s.Language, tell, kept), kept)
+	return differing(s.Language, g.verify(ctx, tell, kept, verify.Limits{Tail: g.project.Config.VerifyOutput, Language: s.Language}), kept)
 }
 
-// verify runs a command, if the person has allowed it here, with changes to its environment.
-func (g *Guard) verify(ctx context.Context, l lang.Language, tell func(verify.Notice), kept workflow.VerifyCommand, env ...string) *workflow.Evidence {
+// verify runs a command, if the person has allowed it here.
+func (g *Guard) verify(ctx context.Context, tell func(verify.Notice), kept workflow.VerifyCommand, limits verify.Limits) *workflow.Evidence {
 	allowed := g.permit(kept)
 	if allowed == nil {
-		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept).In(l)}
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept).In(limits.Language)}
 	}
-	notes := g.scriptNotes(l, kept)
+	notes := g.scriptNotes(limits.Language, kept)
 	g.bind(ctx, kept, *allowed)
-	timeout := g.project.Config.VerifyTimeout
-	defer g.tell(ctx, l, tell, kept.Command)()
-	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, verify.Limits{Timeout: timeout, Tail: g.project.Config.VerifyOutput, Language: l, Env: env})
+	limits.Timeout = g.project.Config.VerifyTimeout
+	defer g.tell(ctx, tell, kept.Command, limits)()
+	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, limits)
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }
 
 // tell reports that a command runs, until the returned function is called.
-func (g *Guard) tell(ctx context.Context, l lang.Language, to func(verify.Notice), command string) (done func()) {
-	return verify.Tell(ctx, l, to, l.Say("running `%s`", words.Clip(command, 120)), g.Now, g.project.Config.VerifyTimeout)
+func (g *Guard) tell(ctx context.Context, to func(verify.Notice), command string, limits verify.Limits) (done func()) {
+	l := limits.Language
+	return verify.Tell(ctx, l, to, l.Say("running `%s`", words.Clip(command, 120)), g.Now, limits.Timeout)
 }
 
 // differing adds to the evidence how the configuration differs from the session's command,

@@ -1,0 +1,175 @@
+package memory_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+)
+
+// subjects and happenings make notes that differ as those of a team do.
+var (
+	subjects   = strings.Fields("relay queue parser billing invoice ledger cache session token gateway scheduler webhook migration index replica container pipeline deploy rollback backup metric alert")
+	happenings = strings.Fields("loses drops repeats blocks leaks retries expires overflows deadlocks truncates duplicates rejects delays corrupts ignores")
+	causes     = strings.Fields("disk memory network clock locale encoding timeout quota permission certificate schema version race config proxy firewall driver kernel")
+)
+
+// filled is a project with that many notes.
+func filled(t testing.TB, path string, count int) shelf {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	s := openWith(t, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+	var lines strings.Builder
+	for n := range count {
+		word := func(of []string) string { return of[r.IntN(len(of))] }
+		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"failures","agent":"dev","text":"the %s %s events when the %s of the %s is wrong; case %d: check internal/%s/%s.go and the %s before the %s","tags":[%q],"project":"p","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","by":"t"}`+"\n",
+			n, word(subjects), word(happenings), word(causes), word(subjects), n, word(subjects), word(causes), word(causes), word(subjects), word(causes))
+		if lines.Len() > 127<<10 || n == count-1 {
+			name := "failures.jsonl"
+			for part := 1; s.read(t, name) != ""; part++ {
+				name = fmt.Sprintf("failures-%06d.jsonl", part)
+			}
+			s.write(t, name, lines.String())
+			lines.Reset()
+		}
+	}
+	time.Sleep(2100 * time.Millisecond) // until nothing can have changed within a tick of the disk's clock
+	return s
+}
+
+// counts are the numbers of notes that are measured at.
+func counts() []int {
+	if testing.Short() {
+		return []int{10, 1000}
+	}
+	return []int{10, 1000, 10_000}
+}
+
+// BenchmarkRemember measures the write of a note beside a bare durable write of a file of the same
+// size, on a disk; the two are done in turn, so that other work on the machine hits both.
+func BenchmarkRemember(b *testing.B) {
+	for _, count := range counts() {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			path := scratch.Dir(b)
+			s := filled(b, path, count)
+			s.remember(b, memory.Draft{Text: "the first one builds the index"}, memory.Created)
+			if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
+				b.Fatal(err)
+			}
+			bare, err := durable.OpenDir(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer bare.Close()
+			var ours, floor []time.Duration
+			n := 0
+			for b.Loop() {
+				if n++; n%500 == 0 { // the pace of a process
+					b.StopTimer()
+					s = openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+					if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+				began := time.Now()
+				got, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "dev", Text: fmt.Sprintf("note %d of the benchmark: the relay waits for the disk, %d", n, time.Now().UnixNano())})
+				if err != nil {
+					b.Fatal(err)
+				}
+				ours = append(ours, time.Since(began))
+				data, err := os.ReadFile(s.path + "/" + got.File)
+				if err != nil {
+					b.Fatal(err)
+				}
+				began = time.Now()
+				if err := bare.Replace("bare", data); err != nil {
+					b.Fatal(err)
+				}
+				floor = append(floor, time.Since(began))
+			}
+			median := func(of []time.Duration) float64 {
+				slices.Sort(of)
+				return float64(of[len(of)/2].Microseconds())
+			}
+			b.ReportMetric(median(ours), "µs/remember")
+			b.ReportMetric(median(floor), "µs/bare")
+			b.ReportMetric(median(ours)/median(floor), "ratio")
+		})
+	}
+}
+
+// BenchmarkRecall measures the first recall of a process, and those after it.
+func BenchmarkRecall(b *testing.B) {
+	queries := []string{"the relay loses events when the disk is full", "certificate of the gateway", "磁盘已满", "le cache expire trop tôt", "internal/ledger/schema.go", "depploy rolback"}
+	for _, count := range counts()[1:] {
+		path := b.TempDir()
+		s := filled(b, path, count)
+		b.Run(fmt.Sprint("first/", count), func(b *testing.B) {
+			for b.Loop() {
+				first := openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+				if _, err := first.Recall(ctx, memory.Query{Text: queries[0]}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprint("warm/", count), func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				if _, err := s.Recall(ctx, memory.Query{Text: queries[n%len(queries)]}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprint("briefing/", count), func(b *testing.B) {
+			m := memory.New(memory.Options{Now: time.Now})
+			p := &project.Project{Dir: s.dir(b), Config: config.Default(path)}
+			for b.Loop() {
+				if _, err := m.Relevant(ctx, p, lesson.Question{Text: "build a webhook relay that retries and never loses an event", Types: lesson.Types()}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkHeap measures the memory that the notes of a project take, with their index.
+func BenchmarkHeap(b *testing.B) {
+	for _, count := range counts()[1:] {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			path := b.TempDir()
+			filled(b, path, count)
+			if _, err := open(b, path).Recall(ctx, memory.Query{Text: "what the program itself keeps: the lexicon"}); err != nil {
+				b.Fatal(err)
+			}
+			used := func() uint64 {
+				runtime.GC()
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				return m.HeapAlloc
+			}
+			before := used()
+			var s shelf
+			for b.Loop() {
+				s = openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+				if _, err := s.Recall(ctx, memory.Query{Text: "relay"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			after := used()
+			runtime.KeepAlive(s)
+			b.ReportMetric((float64(after)-float64(before))/(1<<20), "MB")
+		})
+	}
+}
