@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -148,5 +150,39 @@ func TestNotesNeverFailAnAction(t *testing.T) {
 	}
 	if len(notes.learned) == 0 || len(notes.asked) == 0 {
 		t.Error("the notes were not used")
+	}
+}
+
+// TestALessonReachesTheNextRun: what a failed review of one run has found is in the briefing of the
+// developer of the next, in a fresh process, and says by then that it was fixed.
+func TestALessonReachesTheNextRun(t *testing.T) {
+	b := newBench(t)
+	remember := func() {
+		b.notes = memory.New(memory.Options{Now: time.Now})
+		b.restart()
+	}
+	b.write(".claude/bmad-memory/structured/.gitattributes", "*.jsonl merge=union\n")
+	remember()
+	b.do(start("Receive signed webhooks"))
+	b.onTo(workflow.Review, workflow.Generating)
+	b.do(submit(workflow.Review, failedReview))
+	b.do(approve(false, "please fix both"))
+	b.do(submit(workflow.Dev, "# D"))
+	b.do(submit(workflow.Review, fixedReview))
+	b.do(submit(workflow.QA, "# Q\nStatus: pass"))
+
+	remember()
+	b.do(start("Compare tokens of the sign-in in constant time"))
+	b.onTo(workflow.SM, workflow.AwaitingApproval)
+	brief := b.do(approve(true, ""))
+	if brief.Stage != workflow.Dev || brief.Context == nil {
+		t.Fatalf("at %s", brief.Stage)
+	}
+	var told []string
+	for _, n := range brief.Context.Memory {
+		told = append(told, fmt.Sprintf("%s @%s %v: %s", n.Type, n.Agent, n.Resolved, n.Text))
+	}
+	if got := strings.Join(told, "\n"); got != "failures @dev true: Tokens are compared with ==. (auth.go:12); fix: use hmac.Equal" {
+		t.Errorf("the developer is told:\n%s", got)
 	}
 }

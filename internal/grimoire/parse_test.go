@@ -322,7 +322,8 @@ func FuzzParse(f *testing.F) {
 	for _, name := range []string{"kit", "grimoire", "broken"} {
 		fsys := os.DirFS("testdata/" + name)
 		sources, _ := grimoire.Sources(fsys)
-		for _, s := range sources {
+		runs, _ := grimoire.RunSources(fsys)
+		for _, s := range append(sources, runs...) {
 			data, err := os.ReadFile(filepath.Join("testdata", name, s.Path))
 			if err != nil {
 				f.Fatal(err)

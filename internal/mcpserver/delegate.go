@@ -3,12 +3,15 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // DelegateTool is the name of the tool by which an agent answers one task.
@@ -46,11 +49,7 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 	case len(c.context) > maxTaskContext:
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context", len(c.context), maxTaskContext).WithHint("shorten it, or name files to read")
 	}
-	shelf, err := m.offer.personas(c.request)
-	if err != nil {
-		return nil, err
-	}
-	name, persona, err := shelf.Character(strings.TrimSpace(c.agent))
+	name, persona, err := m.character(c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +74,46 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		m.log.Warn("the model has not answered", "agent", name, "error", err)
 	}
 	return fitted(out), nil
+}
+
+// character returns the name and the persona of the agent that a call names: an installed one. In
+// a project without the method it is a role of a workflow, or one of those that the tool names as
+// examples.
+func (m memoryTools) character(c *memoryCall) (name, persona string, err error) {
+	agent := strings.TrimSpace(c.agent)
+	shelf, err := m.offer.personas(c.request)
+	if err == nil {
+		if name, persona, err = shelf.Character(agent); err == nil {
+			return name, persona, nil
+		}
+	}
+	if !fault.Is(err, fault.NotFound) || shelf != nil && len(shelf.Catalog.Items(catalog.Agent)) > 0 {
+		return "", "", err
+	}
+	for _, called := range []func(workflow.Stage) bool{
+		func(st workflow.Stage) bool { return string(st.ID) == agent },
+		func(st workflow.Stage) bool { return slices.Contains(st.Personas, agent) },
+	} {
+		for _, w := range c.project.Config.Workflows {
+			if w.Definition == nil || w.By == workflow.SetByProject { // whose texts nobody has allowed
+				continue
+			}
+			if i := slices.IndexFunc(w.Definition.Stages, called); i >= 0 {
+				st := w.Definition.Stages[i]
+				return st.Role, "In this project the " + st.Role + " " + st.Description + ".", nil
+			}
+		}
+	}
+	if does, ok := moreRoles[agent]; ok {
+		return does.name, does.persona, nil
+	}
+	return "", "", err
+}
+
+// moreRoles are the agents of the tool's description that no stage has.
+var moreRoles = map[string]struct{ name, persona string }{
+	"analyst":     {"Business Analyst", "The Business Analyst finds out what users need, what it is worth and what speaks against it, from evidence."},
+	"tech-writer": {"Technical Writer", "The Technical Writer explains the product to its readers: short, complete, in the words of their field."},
 }
 
 // fitted returns the answer with texts that fit into a reply, the least important cut first.

@@ -186,8 +186,23 @@ func TestDelegateRefused(t *testing.T) {
 		t.Errorf("asked %+v", host.asked)
 	}
 	empty := startClient(t, t.TempDir(), "2026-07-28", withMemory)
-	if got, refused := useTool(t, empty, "delegate_to_agent", object{"agent_id": "analyst", "task": "x"}); !refused || got["code"] != "not_found" {
+	if got, refused := useTool(t, empty, "delegate_to_agent", object{"agent_id": "mary", "task": "x"}); !refused || got["code"] != "not_found" {
 		t.Errorf("without an installation: got %v", got)
+	}
+}
+
+// TestDelegateWithoutTheMethod: the five agents that the tool names, and the roles of the workflow,
+// act in any project.
+func TestDelegateWithoutTheMethod(t *testing.T) {
+	c := startClient(t, t.TempDir(), "2026-07-28", withMemory)
+	for agent, want := range map[string]string{
+		"analyst": "Business Analyst", "architect": "System Architect", "qa": "QA Engineer", "sm": "Scrum Master", "tech-writer": "Technical Writer",
+		"dev": "Developer", "review": "Reviewer", "product-manager": "Product Owner",
+	} {
+		got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": agent, "task": "x"})
+		if refused || got["status"] != "needs_host" || got["agent"] != want || !strings.Contains(fmt.Sprint(got["persona"]), want) {
+			t.Errorf("%s: got %v", agent, got)
+		}
 	}
 }
 

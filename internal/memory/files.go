@@ -85,6 +85,7 @@ type notes struct {
 	foreign map[string]*Foreign
 	kit     grimoire.Content
 	cabinet cabinet
+	runs    cabinet
 	index   index
 	// expiring are the notes in the index that hold until some time.
 	expiring map[string]*Note

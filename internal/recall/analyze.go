@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -80,7 +81,7 @@ func (s *scanner) word() {
 		for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(joiners, r) }) {
 			humps := camel(segment)
 			for _, part := range humps {
-				s.out = append(s.out, token{text: clipped(part), compound: s.compounds + 1})
+				s.out = append(s.out, token{text: clipped(part, longest), compound: s.compounds + 1})
 			}
 			if len(humps) > 1 {
 				ends = append(ends, joined(segment))
@@ -119,7 +120,7 @@ func joined(compound string) token {
 		}
 		before = r
 	}
-	return token{text: clipped(b.String()), joined: true}
+	return token{text: clipped(b.String(), longest), joined: true}
 }
 
 // camel splits userId and HTTPServer at their humps.
@@ -136,11 +137,11 @@ func camel(s string) []string {
 	return append(out, strings.ToLower(string(r[start:])))
 }
 
-func clipped(s string) string {
-	if len(s) <= longest {
+func clipped(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:longest], "")
+	return strings.ToValidUTF8(s[:limit], "")
 }
 
 func inWord(r rune) bool {
@@ -237,24 +238,28 @@ const (
 
 func hashed(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
 
-// wordGrams gives a number for each three and four neighbouring letters of a word, whose
+// grams are numbers of parts of a text; each counts as often as it is there.
+type grams []uint32
+
+// wordGrams adds a number for each three and four neighbouring letters of a word, whose
 // beginning and end count as letters.
-func wordGrams(word string, f func(uint32)) {
+func wordGrams(to grams, word string) grams {
 	letters := append(append(make([]rune, 0, len(word)+2), ' '), []rune(word)...)
 	letters = append(letters, ' ')
 	for i := range letters {
 		h := uint32(hashBasis)
 		for n := 0; n < 4 && i+n < len(letters); n++ {
 			if h = hashed(h, letters[i+n]); n >= 2 {
-				f(h)
+				to = append(to, h)
 			}
 		}
 	}
+	return to
 }
 
-// pinyinGrams gives a number for each two neighbouring syllables of a run, so that characters
+// pinyinGrams adds a number for each two neighbouring syllables of a run, so that characters
 // that sound alike, and both ways to write one, are the same.
-func pinyinGrams(run string, f func(uint32)) {
+func pinyinGrams(to grams, run string) grams {
 	before, n := uint32(0), 0
 	for _, r := range run {
 		h := uint32(hashBasis)
@@ -262,11 +267,26 @@ func pinyinGrams(run string, f func(uint32)) {
 			h = hashed(h, l)
 		}
 		if n++; n > 1 {
-			f(before*hashPrime ^ h)
+			to = append(to, before*hashPrime^h)
 		}
 		before = h
 	}
 	if n == 1 {
-		f(before)
+		to = append(to, before)
+	}
+	return to
+}
+
+// each gives every gram once, with its count, always in the same order: sums of fractions depend
+// on it.
+func (g grams) each(f func(gram uint32, n int)) {
+	slices.Sort(g)
+	for i := 0; i < len(g); {
+		end := i + 1
+		for end < len(g) && g[end] == g[i] {
+			end++
+		}
+		f(g[i], end-i)
+		i = end
 	}
 }

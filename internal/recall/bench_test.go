@@ -26,13 +26,14 @@ func BenchmarkBuild(b *testing.B) {
 		docs := distractors(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var before, after runtime.MemStats
-			var x *recall.Index
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			x := built(docs)
+			b.ResetTimer()
 			for range b.N {
-				x = nil
-				runtime.GC()
-				runtime.ReadMemStats(&before)
 				x = built(docs)
 			}
+			b.StopTimer()
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB-heap")

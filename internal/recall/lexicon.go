@@ -12,64 +12,12 @@ import (
 //go:embed lexicon.tsv
 var builtinText []byte
 
-//go:embed stop.txt
-var stopText string
-
-//go:embed traditional.txt
-var traditionalText string
-
 // Builtin returns the lexicon of software work and its everyday domains that comes with the
 // program. It is read at the first call.
 var Builtin = sync.OnceValue(func() *Lexicon {
 	l, _ := ParseLexicon("lexicon.tsv", builtinText)
 	return l
 })
-
-// stopWords are left out of texts and queries; weakWords, which any task of a software project
-// has, prove little.
-var (
-	stopWords = sync.OnceValue(func() map[string]bool { return listed(false) })
-	weakWords = sync.OnceValue(func() map[string]bool { return listed(true) })
-)
-
-func listed(weak bool) map[string]bool {
-	out := map[string]bool{}
-	for line := range strings.Lines(stopText) {
-		words, isWeak := strings.CutPrefix(line, "weak: ")
-		if isWeak == weak && !strings.HasPrefix(line, "#") {
-			for _, w := range strings.Fields(words) {
-				out[w] = true
-			}
-		}
-	}
-	return out
-}
-
-// glue are the stop words that a term may have more or less of: rate of change, taux du change.
-var glue = map[string]bool{"a": true, "an": true, "the": true, "of": true, "to": true, "for": true, "and": true, "de": true, "du": true,
-	"des": true, "d": true, "la": true, "le": true, "les": true, "l": true, "au": true, "aux": true, "un": true, "une": true, "en": true, "et": true, "s": true}
-
-// traditional has the simplified form of characters.
-var traditional = sync.OnceValue(func() map[rune]rune {
-	out := map[rune]rune{}
-	for _, pair := range strings.Fields(traditionalText) {
-		if r := []rune(pair); len(r) == 2 {
-			out[r[0]] = r[1]
-		}
-	}
-	return out
-})
-
-func simplified(run []rune) string {
-	var b strings.Builder
-	for _, r := range run {
-		if s, ok := traditional()[r]; ok {
-			r = s
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
 
 // Lexicon holds concepts: words and phrases of several languages that mean the same. It does
 // not change, so that any number of indexes may share it.
@@ -332,11 +280,16 @@ func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int
 	}
 }
 
-// misspelt gives the concepts of words with a similar spelling.
+// misspelt gives the concepts of words with a similar spelling, and of those that begin with
+// the word, which may be short for them.
 func (l *Lexicon) misspelt(word string, f func(concept int32, likeness float64)) {
 	l.near.find(word, func(id uint32, shared int) {
 		s := l.single[id]
-		if like := likeness(word, s.word, shared, true); like > 0 {
+		like := likeness(word, s.word, shared, true)
+		if like == 0 && strings.HasPrefix(s.word, word) {
+			like = asPrefix
+		}
+		if like > 0 {
 			for _, c := range s.concepts {
 				f(c, like)
 			}

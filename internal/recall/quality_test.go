@@ -236,7 +236,7 @@ func TestQuality(t *testing.T) {
 				}
 			}
 			r := judge(queries, m.make(docs), failed)
-			for _, half := range []string{"tuned", "held"} {
+			for _, half := range []string{"tuned", "held", "fresh"} {
 				row := []string{m.name + ", " + half}
 				for _, c := range categories {
 					if m := r[half+c]; m != nil {

@@ -11,12 +11,11 @@ import (
 type query struct {
 	units []unit
 	known map[string]int // units by their name
-	grams map[uint32]int
+	grams grams
 }
 
 // unit is a part of a query that counts once, whichever of its readings a document has.
 type unit struct {
-	weight float64
 	// spare marks a unit that does not count against a document that is without it.
 	spare    bool
 	readings []reading
@@ -37,13 +36,15 @@ const (
 	asConcept  = 0.85
 	asPhrase   = 0.95 // a concept of several words
 	asSpelling = 0.9
-	asPrefix   = 0.6
 	asPart     = 0.5
 )
 
+// longestQuery bounds the work of a search, in bytes.
+const longestQuery = 8 << 10
+
 func (x *Index) query(text string) query {
-	q := query{known: map[string]int{}, grams: map[uint32]int{}}
-	all := tokens(text)
+	q := query{known: map[string]int{}}
+	all := tokens(clipped(text, longestQuery))
 	anyContent := false
 	for i, t := range all {
 		anyContent = anyContent || t.han || x.content(t, i)
@@ -54,7 +55,7 @@ func (x *Index) query(text string) query {
 		case t.han:
 			q.addPhrase(x, phrase)
 			phrase = nil
-			pinyinGrams(t.text, func(g uint32) { q.grams[g]++ })
+			q.grams = pinyinGrams(q.grams, t.text)
 			q.addRun(x, t.text)
 		case t.joined:
 			q.addJoined(x, t.text)
@@ -63,7 +64,7 @@ func (x *Index) query(text string) query {
 			if !x.content(t, i) && anyContent {
 				w.posts = []posting{}
 			} else {
-				wordGrams(w.folded, func(g uint32) { q.grams[g]++ })
+				q.grams = wordGrams(q.grams, w.folded)
 			}
 			phrase = append(phrase, w)
 		}
@@ -89,7 +90,7 @@ func (q *query) addPhrase(x *Index, words []word) {
 		x.lexicon.from(row, i, func(to int, found []int32) { end, concepts = to, found })
 		skipped := words[i].posts != nil
 		if end > i+1 {
-			u := unit{weight: 1, name: named(concepts, "")}
+			u := unit{name: named(concepts, "")}
 			u.topics(x, concepts, asPhrase)
 			for _, w := range words[i:end] {
 				if w.posts == nil {
@@ -103,7 +104,7 @@ func (q *query) addPhrase(x *Index, words []word) {
 		} else if !skipped {
 			q.add(x.word(words[i].stems, concepts))
 		}
-		if i+1 < len(words) && end == i+1 && utf8.RuneCountInString(words[i].folded) > 1 {
+		if i+1 < len(words) && end == i+1 && !skipped {
 			q.addJoined(x, words[i].folded+words[i+1].folded)
 		}
 		i = end
@@ -135,7 +136,7 @@ func (x *Index) conceptsOf(s *stems) (out []int32) {
 // addJoined adds a compound as one word, where documents have it.
 func (q *query) addJoined(x *Index, text string) {
 	s := x.stems(text)
-	u := unit{weight: 1, spare: true, name: "=" + s.folded}
+	u := unit{spare: true, name: "=" + s.folded}
 	for _, id := range x.forms[s.folded] {
 		u.readings = append(u.readings, reading{x.words[id].posts, 1})
 	}
@@ -154,7 +155,7 @@ func (u *unit) topics(x *Index, concepts []int32, weight float64) {
 
 // word returns the unit of a word: its forms, its concepts, similar spellings.
 func (x *Index) word(s stems, concepts []int32) unit {
-	u := unit{weight: 1, name: named(concepts, s.en), weak: weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]}
+	u := unit{name: named(concepts, s.en), weak: weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]}
 	taken := map[uint32]bool{}
 	for _, form := range s.forms() {
 		for _, id := range x.forms[form] {
@@ -204,7 +205,7 @@ func (q *query) addRun(x *Index, run string) {
 		}
 		q.addRest(x, run[rest:at])
 		if concepts != nil {
-			u := unit{weight: 1, name: named(concepts, ""), weak: weakWords()[run[at:end]]}
+			u := unit{name: named(concepts, ""), weak: weakWords()[run[at:end]]}
 			if id, ok := x.ids[run[at:end]]; ok {
 				u.readings = append(u.readings, reading{x.words[id].posts, 1})
 			}
@@ -221,7 +222,7 @@ func (q *query) addRest(x *Index, rest string) {
 		return
 	}
 	eachBigram(rest, func(pair string) {
-		u := unit{weight: 1, name: pair, weak: weakWords()[pair]}
+		u := unit{name: pair, weak: weakWords()[pair]}
 		if id, ok := x.ids[pair]; ok {
 			u.readings = []reading{{x.words[id].posts, 1}}
 		}

@@ -62,9 +62,12 @@ type document struct {
 // posting is a document's number, and in the last 8 bits how often it has the word.
 type posting uint32
 
-func (p posting) doc() uint32        { return uint32(p >> 8) }
-func (p posting) count() float64     { return float64(p & 255) }
-func post(doc uint32, n int) posting { return posting(doc<<8) | posting(min(n, 255)) }
+func (p posting) doc() uint32    { return uint32(p >> 8) }
+func (p posting) count() float64 { return float64(p & 255) }
+
+func post(doc uint32, n int) posting {
+	return posting(doc<<8) | posting(min(n, 255)) // #nosec G115 -- bounded
+}
 
 // word is one spelling that documents have.
 type word struct {
@@ -85,7 +88,7 @@ func (x *Index) Len() int { return len(x.keys) }
 // number of documents, but for the copying of lists of numbers.
 func (x *Index) Put(d Doc) {
 	x.Drop(d.Key)
-	slot := uint32(len(x.docs))
+	slot := uint32(len(x.docs)) // #nosec G115 -- below 2^24 documents
 	if n := len(x.free); n > 0 {
 		slot, x.free = x.free[n-1], x.free[:n-1]
 	} else {
@@ -100,11 +103,11 @@ func (x *Index) Put(d Doc) {
 		x.topics[concept] = insert(x.topics[concept], post(slot, n))
 	}
 	sum := 0.0
-	for gram, n := range c.grams {
+	c.grams.each(func(gram uint32, n int) {
 		p := post(slot, n)
 		x.grams[gram] = insert(x.grams[gram], p)
 		sum += damped(p) * damped(p)
-	}
+	})
 	x.docs[slot] = document{Doc: d, length: float32(c.length), norm: float32(math.Sqrt(sum))}
 	x.length += float64(c.length)
 }
@@ -122,11 +125,11 @@ func (x *Index) Drop(key string) {
 	for concept := range c.topics {
 		x.topics[concept] = remove(x.topics[concept], slot)
 	}
-	for gram := range c.grams {
+	c.grams.each(func(gram uint32, _ int) {
 		if x.grams[gram] = remove(x.grams[gram], slot); len(x.grams[gram]) == 0 {
 			delete(x.grams, gram)
 		}
-	}
+	})
 	x.length -= float64(x.docs[slot].length)
 	x.docs[slot] = document{length: -1}
 	x.free = append(x.free, slot)
@@ -138,7 +141,7 @@ func (x *Index) intern(text string) uint32 {
 	if id, ok := x.ids[text]; ok {
 		return id
 	}
-	id := uint32(len(x.words))
+	id := uint32(len(x.words)) // #nosec G115 -- below 2^32 words
 	w := word{stems: stemsOf(text)}
 	x.ids[text] = id
 	x.words = append(x.words, w)
@@ -165,19 +168,26 @@ func remove(list []posting, doc uint32) []posting {
 	return list
 }
 
-// damped is the weight of a gram in a document that has it several times.
-func damped(p posting) float64 { return 1 + math.Log(p.count()) }
+// damping is the weight of a gram that is there n times.
+func damping(n int) float64 { return 1 + math.Log(float64(n)) }
+
+func damped(p posting) float64 {
+	if p&255 == 1 {
+		return 1
+	}
+	return damping(int(p & 255))
+}
 
 // contents is a document taken apart.
 type contents struct {
 	words  map[uint32]int
 	topics map[int32]int
-	grams  map[uint32]int
+	grams  grams
 	length int
 }
 
 func (x *Index) contents(d Doc) contents {
-	c := contents{words: map[uint32]int{}, topics: map[int32]int{}, grams: map[uint32]int{}}
+	c := contents{words: map[uint32]int{}, topics: map[int32]int{}}
 	x.take(&c, d.Text)
 	for _, e := range d.Extra {
 		x.take(&c, e)
@@ -211,14 +221,14 @@ func (x *Index) take(c *contents, text string) {
 		c.words[x.intern(t.text)]++
 		if !t.joined {
 			c.length++
-			wordGrams(s.folded, func(g uint32) { c.grams[g]++ })
+			c.grams = wordGrams(c.grams, s.folded)
 		}
 	}
 	x.lexicon.scan(phrase, found)
 }
 
 func (x *Index) takeRun(c *contents, run string) {
-	pinyinGrams(run, func(g uint32) { c.grams[g]++ })
+	c.grams = pinyinGrams(c.grams, run)
 	eachBigram(run, func(pair string) { c.words[x.intern(pair)]++; c.length++ })
 	x.lexicon.scanRun(run, func(_ int, term string, concepts []int32) {
 		if n := utf8.RuneCountInString(term); n != 2 {
@@ -230,15 +240,16 @@ func (x *Index) takeRun(c *contents, run string) {
 	})
 }
 
-// addGrams adds the grams of a text only.
-func (x *Index) addGrams(c *contents, text string) {
+// gramsOf returns the grams of a text, as take adds them.
+func gramsOf(text string) (out grams) {
 	for _, t := range tokens(text) {
 		if t.han {
-			pinyinGrams(t.text, func(g uint32) { c.grams[g]++ })
+			out = pinyinGrams(out, t.text)
 		} else if w := fold(t.text); !t.joined && !stopWords()[w] && len(t.text) > 1 {
-			wordGrams(w, func(g uint32) { c.grams[g]++ })
+			out = wordGrams(out, w)
 		}
 	}
+	return out
 }
 
 // stems returns those of a word, which the index may know.

@@ -35,12 +35,12 @@ func (x *Index) searched(text string) *board {
 // board collects the points of all documents for one query.
 type board struct {
 	*Index
-	score, covered, cosine []float32
-	proof                  []float32
-	whole                  float64 // of the weights that a document can cover
-	value, match           []float32
-	touched                []uint32
-	average, possible      float64
+	score, covered, cosine, proof []float32
+	whole, possible               float64 // what a document could have of covered and proof
+	average                       float64 // length of a document
+	// Of one unit: the points and the weight of the best reading, and the documents that have any.
+	value, match []float32
+	touched      []uint32
 }
 
 func (x *Index) board() *board {
@@ -64,21 +64,16 @@ func (b *board) add(u unit) {
 			b.value[d] = max(b.value[d], float32(r.weight*n))
 		}
 	}
-	idf := u.weight * b.idf(len(b.touched))
+	idf, proof := float32(b.idf(len(b.touched))), b.proofOf(len(b.touched), u.weak)
 	if !u.spare {
-		b.whole += idf
-	}
-	proof := b.proofOf(len(b.touched), u.weak)
-	if !u.spare {
+		b.whole += float64(idf)
 		b.possible += float64(proof)
 	}
 	for _, d := range b.touched {
-		b.score[d] += float32(idf) * b.value[d]
+		b.score[d] += idf * b.value[d]
 		if !u.spare {
+			b.covered[d] += idf * b.match[d]
 			b.proof[d] += proof * b.match[d]
-		}
-		if !u.spare {
-			b.covered[d] += float32(idf) * b.match[d]
 		}
 		b.value[d], b.match[d] = 0, 0
 	}
@@ -109,16 +104,16 @@ func (b *board) proofOf(n int, weak bool) float32 {
 }
 
 // addGrams adds the cosine of the grams of the query, weighted by their rarity, and of the documents.
-func (b *board) addGrams(grams map[uint32]int) {
+func (b *board) addGrams(g grams) {
 	sum := 0.0
-	for g, n := range grams {
-		posts := b.grams[g]
-		w := (1 + math.Log(float64(n))) * b.idf(len(posts))
+	g.each(func(gram uint32, n int) {
+		posts := b.grams[gram]
+		w := damping(n) * b.idf(len(posts))
 		sum += w * w
 		for _, p := range posts {
 			b.cosine[p.doc()] += float32(w * damped(p))
 		}
-	}
+	})
 	norm := float32(math.Sqrt(sum))
 	if norm == 0 {
 		return
@@ -167,44 +162,40 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 }
 
 // Similar returns the documents whose spelling is at least that close to a text, closest first,
-// at most limit. It reads the lists of rare grams only, which a document that close must share.
+// at most limit. It goes through the lists of rare grams only, one of which any document that
+// close must have, and looks up the others for the documents found there.
 func (x *Index) Similar(text string, limit int, least float64, keep func(key string) bool) []Hit {
-	spelt := contents{grams: map[uint32]int{}}
-	x.addGrams(&spelt, text)
-	type gram struct {
+	type list struct {
 		posts  []posting
 		weight float64
 	}
-	var grams []gram
+	var lists []list
 	sum := 0.0
-	for g, n := range spelt.grams {
-		w := 1 + math.Log(float64(n))
+	gramsOf(text).each(func(gram uint32, n int) {
+		w := damping(n)
 		sum += w * w
-		grams = append(grams, gram{x.grams[g], w})
-	}
-	slices.SortFunc(grams, func(a, b gram) int { return len(a.posts) - len(b.posts) })
-	norm := math.Sqrt(sum)
+		lists = append(lists, list{x.grams[gram], w})
+	})
+	slices.SortStableFunc(lists, func(a, b list) int { return len(a.posts) - len(b.posts) })
 	b := x.board()
-	rest := sum
-	i := 0
-	for ; i < len(grams) && rest >= least*least*sum; i++ {
-		for _, p := range grams[i].posts {
+	next := 0
+	for rest := sum; next < len(lists) && rest >= least*least*sum; next++ {
+		for _, p := range lists[next].posts {
 			if b.cosine[p.doc()] == 0 {
 				b.touched = append(b.touched, p.doc())
 			}
-			b.cosine[p.doc()] += float32(grams[i].weight * damped(p))
+			b.cosine[p.doc()] += float32(lists[next].weight * damped(p))
 		}
-		rest -= grams[i].weight * grams[i].weight
+		rest -= lists[next].weight * lists[next].weight
 	}
 	for _, d := range b.touched {
 		dot := float64(b.cosine[d])
-		whole := norm * float64(b.docs[d].norm)
-		for k := i; k < len(grams); k++ {
-			if at, _ := slices.BinarySearch(grams[k].posts, post(d, 0)); at < len(grams[k].posts) && grams[k].posts[at].doc() == d {
-				dot += grams[k].weight * damped(grams[k].posts[at])
+		for _, l := range lists[next:] {
+			if at, _ := slices.BinarySearch(l.posts, post(d, 0)); at < len(l.posts) && l.posts[at].doc() == d {
+				dot += l.weight * damped(l.posts[at])
 			}
 		}
-		b.cosine[d] = float32(dot / whole)
+		b.cosine[d] = float32(dot / (math.Sqrt(sum) * float64(b.docs[d].norm)))
 		b.score[d] = b.cosine[d]
 	}
 	return b.best(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })

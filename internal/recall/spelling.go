@@ -4,6 +4,9 @@ package recall
 // words that have them.
 type spellings map[uint32][]uint32
 
+// asPrefix is the likeness of a word to one that begins with it.
+const asPrefix = 0.6
+
 // shortest is the number of letters from which a word is found by a similar spelling.
 const shortest = 4
 
