@@ -91,7 +91,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	slices.SortStableFunc(rows, func(a, b SessionRow) int {
 		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(a.cursor(), b.cursor()))
 	})
-	out := SessionList{Total: len(rows), Problems: v.problems}
+	out := SessionList{Total: len(rows), Problems: spoken(b.p.Language(""), v.problems)}
 	if cursor != "" {
 		at, err := after(rows, cursor)
 		if err != nil {
@@ -241,7 +241,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	if err != nil {
 		return RunStatus{}, err
 	}
-	out.Problems = append(v.problems, problems[:min(len(problems), maxProblems)]...)
+	out.Problems = spoken(b.p.Language(""), append(v.problems, problems[:min(len(problems), maxProblems)]...))
 	tasks = slices.DeleteFunc(tasks, func(t Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
 	if out.Source == SourceQueue {
 		if len(tasks) == 0 || branch != "" {
