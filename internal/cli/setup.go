@@ -73,7 +73,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		typed = a.trust()
 	}
 	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	a.memory = memory.New(memory.Options{Now: clock, Log: a.log})
+	a.memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Log: a.log})
 	a.contract = contract.New(&permission.Person{Consent: a.trust(), Names: names, Now: clock, Log: a.log})
 	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Notes: a.memory, Names: names, Log: a.log})
 	return e, library

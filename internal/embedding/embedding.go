@@ -54,12 +54,11 @@ type Place struct {
 
 // Text is a text to be found.
 type Text struct {
-	// Key tells texts apart for the caller, ID in the database; a UUID.
-	Key, ID           string
-	Type, Agent, Text string
-	Tags              []string
-	Project           string
-	Created           time.Time
+	// ID is a UUID.
+	ID, Type, Agent, Text string
+	Tags                  []string
+	Project               string
+	Created               time.Time
 }
 
 // Found is a text with its likeness to a query, from -1 to 1.
@@ -86,9 +85,9 @@ func New(getenv func(string) string) *Finder {
 	return &Finder{getenv: getenv, client: guarded(), kept: recent.New[string, *vectors](maxKept)}
 }
 
-// Nearest returns the likeness of a query to each of the texts, by key, and what else the
+// Nearest returns the likeness of a query to the texts, by their place in the list, and what else the
 // database has that is like it. Where a server fails, the error says so and nothing is returned.
-func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Text) (known map[string]float64, others []Found, err error) {
+func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Text) (known map[int]float64, others []Found, err error) {
 	v := f.vectors(at)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -103,9 +102,9 @@ func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Te
 	if at.Qdrant != "" {
 		return f.database(at).nearest(ctx, asked[0], texts, fresh, v)
 	}
-	known = make(map[string]float64, len(texts))
-	for _, t := range texts {
-		known[t.Key] = dot(asked[0], v.of(t.Text))
+	known = make(map[int]float64, len(texts))
+	for i, t := range texts {
+		known[i] = dot(asked[0], v.of(t.Text))
 	}
 	return known, nil, nil
 }

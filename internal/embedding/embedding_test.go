@@ -194,8 +194,8 @@ func place(t *testing.T, s *standIn) Place {
 }
 
 var some = []Text{
-	{Key: "a", ID: "00000000-0000-4000-8000-00000000000a", Type: "failures", Agent: "dev", Text: "The invoice was sent twice."},
-	{Key: "b", ID: "00000000-0000-4000-8000-00000000000b", Type: "decisions", Agent: "architect", Text: "The clock is UTC.", Tags: []string{"time"}},
+	{ID: "00000000-0000-4000-8000-00000000000a", Type: "failures", Agent: "dev", Text: "The invoice was sent twice."},
+	{ID: "00000000-0000-4000-8000-00000000000b", Type: "decisions", Agent: "architect", Text: "The clock is UTC.", Tags: []string{"time"}},
 }
 
 func TestNearest(t *testing.T) {
@@ -205,7 +205,7 @@ func TestNearest(t *testing.T) {
 	near := func(query, want string) {
 		t.Helper()
 		known, others, err := f.Nearest(t.Context(), at, query, some)
-		if got := fmt.Sprintf("a %.1f b %.1f", known["a"], known["b"]); err != nil || got != want || len(others) > 0 {
+		if got := fmt.Sprintf("a %.1f b %.1f", known[0], known[1]); err != nil || got != want || len(others) > 0 {
 			t.Errorf("%q: %s, %v; want %s", query, got, err, want)
 		}
 	}
@@ -275,7 +275,7 @@ func TestQdrant(t *testing.T) {
 	}}
 	for range 2 {
 		known, others, err := f.Nearest(t.Context(), at, "facture", some)
-		if err != nil || math.Abs(known["a"]-1) > 0.05 || known["b"] > 0.05 {
+		if err != nil || math.Abs(known[0]-1) > 0.05 || known[1] > 0.05 {
 			t.Fatalf("%v, %v", known, err)
 		}
 		if len(others) != 1 || others[0].Text.Text != "The cache was never emptied." || others[0].Type != "failures" || others[0].Created.Year() != 2026 || others[0].Agent != "forge" {
@@ -287,7 +287,7 @@ func TestQdrant(t *testing.T) {
 		t.Errorf("kept: %+v", kept)
 	}
 	delete(s.points, "bmad-relay-decisions") // the database was emptied
-	if known, _, err := f.Nearest(t.Context(), at, "clock", some); err != nil || known["b"] < 0.9 {
+	if known, _, err := f.Nearest(t.Context(), at, "clock", some); err != nil || known[1] < 0.9 {
 		t.Errorf("%v, %v", known, err)
 	}
 }
@@ -332,7 +332,7 @@ func TestTrouble(t *testing.T) {
 			s.fail.Store(c.fail)
 			known, _, err := New(keys).Nearest(t.Context(), place(t, s), "clock", some)
 			if c.want == "" {
-				if err != nil || known["b"] < 0.9 {
+				if err != nil || known[1] < 0.9 {
 					t.Errorf("%v, %v", known, err)
 				}
 			} else if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret-key") || known != nil {

@@ -51,14 +51,14 @@ func (d *database) collection(kind string) string {
 }
 
 // nearest keeps the texts in their collections, and asks each for what is like the query.
-func (d *database) nearest(ctx context.Context, query []float32, texts []Text, fresh map[digest]bool, v *vectors) (known map[string]float64, others []Found, err error) {
+func (d *database) nearest(ctx context.Context, query []float32, texts []Text, fresh map[digest]bool, v *vectors) (known map[int]float64, others []Found, err error) {
 	byType := map[string][]Text{}
-	keys := map[string]string{} // by type and id
-	for _, t := range texts {
+	places := map[string]int{} // by type and id
+	for i, t := range texts {
 		byType[t.Type] = append(byType[t.Type], t)
-		keys[t.Type+"\n"+t.ID] = t.Key
+		places[t.Type+"\n"+t.ID] = i
 	}
-	known = map[string]float64{}
+	known = map[int]float64{}
 	for kind, list := range byType {
 		made, err := d.ensure(ctx, kind, len(query))
 		if err != nil {
@@ -72,8 +72,8 @@ func (d *database) nearest(ctx context.Context, query []float32, texts []Text, f
 			return nil, nil, err
 		}
 		for _, f := range found {
-			if key, ours := keys[kind+"\n"+f.ID]; ours {
-				known[key] = f.Cosine
+			if i, ours := places[kind+"\n"+f.ID]; ours {
+				known[i] = f.Cosine
 			} else if f.Text.Text != "" {
 				f.Type = kind
 				others = append(others, f)

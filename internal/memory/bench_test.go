@@ -71,7 +71,7 @@ func BenchmarkRemember(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer bare.Close()
+			defer func() { _ = bare.Close() }()
 			var ours, floor []time.Duration
 			n := 0
 			for b.Loop() {

@@ -51,7 +51,9 @@ type Options struct {
 	Now func() time.Time
 	// NewID makes a unique id, for tasks of the queue; by default a random one.
 	NewID func() string
-	Log   *slog.Logger
+	// Meaning finds notes by what they mean; with nil, words alone count.
+	Meaning Meaning
+	Log     *slog.Logger
 }
 
 // Memory has the notes of all projects. It is safe for concurrent use, and reads nothing before

@@ -74,9 +74,11 @@ type Recalled struct {
 	// Searched is the number of notes that the query was compared with.
 	Searched int `json:"searched"`
 	// NothingClose is true where every result is weak.
-	NothingClose bool      `json:"nothing_close,omitempty"`
-	Note         string    `json:"note"`
-	Problems     []Problem `json:"problems,omitempty"`
+	NothingClose bool `json:"nothing_close,omitempty"`
+	// Degraded is why meaning was not compared, where the person has named a server for it.
+	Degraded string    `json:"degraded,omitempty"`
+	Note     string    `json:"note"`
+	Problems []Problem `json:"problems,omitempty"`
 }
 
 // Warning goes with the notes that are shown to a model.
@@ -103,10 +105,16 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	keep := b.chooser(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: b.problems()}
 	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
-	for _, h := range s.index.Search(q.Text, q.Limit, b.keeping(keep)) {
-		f := b.found(h)
+	hits := s.index.Search(q.Text, max(q.Limit, candidates), b.keeping(keep))
+	ranked, degraded := b.byMeaning(ctx, q, hits, keep)
+	for _, h := range hits[:min(len(hits), q.Limit)] {
+		if ranked == nil {
+			out.Results = append(out.Results, b.found(h))
+		}
+	}
+	out.Results, out.Degraded = append(out.Results, ranked[:min(len(ranked), q.Limit)]...), degraded
+	for _, f := range out.Results {
 		out.NothingClose = out.NothingClose && f.Weak
-		out.Results = append(out.Results, f)
 	}
 	out.Searched = b.count(q, keep)
 	return out, nil

@@ -160,7 +160,7 @@ func (v *view) readRuns(ctx context.Context) error {
 	c := &v.book.notes.runs
 	_, err := v.book.look(ctx, c, grimoire.RunSources)
 	v.kit.Branches, v.kit.Runs = c.content.Branches, c.content.Runs
-	v.problems = append(slices.Clip(c.problems[:min(len(c.problems), maxProblems)]), v.problems...)
+	v.problems = slices.Concat(c.problems[:min(len(c.problems), maxProblems)], v.problems)
 	return err
 }
 
