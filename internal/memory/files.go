@@ -337,6 +337,7 @@ func (s *notes) older(e *entry) {
 
 // spoken returns problems whose sentences are in a language already.
 func spoken(l lang.Language, list []Problem) []Problem {
+	list = slices.Clone(list)
 	for i, p := range list {
 		list[i].Why = lang.T("%s", p.Why.In(l))
 	}
