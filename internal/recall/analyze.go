@@ -24,8 +24,6 @@ type token struct {
 	han bool
 	// joined marks the parts of a compound as one word; it follows them.
 	joined bool
-	// compound numbers the compounds of a text from 1; 0 is a word by itself.
-	compound int
 }
 
 // tokens takes a text apart. An identifier, a path or a compound gives its parts, and then
@@ -46,10 +44,9 @@ func tokens(text string) []token {
 }
 
 type scanner struct {
-	text      []rune
-	at        int
-	compounds int
-	out       []token
+	text []rune
+	at   int
+	out  []token
 }
 
 // run takes a run of characters of a script without spaces.
@@ -66,61 +63,51 @@ func (s *scanner) word() {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
 		r := s.text[s.at]
-		if inWord(r) {
-			continue
-		}
-		if !strings.ContainsRune(joiners, r) || s.at+1 == len(s.text) || !inWord(s.text[s.at+1]) {
+		if !inWord(r) && (!joins(r) || s.at+1 == len(s.text) || !inWord(s.text[s.at+1])) {
 			break
 		}
 	}
-	whole := s.text[start:s.at]
-	parts := 0
-	var ends []token
-	for _, path := range strings.FieldsFunc(string(whole), func(r rune) bool { return strings.ContainsRune(`/\:`, r) }) {
-		inPath := 0
-		for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(joiners, r) }) {
-			humps := camel(segment)
-			for _, part := range humps {
-				s.out = append(s.out, token{text: clipped(part, longest), compound: s.compounds + 1})
-			}
-			if len(humps) > 1 {
-				ends = append(ends, joined(segment))
-			}
-			inPath += len(humps)
+	whole := string(s.text[start:s.at])
+	first := len(s.out)
+	var wholes []string
+	for _, segment := range strings.FieldsFunc(whole, joins) {
+		humps := camel(segment)
+		for _, part := range humps {
+			s.out = append(s.out, token{text: clipped(part, longest)})
 		}
-		if inPath > 1 {
-			ends = append(ends, joined(path))
+		if len(humps) > 1 {
+			wholes = append(wholes, joined(segment))
 		}
-		parts += inPath
 	}
-	if parts < 2 {
-		s.out[len(s.out)-1].compound = 0
+	if len(s.out)-first < 2 {
 		return
 	}
-	s.compounds++
-	for i, t := range append(ends, joined(string(whole))) {
-		if t.compound = s.compounds; len(t.text) < longest && (i == 0 || t.text != s.out[len(s.out)-1].text) {
-			s.out = append(s.out, t)
+	if all := joined(whole); !slices.Contains(wholes, all) {
+		wholes = append(wholes, all)
+	}
+	for _, w := range wholes {
+		if len(w) < longest {
+			s.out = append(s.out, token{text: w, joined: true})
 		}
 	}
 }
 
-const joiners = `_-./\:@`
+func joins(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }
 
 // joined returns a compound without what joins it; between digits a point stays.
-func joined(compound string) token {
+func joined(compound string) string {
 	var b strings.Builder
 	var before rune
 	for _, r := range compound {
 		switch {
-		case !strings.ContainsRune(joiners, r):
+		case !joins(r):
 			b.WriteRune(unicode.ToLower(r))
 		case unicode.IsDigit(before):
 			b.WriteByte('.')
 		}
 		before = r
 	}
-	return token{text: clipped(b.String(), longest), joined: true}
+	return b.String()
 }
 
 // camel splits userId and HTTPServer at their humps.
@@ -154,11 +141,7 @@ func unspaced(r rune) bool {
 
 // fold removes the marks of letters, and writes ligatures in full.
 func fold(s string) string {
-	ascii := true
-	for i := range len(s) {
-		ascii = ascii && s[i] < utf8.RuneSelf
-	}
-	if ascii {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return s
 	}
 	var b strings.Builder
@@ -182,16 +165,23 @@ func fold(s string) string {
 // and French, the latter of the word with and without its marks.
 type stems struct{ folded, en, fr, accented string }
 
-func stemsOf(text string) stems {
-	s := stems{folded: fold(text)}
-	s.en, s.fr, s.accented = s.folded, s.folded, s.folded
-	if stopWords()[s.folded] || strings.ContainsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) {
+func stemsOf(text string) stems { return stemsIn(text, true, true) }
+
+// stemsIn leaves out the stems of a language that is not asked for.
+func stemsIn(text string, en, fr bool) stems {
+	folded := fold(text)
+	s := stems{folded, folded, folded, folded}
+	if stopWords()[folded] || strings.ContainsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) {
 		return s
 	}
-	s.en = english.Stem(s.folded, true)
-	s.fr = fold(french.Stem(s.folded, true))
-	s.accented = s.fr
-	if s.folded != text {
+	if en {
+		s.en = english.Stem(folded, true)
+	}
+	if fr {
+		s.fr = fold(french.Stem(folded, true))
+		s.accented = s.fr
+	}
+	if fr && folded != text {
 		s.accented = fold(french.Stem(text, true))
 	}
 	return s
@@ -199,61 +189,28 @@ func stemsOf(text string) stems {
 
 // forms returns the stems without repetition.
 func (s stems) forms() []string {
-	out := make([]string, 0, 4)
-	for _, f := range []string{s.folded, s.en, s.fr, s.accented} {
-		known := false
-		for _, o := range out {
-			known = known || o == f
-		}
-		if !known {
-			out = append(out, f)
-		}
-	}
-	return out
+	out := []string{s.folded, s.en, s.fr, s.accented}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // eachBigram gives each pair of neighbours of a run; one character alone gives itself.
 func eachBigram(run string, f func(string)) {
-	_, size := utf8.DecodeRuneInString(run)
-	if size == len(run) {
+	r := []rune(run)
+	if len(r) == 1 {
 		f(run)
-		return
 	}
-	for at := 0; at < len(run); {
-		_, first := utf8.DecodeRuneInString(run[at:])
-		_, second := utf8.DecodeRuneInString(run[at+first:])
-		if second == 0 {
-			return
-		}
-		f(run[at : at+first+second])
-		at += first
+	for i := 1; i < len(r); i++ {
+		f(string(r[i-1 : i+1]))
 	}
 }
-
-// hash is that of Fowler, Noll and Vo.
-const (
-	hashBasis = 2166136261
-	hashPrime = 16777619
-)
-
-func hashed(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
 
 // grams are numbers of parts of a text; each counts as often as it is there.
 type grams []uint32
 
-// wordGrams adds a number for each three and four neighbouring letters of a word, whose
-// beginning and end count as letters.
+// wordGrams adds the groups of three letters of a word.
 func wordGrams(to grams, word string) grams {
-	letters := append(append(make([]rune, 0, len(word)+2), ' '), []rune(word)...)
-	letters = append(letters, ' ')
-	for i := range letters {
-		h := uint32(hashBasis)
-		for n := 0; n < 4 && i+n < len(letters); n++ {
-			if h = hashed(h, letters[i+n]); n >= 2 {
-				to = append(to, h)
-			}
-		}
-	}
+	threes(word, func(g uint32) { to = append(to, g) })
 	return to
 }
 

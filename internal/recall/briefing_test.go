@@ -47,19 +47,19 @@ func TestBriefings(t *testing.T) {
 		"0 tuned": {9, 0, 0}, "0 held": {5, 0, 0}, "370 tuned": {6, 0, 8}, "370 held": {3, 0, 8}, "10000 tuned": {4, 0, 4}, "10000 held": {2, 0, 4},
 	}
 	for _, n := range []int{0, 370, 10000} {
-		x := map[string]*recall.Index{}
-		for name, notes := range projects {
-			x[name] = built(append(distractors(n), notes...))
-		}
+		x := built(distractors(n))
 		for _, half := range []string{"tuned", "held"} {
 			related, found, kept, unrelated, others := 0, 0, 0, 0, 0
 			for _, o := range objectives {
 				if o.half != half {
 					continue
 				}
+				for _, d := range projects[o.project] {
+					x.Put(d)
+				}
 				related += len(o.related)
 				unrelated += len(projects[o.project]) - len(o.related)
-				for _, h := range x[o.project].Relevant(o.text, 5, nil) {
+				for _, h := range x.Relevant(o.text, 5, nil) {
 					switch {
 					case slices.Contains(o.related, h.Key):
 						found++
@@ -68,6 +68,9 @@ func TestBriefings(t *testing.T) {
 					default:
 						others++
 					}
+				}
+				for _, d := range projects[o.project] {
+					x.Drop(d.Key)
 				}
 			}
 			name := fmt.Sprintf("%d %s", n, half)

@@ -2,6 +2,7 @@ package recall
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -23,15 +24,14 @@ var Builtin = sync.OnceValue(func() *Lexicon {
 // not change, so that any number of indexes may share it.
 type Lexicon struct {
 	concepts [][]term
-	// phrases has a node for each term and each beginning of one, by the stems of its words
-	// behind the letter of their language.
+	// phrases has a node for each term, and for each beginning of one at the end of a word.
 	phrases map[string]node
 	// runs has the terms of scripts without spaces; longestRun is in characters.
 	runs       map[string][]int32
 	longestRun int
-	// near and single find a concept by a misspelt word.
+	// near finds the words in single, which are terms, by a misspelt word.
 	near   spellings
-	single []spelling
+	single []string
 }
 
 type term struct{ language, text string }
@@ -39,11 +39,6 @@ type term struct{ language, text string }
 type node struct {
 	concepts []int32
 	longer   bool
-}
-
-type spelling struct {
-	word     string
-	concepts []int32
 }
 
 // maxLine bounds a line of a lexicon.
@@ -110,71 +105,64 @@ func (l *Lexicon) Concepts() int { return len(l.concepts) }
 
 func build(concepts [][]term) *Lexicon {
 	l := &Lexicon{concepts: concepts, phrases: map[string]node{}, runs: map[string][]int32{}, near: spellings{}}
-	singles := map[string]int{}
 	for i, terms := range concepts {
-		concept := int32(i) // #nosec G115 -- a file's lines
 		for _, t := range terms {
 			for _, key := range keyed(t.language, t.text) {
-				if key.run {
-					l.runs[key.words[0]] = with(l.runs[key.words[0]], concept)
-					l.longestRun = max(l.longestRun, utf8.RuneCountInString(key.words[0]))
-					continue
-				}
-				l.addPhrase(key.language, key.words, concept)
+				l.add(key, int32(i)) // #nosec G115 -- a line of a file
 			}
-			l.addSingle(singles, t.text, concept)
 		}
 	}
 	return l
 }
 
-func (l *Lexicon) addPhrase(language string, words []string, concept int32) {
-	path := language
-	for i, w := range words {
-		path += " " + w
-		n := l.phrases[path]
-		if i+1 < len(words) {
-			n.longer = true
-		} else {
-			n.concepts = with(n.concepts, concept)
-		}
-		l.phrases[path] = n
-	}
-}
-
-func (l *Lexicon) addSingle(known map[string]int, text string, concept int32) {
-	w := fold(strings.ToLower(text))
-	if !spelt(w) {
+func (l *Lexicon) add(key string, concept int32) {
+	kind, words := key[:2], key[2:]
+	if kind == asRun {
+		l.runs[words] = withOnce(l.runs[words], concept)
+		l.longestRun = max(l.longestRun, utf8.RuneCountInString(words))
 		return
 	}
-	i, ok := known[w]
-	if !ok {
-		i = len(l.single)
-		known[w] = i
-		l.single = append(l.single, spelling{word: w})
-		l.near.add(w, uint32(i)) // #nosec G115 -- a file's terms
+	n, known := l.phrases[key]
+	if kind == asWritten && !known && spelt(words) {
+		l.near.add(words, uint32(len(l.single))) // #nosec G115 -- a term of a file
+		l.single = append(l.single, words)
 	}
-	l.single[i].concepts = with(l.single[i].concepts, concept)
+	n.concepts = withOnce(n.concepts, concept)
+	l.phrases[key] = n
+	for i := len(kind); i < len(key); i++ {
+		if key[i] == ' ' {
+			n = l.phrases[key[:i]]
+			n.longer = true
+			l.phrases[key[:i]] = n
+		}
+	}
 }
 
-func with(list []int32, concept int32) []int32 {
-	if n := len(list); n > 0 && list[n-1] == concept {
+func withOnce(list []int32, concept int32) []int32 {
+	if slices.Contains(list, concept) {
 		return list
 	}
 	return append(list, concept)
 }
 
-// key is what a term is found by.
-type key struct {
-	language string
-	words    []string
-	run      bool
-}
+// The kinds of keys: whole words, stems, and a run of a script without spaces.
+const (
+	asWritten = "x "
+	asEnglish = "e "
+	asFrench  = "f "
+	asRun     = "r "
+)
 
 // keyed returns the keys of a term: as written, and by its stems. There are none for a term
 // that could not be found.
-func keyed(language, text string) []key {
-	var exact, en, fr, accented []string
+func keyed(language, text string) []string {
+	keys := []string{asWritten}
+	switch language {
+	case "en":
+		keys = append(keys, asEnglish)
+	case "fr":
+		keys = append(keys, asFrench, asFrench)
+	}
 	content := false
 	all := tokens(text)
 	for _, t := range all {
@@ -182,28 +170,29 @@ func keyed(language, text string) []key {
 			if len(all) > 1 || stopWords()[t.text] {
 				return nil
 			}
-			return []key{{words: []string{t.text}, run: true}}
+			return []string{asRun + t.text}
 		}
 		if t.joined || glue[t.text] && len(all) > 1 {
 			continue
 		}
-		content = content || !stopWords()[fold(t.text)] && len(t.text) > 1
-		s := stemsOf(t.text)
-		exact, en, fr, accented = append(exact, s.folded), append(en, s.en), append(fr, s.fr), append(accented, s.accented)
+		s := stemsIn(t.text, language == "en", language == "fr")
+		content = content || !stopWords()[s.folded] && len(t.text) > 1
+		stem := []string{s.folded, s.en, s.accented}
+		if language == "fr" {
+			stem[1] = s.fr
+		}
+		for i := range keys {
+			if len(keys[i]) > len(asWritten) {
+				keys[i] += " "
+			}
+			keys[i] += stem[i]
+		}
 	}
-	switch {
-	case !content:
+	if !content {
 		return nil
-	case language == "fr":
-		return []key{{language: asWritten, words: exact}, {language: "f", words: fr}, {language: "f", words: accented}}
-	case language == "en":
-		return []key{{language: asWritten, words: exact}, {language: "e", words: en}}
 	}
-	return []key{{language: asWritten, words: exact}}
+	return keys
 }
-
-// asWritten stands for the language of keys of whole words.
-const asWritten = "x"
 
 // scan gives the concepts of each term in the words of a text. A nil entry of words separates.
 func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
@@ -218,35 +207,34 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 	if words[i] == nil || glue[words[i].folded] {
 		return
 	}
-	var room [4][96]byte
-	paths := [4][]byte{append(room[0][:0], 'x'), append(room[1][:0], 'e'), append(room[2][:0], 'f'), append(room[3][:0], 'f')}
+	keys := [4][]byte{[]byte(asWritten), []byte(asEnglish), []byte(asFrench), []byte(asFrench)}
 	for to := i; to < len(words) && words[to] != nil; to++ {
 		w := words[to]
 		if to > i && glue[w.folded] {
 			continue
 		}
-		var found, exact []int32
-		longer := false
+		var found []int32
+		longer, whole := false, false
 		for k, stem := range [4]string{w.folded, w.en, w.fr, w.accented} {
-			if paths[k] == nil {
+			if keys[k] == nil {
 				continue
 			}
-			paths[k] = append(append(paths[k], ' '), stem...)
-			n, ok := l.phrases[string(paths[k])]
+			if to > i {
+				keys[k] = append(keys[k], ' ')
+			}
+			keys[k] = append(keys[k], stem...)
+			n, ok := l.phrases[string(keys[k])]
 			if !ok {
-				paths[k] = nil
+				keys[k] = nil
 				continue
 			}
 			longer = longer || n.longer
-			if k == 0 {
-				exact = n.concepts
-			}
 			for _, c := range n.concepts {
-				found = withOnce(found, c)
+				if !whole || k == 0 {
+					found = withOnce(found, c)
+				}
 			}
-		}
-		if len(exact) > 0 {
-			found = exact
+			whole = whole || k == 0 && len(found) > 0
 		}
 		if len(found) > 0 {
 			f(to+1, found)
@@ -255,15 +243,6 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 			return
 		}
 	}
-}
-
-func withOnce(list []int32, concept int32) []int32 {
-	for _, c := range list {
-		if c == concept {
-			return list
-		}
-	}
-	return append(list, concept)
 }
 
 // scanRun gives each term in a run of a script without spaces.
@@ -280,19 +259,11 @@ func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int
 	}
 }
 
-// misspelt gives the concepts of words with a similar spelling, and of those that begin with
-// the word, which may be short for them.
-func (l *Lexicon) misspelt(word string, f func(concept int32, likeness float64)) {
+// misspelt gives the concepts of words with a very similar spelling.
+func (l *Lexicon) misspelt(word string, f func(concepts []int32, likeness float64)) {
 	l.near.find(word, func(id uint32, shared int) {
-		s := l.single[id]
-		like := likeness(word, s.word, shared, true)
-		if like == 0 && strings.HasPrefix(s.word, word) {
-			like = asPrefix
-		}
-		if like > 0 {
-			for _, c := range s.concepts {
-				f(c, like)
-			}
+		if like := likeness(word, l.single[id], shared, true); like >= 0.8 {
+			f(l.phrases[asWritten+l.single[id]].concepts, like)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func TestLexicon(t *testing.T) {
 					if i > 0 {
 						break // stems may be those of other terms
 					}
-					id := terms[0] + " " + strings.Join(k.words, " ")
+					id := terms[0] + " " + k
 					if other, ok := meaning[id]; ok && other != line {
 						t.Errorf("line %d: the term %q of %q means something else in %q", n+1, term, terms[0], other)
 					}

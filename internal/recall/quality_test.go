@@ -190,13 +190,14 @@ func measure(q judged, found []string) (ndcg, rr float64) {
 type mean struct{ ndcg, rr, n float64 }
 
 func (m *mean) add(ndcg, rr float64) { m.ndcg, m.rr, m.n = m.ndcg+ndcg, m.rr+rr, m.n+1 }
+func (m *mean) mean() float64        { return m.ndcg / m.n }
 func (m *mean) String() string       { return fmt.Sprintf("%.3f / %.3f", m.ndcg/m.n, m.rr/m.n) }
 
 // results has the means by half, and by half and category.
 type results map[string]*mean
 
 func (r results) add(q judged, ndcg, rr float64) {
-	for _, name := range []string{q.half, q.half + " " + q.category, "all", "all " + q.category} {
+	for _, name := range []string{q.half, q.half + " " + q.category} {
 		if r[name] == nil {
 			r[name] = &mean{}
 		}
@@ -204,47 +205,112 @@ func (r results) add(q judged, ndcg, rr float64) {
 	}
 }
 
-func judge(queries []judged, find finder, failed func(judged, float64, []string)) results {
+func judge(queries []judged, find finder, failed func(judged, []string)) results {
 	out := results{}
 	for _, q := range queries {
 		found := find(q.text)
 		ndcg, rr := measure(q, found)
 		out.add(q, ndcg, rr)
 		if failed != nil && ndcg < 0.5 {
-			failed(q, ndcg, found)
+			failed(q, found)
 		}
 	}
 	return out
 }
 
+// The halves of the judged set. The ranking was chosen with the tuned one. The held one was written
+// after the first lexicon, but its author knew it when he added more domains; the fresh one came
+// after those, and no query of it was looked at since.
+var halves = []string{"tuned", "held", "fresh"}
+
+var categories = []string{"exact", "inflection", "identifier", "typo", "paraphrase", "cross"}
+
+// floors hold what was reached, with some room: nDCG@5 by half, overall and for each category.
+var floors = map[int]map[string][7]float64{
+	370: {
+		"tuned": {0.84, 0.95, 0.95, 0.95, 0.88, 0.45, 0.86},
+		"held":  {0.87, 0.95, 0.95, 0.95, 0.95, 0.78, 0.82},
+		"fresh": {0.74, 0.95, 0.95, 0.95, 0.95, 0.53, 0.68},
+	},
+	10000: {
+		"tuned": {0.72, 0.95, 0.95, 0.95, 0.80, 0.18, 0.73},
+		"held":  {0.85, 0.95, 0.95, 0.95, 0.95, 0.74, 0.78},
+		"fresh": {0.66, 0.95, 0.95, 0.95, 0.95, 0.47, 0.56},
+	},
+}
+
+// TestQuality prints, with -v, how well judged queries find their notes among others, beside a
+// search for substrings and plain BM25. RECALL_FAILED names a half whose failures are listed.
 func TestQuality(t *testing.T) {
 	notes, queries := judgedNotes(t), judgedQueries(t)
-	categories := []string{"", " exact", " inflection", " identifier", " typo", " paraphrase", " cross"}
-	w := tabwriter.NewWriter(os.Stderr, 0, 0, 2, ' ', 0)
-	defer func() { _ = w.Flush() }()
-	for _, n := range []int{0, 370, 10000} {
+	for n, floor := range floors {
 		docs := append(distractors(n), notes...)
-		fmt.Fprintf(w, "%d notes, nDCG@5 / MRR\t%s\n", len(docs), strings.Join(append([]string{"all"}, categories[1:]...), "\t"))
-		for _, m := range []struct {
-			name string
-			make func([]recall.Doc) finder
-		}{{"substring", substring}, {"plain BM25", bm25}, {"recall", ours}} {
-			var failed func(judged, float64, []string)
-			if m.name == "recall" && os.Getenv("RECALL_FAILED") != "" {
-				failed = func(q judged, v float64, found []string) {
-					fmt.Printf("%d %s %s %.2f %q want %v got %v\n", n, q.half, q.category, v, q.text, q.grades, found[:min(4, len(found))])
+		var text strings.Builder
+		w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintf(w, "%d notes: nDCG@5 / MRR\tall\t%s\n", len(docs), strings.Join(categories, "\t"))
+		row := func(name, half string, r results) {
+			cells := []string{name + ", " + half, r[half].String()}
+			for _, c := range categories {
+				cells = append(cells, r[half+" "+c].String())
+			}
+			_, _ = fmt.Fprintln(w, strings.Join(cells, "\t"))
+		}
+		base := map[string]results{"substring": judge(queries, substring(docs), nil), "plain BM25": judge(queries, bm25(docs), nil)}
+		got := judge(queries, ours(docs), func(q judged, found []string) {
+			if q.half == os.Getenv("RECALL_FAILED") {
+				t.Logf("%d: %s %q wants %v and found %v", n, q.category, q.text, q.grades, found[:min(5, len(found))])
+			}
+		})
+		for _, half := range halves {
+			for name, r := range base {
+				row(name, half, r)
+				if gain := got[half].mean() - r[half].mean(); gain < 0.25 {
+					t.Errorf("%d notes, %s: recall is ahead of %s by %.3f, want 0.25 or more", n, half, name, gain)
 				}
 			}
-			r := judge(queries, m.make(docs), failed)
-			for _, half := range []string{"tuned", "held", "fresh"} {
-				row := []string{m.name + ", " + half}
-				for _, c := range categories {
-					if m := r[half+c]; m != nil {
-						row = append(row, m.String())
+			row("recall", half, got)
+			for i, c := range append([]string{""}, categories...) {
+				if v := got[strings.TrimSpace(half+" "+c)].mean(); v < floor[half][i] {
+					t.Errorf("%d notes, %s %s: nDCG@5 is %.3f, want %.2f or more", n, half, c, v, floor[half][i])
+				}
+			}
+		}
+		_ = w.Flush()
+		t.Log("\n" + text.String())
+	}
+}
+
+// TestWeakHits: the best hit of a query that no note answers is mostly weak, and that of a query
+// with an answer seldom. Hit.Weak has its numbers from here.
+func TestWeakHits(t *testing.T) {
+	for _, n := range []int{0, 370, 10000} {
+		x := built(append(distractors(n), judgedNotes(t)...))
+		weak, answered := 0, 0
+		for _, q := range judgedQueries(t) {
+			for _, h := range x.Search(q.text, 1, nil) {
+				if q.grades[h.Key] > 0 {
+					answered++
+					if h.Weak() {
+						weak++
 					}
 				}
-				fmt.Fprintln(w, strings.Join(row, "\t"))
 			}
+		}
+		close, unanswered := 0, 0
+		for _, row := range table(t, "testdata/unanswered.tsv", 2) {
+			unanswered++
+			for _, h := range x.Search(row[1], 1, nil) {
+				if !h.Weak() {
+					close++
+				}
+			}
+		}
+		t.Logf("%d others: %d of %d right hits are weak; %d of %d queries without an answer have a hit that is not", n, weak, answered, close, unanswered)
+		if weak*10 > answered {
+			t.Errorf("%d others: %d of %d right hits are weak, want a tenth at most", n, weak, answered)
+		}
+		if close*4 > unanswered {
+			t.Errorf("%d others: %d of %d queries without an answer have a hit that is not weak, want a quarter at most", n, close, unanswered)
 		}
 	}
 }

@@ -138,7 +138,9 @@ func (q *query) addJoined(x *Index, text string) {
 	s := x.stems(text)
 	u := unit{spare: true, name: "=" + s.folded}
 	for _, id := range x.forms[s.folded] {
-		u.readings = append(u.readings, reading{x.words[id].posts, 1})
+		if posts := x.words[id].posts; len(posts) > 0 {
+			u.readings = append(u.readings, reading{posts, 1})
+		}
 	}
 	if len(u.readings) > 0 {
 		q.add(u)
@@ -159,7 +161,7 @@ func (x *Index) word(s stems, concepts []int32) unit {
 	taken := map[uint32]bool{}
 	for _, form := range s.forms() {
 		for _, id := range x.forms[form] {
-			if taken[id] {
+			if taken[id] || len(x.words[id].posts) == 0 {
 				continue
 			}
 			taken[id] = true
@@ -187,7 +189,7 @@ func (x *Index) word(s stems, concepts []int32) unit {
 		}
 	})
 	if unknown {
-		x.lexicon.misspelt(s.folded, func(c int32, like float64) { u.topics(x, []int32{c}, asConcept*like) })
+		x.lexicon.misspelt(s.folded, func(concepts []int32, like float64) { u.topics(x, concepts, asConcept*like) })
 	}
 	return u
 }
@@ -223,7 +225,7 @@ func (q *query) addRest(x *Index, rest string) {
 	}
 	eachBigram(rest, func(pair string) {
 		u := unit{name: pair, weak: weakWords()[pair]}
-		if id, ok := x.ids[pair]; ok {
+		if id, ok := x.ids[pair]; ok && len(x.words[id].posts) > 0 {
 			u.readings = []reading{{x.words[id].posts, 1}}
 		}
 		u.spare = utf8.RuneCountInString(pair) == 1 && len(u.readings) == 0

@@ -1,5 +1,26 @@
-// Package recall finds notes by their words, across inflections, spellings, identifiers and
-// languages. It works in memory, calls nothing, and reads no file.
+// Package recall finds short texts by their words: in another inflection, with slips of the keys,
+// by an identifier however it is written, and in another language of English, French and Chinese.
+// It works in memory, calls nothing, and reads no file.
+//
+// An [Index] holds documents ([Doc]). A word of a document is found by its stems in English and
+// French; an identifier by its parts, and by all of them written together; Chinese, which writes no
+// spaces, by the terms of the lexicon in it and by pairs of characters. A concept is a line of a
+// [Lexicon]: words and phrases of several languages that mean the same. A gram is a group of three
+// letters, or of two Chinese syllables.
+//
+// A query is taken apart into units: a phrase of the lexicon or a word. A unit has readings (the
+// word, its stems, its concept, words spelt alike), each with a weight, and counts once for a
+// document, by the best of them; its rarity is that of all documents that any reading has. The score
+// is BM25 over the units, more for a document that has the whole query, plus the cosine of the grams.
+// Coverage, cosine and proof say how much of a hit to believe ([Hit]).
+//
+// It knows words, not meaning. Among 10,146 notes, for queries that it had not seen, an exact word,
+// an identifier or a misspelt word finds its note (nDCG@5 1.00), a question in another language six
+// times out of ten (0.60), and a paraphrase in words that no concept joins with the note's half of
+// the time (0.52); among 516 notes 0.72 and 0.58. Of objectives of forty words, [Index.Relevant]
+// finds six of ten related notes in a small project, and a third among 10,000. TestQuality and
+// TestBriefings measure it. A document that is dropped leaves its words in memory, though they find
+// nothing any more.
 package recall
 
 import (
@@ -33,8 +54,10 @@ type Hit struct {
 	Proof float64
 }
 
-// Weak reports whether the hit probably has nothing to do with the query.
-func (h Hit) Weak() bool { return h.Coverage < 0.3 && h.Cosine <= 0.4 }
+// Weak reports whether the hit probably has nothing to do with the query. Of the judged queries,
+// among 516 notes, 11 of 162 right hits are weak, and of 28 queries that no note answers one has a
+// hit that is not (TestWeakHits).
+func (h Hit) Weak() bool { return h.Coverage < 0.35 && h.Cosine <= 0.4 }
 
 // Index holds documents and finds them. It is not safe for concurrent use while Put or Drop
 // run; Search, Similar and Relevant change nothing and may run at the same time.

@@ -47,7 +47,7 @@ func (x *Index) board() *board {
 	n := len(x.docs)
 	all := make([]float32, 6*n)
 	return &board{Index: x, score: all[:n], covered: all[n : 2*n], cosine: all[2*n : 3*n], value: all[3*n : 4*n], match: all[4*n : 5*n], proof: all[5*n:],
-		average: x.length / float64(max(len(x.keys), 1))}
+		average: max(1, x.length/float64(max(len(x.keys), 1)))}
 }
 
 // add counts a unit: each document by its best reading.
@@ -162,8 +162,8 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 }
 
 // Similar returns the documents whose spelling is at least that close to a text, closest first,
-// at most limit. It goes through the lists of rare grams only, one of which any document that
-// close must have, and looks up the others for the documents found there.
+// at most limit. It does not go through the lists of the most frequent grams: a document that is
+// close must have most of the others, and only for those documents are they looked up.
 func (x *Index) Similar(text string, limit int, least float64, keep func(key string) bool) []Hit {
 	type list struct {
 		posts  []posting
@@ -172,30 +172,31 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	var lists []list
 	sum := 0.0
 	gramsOf(text).each(func(gram uint32, n int) {
-		w := damping(n)
-		sum += w * w
-		lists = append(lists, list{x.grams[gram], w})
+		lists = append(lists, list{x.grams[gram], damping(n)})
+		sum += damping(n) * damping(n)
 	})
 	slices.SortStableFunc(lists, func(a, b list) int { return len(a.posts) - len(b.posts) })
 	b := x.board()
-	next := 0
-	for rest := sum; next < len(lists) && rest >= least*least*sum; next++ {
-		for _, p := range lists[next].posts {
-			if b.cosine[p.doc()] == 0 {
-				b.touched = append(b.touched, p.doc())
-			}
-			b.cosine[p.doc()] += float32(lists[next].weight * damped(p))
+	rest := sum
+	for len(lists) > 0 && rest > min(0.25, least*least)*sum {
+		rest -= lists[0].weight * lists[0].weight
+		for _, p := range lists[0].posts {
+			b.cosine[p.doc()] += float32(lists[0].weight * damped(p))
 		}
-		rest -= lists[next].weight * lists[next].weight
+		lists = lists[1:]
 	}
-	for _, d := range b.touched {
+	for d := range b.cosine {
+		whole := math.Sqrt(sum) * float64(b.docs[d].norm)
 		dot := float64(b.cosine[d])
-		for _, l := range lists[next:] {
-			if at, _ := slices.BinarySearch(l.posts, post(d, 0)); at < len(l.posts) && l.posts[at].doc() == d {
+		if b.cosine[d] = 0; dot == 0 || dot/whole+math.Sqrt(rest/sum) < least {
+			continue
+		}
+		for _, l := range lists {
+			if at, _ := slices.BinarySearch(l.posts, post(uint32(d), 0)); at < len(l.posts) && l.posts[at].doc() == uint32(d) { // #nosec G115 -- below 2^24
 				dot += l.weight * damped(l.posts[at])
 			}
 		}
-		b.cosine[d] = float32(dot / (math.Sqrt(sum) * float64(b.docs[d].norm)))
+		b.cosine[d] = float32(dot / whole)
 		b.score[d] = b.cosine[d]
 	}
 	return b.best(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })

@@ -46,6 +46,16 @@ func (s spellings) find(word string, f func(id uint32, shared int)) {
 	}
 }
 
+// The numbers of groups are hashes as Fowler, Noll and Vo have them.
+const (
+	hashBasis = 2166136261
+	hashPrime = 16777619
+)
+
+func hashed(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
+
+// threes gives a number for each three neighbouring letters of a word, whose beginning and end
+// count as letters.
 func threes(word string, f func(uint32)) {
 	n := 0
 	var a, b rune = 0, ' '
