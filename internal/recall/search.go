@@ -77,7 +77,11 @@ func (b *board) add(u unit) {
 	idf, proof := float32(b.idf(n)), b.proofOf(n, u.weak)
 	if !u.spare {
 		b.whole += float64(idf)
+	}
+	if !u.spare && n > 0 {
 		b.possible += float64(proof)
+	} else if !u.spare {
+		b.possible += float64(proof) * asNobodys
 	}
 	for _, d := range b.touched {
 		b.score[d] += idf * b.value[d]
@@ -91,14 +95,16 @@ func (b *board) add(u unit) {
 }
 
 // What a long text and a document must have in common for the document to belong to it: the
-// worth of one word and a half that no other document has, or three quarters of what a short text
-// could have. Every word is as rare as among fifty documents more, because among five a word is rare
+// worth of one word and a half that no other document has, or six tenths of what a short text could
+// have, for which words that no document has count little. Every word is as rare as among fifty documents more, because among five a word is rare
 // by chance; and weak words count less. In the small projects of testdata that the rule was chosen
 // with, the unrelated notes reach 1.29, and ten of seventeen related ones have 1.81 or more; in those
 // that were kept apart the unrelated ones reach 0.97, and seven of ten related ones have 1.70 or more.
+// Of short objectives, 26 of 31 related notes are found there, with 3 of 216 unrelated ones.
 const (
 	enoughProof = 1.5
-	partOfProof = 0.75
+	partOfProof = 0.6
+	asNobodys   = 0.2
 	asWeak      = 0.4
 	background  = 50
 )
