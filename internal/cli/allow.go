@@ -128,7 +128,8 @@ func scriptNames(w permission.Want) []string {
 	return names
 }
 
-// aboutWant names the origin of a command and the project's files in it.
+// aboutWant names the origin of a command and the project's files in it, and the reach of an
+// allowance for a script.
 func aboutWant(l lang.Language, w permission.Want) []string {
 	var out []string
 	switch w.SetBy {
@@ -138,6 +139,9 @@ func aboutWant(l lang.Language, w permission.Want) []string {
 		out = append(out, l.Say("Set by a variable of the environment, which a file of the project can set too (.mcp.json)."))
 	case workflow.SetByProject:
 		out = append(out, l.Say("Set by the project (%s).", config.ProjectFile))
+	}
+	if w.Kind == trust.KindContract {
+		out = append(out, l.Say("Read it first. Once it changes, it does not run until you allow it again; files that it runs in turn are not checked."))
 	}
 	if len(w.Scripts) > 0 {
 		out = append(out, l.Say("It names these files of the project: %s.", joinWords(scriptNames(w))))

@@ -176,9 +176,9 @@ func (r *reader) architecture(lines []line, from int) {
 // described reads a block that describes the project or an agent. It is true for an agent, which
 // is not a fact besides.
 func (r *reader) described(section string, b block) bool {
-	if id := b.cell("agent"); id != "" && b.cell("ic", "domain") != "" {
+	if id := b.cell("agent"); id != "" && b.cell("icon", "icôn", "domain") != "" {
 		id, _, _ = strings.Cut(id, " ")
-		r.agent(Agent{ID: id, Name: b.cell("nom", "name"), Icon: b.cell("ic"), Domain: b.cell("domain")})
+		r.agent(Agent{ID: id, Name: b.cell("nom", "name"), Icon: b.cell("icon", "icôn"), Domain: b.cell("domain")})
 		return true
 	}
 	p := &r.Project

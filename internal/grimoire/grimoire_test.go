@@ -17,6 +17,8 @@ import (
 func read(t *testing.T, fsys fs.FS) (grimoire.Content, []grimoire.Problem, []grimoire.Source) {
 	t.Helper()
 	sources, problems := grimoire.Sources(fsys)
+	runs, more := grimoire.RunSources(fsys)
+	sources, problems = append(sources, runs...), append(problems, more...)
 	var contents []grimoire.Content
 	for _, s := range sources {
 		data, err := fs.ReadFile(fsys, s.Path)
@@ -83,7 +85,8 @@ func TestLineEndings(t *testing.T) {
 	for _, name := range []string{"kit", "grimoire"} {
 		unix, windows := os.DirFS("testdata/"+name), fstest.MapFS{}
 		sources, _ := grimoire.Sources(unix)
-		for _, s := range sources {
+		runs, _ := grimoire.RunSources(unix)
+		for _, s := range append(sources, runs...) {
 			data, err := fs.ReadFile(unix, s.Path)
 			if err != nil {
 				t.Fatal(err)

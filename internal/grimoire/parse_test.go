@@ -109,6 +109,24 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestSharedContext: agents and the project are read from the tables and lists of the shared context;
+// other tables that name agents are facts.
+func TestSharedContext(t *testing.T) {
+	t.Parallel()
+	text := "# Context\n## Project\n- **Name**: Shop\n- Stack : Go, SQLite\n## Team\n| Agent | Name | Icon | Domain |\n|---|---|---|---|\n| dev | Amelia | 💻 | code |\n| {{agent}} | x | y | z |\n" +
+		"## Owners\n| Agent | Service |\n|---|---|\n| dev | checkout |\n## Architecture\n{{diagram}}\n"
+	c, _ := grimoire.Parse(grimoire.Source{Path: "s.md", Kind: grimoire.Shared}, []byte(text))
+	if c.Project.Name != "Shop" || !slices.Equal(c.Project.Stack, []string{"Go", "SQLite"}) || c.Architecture.Text != "" {
+		t.Errorf("the project is %+v, the architecture %q", c.Project, c.Architecture.Text)
+	}
+	if len(c.Agents) != 1 || c.Agents[0] != (grimoire.Agent{ID: "dev", Name: "Amelia", Icon: "💻", Domain: "code"}) {
+		t.Errorf("the agents are %+v", c.Agents)
+	}
+	if last := c.Entries[len(c.Entries)-1]; last.Text != "Owners: dev · checkout" || len(c.Entries) != 3 {
+		t.Errorf("%d entries, the last %q", len(c.Entries), last.Text)
+	}
+}
+
 // TestTrace: the last lines of a trace count, under the headings above them.
 func TestTrace(t *testing.T) {
 	t.Parallel()
@@ -322,7 +340,8 @@ func FuzzParse(f *testing.F) {
 	for _, name := range []string{"kit", "grimoire", "broken"} {
 		fsys := os.DirFS("testdata/" + name)
 		sources, _ := grimoire.Sources(fsys)
-		for _, s := range sources {
+		runs, _ := grimoire.RunSources(fsys)
+		for _, s := range append(sources, runs...) {
 			data, err := os.ReadFile(filepath.Join("testdata", name, s.Path))
 			if err != nil {
 				f.Fatal(err)

@@ -44,23 +44,36 @@ type Source struct {
 // maxSources bounds the files of a project, and the agents that one file names.
 const maxSources = 5000
 
-// places has the files in the order of reading; $ is _bmad, then _grimoire.
-var places = []struct {
+// place names files of a kind; $ is _bmad, then _grimoire.
+type place struct {
 	names string
 	kind  Kind
-}{
+}
+
+// places has the files in the order of reading.
+var places = []place{
+	{"project-context.yaml", Settings}, {"project-context.yml", Settings},
 	{"$/_memory/project-context.y*ml", Settings}, {"$/_memory/shared-context.md", Shared},
 	{"$/_config/agent-manifest.csv", Manifest}, {"$/_config/custom/agents/*.md", Persona}, {"$/*/agents/*.md", Persona},
 	{"$/_memory/agent-learnings/*.md", Learnings}, {"$/_memory/failure-museum.jsonl", Lines}, {"$/_memory/failure-museum.md", Museum},
 	{"$/_memory/decisions-log.md", DecisionLog}, {"$/_memory/contradiction-log.md", Contradictions}, {"$/_memory/handoff-log.md", Handoffs},
 	{"$/_memory/memories.json", Memories}, {"$/_memory/*export*.md", Export}, {"$/_memory/exports/*.md", Export}, {"$-output/*_TRACE.md", Trace},
+}
+
+// runPlaces has the files of runs.
+var runPlaces = []place{
 	{"$-output/.runs/*/branch.json", BranchFile}, {"$-output/.runs/*/*/branch.json", BranchFile},
 	{"$-output/.runs/*/state.json", RunFile}, {"$-output/.runs/*/*/state.json", RunFile}, {"$-output/.runs/*/*/*/state.json", RunFile},
 }
 
-// Sources lists the files of a project that [Parse] reads. Links that lead out of the project are
-// for fsys to refuse.
-func Sources(fsys fs.FS) (found []Source, problems []Problem) {
+// Sources lists the files of a project that have its memory. Links that lead out of the project
+// are for fsys to refuse.
+func Sources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, places) }
+
+// RunSources lists the files of its runs: there can be many, and notes do not need them.
+func RunSources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, runPlaces) }
+
+func sources(fsys fs.FS, places []place) (found []Source, problems []Problem) {
 	at := listing{fsys, map[string]listed{}}
 	problem := func(name, format string, args ...any) {
 		problems = append(problems, Problem{Path: name, Text: lang.T(format, args...)})
@@ -80,13 +93,12 @@ func Sources(fsys fs.FS) (found []Source, problems []Problem) {
 			}
 		}
 	}
-	look("project-context.yaml", Settings)
-	look("project-context.yml", Settings)
-	for _, p := range places {
-		look(strings.Replace(p.names, "$", "_bmad", 1), p.kind)
-	}
-	for _, p := range places {
-		look(strings.Replace(p.names, "$", "_grimoire", 1), p.kind)
+	for n, prefix := range []string{"_bmad", "_grimoire"} {
+		for _, p := range places {
+			if n == 0 || strings.HasPrefix(p.names, "$") {
+				look(strings.Replace(p.names, "$", prefix, 1), p.kind)
+			}
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(at.seen)) {
 		if err := at.seen[name].err; err != nil && at.seen[path.Dir(name)].err == nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +123,8 @@ type listed struct {
 func (l listing) ReadDir(name string) ([]fs.DirEntry, error) {
 	in, ok := l.seen[name]
 	if !ok {
-		var info fs.FileInfo
-		if info, in.err = l.Stat(name); in.err == nil && info.IsDir() {
+		var folder fs.DirEntry
+		if folder, in.err = l.entry(name); in.err == nil && folder.IsDir() {
 			in.entries, in.err = fs.ReadDir(l.FS, name)
 		}
 		l.seen[name] = in
@@ -120,22 +132,34 @@ func (l listing) ReadDir(name string) ([]fs.DirEntry, error) {
 	return in.entries, in.err
 }
 
-// Stat implements fs.StatFS: what no list has is not there.
+// Stat implements fs.StatFS.
 func (l listing) Stat(name string) (fs.FileInfo, error) {
-	if path.Dir(name) == "." {
-		return fs.Stat(l.FS, name)
-	}
-	entries, err := l.ReadDir(path.Dir(name))
-	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e fs.DirEntry, base string) int { return strings.Compare(e.Name(), base) })
-	switch {
-	case err != nil:
+	e, err := l.entry(name)
+	if err != nil {
 		return nil, err
-	case !ok:
-		return nil, fs.ErrNotExist
-	case entries[i].Type().IsRegular():
-		return entries[i].Info()
 	}
-	return fs.Stat(l.FS, name)
+	return e.Info()
+}
+
+// entry finds a name in the list of its folder, and follows it where it is a link.
+func (l listing) entry(name string) (fs.DirEntry, error) {
+	if path.Dir(name) != "." {
+		entries, err := l.ReadDir(path.Dir(name))
+		i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e fs.DirEntry, base string) int { return strings.Compare(e.Name(), base) })
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, fs.ErrNotExist
+		case entries[i].Type()&fs.ModeSymlink == 0:
+			return entries[i], nil
+		}
+	}
+	info, err := fs.Stat(l.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.FileInfoToDirEntry(info), nil
 }
 
 // Detect returns the kind of a file that a person wants to import.

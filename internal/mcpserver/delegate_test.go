@@ -271,3 +271,30 @@ func TestDelegateOverHTTP(t *testing.T) {
 		}
 	}
 }
+
+// hostRoots are the folders that a host has open.
+type hostRoots []string
+
+// ListRoots implements the library's interface.
+func (h hostRoots) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	out := &mcp.ListRootsResult{}
+	for _, folder := range h {
+		out.Roots = append(out.Roots, mcp.Root{URI: "file://" + folder})
+	}
+	return out, nil
+}
+
+// TestDelegateInARoot: the answer of the model comes to the project that the question was for,
+// which only the client's roots name.
+func TestDelegateInARoot(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-files")
+	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
+		host := &hostModel{content: mcp.NewTextContent("an answer")}
+		c := startClient(t, "/", protocol, withMemory, client.WithSamplingHandler(host), client.WithRootsHandler(hostRoots{dir}))
+		got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": "analyst", "task": "x"})
+		if refused || got["status"] != "answered" || got["agent"] != "Mary, Business Analyst 📊" || len(host.asked) != 1 {
+			t.Errorf("%s: got %v, asked %d times", protocol, got, len(host.asked))
+		}
+	}
+}

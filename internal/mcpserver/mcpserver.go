@@ -85,7 +85,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s := &Server{
 		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
 		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), samples: newForms(e.Clock), hostConfirm: o.HostConfirm, log: o.Log},
-		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
+		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil && o.Contract != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
 	if o.Reach != nil {
 		s.callers.roots.told = o.Reach.SetRoots

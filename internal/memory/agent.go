@@ -17,7 +17,7 @@ type AgentMemory struct {
 	Aliases   []string   `json:"aliases"`
 	Learnings []Learning `json:"learnings"`
 	Total     int        `json:"total"`
-	// Files are those that have its notes.
+	// Files are those that have its notes, at most 20.
 	Files    []string  `json:"files"`
 	Note     string    `json:"note"`
 	Problems []Problem `json:"problems,omitempty"`
@@ -45,18 +45,20 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	}
 	defer v.close()
 	names, known := v.kit.Aliases(agent)
+	files := []string{}
 	found := v.ranked(func(n placed) bool {
-		return n.Type == AgentLearnings && slices.Contains(names, strings.ToLower(n.Agent))
+		if n.Type != AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
+			return false
+		}
+		if file := n.source[:strings.LastIndexByte(n.source, ':')]; !slices.Contains(files, file) && len(files) < maxNamed {
+			files = append(files, file)
+		}
+		return true
 	})
 	if there := v.called(); !known && v.total == 0 && !slices.Contains(there, names[0]) {
 		return AgentMemory{}, unknown(agent, there)
 	}
-	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.total, Files: []string{}, Note: Warning, Problems: v.problems}
-	for _, n := range found {
-		if file := n.source[:strings.LastIndexByte(n.source, ':')]; !slices.Contains(out.Files, file) {
-			out.Files = append(out.Files, file)
-		}
-	}
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.total, Files: files, Note: Warning, Problems: v.problems}
 	return fit(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {

@@ -1,12 +1,17 @@
 package memory_test
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,23 +23,48 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
-// subjects and happenings make notes that differ as those of a team do.
-var (
-	subjects   = strings.Fields("relay queue parser billing invoice ledger cache session token gateway scheduler webhook migration index replica container pipeline deploy rollback backup metric alert")
-	happenings = strings.Fields("loses drops repeats blocks leaks retries expires overflows deadlocks truncates duplicates rejects delays corrupts ignores")
-	causes     = strings.Fields("disk memory network clock locale encoding timeout quota permission certificate schema version race config proxy firewall driver kernel")
-)
+// vocabulary are the words of this repository's documents, the most frequent first.
+var vocabulary = sync.OnceValue(func() []string {
+	counts := map[string]int{}
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../prompts/*.md", "../../testdata/submissions/*/*.md"} {
+		names, _ := filepath.Glob(pattern)
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				panic(err)
+			}
+			for _, w := range strings.FieldsFunc(strings.ToLower(string(data)), func(r rune) bool { return r < 'a' || r > 'z' }) {
+				counts[w]++
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+})
+
+// sentences returns what makes the text of the n-th note: about 30 words, a few of them frequent.
+func sentences(seed uint64) func(n int) string {
+	r := rand.New(rand.NewPCG(seed, 2))
+	word := func() string {
+		all := vocabulary()
+		return all[int(math.Pow(r.Float64(), 2)*float64(len(all)))]
+	}
+	return func(n int) string {
+		words := make([]string, 30)
+		for i := range words {
+			words[i] = word()
+		}
+		return fmt.Sprintf("%s in internal/%s/%s.go, case %d", strings.Join(words, " "), word(), word(), n)
+	}
+}
 
 // filled is a project with that many notes.
 func filled(t testing.TB, path string, count int) shelf {
 	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
+	sentence := sentences(1)
 	s := openWith(t, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
 	var lines strings.Builder
 	for n := range count {
-		word := func(of []string) string { return of[r.IntN(len(of))] }
-		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"failures","agent":"dev","text":"the %s %s events when the %s of the %s is wrong; case %d: check internal/%s/%s.go and the %s before the %s","tags":[%q],"project":"p","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","by":"t"}`+"\n",
-			n, word(subjects), word(happenings), word(causes), word(subjects), n, word(subjects), word(causes), word(causes), word(subjects), word(causes))
+		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"failures","agent":"dev","text":%q,"tags":["case-%d"],"project":"p","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","by":"t"}`+"\n", n, sentence(n), n)
 		if lines.Len() > 127<<10 || n == count-1 {
 			name := "failures.jsonl"
 			for part := 1; s.read(t, name) != ""; part++ {
@@ -61,7 +91,7 @@ func counts() []int {
 func BenchmarkRemember(b *testing.B) {
 	for _, count := range counts() {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			path := scratch.Dir(b)
+			path, sentence := scratch.Dir(b), sentences(2)
 			s := filled(b, path, count)
 			s.remember(b, memory.Draft{Text: "the first one builds the index"}, memory.Created)
 			if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
@@ -84,7 +114,7 @@ func BenchmarkRemember(b *testing.B) {
 					b.StartTimer()
 				}
 				began := time.Now()
-				got, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "dev", Text: fmt.Sprintf("note %d of the benchmark: the relay waits for the disk, %d", n, time.Now().UnixNano())})
+				got, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "dev", Text: sentence(int(time.Now().UnixNano()))})
 				if err != nil {
 					b.Fatal(err)
 				}

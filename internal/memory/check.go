@@ -2,7 +2,9 @@ package memory
 
 import (
 	"context"
+	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -16,7 +18,10 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	if err := b.current(ctx); err != nil {
 		return nil, err
 	}
-	out := b.problems()
+	if _, err := b.look(ctx, &b.notes.runs, grimoire.RunSources); err != nil {
+		return nil, err
+	}
+	out := append(b.problems(), spoken(b.p.Language(""), slices.Clone(b.notes.runs.problems))...)
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
 			out = append(out, Problem{b.own() + "/" + l.part.name, l.number, lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})

@@ -85,6 +85,7 @@ type notes struct {
 	foreign map[string]*Foreign
 	kit     grimoire.Content
 	cabinet cabinet
+	runs    cabinet
 	index   index
 	// expiring are the notes in the index that hold until some time.
 	expiring map[string]*Note
@@ -336,6 +337,7 @@ func (s *notes) older(e *entry) {
 
 // spoken returns problems whose sentences are in a language already.
 func spoken(l lang.Language, list []Problem) []Problem {
+	list = slices.Clone(list)
 	for i, p := range list {
 		list[i].Why = lang.T("%s", p.Why.In(l))
 	}

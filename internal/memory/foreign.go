@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"path"
 
 	"github.com/google/uuid"
@@ -15,11 +16,12 @@ import (
 // byFile is who a note is from that a file of another program has.
 const byFile = "file"
 
-// cabinet has the files of other programs as they were read last.
+// cabinet has files of other programs as they were read last.
 type cabinet struct {
 	files map[string]foreignFile
 	// listing is the problems of the list of files.
 	listing  string
+	content  grimoire.Content
 	notes    []Foreign // in the order of the files
 	sources  []string
 	problems []Problem
@@ -37,26 +39,47 @@ func (b *Book) current(ctx context.Context) error {
 	if err := b.refresh(ctx); err != nil {
 		return b.trouble(err)
 	}
-	c := &b.notes.cabinet
-	sources, problems := grimoire.Sources(b.p.Dir.Tree())
+	s := b.notes
+	changed, err := b.look(ctx, &s.cabinet, grimoire.Sources)
+	if changed {
+		s.cabinet.take()
+		s.setForeign(s.cabinet.notes, s.cabinet.content)
+	}
+	return err
+}
+
+// look reads the files that have changed since a cabinet was filled, and reports whether any has.
+func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoire.Source, []grimoire.Problem)) (changed bool, err error) {
+	sources, problems := list(b.p.Dir.Tree())
 	listing := fmt.Sprint(problems)
-	same := c.files != nil && listing == c.listing && len(sources) == len(c.files)
+	changed = c.files == nil || listing != c.listing || len(sources) != len(c.files)
 	files := make(map[string]foreignFile, len(sources))
 	for _, s := range sources {
 		f, known := c.files[s.Path]
 		if !known || !f.settled || f.version != durable.VersionOf(s.Info) {
 			if err := ctx.Err(); err != nil {
-				return b.trouble(err)
+				return false, b.trouble(err)
 			}
-			f, same = b.open(s), false
+			f, changed = b.open(s), true
 		}
 		files[s.Path] = f
 	}
-	if !same {
-		c.files, c.listing = files, listing
-		b.notes.join(sources, problems)
+	if !changed {
+		return false, nil
 	}
-	return nil
+	*c = cabinet{files: files, listing: listing}
+	var contents []grimoire.Content
+	for _, s := range sources {
+		c.sources = append(c.sources, s.Path)
+		contents = append(contents, files[s.Path].content)
+		problems = append(problems, files[s.Path].problems...)
+	}
+	all, more := grimoire.Join(contents)
+	c.content = all
+	for _, p := range append(problems, more...) {
+		c.problems = append(c.problems, Problem{p.Path, p.Line, p.Text})
+	}
+	return true, nil
 }
 
 // open reads one file of another program.
@@ -71,29 +94,16 @@ func (b *Book) open(s grimoire.Source) foreignFile {
 	return f
 }
 
-// join takes what the files say into the notes. problems are those of their list.
-func (s *notes) join(sources []grimoire.Source, problems []grimoire.Problem) {
-	c := &s.cabinet
-	c.notes, c.sources, c.problems = nil, nil, nil
-	var contents []grimoire.Content
-	for _, source := range sources {
-		c.sources = append(c.sources, source.Path)
-		contents = append(contents, c.files[source.Path].content)
-		problems = append(problems, c.files[source.Path].problems...)
-	}
-	kit, more := grimoire.Join(contents)
-	for _, p := range append(problems, more...) {
-		c.problems = append(c.problems, Problem{p.Path, p.Line, p.Text})
-	}
-	for _, e := range kit.Entries {
+// take makes notes of the entries.
+func (c *cabinet) take() {
+	for _, e := range c.content.Entries {
 		source := Problem{Path: e.Path, Line: e.Line}.place()
 		c.notes = append(c.notes, Foreign{Source: source, Failure: e.Failure, Note: Note{
 			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(source+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
 			CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
 		}})
 	}
-	kit.Entries = nil
-	s.setForeign(c.notes, kit)
+	c.content.Entries = nil
 }
 
 // described is the name that a kit's description gives the project; "" where it has none.

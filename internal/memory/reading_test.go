@@ -322,6 +322,27 @@ func TestTasksOfARun(t *testing.T) {
 	}
 }
 
+// TestCheckNamesForeignFiles: a check names every file of a kit that cannot be read, those of runs too.
+func TestCheckNamesForeignFiles(t *testing.T) {
+	t.Parallel()
+	problems, err := kitProject(t, "broken", nil).Check(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]int{}
+	for _, p := range problems {
+		named[p.Path] = p.Line
+	}
+	for path, line := range map[string]int{
+		"_bmad/_memory/memories.json": 3, "_bmad/_memory/failure-museum.md": 7, "_bmad/_memory/decisions-log.md": 5, "_bmad-output/.runs/main/cut/state.json": 2,
+		"_grimoire/_memory/project-context.yaml": 0, "_bmad/_memory/agent-learnings/dev.md": 0,
+	} {
+		if got, ok := named[path]; !ok || got != line {
+			t.Errorf("%s: named %v, line %d, want %d", path, ok, got, line)
+		}
+	}
+}
+
 // TestReadersAtOnce: calls of every kind run at once while notes are written and a file changes, and
 // each sees whole notes.
 func TestReadersAtOnce(t *testing.T) {

@@ -116,7 +116,7 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	for _, f := range out.Results {
 		out.NothingClose = out.NothingClose && f.Weak
 	}
-	out.Searched = b.count(q, keep)
+	out.Searched = count(b, q, keep)
 	return out, nil
 }
 
@@ -130,7 +130,7 @@ func (b *Book) keeping(keep func(*Note) bool) func(name string) bool {
 
 // count returns the number of notes that a query is compared with. Where it takes all, only those
 // that can expire are looked at.
-func (b *Book) count(q Query, keep func(*Note) bool) int {
+func count(b *Book, q Query, keep func(*Note) bool) int {
 	s, count := b.notes, 0
 	if q.Type == "" && q.Agent == "" {
 		count = s.index.Len()
@@ -159,7 +159,7 @@ func (b *Book) found(h recall.Hit) Found {
 	text := shown(n.Text, maxShownText)
 	return Found{
 		ID: n.ID, Type: n.Type, Agent: n.Agent, Text: text, Tags: shownAll(n.Tags), Date: date(n.UpdatedAt),
-		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: b.stale(text), Suspicious: n.Suspicious(), Source: b.source(h.Key, e),
+		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: stale(b, text), Suspicious: n.Suspicious(), Source: b.source(h.Key, e),
 	}
 }
 
@@ -201,7 +201,7 @@ var pathLike = pattern.New(`(?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,
 const maxPaths = 8
 
 // stale reports whether a text names files of the project, and every one of them is gone.
-func (b *Book) stale(text string) bool {
+func stale(b *Book, text string) bool {
 	looked := 0
 	for _, at := range pathLike.FindAllStringIndex(text, maxPaths) {
 		name := path.Clean(text[at[0]:at[1]])

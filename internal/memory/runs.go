@@ -78,6 +78,9 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	}
 	defer v.close()
 	rows, err := v.sessions(ctx)
+	if err == nil {
+		err = v.readRuns(ctx)
+	}
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -88,7 +91,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	slices.SortStableFunc(rows, func(a, b SessionRow) int {
 		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(a.cursor(), b.cursor()))
 	})
-	out := SessionList{Total: len(rows), Problems: v.problems}
+	out := SessionList{Total: len(rows), Problems: spoken(b.p.Language(""), v.problems)}
 	if cursor != "" {
 		at, err := after(rows, cursor)
 		if err != nil {
@@ -150,6 +153,15 @@ func rowOf(s workflow.Summary) SessionRow {
 		ID: s.SessionID, Name: s.TaskName, Source: SourceTask, Status: status, Stage: string(s.CurrentStage),
 		UpdatedAt: stamp(s.UpdatedAt), changed: s.UpdatedAt,
 	}
+}
+
+// readRuns reads the files of runs, which other calls do not need.
+func (v *view) readRuns(ctx context.Context) error {
+	c := &v.book.notes.runs
+	_, err := v.book.look(ctx, c, grimoire.RunSources)
+	v.kit.Branches, v.kit.Runs = c.content.Branches, c.content.Runs
+	v.problems = slices.Concat(c.problems[:min(len(c.problems), maxProblems)], v.problems)
+	return err
 }
 
 // branches lists those of a kit, also those that have runs and no file of their own.
@@ -218,46 +230,57 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		return RunStatus{}, err
 	}
 	defer v.close()
-	run := v.newestRun(runID, branch)
-	var session *workflow.Summary
-	if branch == "" {
-		if session, err = v.session(ctx, runID); err != nil {
-			return RunStatus{}, err
-		}
+	if err := v.readRuns(ctx); err != nil {
+		return RunStatus{}, err
 	}
-	out := RunStatus{Problems: v.problems}
-	switch {
-	case session == nil && run == nil:
-		out.Source, out.Run.ID = SourceQueue, cmp.Or(runID, DefaultRun)
-	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
-		out.Source, out.Run = SourceTask, RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: shown(session.Objective, maxShownText)}
-		out.Run.Source = ""
-	default:
-		out.Source, out.Run.SessionRow = SourceRuns, runRow(run)
-	}
-	all, problems, err := b.Tasks(ctx, "")
+	out, run, err := v.found(ctx, runID, branch)
 	if err != nil {
 		return RunStatus{}, err
 	}
-	out.Problems = append(out.Problems, problems[:min(len(problems), maxProblems)]...)
-	all = slices.DeleteFunc(all, func(t Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
+	tasks, problems, err := b.Tasks(ctx, "")
+	if err != nil {
+		return RunStatus{}, err
+	}
+	out.Problems = spoken(b.p.Language(""), append(v.problems, problems[:min(len(problems), maxProblems)]...))
+	tasks = slices.DeleteFunc(tasks, func(t Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
 	if out.Source == SourceQueue {
-		if len(all) == 0 || branch != "" {
+		if len(tasks) == 0 || branch != "" {
 			return RunStatus{}, v.noRun(runID, branch)
 		}
-		out.Run.Name, out.Run.Status = out.Run.ID, statusOf(all)
+		out.Run.Status = statusOf(tasks)
 	}
 	return fit(maxCount, func(items, text int) RunStatus {
-		if run != nil && out.Source == SourceRuns {
+		if run != nil {
 			out.Run.File = trimmed(run.State, items, text)
 		}
 		out.Tasks = []Task{}
-		for _, t := range all[len(all)-min(len(all), items):] {
+		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
 			t.Task, t.Result, t.ContextFiles = shown(t.Task, text), shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), maxTags)])
 			out.Tasks = append(out.Tasks, t)
 		}
 		return out
 	}), nil
+}
+
+// found describes the run that is asked for. It is one of the queue where nothing else has the name.
+func (v *view) found(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
+	var session *workflow.Summary
+	if branch == "" {
+		if session, err = v.session(ctx, runID); err != nil {
+			return out, nil, err
+		}
+	}
+	run = v.newestRun(runID, branch)
+	switch {
+	case session == nil && run == nil:
+		id := cmp.Or(runID, DefaultRun)
+		return RunStatus{Source: SourceQueue, Run: RunView{SessionRow: SessionRow{ID: id, Name: id}}}, nil, nil
+	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
+		out = RunStatus{Source: SourceTask, Run: RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: shown(session.Objective, maxShownText)}}
+		out.Run.Source = ""
+		return out, nil, nil
+	}
+	return RunStatus{Source: SourceRuns, Run: RunView{SessionRow: runRow(run)}}, run, nil
 }
 
 // statusOf is the status of a run of which only the tasks are known.
