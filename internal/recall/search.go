@@ -162,7 +162,7 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 			f.Coverage = min(1, float64(b.covered[d])/b.whole)
 			f.Score *= 1 + wholeness*f.Coverage
 		}
-		if len(top) == limit && (limit == 0 || order(f, top[limit-1]) > 0) || !worth(f.Hit) || keep != nil && !keep(doc.Key) {
+		if limit <= 0 || len(top) == limit && order(f, top[limit-1]) > 0 || !worth(f.Hit) || keep != nil && !keep(doc.Key) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(top, f, order)
