@@ -41,6 +41,9 @@ func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
 }
 
 func printNotes(a *app, b *memory.Book, list memory.Listed) error {
+	for i := range list.Notes {
+		list.Notes[i] = list.Notes[i].Masked()
+	}
 	if a.asJSON {
 		rows := []noteRow{}
 		for _, n := range list.Notes {
@@ -72,6 +75,7 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				n = n.Masked()
 				if a.asJSON {
 					return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
 				}

@@ -73,7 +73,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
 		var touched []string
 		for i, d := range drafts {
-			item, edits := b.take(d)
+			item, edits := take(b, d)
 			item.Line = lines[i]
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
@@ -95,7 +95,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 }
 
 // take plans the import of one note.
-func (b *Book) take(d Draft) (Item, []edit) {
+func take(b *Book, d Draft) (Item, []edit) {
 	item := Item{Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), maxAgent)}
 	refuse := func(err error) (Item, []edit) {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err

@@ -75,7 +75,7 @@ func (b *Book) indexed() {
 		version = durable.VersionOf(info)
 	}
 	if s.index.Index == nil || s.index.lexicon != version {
-		s.rebuild(b.lexicon(name))
+		s.rebuild(lexicon(b, name))
 		s.index.lexicon = version
 	}
 	for name := range s.changed {
@@ -105,7 +105,7 @@ func (s *notes) rebuild(words *recall.Lexicon, problems []lang.Text) {
 }
 
 // lexicon returns the words that the index knows, with those of the project.
-func (b *Book) lexicon(name string) (*recall.Lexicon, []lang.Text) {
+func lexicon(b *Book, name string) (*recall.Lexicon, []lang.Text) {
 	data, err := b.p.Dir.ReadFile(name, 1<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -154,7 +154,7 @@ const maxBuild = 2000
 
 // similarMeanwhile looks for similar notes while the disk writes the one that they are like. A fault
 // in it costs the hint, not the note.
-func (b *Book) similarMeanwhile(key Key, text string) <-chan []Similar {
+func similarMeanwhile(b *Book, key Key, text string) <-chan []Similar {
 	out := make(chan []Similar, 1)
 	go func() {
 		defer close(out)

@@ -430,12 +430,18 @@ func TestFolder(t *testing.T) {
 	}
 	s.remember(t, memory.Draft{Text: "x"}, memory.Created) // opened before: .claude/bmad-memory
 	want(".claude/bmad-memory")
+	if problems, err := open(t, path).Check(ctx); err != nil || len(problems) != 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
 	cfg := config.Default(path)
 	cfg.MemoryDir = "docs/memory"
 	own := openWith(t, path, memory.New(memory.Options{Now: clock()}), cfg)
 	own.remember(t, memory.Draft{Text: "x"}, memory.Created)
 	if own.Path() != "docs/memory/structured" || own.read(t, "failures.jsonl") == "" {
 		t.Errorf("the notes are in %s", own.Path())
+	}
+	if problems, err := own.Check(ctx); err != nil || len(problems) != 1 || problems[0].Path != ".claude/bmad-memory/structured" {
+		t.Errorf("the notes that are not read: %v, %v", problems, err)
 	}
 }
 

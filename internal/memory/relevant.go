@@ -61,7 +61,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	return b.changeKnown(ctx, func() ([]edit, error) {
 		var touched []string
 		for _, l := range lessons {
-			draft, wanted := b.draft(l)
+			draft, wanted := draft(b, l)
 			if !wanted {
 				continue
 			}
@@ -80,7 +80,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 }
 
 // draft is a lesson as a note; wanted is false where it is known already.
-func (b *Book) draft(l lesson.Lesson) (d Draft, wanted bool) {
+func draft(b *Book, l lesson.Lesson) (d Draft, wanted bool) {
 	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: mask(l.Text), Tags: l.Tags, By: "bmad-mcp", Session: l.Session, Finding: l.Finding}
 	outcome := func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn }
 	e := b.notes.known(l.Session, l.Finding)

@@ -56,7 +56,7 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 	var similar <-chan []Similar
 	err = b.change(ctx, func() (edits []edit, err error) {
 		if out, edits, err = b.remember(d); err == nil && len(edits) > 0 {
-			similar = b.similarMeanwhile(Key{d.Type, out.ID}, d.Text)
+			similar = similarMeanwhile(b, Key{d.Type, out.ID}, d.Text)
 		}
 		return edits, err
 	})

@@ -194,12 +194,15 @@ func remove(list []posting, doc uint32) []posting {
 // damping is the weight of a gram that is there n times.
 func damping(n int) float64 { return 1 + math.Log(float64(n)) }
 
-func damped(p posting) float64 {
-	if p&255 == 1 {
-		return 1
+// dampings are the weights of all counts that a posting can have: logarithms take time.
+var dampings = func() (all [256]float64) {
+	for n := 1; n < len(all); n++ {
+		all[n] = damping(n)
 	}
-	return damping(int(p & 255))
-}
+	return all
+}()
+
+func damped(p posting) float64 { return dampings[p&255] }
 
 // contents is a document taken apart.
 type contents struct {
