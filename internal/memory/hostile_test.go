@@ -100,3 +100,17 @@ func TestHostileSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysInCapitals: a known key in other letters does not come back after a rewrite.
+func TestKeysInCapitals(t *testing.T) {
+	t.Parallel()
+	s := open(t, folder(t, "p"))
+	put(t, s, ours+"decisions.jsonl", `{"v":1,"id":"n1","agent":"dev","text":"invoices are rounded","Tags":["old"],"Extra":"kept"}`)
+	if _, err := s.Remember(ctx, memory.Draft{Type: memory.Decisions, Agent: "dev", Text: "invoices are rounded", Tags: []string{"new"}}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List(ctx, memory.Filter{})
+	if err != nil || len(list.Notes) != 1 || fmt.Sprint(list.Notes[0].Tags) != "[new]" || !strings.Contains(s.read(t, "decisions.jsonl"), `"Extra":"kept"`) {
+		t.Errorf("%+v, %v:\n%s", list.Notes, err, s.read(t, "decisions.jsonl"))
+	}
+}

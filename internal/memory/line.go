@@ -173,8 +173,8 @@ func unknownKeys(raw []byte) []pair {
 	}
 	var out []pair
 	for key, value := range all {
-		if slices.Contains(knownKeys, key) {
-			continue
+		if slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) {
+			continue // as decode reads it
 		}
 		name, err := json.Marshal(key)
 		if err != nil {
