@@ -114,3 +114,42 @@ func TestKeysInCapitals(t *testing.T) {
 		t.Errorf("%+v, %v:\n%s", list.Notes, err, s.read(t, "decisions.jsonl"))
 	}
 }
+
+// TestListMasks: a credential in a file of another hand is not listed or exported, and a value of
+// another kind is named as people know it.
+func TestListMasks(t *testing.T) {
+	t.Parallel()
+	s := open(t, folder(t, "p"))
+	put(t, s, ours+"decisions.jsonl", `{"v":1,"id":"n1","agent":"dev","text":"the database has `+split("password=", "Hunter2!!x")+`"}`, `{"v":1,"id":"n2","text":5}`, `{"v":1,"id":"n3","text":"x","tags":"y"}`)
+	list, err := s.List(ctx, memory.Filter{})
+	if err != nil || len(list.Notes) != 1 || strings.Contains(list.Notes[0].Text, "Hunter2") || !strings.Contains(list.Notes[0].Text, "[masked]") {
+		t.Errorf("%+v, %v", list.Notes, err)
+	}
+	for i, want := range []string{`for "text" than a note: number`, `for "tags" than a note: string`} {
+		if why := list.Problems[i].Why.String(); !strings.Contains(why, want) || strings.Contains(why, "Go struct") {
+			t.Errorf("%s, want %s", why, want)
+		}
+	}
+	if text, err := s.Export(ctx, "jsonl", memory.Filter{}); err != nil || strings.Contains(text, "Hunter2") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestNamesOfAnAgent: a learnings file under the tag of an agent is not another agent, and a branch
+// without runs is told apart from a project without any.
+func TestNamesOfAnAgent(t *testing.T) {
+	t.Parallel()
+	s := open(t, folder(t, "p"))
+	put(t, s, "_bmad/_config/custom/agents/ops-engineer.md", "2. AGENT_TAG=forge | AGENT_NAME=Forge | LEARNINGS_FILE=infra-ops.md")
+	for _, name := range []string{"forge", "infra-ops", "ops-engineer"} {
+		put(t, s, "_bmad/_memory/agent-learnings/"+name+".md", "- [2026-02-27] pin the provider in "+name)
+	}
+	c, err := s.Context(ctx, memory.SectionAgents)
+	if err != nil || len(c.Agents) != 1 || c.Agents[0].Learnings != 3 {
+		t.Errorf("%+v, %v", c.Agents, err)
+	}
+	put(t, s, "_bmad-output/.runs/explore/branch.json", `{"branch":"explore","status":"active"}`)
+	if _, err := s.Run(ctx, "", "explore"); err == nil || !strings.Contains(err.Error(), `the branch "explore" has no runs`) {
+		t.Error(err)
+	}
+}
