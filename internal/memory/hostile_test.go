@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -151,5 +152,40 @@ func TestNamesOfAnAgent(t *testing.T) {
 	put(t, s, "_bmad-output/.runs/explore/branch.json", `{"branch":"explore","status":"active"}`)
 	if _, err := s.Run(ctx, "", "explore"); err == nil || !strings.Contains(err.Error(), `the branch "explore" has no runs`) {
 		t.Error(err)
+	}
+}
+
+// TestUnreadablePart: a file of notes that cannot be read is not replaced by one with the new note.
+func TestUnreadablePart(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat(`{"v":1,"id":"n1","agent":"dev","text":"`+strings.Repeat("x", 1000)+`"}`+"\n", 17_000)
+	for name, write := range map[string]func(path string) error{
+		"huge":   func(path string) error { return os.WriteFile(path, []byte(big), 0o600) },
+		"link":   func(path string) error { return os.Symlink(t.TempDir(), path) },
+		"folder": func(path string) error { return os.MkdirAll(path+"/below", 0o755) },
+	} {
+		s := open(t, folder(t, "p"))
+		if err := os.MkdirAll(filepath.Dir(s.file("decisions.jsonl")), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(s.file("decisions.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.Lstat(s.file("decisions.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft := memory.Draft{Type: memory.Decisions, Agent: "dev", Text: "a new note"}
+		if _, err := s.Remember(ctx, draft); !fault.Is(err, fault.Storage) {
+			t.Errorf("%s: remember: %v", name, err)
+		}
+		line := `{"v":1,"id":"n2","type":"decisions","agent":"dev","text":"an imported note"}`
+		if _, err := s.Import(ctx, memory.Source{Name: "f", Data: []byte(line)}, true); !fault.Is(err, fault.Storage) {
+			t.Errorf("%s: import: %v", name, err)
+		}
+		after, err := os.Lstat(s.file("decisions.jsonl"))
+		if err != nil || after.Size() != before.Size() || after.Mode() != before.Mode() {
+			t.Errorf("%s was replaced: %v", name, err)
+		}
 	}
 }
