@@ -41,9 +41,6 @@ func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
 }
 
 func printNotes(a *app, b *memory.Book, list memory.Listed) error {
-	for i := range list.Notes {
-		list.Notes[i] = list.Notes[i].Masked()
-	}
 	if a.asJSON {
 		rows := []noteRow{}
 		for _, n := range list.Notes {
@@ -56,7 +53,8 @@ func printNotes(a *app, b *memory.Book, list memory.Listed) error {
 	} else {
 		rows := [][]string{a.header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
-			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), visible.Cut(visible.Line(n.Text), 60, "…")})
+			text := visible.Cut(visible.Line(n.Text), 60, "…") + marksOf(a, memory.Found{Suspicious: n.Suspicious()})
+			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
 		}
 		if err := columns(a.out, rows); err != nil {
 			return err
@@ -75,7 +73,6 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				n = n.Masked()
 				if a.asJSON {
 					return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
 				}

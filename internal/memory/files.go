@@ -367,11 +367,14 @@ func (s *notes) older(e *entry) {
 	}
 }
 
-// spoken returns problems whose sentences are in a language already.
+// maxWhy bounds the sentence of a problem, which can quote a file, in bytes.
+const maxWhy = 300
+
+// spoken returns problems whose sentences are in a language already, as they are shown.
 func spoken(l lang.Language, list []Problem) []Problem {
 	list = slices.Clone(list)
 	for i, p := range list {
-		list[i].Why = lang.T("%s", p.Why.In(l))
+		list[i].Why = lang.T("%s", shown(p.Why.In(l), maxWhy))
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,10 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 		return lang.T("the line is not a JSON object")
 	}
 	s := &stored{}
-	if err := json.Unmarshal(body, s); err != nil {
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, s); errors.As(err, &odd) {
+		return lang.T("the line has a value of another kind for %q than a note: %s", odd.Field[strings.LastIndexByte(odd.Field, '.')+1:], odd.Value)
+	} else if err != nil {
 		return lang.T("the line is not the JSON of a note: %v", err)
 	}
 	if s.Type == "" {
@@ -173,8 +177,8 @@ func unknownKeys(raw []byte) []pair {
 	}
 	var out []pair
 	for key, value := range all {
-		if slices.Contains(knownKeys, key) {
-			continue
+		if slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) {
+			continue // as decode reads it
 		}
 		name, err := json.Marshal(key)
 		if err != nil {

@@ -158,7 +158,7 @@ func (b *Book) found(h recall.Hit) Found {
 	n, e := b.notes.named(h.Key)
 	text := shown(n.Text, maxShownText)
 	return Found{
-		ID: n.ID, Type: n.Type, Agent: n.Agent, Text: text, Tags: shownAll(n.Tags), Date: date(n.UpdatedAt),
+		ID: n.ID, Type: n.Type, Agent: label(n.Agent, maxAgent), Text: text, Tags: shownAll(n.Tags[:min(len(n.Tags), maxTags)]), Date: date(n.UpdatedAt),
 		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: stale(b, text), Suspicious: n.Suspicious(), Source: b.source(h.Key, e),
 	}
 }

@@ -35,7 +35,7 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		if n.Suspicious() {
 			continue
 		}
-		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: n.Agent, Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
+		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
 			return nil, err
