@@ -180,8 +180,8 @@ func TestUnreadablePart(t *testing.T) {
 			t.Errorf("%s: remember: %v", name, err)
 		}
 		line := `{"v":1,"id":"n2","type":"decisions","agent":"dev","text":"an imported note"}`
-		if _, err := s.Import(ctx, memory.Source{Name: "f", Data: []byte(line)}, true); !fault.Is(err, fault.Storage) {
-			t.Errorf("%s: import: %v", name, err)
+		if out, err := s.Import(ctx, memory.Source{Name: "f", Data: []byte(line)}, true); err != nil || out.Count["refused"] != 1 || len(out.Count) != 1 {
+			t.Errorf("%s: import: %+v, %v", name, out, err)
 		}
 		after, err := os.Lstat(s.file("decisions.jsonl"))
 		if err != nil || after.Size() != before.Size() || after.Mode() != before.Mode() {

@@ -199,15 +199,10 @@ func (s *notes) put(kind Type, value any, older *line) (edit, error) {
 }
 
 // apply takes an edit into the notes before it is written: more edits can follow it. The next
-// refresh reads the part again, so that an edit that was not written is forgotten. A part that
-// cannot be read stays one: it must not be written.
+// refresh reads the part again, so that an edit that was not written is forgotten.
 func (s *notes) apply(e edit) {
 	kind, number, _ := parsePart(e.part)
-	next := &part{name: e.part, kind: kind, number: number}
-	if known := s.parts[e.part]; known != nil {
-		next.err = known.err
-	}
-	s.set(next, e.data)
+	s.set(&part{name: e.part, kind: kind, number: number}, e.data)
 }
 
 // with returns the bytes of the part with other lines in the place of some; an empty one removes
