@@ -34,8 +34,8 @@ type part struct {
 	number int // 0 for the first
 
 	data  []byte
-	lines []*line // all that are not empty
-	bad   []*line // those of them that cannot be used
+	lines []*line
+	bad   []*line // those that cannot be used
 	// version is that of the file when it was read; settled is true where it shows every change
 	// since.
 	version durable.Version
@@ -91,6 +91,8 @@ type notes struct {
 	expiring map[string]*Note
 	// changed has the notes that have changed since they were taken into the index.
 	changed map[string]bool
+	// edited names the parts that a change has given other bytes, in the order of writing.
+	edited []string
 }
 
 func newNotes() *notes {
@@ -147,47 +149,46 @@ func (b *Book) read(p *part, now time.Time) {
 // set puts a part in the place of the one of its name. Lines that both have at their ends are
 // not read again.
 func (s *notes) set(p *part, data []byte) {
-	old := s.parts[p.name]
-	if old == nil {
-		old = &part{}
+	var old []*line
+	if known := s.parts[p.name]; known != nil {
+		old = known.lines
 	}
 	s.parts[p.name], p.data = p, data
-	head, tail := common(old.data, data)
-	first := slices.IndexFunc(old.lines, func(l *line) bool { return l.start >= head })
-	if first < 0 {
-		first = len(old.lines)
+	raws := bytes.Split(data, newline)
+	head, tail, most := 0, 0, min(len(raws), len(old))
+	for head < most && bytes.Equal(raws[head], old[head].raw) {
+		head++
 	}
-	last := first
-	for last < len(old.lines) && old.lines[last].start < len(old.data)-tail {
-		last++
+	for tail < most-head && bytes.Equal(raws[len(raws)-1-tail], old[len(old)-1-tail].raw) {
+		tail++
 	}
-	dirty := map[Key]bool{}
-	p.lines = old.lines[:first:first]
-	start, number := head, 1+bytes.Count(data[:head], newline)
-	for start < len(data)-tail {
-		raw, _, _ := bytes.Cut(data[start:], newline)
-		l := parseLine(raw, p.kind)
-		l.start, l.number = start, number
-		if l.usable() || !l.why.Empty() {
-			p.lines = append(p.lines, l)
+	dirty, start := map[Key]bool{}, 0
+	for i, raw := range raws {
+		var l *line
+		switch {
+		case i < head:
+			l = old[i]
+		case i >= len(raws)-tail:
+			l = old[i+len(old)-len(raws)]
+		default:
+			if l = parseLine(raw, p.kind); l.usable() {
+				if s.entries[l.key] == nil {
+					s.entries[l.key] = &entry{}
+				}
+				e := s.entries[l.key]
+				e.lines, dirty[l.key] = append(e.lines, l), true
+			}
 		}
-		s.add(l, dirty)
+		l.part, l.raw, l.start, l.number = p, raw, start, i+1
 		start += len(raw) + 1
-		number++
-	}
-	for _, l := range old.lines[first:last] {
-		s.drop(l, dirty)
-	}
-	shift := number - 1 - bytes.Count(old.data[:len(old.data)-tail], newline)
-	for _, l := range old.lines[last:] {
-		l.start += len(data) - len(old.data)
-		l.number += shift
-		p.lines = append(p.lines, l)
-	}
-	for _, l := range p.lines {
-		l.part, l.raw = p, data[l.start:l.start+len(l.raw)]
-		if !l.usable() {
+		if p.lines = append(p.lines, l); !l.why.Empty() {
 			p.bad = append(p.bad, l)
+		}
+	}
+	for _, l := range old[head : len(old)-tail] {
+		if e := s.entries[l.key]; e != nil {
+			e.lines = slices.DeleteFunc(e.lines, func(known *line) bool { return known == l })
+			dirty[l.key] = true
 		}
 	}
 	for key := range dirty {
@@ -196,52 +197,6 @@ func (s *notes) set(p *part, data []byte) {
 }
 
 var newline = []byte("\n")
-
-// common returns how many bytes two texts have in common at their ends, in whole lines.
-func common(a, b []byte) (head, tail int) {
-	n := min(len(a), len(b))
-	const step = 256 // compared at once
-	for head+step <= n && bytes.Equal(a[head:head+step], b[head:head+step]) {
-		head += step
-	}
-	for head < n && a[head] == b[head] {
-		head++
-	}
-	head = bytes.LastIndexByte(a[:head], '\n') + 1
-	for tail+step <= n-head && bytes.Equal(a[len(a)-tail-step:len(a)-tail], b[len(b)-tail-step:len(b)-tail]) {
-		tail += step
-	}
-	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	// The line in which they begin to agree may be another one on each side.
-	cut := bytes.IndexByte(a[len(a)-tail:], '\n') + 1
-	if cut == 0 {
-		return head, 0
-	}
-	return head, tail - cut
-}
-
-// add takes a line into the notes, and drop takes it out; dirty gets the keys to fold again.
-func (s *notes) add(l *line, dirty map[Key]bool) {
-	if !l.usable() {
-		return
-	}
-	e := s.entries[l.key]
-	if e == nil {
-		e = &entry{}
-		s.entries[l.key] = e
-	}
-	e.lines = append(e.lines, l)
-	dirty[l.key] = true
-}
-
-func (s *notes) drop(l *line, dirty map[Key]bool) {
-	if e := s.entries[l.key]; l.usable() && e != nil {
-		e.lines = slices.DeleteFunc(e.lines, func(known *line) bool { return known == l })
-		dirty[l.key] = true
-	}
-}
 
 // refold decides anew which lines of a key count.
 func (s *notes) refold(key Key) {

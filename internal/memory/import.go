@@ -69,21 +69,15 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		return out, fault.New(fault.InvalidArgument, "%s has no notes", src.Name).
 			WithHint("import takes what memory export or a kit's export-md writes, memories.json, and lines of JSON")
 	}
-	plan := func() ([]edit, error) {
+	plan := func() error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
-		var touched []string
 		for i, d := range drafts {
-			item, edits := b.take(d)
+			item := b.take(d)
 			item.Line = lines[i]
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
-			for _, e := range edits {
-				if !slices.Contains(touched, e.part) {
-					touched = append(touched, e.part)
-				}
-			}
 		}
-		return b.notes.edits(touched), nil
+		return nil
 	}
 	if apply {
 		err = b.changeKnown(ctx, plan)
@@ -94,12 +88,12 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 	return out, err
 }
 
-// take plans the import of one note.
-func (b *Book) take(d Draft) (Item, []edit) {
+// take takes in one note of an import.
+func (b *Book) take(d Draft) Item {
 	item := Item{Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), maxAgent)}
-	refuse := func(err error) (Item, []edit) {
+	refuse := func(err error) Item {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err
-		return item, nil
+		return item
 	}
 	d, err := d.checked()
 	if err != nil {
@@ -108,12 +102,12 @@ func (b *Book) take(d Draft) (Item, []edit) {
 	if e := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]; e != nil && e.deleted() {
 		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
 	}
-	done, edits, err := b.remember(d)
+	done, err := b.remember(d)
 	if err != nil {
 		return refuse(err)
 	}
 	item.Status, item.ID = done.Status, done.ID
-	return item, edits
+	return item
 }
 
 // drafts reads the notes of the file, with their lines.

@@ -58,24 +58,15 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.Exists() {
 		return nil
 	}
-	return b.changeKnown(ctx, func() ([]edit, error) {
-		var touched []string
+	return b.changeKnown(ctx, func() error {
 		for _, l := range lessons {
-			draft, wanted := b.draft(l)
-			if !wanted {
-				continue
-			}
-			_, edits, err := b.remember(draft)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range edits {
-				if !slices.Contains(touched, e.part) {
-					touched = append(touched, e.part)
+			if draft, wanted := b.draft(l); wanted {
+				if _, err := b.remember(draft); err != nil {
+					return err
 				}
 			}
 		}
-		return b.notes.edits(touched), nil
+		return nil
 	})
 }
 
@@ -106,13 +97,4 @@ func (b *Book) draft(l lesson.Lesson) (d Draft, wanted bool) {
 	}
 	same := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]
 	return d, same == nil || !same.deleted() // the person has deleted it
-}
-
-// edits returns the edits that write parts as they are now in memory.
-func (s *notes) edits(parts []string) []edit {
-	out := make([]edit, len(parts))
-	for i, name := range parts {
-		out[i] = edit{name, s.parts[name].data}
-	}
-	return out
 }
