@@ -24,7 +24,7 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	out := append(b.problems(), spoken(b.p.Language(""), slices.Clone(b.notes.runs.problems))...)
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
-			out = append(out, Problem{b.own() + "/" + l.part.name, l.number, lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
+			out = append(out, Problem{Path: b.own() + "/" + l.part.name, Line: l.number, Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
 		}
 	}
 	return out, nil

@@ -110,7 +110,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if wanted(SectionDecisions) {
 			for _, n := range decisions[:min(len(decisions), items)] {
-				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), shown(n.Text, text), n.Suspicious(), n.source})
+				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), shown(n.Text, text), n.Suspicious(), b.source(n)})
 			}
 		}
 		if wanted(SectionArchitecture) && architecture != nil {
@@ -148,7 +148,7 @@ func projectFacts(p grimoire.Project, items, text int) *ProjectFacts {
 // architecture returns the section of the shared context, or else the newest document of a run.
 func (b *Book) architecture(kit grimoire.Content) *ArchitectureRef {
 	if a := kit.Architecture; a.Text != "" {
-		return &ArchitectureRef{a.Text, Problem{Path: a.Path, Line: a.Line}.place()}
+		return &ArchitectureRef{a.Text, grimoire.Place(a.Path, a.Line)}
 	}
 	names, err := fs.Glob(b.p.Dir.Tree(), ".claude/specs/*/02-system-architecture.md")
 	if err != nil {

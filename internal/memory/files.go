@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -80,15 +79,11 @@ type notes struct {
 	oldest *Note
 	// findings finds it by what it is about in a session.
 	findings map[string]Key
-	// foreign are notes of other programs, by their keys in the index; kit is what their files say
-	// besides.
-	foreign map[string]*Foreign
-	kit     grimoire.Content
+	// foreign are notes of other programs, by their keys in the index.
+	foreign map[string]placed
 	cabinet cabinet
 	runs    cabinet
 	index   index
-	// expiring are the notes in the index that hold until some time.
-	expiring map[string]*Note
 	// changed has the notes that have changed since they were taken into the index.
 	changed map[string]bool
 	// edited names the parts that a change has given other bytes, in the order of writing.
@@ -96,7 +91,7 @@ type notes struct {
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}, expiring: map[string]*Note{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -256,7 +251,7 @@ func (b *Book) problems() []Problem {
 			out = append(out, Problem{Path: name, Why: lang.Of(p.err)})
 		}
 		for _, l := range p.bad {
-			out = append(out, Problem{name, l.number, l.why})
+			out = append(out, Problem{Path: name, Line: l.number, Why: l.why})
 		}
 	}
 	for _, why := range b.notes.index.problems {

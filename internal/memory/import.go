@@ -127,10 +127,7 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 	if len(drafts) > 0 {
 		return drafts, lines, nil
 	}
-	content, found := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
-	for _, p := range found {
-		problems = append(problems, Problem{p.Path, p.Line, p.Text})
-	}
+	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
 	for _, e := range content.Entries {
 		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date}
 		if f := e.Failure; f != nil {

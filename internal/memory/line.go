@@ -4,40 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Problem is something in a file that cannot be used. The rest of the file is.
-type Problem struct {
-	// Path is relative to the project; Line is 0 where it is about the whole file.
-	Path string
-	Line int
-	Why  lang.Text
-}
-
-// MarshalJSON implements json.Marshaler.
-func (p Problem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Path    string `json:"path"`
-		Line    int    `json:"line,omitempty"`
-		Problem string `json:"problem"`
-	}{p.Path, p.Line, p.Why.String()})
-}
-
-// In is the problem in a language, with its place.
-func (p Problem) In(l lang.Language) string { return p.place() + ": " + p.Why.In(l) }
-
-func (p Problem) place() string {
-	if p.Line == 0 {
-		return p.Path
-	}
-	return p.Path + ":" + strconv.Itoa(p.Line)
-}
+type Problem = grimoire.Problem
 
 // line is one line of a file.
 type line struct {

@@ -86,8 +86,8 @@ func (b *Book) Show(ctx context.Context, kind Type, ref string) (n Note, deleted
 		return n, false, "", err
 	}
 	key, e, err := b.find(kind, ref)
-	if f := b.notes.foreign[foreignName(ref)]; f != nil {
-		return f.Note, false, f.Source, nil
+	if f := b.notes.foreign[foreignName(ref)]; f.Note != nil {
+		return *f.Note, false, f.from, nil
 	}
 	if err != nil {
 		return n, false, "", err

@@ -58,29 +58,29 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	for _, n := range v.all {
 		if n.Type == Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
 			f := exhibit(n)
-			exhibits[n.key] = f
+			exhibits[n.name] = f
 			out.ByCategory[cmp.Or(f.Category, "other")]++
 		}
 	}
 	rank := func(n placed) int {
-		if at := slices.Index(grimoire.Severities, exhibits[n.key].Severity); at >= 0 {
+		if at := slices.Index(grimoire.Severities, exhibits[n.name].Severity); at >= 0 {
 			return at
 		}
 		return len(grimoire.Severities)
 	}
 	slices.SortStableFunc(v.all, func(a, b placed) int { return rank(a) - rank(b) })
 	found := v.ranked(func(n placed) bool {
-		f, is := exhibits[n.key]
+		f, is := exhibits[n.name]
 		return is && (category == allCategories || f.Category == category)
 	})
 	out.Total = v.total
 	return fit(len(found), func(items, text int) Museum {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {
-			f := exhibits[n.key]
+			f := exhibits[n.name]
 			out.Failures = append(out.Failures, Failure{
 				ID: cmp.Or(f.ID, n.ID), Date: date(n.UpdatedAt), Agent: n.Agent, Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
-				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious(), Source: n.source,
+				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious(), Source: b.source(n),
 			})
 		}
 		return out

@@ -230,7 +230,7 @@ func readQueue(b *Book, q queue) (tasks, error) {
 			}
 			e := event{}
 			if err := json.Unmarshal(raw, &e); err != nil || e.V != format || e.ID == "" {
-				out.problems = append(out.problems, Problem{q.part(n), number, lang.T("the line is not an event of a task")})
+				out.problems = append(out.problems, Problem{Path: q.part(n), Line: number, Why: lang.T("the line is not an event of a task")})
 				continue
 			}
 			t := byID[e.ID]

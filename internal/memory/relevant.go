@@ -25,13 +25,14 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		return nil, err
 	}
 	holds := b.chooser("", "")
-	keep := b.keeping(func(n *Note) bool {
-		return slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && holds(n)
-	})
+	keep := func(name string) bool {
+		n := s.named(name)
+		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session)
+	}
 	var out []lesson.Note
 	size := len("[]")
 	for _, h := range s.index.Relevant(q.Text, 4*lesson.MaxNotes, keep) {
-		n, _ := s.named(h.Key)
+		n := s.named(h.Key)
 		if n.Suspicious() {
 			continue
 		}
