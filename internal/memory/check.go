@@ -10,14 +10,11 @@ import (
 
 // Check lists what cannot be used of the notes, with its place, and notes that another hides.
 func (b *Book) Check(ctx context.Context) ([]Problem, error) {
-	if err := b.allowed(); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return nil, err
 	}
-	b.notes.mu.Lock()
-	defer b.notes.mu.Unlock()
-	if err := b.current(ctx); err != nil {
-		return nil, err
-	}
+	defer done()
 	if _, err := b.look(ctx, &b.notes.runs, grimoire.RunSources); err != nil {
 		return nil, err
 	}

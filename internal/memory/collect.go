@@ -2,11 +2,8 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // tombstoneAge is how long the deletion of a note is kept after its text is gone: a branch that
@@ -128,16 +125,15 @@ type Stats struct {
 // Stats counts the notes of a project that a filter chooses.
 func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
 	out := Stats{Folder: b.own(), ByType: map[Type]int{}, ByAgent: map[string]int{}}
-	if err := errors.Join(b.allowed(), f.check()); err != nil {
-		return out, fault.From(err)
-	}
-	s := b.notes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.current(ctx); err != nil {
+	if err := f.check(); err != nil {
 		return out, err
 	}
-	now := b.m.Now()
+	done, err := b.reading(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer done()
+	s, now := b.notes, b.m.Now()
 	for _, e := range s.entries {
 		switch n := e.live(); {
 		case e.note != nil && !f.takes(e.note.note):

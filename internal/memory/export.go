@@ -82,39 +82,19 @@ func exportMarkdown(app, day string, notes []Note) (string, error) {
 	return out.String(), nil
 }
 
-// severityOf is the mark of a failure's severity, by its tags; the mildest where they name none.
-func severityOf(n *Note) string {
-	mildest := grimoire.Severities[len(grimoire.Severities)-1]
-	for _, tag := range n.Tags {
-		if mark := grimoire.SeverityIn(tag); mark != "" && mark != mildest {
-			return mark
-		}
-	}
-	return mildest
-}
-
-// categoryOf is the category of a failure, by its tags.
-func categoryOf(n *Note) string {
-	for _, tag := range n.Tags {
-		if slices.Contains(grimoire.Categories, strings.ToUpper(tag)) {
-			return strings.ToUpper(tag)
-		}
-	}
-	return ""
-}
-
 func exportMuseum(app, _ string, notes []Note) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Failure Museum — %s\n", app)
-	for _, mark := range grimoire.Severities {
+	for i, mark := range grimoire.Severities {
 		fmt.Fprintf(&out, "\n## %s\n", mark)
 		for _, n := range notes {
-			if n.Type != Failures || severityOf(&n) != mark {
-				continue
+			f := exhibit(placed{Note: &n})
+			if n.Type != Failures || f.Severity != mark && (f.Severity != "" || i+1 < len(grimoire.Severities)) {
+				continue // the mildest section has those that name no severity
 			}
 			title, rest, _ := strings.Cut(mask(n.Text), "\n")
-			if category := categoryOf(&n); category != "" {
-				title = category + " — " + title
+			if f.Category != "" {
+				title = f.Category + " — " + title
 			}
 			fmt.Fprintf(&out, "\n### %s [%s] %s\n", dated(&n), n.Agent, visible.Line(title))
 			if rest = visible.Line(rest); rest != "" {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -38,16 +37,6 @@ type index struct {
 func (k Key) name() string { return string(k.Type) + "/" + k.ID }
 
 func foreignName(id string) string { return "@" + id }
-
-// fresh refreshes the notes, and brings the index up to them. The caller holds the lock of the
-// notes.
-func (b *Book) fresh(ctx context.Context) error {
-	if err := b.current(ctx); err != nil {
-		return err
-	}
-	b.indexed()
-	return nil
-}
 
 // indexed takes the notes that have changed into the index.
 func (b *Book) indexed() {

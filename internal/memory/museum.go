@@ -88,7 +88,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 }
 
 // exhibit returns the parts of a failure. A note of ours has its category, severity and outcome
-// among its tags.
+// among its tags; of several marks the worst counts.
 func exhibit(n placed) grimoire.Failure {
 	if n.failure != nil {
 		return *n.failure
@@ -101,11 +101,14 @@ func exhibit(n placed) grimoire.Failure {
 	for _, tag := range n.Tags {
 		switch upper := strings.ToUpper(tag); {
 		case slices.Contains(lesson.Categories(), upper):
-			f.Category = upper
+			f.Category = cmp.Or(f.Category, upper)
 		case tag == lesson.Resolved:
 			f.Status = tag
-		case f.Severity == "":
-			f.Severity = grimoire.SeverityIn(tag)
+		default:
+			mark := grimoire.SeverityIn(tag)
+			if f.Severity == "" || mark != "" && slices.Index(grimoire.Severities, mark) < slices.Index(grimoire.Severities, f.Severity) {
+				f.Severity = mark
+			}
 		}
 	}
 	return f

@@ -90,18 +90,16 @@ const maxProblems = 5
 // Recall finds the notes that fit a query, the best first. Nothing that fits is hidden: results
 // that probably do not belong are marked.
 func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
-	if err := b.allowed(); err != nil {
-		return Recalled{}, err
-	}
 	if err := q.check(); err != nil {
 		return Recalled{}, err
 	}
-	s := b.notes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.fresh(ctx); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return Recalled{}, err
 	}
+	defer done()
+	s := b.notes
+	b.indexed()
 	keep := b.chooser(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: b.problems()}
 	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]

@@ -18,12 +18,13 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		return nil, nil
 	}
 	b := m.Of(p)
-	s := b.notes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.fresh(ctx); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
+	s := b.notes
+	b.indexed()
 	holds := b.chooser("", "")
 	keep := func(name string) bool {
 		n := s.named(name)

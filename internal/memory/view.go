@@ -15,6 +15,7 @@ import (
 // view is the notes of a project while one call reads them.
 type view struct {
 	book     *Book
+	close    func()
 	kit      grimoire.Content
 	all      []placed // the newest first
 	problems []Problem
@@ -41,15 +42,11 @@ func (b *Book) view(ctx context.Context, query string, count int) (*view, error)
 	if len(query) > maxQuery {
 		return nil, fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
 	}
-	if err := b.allowed(); err != nil {
+	var err error
+	if v.close, err = b.reading(ctx); err != nil {
 		return nil, err
 	}
 	s := b.notes
-	s.mu.Lock()
-	if err := b.current(ctx); err != nil {
-		s.mu.Unlock()
-		return nil, err
-	}
 	if v.query != "" {
 		b.indexed()
 	}
@@ -70,8 +67,6 @@ func (b *Book) view(ctx context.Context, query string, count int) (*view, error)
 	})
 	return v, nil
 }
-
-func (v *view) close() { v.book.notes.mu.Unlock() }
 
 // ranked returns those notes that are wanted, as many as are: the newest first, or those that fit
 // the query, the best first. It counts all in total.

@@ -242,11 +242,11 @@ func (s *notes) replace(changes map[*line][]byte, first *part) {
 }
 
 // trouble gives an error of the disk its code, cause and remedy.
-func trouble(dir *durable.Dir, err error) error {
+func (b *Book) trouble(err error) error {
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		return fault.New(fault.Storage, "the disk did not confirm a change that is already visible: %w", unconfirmed).
 			WithHint("a power loss could undo it: check the disk, then look whether the note is there (bmad-mcp memory list) before anything is repeated")
 	}
-	return store.Trouble(dir, err)
+	return store.Trouble(b.p.Dir, err)
 }
