@@ -43,11 +43,12 @@ type part struct {
 	err error
 }
 
-func partName(kind Type, n int) string {
+// partName is the n-th file of what the first one is named after.
+func partName[S ~string](first S, n int) string {
 	if n == 0 {
-		return string(kind) + ".jsonl"
+		return string(first) + ".jsonl"
 	}
-	return fmt.Sprintf("%s-%06d.jsonl", kind, n)
+	return fmt.Sprintf("%s-%06d.jsonl", first, n)
 }
 
 // parsePart returns the type and number of a file of notes.
