@@ -201,9 +201,7 @@ func (s *notes) refold(key Key) {
 		delete(s.texts, sumOf(e.note.note))
 	}
 	s.changed[key.name()] = true
-	if e.note != nil && e.note.note == s.oldest {
-		s.oldest = nil // it is looked for anew
-	}
+	s.unname(e.note)
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
@@ -211,9 +209,7 @@ func (s *notes) refold(key Key) {
 		return
 	}
 	s.texts[sumOf(e.note.note)] = key
-	if s.oldest != nil {
-		s.older(e)
-	}
+	s.unname(e.note)
 	if n := e.note.note; n.Finding != "" {
 		s.findings[n.Session+"\x00"+n.Finding] = key
 	}
@@ -265,24 +261,24 @@ func (b *Book) problems() []Problem {
 // in a folder of another name gives the same ids; "" where no note has one.
 func (s *notes) project() string {
 	if s.oldest == nil {
+		s.oldest = &Note{}
 		for _, e := range s.entries {
-			s.older(e)
+			if e.note != nil && e.note.note.Project != "" && (s.oldest.Project == "" || older(e.note.note, s.oldest) < 0) {
+				s.oldest = e.note.note
+			}
 		}
-	}
-	if s.oldest == nil {
-		return ""
 	}
 	return s.oldest.Project
 }
 
-// older notes the note of an entry if it is the oldest so far that names its project.
-func (s *notes) older(e *entry) {
-	if e.note == nil || e.note.note.Project == "" {
-		return
-	}
-	n := e.note.note
-	if s.oldest == nil || cmp.Or(n.CreatedAt.Compare(s.oldest.CreatedAt.Time), cmp.Compare(n.Project, s.oldest.Project)) < 0 {
-		s.oldest = n
+func older(a, b *Note) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
+}
+
+// unname forgets the oldest note where one that comes or goes could be it.
+func (s *notes) unname(l *line) {
+	if l != nil && s.oldest != nil && (s.oldest.Project == "" || older(l.note, s.oldest) <= 0) {
+		s.oldest = nil
 	}
 }
 

@@ -47,10 +47,7 @@ func later(a, b *line) int {
 	if (a.note == nil) != (b.note == nil) {
 		return cmp.Compare(side(a.note == nil), side(b.note == nil))
 	}
-	if bytes.Equal(a.raw, b.raw) {
-		return 0
-	}
-	return bytes.Compare(a.canonical(), b.canonical())
+	return bytes.Compare(a.raw, b.raw)
 }
 
 // side orders what is true after what is not.

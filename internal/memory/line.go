@@ -136,41 +136,4 @@ func moment(to *time.Time, key, text string) (why lang.Text) {
 	return lang.Text{}
 }
 
-// pair is a key of a JSON object with its value, both encoded.
-type pair struct{ key, value []byte }
-
 var knownKeys = []string{"v", "id", "type", "agent", "text", "tags", "project", "created_at", "updated_at", "by", "session", "finding", "expires_at", "deleted_at"}
-
-// unknownKeys returns what a line has besides, sorted.
-func unknownKeys(raw []byte) []pair {
-	all := map[string]json.RawMessage{}
-	if len(raw) == 0 || json.Unmarshal(bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark)), &all) != nil {
-		return nil
-	}
-	var out []pair
-	for key, value := range all {
-		if slices.Contains(knownKeys, key) {
-			continue
-		}
-		name, err := json.Marshal(key)
-		if err != nil {
-			continue
-		}
-		out = append(out, pair{name, value})
-	}
-	slices.SortFunc(out, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
-	return out
-}
-
-// canonical is a line in a form that does not depend on how it was written.
-func (l *line) canonical() []byte {
-	var value any
-	if err := json.Unmarshal(bytes.TrimSpace(bytes.TrimPrefix(l.raw, byteOrderMark)), &value); err != nil {
-		return l.raw
-	}
-	out, err := json.Marshal(value)
-	if err != nil {
-		return l.raw
-	}
-	return out
-}
