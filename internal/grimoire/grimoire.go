@@ -56,13 +56,19 @@ var Severities = []string{"🔴", "🟡", "🟢"}
 
 // Project is what the files say about the project as a whole.
 type Project struct {
-	Name, Type, Description string
-	Stack                   []string
-	Repos                   []Repo
+	Name        string   `json:"name,omitempty"`
+	Type        string   `json:"type,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Stack       []string `json:"stack"`
+	Repos       []Repo   `json:"repos,omitempty"`
 }
 
 // Repo is a repository of the project.
-type Repo struct{ Name, Path, Branch string }
+type Repo struct {
+	Name   string `json:"name,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Branch string `json:"default_branch,omitempty"`
+}
 
 // Agent is an agent that the files know. Its notes are kept under any of its names: id, tag, or
 // the name of its learnings file without the ending.
