@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/spf13/cobra"
 )
 
 // memoryFlags choose notes, or say what a new one is.
@@ -33,6 +34,13 @@ func withBook(a *app, do func(b *memory.Book) error) error {
 	}
 	defer p.Close()
 	return do(a.memory.Of(p))
+}
+
+// onBook runs a subcommand with the notes of the project.
+func onBook(a *app, do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return withBook(a, func(b *memory.Book) error { return do(cmd.Context(), b, args) })
+	}
 }
 
 // sayProblems names lines and files that cannot be used.

@@ -18,23 +18,21 @@ func memoryForgetCommand(a *app, f *memoryFlags) *cobra.Command {
 	yes, purge := false, false
 	cmd := &cobra.Command{
 		Use: "forget ID", Short: "Delete a note; restore brings it back", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				n, _, _, err := b.Show(cmd.Context(), memory.Type(f.kind), args[0])
-				if err != nil {
-					return err
-				}
-				agreed, err := askPerson(cmd.Context(), a, yes, a.lang.Say("%s\nDelete this note [y/n]: ", indent(visible.Text(n.Text))))
-				if err != nil {
-					return err
-				}
-				if !agreed {
-					a.say("Not deleted.")
-					return nil
-				}
-				return dropNote(cmd.Context(), a, b, n, purge)
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
+			n, _, _, err := b.Show(ctx, memory.Type(f.kind), args[0])
+			if err != nil {
+				return err
+			}
+			agreed, err := askPerson(ctx, a, yes, a.lang.Say("%s\nDelete this note [y/n]: ", indent(visible.Text(n.Text))))
+			if err != nil {
+				return err
+			}
+			if !agreed {
+				a.say("Not deleted.")
+				return nil
+			}
+			return dropNote(ctx, a, b, n, purge)
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
 	cmd.Flags().BoolVar(&purge, "purge", false, "also remove its text from the files, for good")
@@ -64,22 +62,20 @@ func dropNote(ctx context.Context, a *app, b *memory.Book, n memory.Note, purge 
 func memoryRestoreCommand(a *app, f *memoryFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				if _, err := askPerson(cmd.Context(), a, true, ""); err != nil {
-					return err
-				}
-				n, err := b.Restore(cmd.Context(), memory.Type(f.kind), args[0])
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"status": memory.Restored, "id": n.ID, "type": n.Type})
-				}
-				a.say("It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
-				return nil
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
+			if _, err := askPerson(ctx, a, true, ""); err != nil {
+				return err
+			}
+			n, err := b.Restore(ctx, memory.Type(f.kind), args[0])
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"status": memory.Restored, "id": n.ID, "type": n.Type})
+			}
+			a.say("It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
+			return nil
+		}),
 	}
 }
 
@@ -87,32 +83,30 @@ func memoryGCCommand(a *app) *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				if apply {
-					if _, err := askPerson(cmd.Context(), a, true, ""); err != nil {
-						return err
-					}
-				}
-				c, err := b.Collect(cmd.Context(), apply)
-				if err != nil {
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+			if apply {
+				if _, err := askPerson(ctx, a, true, ""); err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(c)
-				}
-				a.say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
-				switch {
-				case len(c.Files) == 0:
-					a.say("Nothing to remove.")
-				case apply:
-					a.say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
-				default:
-					a.say("Nothing was removed; bmad-mcp memory gc --apply does it.")
-				}
-				return nil
-			})
-		},
+			}
+			c, err := b.Collect(ctx, apply)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(c)
+			}
+			a.say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
+			switch {
+			case len(c.Files) == 0:
+				a.say("Nothing to remove.")
+			case apply:
+				a.say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
+			default:
+				a.say("Nothing was removed; bmad-mcp memory gc --apply does it.")
+			}
+			return nil
+		}),
 	}
 	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
 	return cmd
@@ -171,19 +165,17 @@ func memoryExportCommand(a *app, f *memoryFlags) *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
 		Use: "export", Short: "Print the notes as JSON lines, Markdown, failure museum or learnings", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				text, err := b.Export(cmd.Context(), format, f.filter())
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"format": format, "text": text})
-				}
-				_, err = fmt.Fprint(a.out, text)
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+			text, err := b.Export(ctx, format, f.filter())
+			if err != nil {
 				return err
-			})
-		},
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"format": format, "text": text})
+			}
+			_, err = fmt.Fprint(a.out, text)
+			return err
+		}),
 	}
 	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, md, museum or learnings")
 	return cmd
@@ -192,28 +184,26 @@ func memoryExportCommand(a *app, f *memoryFlags) *cobra.Command {
 func memoryCheckCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Name lines and files of the memory that cannot be used", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				problems, err := b.Check(cmd.Context())
-				switch {
-				case err != nil:
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+			problems, err := b.Check(ctx)
+			switch {
+			case err != nil:
+				return err
+			case a.asJSON:
+				if err := a.printJSON(map[string]any{"problems": append([]memory.Problem{}, problems...)}); err != nil {
 					return err
-				case a.asJSON:
-					if err := a.printJSON(map[string]any{"problems": append([]memory.Problem{}, problems...)}); err != nil {
-						return err
-					}
-				case len(problems) == 0:
-					a.say("All notes can be used.")
 				}
-				if len(problems) == 0 {
-					return nil
-				}
-				if !a.asJSON {
-					sayProblems(a, problems)
-				}
-				return errReported
-			})
-		},
+			case len(problems) == 0:
+				a.say("All notes can be used.")
+			}
+			if len(problems) == 0 {
+				return nil
+			}
+			if !a.asJSON {
+				sayProblems(a, problems)
+			}
+			return errReported
+		}),
 	}
 }
 
@@ -221,26 +211,24 @@ func memoryCheckCommand(a *app) *cobra.Command {
 func memoryStatsCommand(a *app, f *memoryFlags, name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				s, err := b.Stats(cmd.Context(), f.filter())
-				if err != nil {
-					return err
-				}
-				switch {
-				case a.asJSON && name == "stats":
-					return a.printJSON(s)
-				case a.asJSON:
-					return a.printJSON(map[string]any{"agents": s.ByAgent})
-				case name == "stats":
-					a.say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems", s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-					return columns(a.out, counts(s.ByType))
-				case len(s.ByAgent) == 0:
-					a.say("No agent has notes.")
-				}
-				return columns(a.out, counts(s.ByAgent))
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+			s, err := b.Stats(ctx, f.filter())
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.asJSON && name == "stats":
+				return a.printJSON(s)
+			case a.asJSON:
+				return a.printJSON(map[string]any{"agents": s.ByAgent})
+			case name == "stats":
+				a.say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems", s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
+				return columns(a.out, counts(s.ByType))
+			case len(s.ByAgent) == 0:
+				a.say("No agent has notes.")
+			}
+			return columns(a.out, counts(s.ByAgent))
+		}),
 	}
 }
 
@@ -256,28 +244,26 @@ func memoryMuseumCommand(a *app, f *memoryFlags) *cobra.Command {
 	category, top := "", 0
 	cmd := &cobra.Command{
 		Use: "museum [WORDS]", Short: "Show the failures that the project remembers, the worst first",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				m, err := b.Failures(cmd.Context(), category, strings.Join(args, " "), top)
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(m)
-				}
-				for _, one := range m.Failures {
-					if f.agent == "" || strings.EqualFold(f.agent, one.Agent) {
-						fmt.Fprintln(a.out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent, one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
-						if one.Lesson != "" {
-							fmt.Fprintln(a.out, indent(visible.Line(one.Lesson)))
-						}
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
+			m, err := b.Failures(ctx, category, strings.Join(args, " "), top)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(m)
+			}
+			for _, one := range m.Failures {
+				if f.agent == "" || strings.EqualFold(f.agent, one.Agent) {
+					fmt.Fprintln(a.out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent, one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
+					if one.Lesson != "" {
+						fmt.Fprintln(a.out, indent(visible.Line(one.Lesson)))
 					}
 				}
-				a.say("%d of %d failures.", len(m.Failures), m.Total)
-				sayProblems(a, m.Problems)
-				return nil
-			})
-		},
+			}
+			a.say("%d of %d failures.", len(m.Failures), m.Total)
+			sayProblems(a, m.Problems)
+			return nil
+		}),
 	}
 	cmd.Flags().StringVar(&category, "category", "", "CC-FAIL, WRONG-ASSUMPTION, CONTEXT-LOSS, HALLUCINATION, ARCH-MISTAKE or PROCESS-SKIP")
 	cmd.Flags().IntVar(&top, "top", 0, "how many to show, from 1 to 50 (default 10)")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -24,17 +25,15 @@ func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				filter := f.filter()
-				filter.Deleted, filter.Expired = all, all
-				list, err := b.List(cmd.Context(), filter)
-				if err != nil {
-					return err
-				}
-				return printNotes(a, b, list)
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+			filter := f.filter()
+			filter.Deleted, filter.Expired = all, all
+			list, err := b.List(ctx, filter)
+			if err != nil {
+				return err
+			}
+			return printNotes(a, b, list)
+		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also notes that were deleted or have expired")
 	return cmd
@@ -67,34 +66,32 @@ func printNotes(a *app, b *memory.Book, list memory.Listed) error {
 func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				n, deleted, file, err := b.Show(cmd.Context(), memory.Type(f.kind), args[0])
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
-				}
-				fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent, n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
-				if len(n.Tags) > 0 {
-					a.say("tags: %s", strings.Join(n.Tags, ", "))
-				}
-				if n.Finding != "" {
-					a.say("session: %s, finding %s", n.Session, n.Finding)
-				}
-				a.say("in %s", file)
-				switch {
-				case deleted:
-					a.say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
-				case n.Expired(a.engine.Now()):
-					a.say("It has expired, and is not found any more.")
-				case n.Suspicious():
-					a.say("It addresses the model that reads it, so that no briefing carries it.")
-				}
-				return nil
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
+			n, deleted, file, err := b.Show(ctx, memory.Type(f.kind), args[0])
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
+			}
+			fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent, n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
+			if len(n.Tags) > 0 {
+				a.say("tags: %s", strings.Join(n.Tags, ", "))
+			}
+			if n.Finding != "" {
+				a.say("session: %s, finding %s", n.Session, n.Finding)
+			}
+			a.say("in %s", file)
+			switch {
+			case deleted:
+				a.say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+			case n.Expired(a.engine.Now()):
+				a.say("It has expired, and is not found any more.")
+			case n.Suspicious():
+				a.say("It addresses the model that reads it, so that no briefing carries it.")
+			}
+			return nil
+		}),
 	}
 }
 
@@ -170,25 +167,23 @@ func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
 	limit := 0
 	cmd := &cobra.Command{
 		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				found, err := b.Recall(cmd.Context(), memory.Query{Text: strings.Join(args, " "), Type: memory.Type(f.kind), Agent: f.agent, Limit: limit})
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(found)
-				}
-				for _, r := range found.Results {
-					fmt.Fprintf(a.out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, marksOf(a, r), indent(strings.TrimSpace(r.Text)))
-				}
-				if found.NothingClose {
-					a.say("Nothing close among %d notes.", found.Searched)
-				}
-				sayProblems(a, found.Problems)
-				return nil
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
+			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: memory.Type(f.kind), Agent: f.agent, Limit: limit})
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(found)
+			}
+			for _, r := range found.Results {
+				fmt.Fprintf(a.out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, marksOf(a, r), indent(strings.TrimSpace(r.Text)))
+			}
+			if found.NothingClose {
+				a.say("Nothing close among %d notes.", found.Searched)
+			}
+			sayProblems(a, found.Problems)
+			return nil
+		}),
 	}
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many notes to show, from 1 to 20 (default 5)")
 	return cmd

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,27 +26,25 @@ func queueListCommand(a *app, use string) *cobra.Command {
 	run := ""
 	cmd := &cobra.Command{
 		Use: use, Short: "List the tasks that wait for an agent, and take or end them", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withBook(a, func(b *memory.Book) error {
-				tasks, problems, err := b.Tasks(cmd.Context(), run)
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"tasks": append([]memory.Task{}, tasks...), "problems": append([]memory.Problem{}, problems...)})
-				}
-				sayProblems(a, problems)
-				if len(tasks) == 0 {
-					a.say("There are no tasks. The tool spawn_subagent_task queues one.")
-					return nil
-				}
-				rows := [][]string{a.header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
-				for _, t := range tasks {
-					rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
-				}
-				return columns(a.out, rows)
-			})
-		},
+		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+			tasks, problems, err := b.Tasks(ctx, run)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"tasks": append([]memory.Task{}, tasks...), "problems": append([]memory.Problem{}, problems...)})
+			}
+			sayProblems(a, problems)
+			if len(tasks) == 0 {
+				a.say("There are no tasks. The tool spawn_subagent_task queues one.")
+				return nil
+			}
+			rows := [][]string{a.header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
+			for _, t := range tasks {
+				rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
+			}
+			return columns(a.out, rows)
+		}),
 	}
 	if use == "list" {
 		cmd.Short = "List the tasks, the oldest first"

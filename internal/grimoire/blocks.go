@@ -33,7 +33,7 @@ func blocksOf(lines []line) []block {
 		}
 		inner := o.continues(l.text, n > 0 && strings.TrimSpace(lines[n-1].text) == "")
 		_, body, listed := markdown.Item(l.text)
-		level, title := headingOf(l.text)
+		level, title, _ := markdown.HashHeading(l.text)
 		switch {
 		case l.code:
 			if inner && !l.mark {
@@ -100,16 +100,6 @@ func (o *outline) row(n int, text string, isHead bool) {
 
 // ruled reports whether a line is the rule below the head of a table.
 func ruled(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
-
-// headingOf reads a heading with #; level is 0 for other lines.
-func headingOf(l string) (level int, title string) {
-	l = strings.TrimLeft(l, " ")
-	rest := strings.TrimLeft(l, "#")
-	if level = len(l) - len(rest); level > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-		return 0, ""
-	}
-	return level, strings.Trim(rest, "# \t")
-}
 
 // cell returns the cell of a row in the first column whose title contains one of the words.
 func (b block) cell(names ...string) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -159,7 +160,7 @@ func (r *reader) shared(text string) {
 func (r *reader) architecture(lines []line, from int) {
 	var out []string
 	for _, l := range lines[from:] {
-		if level, _ := headingOf(l.text); level > 0 && level <= 2 && !l.code {
+		if level, _, _ := markdown.HashHeading(l.text); level > 0 && level <= 2 && !l.code {
 			break
 		}
 		if !placeholder.MatchString(l.text) {

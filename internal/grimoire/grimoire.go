@@ -10,6 +10,8 @@ package grimoire
 
 import (
 	"cmp"
+	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,13 +56,19 @@ var Severities = []string{"🔴", "🟡", "🟢"}
 
 // Project is what the files say about the project as a whole.
 type Project struct {
-	Name, Type, Description string
-	Stack                   []string
-	Repos                   []Repo
+	Name        string   `json:"name,omitempty"`
+	Type        string   `json:"type,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Stack       []string `json:"stack"`
+	Repos       []Repo   `json:"repos,omitempty"`
 }
 
 // Repo is a repository of the project.
-type Repo struct{ Name, Path, Branch string }
+type Repo struct {
+	Name   string `json:"name,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Branch string `json:"default_branch,omitempty"`
+}
 
 // Agent is an agent that the files know. Its notes are kept under any of its names: id, tag, or
 // the name of its learnings file without the ending.
@@ -77,11 +85,32 @@ type Content struct {
 	Runs           []Run
 }
 
-// Problem is a part of a file that could not be read; Line is 0 where it is the whole file.
+// Problem is a part of a file that cannot be used; Line is 0 where it is the whole file. The rest of
+// the file is.
 type Problem struct {
 	Path string
 	Line int
-	Text lang.Text
+	Why  lang.Text
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p Problem) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Path    string `json:"path"`
+		Line    int    `json:"line,omitempty"`
+		Problem string `json:"problem"`
+	}{p.Path, p.Line, p.Why.String()})
+}
+
+// In is the problem in a language, with its place.
+func (p Problem) In(l lang.Language) string { return Place(p.Path, p.Line) + ": " + p.Why.In(l) }
+
+// Place names a line of a file, or with 0 the file.
+func Place(path string, line int) string {
+	if line == 0 {
+		return path
+	}
+	return path + ":" + strconv.Itoa(line)
 }
 
 // Parse reads one file. Its problems concern parts of it; the rest is in the content.

@@ -64,7 +64,7 @@ func shown(c grimoire.Content, problems []grimoire.Problem, sources []grimoire.S
 		fmt.Fprintf(&b, "run %s of %s: %s %s %v %s\n", x.ID, x.Branch, x.Status, day(x.Updated), x.State, x.Path)
 	}
 	for _, p := range problems {
-		fmt.Fprintf(&b, "problem %s:%d %s\n", p.Path, p.Line, p.Text)
+		fmt.Fprintf(&b, "problem %s:%d %s\n", p.Path, p.Line, p.Why)
 	}
 	return b.String()
 }

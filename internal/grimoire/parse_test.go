@@ -364,8 +364,8 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for _, p := range problems {
-			if p.Line > lines || p.Text.Empty() {
-				t.Errorf("line %d of %d: %v", p.Line, lines, p.Text)
+			if p.Line > lines || p.Why.Empty() {
+				t.Errorf("line %d of %d: %v", p.Line, lines, p.Why)
 			}
 		}
 		if all, _ := grimoire.Join([]grimoire.Content{c, c}); len(all.Entries) > 2*len(c.Entries) {

@@ -76,7 +76,7 @@ func RunSources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, runPlac
 func sources(fsys fs.FS, places []place) (found []Source, problems []Problem) {
 	at := listing{fsys, map[string]listed{}}
 	problem := func(name, format string, args ...any) {
-		problems = append(problems, Problem{Path: name, Text: lang.T(format, args...)})
+		problems = append(problems, Problem{Path: name, Why: lang.T(format, args...)})
 	}
 	look := func(names string, kind Kind) {
 		matches, _ := fs.Glob(at, names) // its only error is one of the pattern

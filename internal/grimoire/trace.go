@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -28,7 +29,7 @@ func (r *reader) trace(text string) {
 	var day time.Time
 	var by string
 	for n, l := range lines {
-		if level, title := headingOf(l.text); level > 0 {
+		if level, title, _ := markdown.HashHeading(l.text); level > 0 {
 			day, by = readDate(title), ""
 			for _, cell := range strings.Split(title, "|")[1:] {
 				if by == "" && strings.TrimSpace(cell) != "git-commit" {

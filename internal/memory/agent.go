@@ -50,7 +50,8 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 		if n.Type != AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
 			return false
 		}
-		if file := n.source[:strings.LastIndexByte(n.source, ':')]; !slices.Contains(files, file) && len(files) < maxNamed {
+		source := b.source(n)
+		if file := source[:strings.LastIndexByte(source, ':')]; !slices.Contains(files, file) && len(files) < maxNamed {
 			files = append(files, file)
 		}
 		return true
@@ -62,7 +63,7 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	return fit(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {
-			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), maxTags)]), n.Suspicious(), n.source})
+			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), maxTags)]), n.Suspicious(), b.source(n)})
 		}
 		return out
 	}), nil

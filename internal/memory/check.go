@@ -11,14 +11,11 @@ import (
 
 // Check lists what cannot be used of the notes, with its place, and notes that another hides.
 func (b *Book) Check(ctx context.Context) ([]Problem, error) {
-	if err := b.allowed(); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return nil, err
 	}
-	b.notes.mu.Lock()
-	defer b.notes.mu.Unlock()
-	if err := b.current(ctx); err != nil {
-		return nil, err
-	}
+	defer done()
 	if _, err := b.look(ctx, &b.notes.runs, grimoire.RunSources); err != nil {
 		return nil, err
 	}
@@ -26,7 +23,7 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	hidden := []Problem{}
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
-			hidden = append(hidden, Problem{b.own() + "/" + l.part.name, l.number, lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
+			hidden = append(hidden, Problem{Path: b.own() + "/" + l.part.name, Line: l.number, Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
 		}
 	}
 	slices.SortFunc(hidden, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })

@@ -2,12 +2,8 @@ package memory
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"slices"
 	"time"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // tombstoneAge is how long the deletion of a note is kept after its text is gone: a branch that
@@ -36,59 +32,63 @@ func (b *Book) Collect(ctx context.Context, apply bool) (out Collected, err erro
 	if err := b.allowed(); err != nil {
 		return out, err
 	}
-	plan := func() ([]edit, error) {
-		var edits []edit
-		out, edits, err = b.collect()
-		return edits, err
+	out.Files = []string{}
+	// Lines go before the ones that hide them: cut between two parts, nothing that was hidden comes
+	// back.
+	for _, last := range []bool{false, true} {
+		before := out
+		plan := func() error {
+			out = before
+			return b.collect(&out, last)
+		}
+		if apply {
+			err = b.changeKnown(ctx, plan)
+		} else {
+			_, err = b.plan(ctx, plan)
+		}
+		if err != nil {
+			return out, err
+		}
 	}
-	if apply {
-		err = b.changeKnown(ctx, plan)
-	} else {
-		_, err = b.plan(ctx, plan)
-	}
-	out.Applied = apply && err == nil
-	return out, err
+	out.Applied = apply
+	return out, nil
 }
 
-// collect plans what Collect does. Lines go before the ones that hide them: cut between two parts,
-// nothing that was hidden comes back.
-func (b *Book) collect() (Collected, []edit, error) {
-	out := Collected{Files: []string{}}
+// collect removes the lines that no longer count: those that hide others, or those that do not.
+func (b *Book) collect(out *Collected, last bool) error {
 	now := b.m.Now()
-	first, second := map[*line][]byte{}, map[*line][]byte{}
+	changes := map[*line][]byte{}
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
+			if last {
+				break // they hide nothing
+			}
 			n := *l.note
 			n.ID = ownID(n.Project, n.Agent, n.Text)
 			encoded, err := encode(&n, l.raw)
 			if err != nil {
-				return out, nil, err
+				return err
 			}
-			first[l] = encoded
+			changes[l] = encoded
 			out.Separated++
 		}
 		for _, l := range e.lines {
-			if _, separated := first[l]; separated {
+			if _, separated := changes[l]; separated {
 				continue
 			}
-			switch count, last := out.fate(e, l, now); {
-			case count == nil:
-			case last:
+			if count, hides := out.fate(e, l, now); count != nil && hides == last {
 				*count++
-				second[l] = nil
-			default:
-				*count++
-				first[l] = nil
+				changes[l] = nil
 			}
 		}
 	}
-	edits := append(b.notes.without(first), b.notes.without(first, second)...)
-	for _, e := range edits {
-		if name := b.own() + "/" + e.part; !slices.Contains(out.Files, name) {
+	b.notes.replace(changes, nil)
+	for _, part := range b.notes.edited {
+		if name := b.own() + "/" + part; !slices.Contains(out.Files, name) {
 			out.Files = append(out.Files, name)
 		}
 	}
-	return out, edits, nil
+	return nil
 }
 
 // fate returns the count that a line belongs to, nil where it stays; last is true where it hides
@@ -105,25 +105,6 @@ func (c *Collected) fate(e *entry, l *line, now time.Time) (count *int, last boo
 		return &c.Tombstones, false
 	}
 	return &c.Superseded, false
-}
-
-// without returns the edits that change lines, in the order of the parts.
-func (s *notes) without(sets ...map[*line][]byte) []edit {
-	changes := map[*line][]byte{}
-	touched := map[*part]bool{}
-	for _, set := range sets {
-		maps.Copy(changes, set)
-	}
-	for l := range sets[len(sets)-1] {
-		touched[l.part] = true
-	}
-	var out []edit
-	for _, p := range s.ordered() {
-		if touched[p] {
-			out = append(out, edit{p.name, p.with(changes)})
-		}
-	}
-	return out
 }
 
 // Stats counts what a project remembers.
@@ -144,16 +125,15 @@ type Stats struct {
 // Stats counts the notes of a project that a filter chooses.
 func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
 	out := Stats{Folder: b.own(), ByType: map[Type]int{}, ByAgent: map[string]int{}}
-	if err := errors.Join(b.allowed(), f.check()); err != nil {
-		return out, fault.From(err)
-	}
-	s := b.notes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.current(ctx); err != nil {
+	if err := f.check(); err != nil {
 		return out, err
 	}
-	now := b.m.Now()
+	done, err := b.reading(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer done()
+	s, now := b.notes, b.m.Now()
 	for _, e := range s.entries {
 		switch n := e.live(); {
 		case e.note != nil && !f.takes(e.note.note):

@@ -15,31 +15,15 @@ import (
 // ProjectContext describes a project as a whole, as far as its files do.
 type ProjectContext struct {
 	// Status is "empty" where nothing is known; Hint has the next step then.
-	Status       string           `json:"status,omitempty"`
-	Hint         string           `json:"hint,omitempty"`
-	Project      *ProjectFacts    `json:"project,omitempty"`
-	User         *UserFacts       `json:"user,omitempty"`
-	Agents       []AgentFacts     `json:"agents,omitempty"`
-	Decisions    []DecisionFacts  `json:"decisions,omitempty"`
-	Architecture *ArchitectureRef `json:"architecture,omitempty"`
-	Sources      []string         `json:"sources,omitempty"`
-	Problems     []Problem        `json:"problems,omitempty"`
-}
-
-// ProjectFacts describe a project.
-type ProjectFacts struct {
-	Name        string      `json:"name,omitempty"`
-	Type        string      `json:"type,omitempty"`
-	Description string      `json:"description,omitempty"`
-	Stack       []string    `json:"stack"`
-	Repos       []RepoFacts `json:"repos,omitempty"`
-}
-
-// RepoFacts describe a repository of a project.
-type RepoFacts struct {
-	Name   string `json:"name,omitempty"`
-	Path   string `json:"path,omitempty"`
-	Branch string `json:"default_branch,omitempty"`
+	Status       string            `json:"status,omitempty"`
+	Hint         string            `json:"hint,omitempty"`
+	Project      *grimoire.Project `json:"project,omitempty"`
+	User         *UserFacts        `json:"user,omitempty"`
+	Agents       []AgentFacts      `json:"agents,omitempty"`
+	Decisions    []DecisionFacts   `json:"decisions,omitempty"`
+	Architecture *ArchitectureRef  `json:"architecture,omitempty"`
+	Sources      []string          `json:"sources,omitempty"`
+	Problems     []Problem         `json:"problems,omitempty"`
 }
 
 // UserFacts describe the person.
@@ -72,22 +56,15 @@ type ArchitectureRef struct {
 	Source string `json:"source"`
 }
 
-// The sections of a project's context.
-const (
-	SectionAll          = "all"
-	SectionStack        = "stack"
-	SectionAgents       = "agents"
-	SectionDecisions    = "decisions"
-	SectionArchitecture = "architecture"
-)
+// sections are those of a project's context.
+var sections = []string{"all", "stack", "agents", "decisions", "architecture"}
 
 // maxArchitecture bounds the text of the architecture, in bytes.
 const maxArchitecture = 3000
 
 // Context returns a section of the project's description, or all of it.
 func (b *Book) Context(ctx context.Context, section string) (ProjectContext, error) {
-	sections := []string{SectionAll, SectionStack, SectionAgents, SectionDecisions, SectionArchitecture}
-	section = cmp.Or(section, SectionAll)
+	section = cmp.Or(section, sections[0])
 	if !slices.Contains(sections, section) {
 		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section, maxName)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
@@ -97,26 +74,26 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		return ProjectContext{}, err
 	}
 	defer v.close()
-	wanted := func(s string) bool { return section == SectionAll || section == s }
+	wanted := func(s string) bool { return section == sections[0] || section == s }
 	decisions := v.ranked(func(n placed) bool { return n.Type == Decisions })
 	agents, architecture := v.agents(), b.architecture(v.kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
 		out := ProjectContext{Problems: v.problems}
-		if wanted(SectionStack) {
+		if wanted("stack") {
 			out.Project = projectFacts(v.kit.Project, items, text)
 		}
-		if wanted(SectionAgents) {
+		if wanted("agents") {
 			out.Agents = agents[:min(len(agents), items)]
 		}
-		if wanted(SectionDecisions) {
+		if wanted("decisions") {
 			for _, n := range decisions[:min(len(decisions), items)] {
-				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), shown(n.Text, text), n.Suspicious(), n.source})
+				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), shown(n.Text, text), n.Suspicious(), b.source(n)})
 			}
 		}
-		if wanted(SectionArchitecture) && architecture != nil {
+		if wanted("architecture") && architecture != nil {
 			out.Architecture = &ArchitectureRef{shown(architecture.Text, 5*text), architecture.Source}
 		}
-		if section == SectionAll {
+		if section == sections[0] {
 			if v.kit.User+v.kit.Language != "" {
 				out.User = &UserFacts{label(v.kit.User, maxName), label(v.kit.Language, maxName)}
 			}
@@ -130,25 +107,27 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	return out, nil
 }
 
-// projectFacts describes the project; nil where nothing is known.
-func projectFacts(p grimoire.Project, items, text int) *ProjectFacts {
+// projectFacts is a description as it is shown; nil where nothing is known.
+func projectFacts(p grimoire.Project, items, text int) *grimoire.Project {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil
 	}
-	out := &ProjectFacts{Name: label(p.Name, maxName), Type: label(p.Type, maxName), Description: label(p.Description, text), Stack: []string{}}
-	for _, s := range p.Stack[:min(len(p.Stack), items)] {
-		out.Stack = append(out.Stack, label(s, maxTag*2))
+	p.Name, p.Type, p.Description = label(p.Name, maxName), label(p.Type, maxName), label(p.Description, text)
+	stack, repos := p.Stack, p.Repos
+	p.Stack, p.Repos = []string{}, nil
+	for _, s := range stack[:min(len(stack), items)] {
+		p.Stack = append(p.Stack, label(s, maxTag*2))
 	}
-	for _, r := range p.Repos[:min(len(p.Repos), items)] {
-		out.Repos = append(out.Repos, RepoFacts{label(r.Name, maxName), label(r.Path, maxName), label(r.Branch, maxName)})
+	for _, r := range repos[:min(len(repos), items)] {
+		p.Repos = append(p.Repos, grimoire.Repo{Name: label(r.Name, maxName), Path: label(r.Path, maxName), Branch: label(r.Branch, maxName)})
 	}
-	return out
+	return &p
 }
 
 // architecture returns the section of the shared context, or else the newest document of a run.
 func (b *Book) architecture(kit grimoire.Content) *ArchitectureRef {
 	if a := kit.Architecture; a.Text != "" {
-		return &ArchitectureRef{a.Text, Problem{Path: a.Path, Line: a.Line}.place()}
+		return &ArchitectureRef{a.Text, grimoire.Place(a.Path, a.Line)}
 	}
 	names, err := fs.Glob(b.p.Dir.Tree(), ".claude/specs/*/02-system-architecture.md")
 	if err != nil {

@@ -57,64 +57,50 @@ func oneLine(text string) string { return visible.Line(mask(text)) }
 
 func dated(n *Note) string { return "[" + date(n.CreatedAt) + "]" }
 
-func exportMarkdown(app, day string, notes []Note) (string, error) {
-	var out strings.Builder
-	for _, kind := range Types() {
-		some := slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Type != kind })
-		if len(some) == 0 {
-			continue
+// exportList writes notes as items of lists, each below its agent in a heading of a format.
+func exportList(out *strings.Builder, notes []Note, heading string, tagged bool) {
+	for i, n := range notes {
+		if i == 0 || n.Agent != notes[i-1].Agent {
+			fmt.Fprintf(out, heading, n.Agent)
 		}
-		fmt.Fprintf(&out, "# %s — %s\n\n> Exporté : %s | Entrées : %d\n", kind, app, day, len(some))
-		agent := ""
-		for i, n := range some {
-			if i == 0 || n.Agent != agent {
-				agent = n.Agent
-				fmt.Fprintf(&out, "\n## %s\n\n", agent)
-			}
-			fmt.Fprintf(&out, "- %s %s", dated(&n), oneLine(n.Text))
-			for _, tag := range n.Tags {
-				fmt.Fprintf(&out, " `%s`", strings.Join(strings.Fields(mask(tag)), "-"))
-			}
-			out.WriteString("\n")
+		fmt.Fprintf(out, "- %s %s", dated(&n), oneLine(n.Text))
+		for _, tag := range n.Tags[:len(n.Tags)*side(tagged)] {
+			fmt.Fprintf(out, " `%s`", strings.Join(strings.Fields(mask(tag)), "-"))
 		}
 		out.WriteString("\n")
 	}
+}
+
+// ofType returns the notes of a type.
+func ofType(notes []Note, kind Type) []Note {
+	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Type != kind })
+}
+
+func exportMarkdown(app, day string, notes []Note) (string, error) {
+	var out strings.Builder
+	for _, kind := range Types() {
+		if some := ofType(notes, kind); len(some) > 0 {
+			fmt.Fprintf(&out, "# %s — %s\n\n> Exporté : %s | Entrées : %d\n", kind, app, day, len(some))
+			exportList(&out, some, "\n## %s\n\n", true)
+			out.WriteString("\n")
+		}
+	}
 	return out.String(), nil
-}
-
-// severityOf is the mark of a failure's severity, by its tags; the mildest where they name none.
-func severityOf(n *Note) string {
-	mildest := grimoire.Severities[len(grimoire.Severities)-1]
-	for _, tag := range n.Tags {
-		if mark := grimoire.SeverityIn(tag); mark != "" && mark != mildest {
-			return mark
-		}
-	}
-	return mildest
-}
-
-// categoryOf is the category of a failure, by its tags.
-func categoryOf(n *Note) string {
-	for _, tag := range n.Tags {
-		if slices.Contains(grimoire.Categories, strings.ToUpper(tag)) {
-			return strings.ToUpper(tag)
-		}
-	}
-	return ""
 }
 
 func exportMuseum(app, _ string, notes []Note) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Failure Museum — %s\n", app)
-	for _, mark := range grimoire.Severities {
+	for i, mark := range grimoire.Severities {
 		fmt.Fprintf(&out, "\n## %s\n", mark)
-		for _, n := range notes {
-			if n.Type != Failures || severityOf(&n) != mark {
-				continue
+		for _, n := range ofType(notes, Failures) {
+			f := exhibit(placed{Note: &n})
+			if f.Severity != mark && (f.Severity != "" || i+1 < len(grimoire.Severities)) {
+				continue // the mildest section has those that name no severity
 			}
 			title, rest, _ := strings.Cut(mask(n.Text), "\n")
-			if category := categoryOf(&n); category != "" {
-				title = category + " — " + title
+			if f.Category != "" {
+				title = f.Category + " — " + title
 			}
 			fmt.Fprintf(&out, "\n### %s [%s] %s\n", dated(&n), n.Agent, visible.Line(title))
 			if rest = visible.Line(rest); rest != "" {
@@ -127,16 +113,6 @@ func exportMuseum(app, _ string, notes []Note) (string, error) {
 
 func exportLearnings(_, _ string, notes []Note) (string, error) {
 	var out strings.Builder
-	agent := ""
-	for _, n := range notes {
-		if n.Type != AgentLearnings {
-			continue
-		}
-		if n.Agent != agent {
-			agent = n.Agent
-			fmt.Fprintf(&out, "# Learnings — %s\n\n", agent)
-		}
-		fmt.Fprintf(&out, "- %s %s\n", dated(&n), oneLine(n.Text))
-	}
+	exportList(&out, ofType(notes, AgentLearnings), "# Learnings — %s\n\n", false)
 	return out.String(), nil
 }

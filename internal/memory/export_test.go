@@ -2,6 +2,8 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -15,4 +17,24 @@ func (b *Book) Pad(name string, size int) error {
 		return err
 	}
 	return b.p.Dir.Replace(b.own()+"/"+name, append(append(data, bytes.Repeat([]byte(" "), size-len(data)-1)...), '\n'))
+}
+
+// Fold returns the notes of the lines of files, sorted by key.
+func Fold(files map[Type][]byte) (out []Note) {
+	all := newNotes()
+	for kind, data := range files {
+		all.set(&part{name: partName(kind, 0), kind: kind}, data)
+	}
+	return all.live()
+}
+
+// live returns the notes that count, sorted by key.
+func (s *notes) live() (out []Note) {
+	for _, e := range s.entries {
+		if n := e.live(); n != nil {
+			out = append(out, *n)
+		}
+	}
+	slices.SortFunc(out, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
+	return out
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -34,8 +33,8 @@ type part struct {
 	number int // 0 for the first
 
 	data  []byte
-	lines []*line // all that are not empty
-	bad   []*line // those of them that cannot be used
+	lines []*line
+	bad   []*line // those that cannot be used
 	// version is that of the file when it was read; settled is true where it shows every change
 	// since.
 	version durable.Version
@@ -44,11 +43,12 @@ type part struct {
 	err error
 }
 
-func partName(kind Type, n int) string {
+// partName is the n-th file of what the first one is named after.
+func partName[S ~string](first S, n int) string {
 	if n == 0 {
-		return string(kind) + ".jsonl"
+		return string(first) + ".jsonl"
 	}
-	return fmt.Sprintf("%s-%06d.jsonl", kind, n)
+	return fmt.Sprintf("%s-%06d.jsonl", first, n)
 }
 
 // parsePart returns the type and number of a file of notes.
@@ -86,21 +86,19 @@ type notes struct {
 	oldest *Note
 	// findings finds them by what they are about in a session.
 	findings map[string][]Key
-	// foreign are notes of other programs, by their keys in the index; kit is what their files say
-	// besides.
-	foreign map[string]*Foreign
-	kit     grimoire.Content
+	// foreign are notes of other programs, by their keys in the index.
+	foreign map[string]placed
 	cabinet cabinet
 	runs    cabinet
 	index   index
-	// expiring are the notes in the index that hold until some time.
-	expiring map[string]*Note
 	// changed has the notes that have changed since they were taken into the index.
 	changed map[string]bool
+	// edited names the parts that a change has given other bytes, in the order of writing.
+	edited []string
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{}, changed: map[string]bool{}, expiring: map[string]*Note{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{}, changed: map[string]bool{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -157,47 +155,46 @@ func (b *Book) read(p *part, now time.Time) {
 // set puts a part in the place of the one of its name. Lines that both have at their ends are
 // not read again.
 func (s *notes) set(p *part, data []byte) {
-	old := s.parts[p.name]
-	if old == nil {
-		old = &part{}
+	var old []*line
+	if known := s.parts[p.name]; known != nil {
+		old = known.lines
 	}
 	s.parts[p.name], p.data = p, data
-	head, tail := common(old.data, data)
-	first := slices.IndexFunc(old.lines, func(l *line) bool { return l.start >= head })
-	if first < 0 {
-		first = len(old.lines)
+	raws := bytes.Split(data, newline)
+	head, tail, most := 0, 0, min(len(raws), len(old))
+	for head < most && bytes.Equal(raws[head], old[head].raw) {
+		head++
 	}
-	last := first
-	for last < len(old.lines) && old.lines[last].start < len(old.data)-tail {
-		last++
+	for tail < most-head && bytes.Equal(raws[len(raws)-1-tail], old[len(old)-1-tail].raw) {
+		tail++
 	}
-	dirty := map[Key]bool{}
-	p.lines = old.lines[:first:first]
-	start, number := head, 1+bytes.Count(data[:head], newline)
-	for start < len(data)-tail {
-		raw, _, _ := bytes.Cut(data[start:], newline)
-		l := parseLine(raw, p.kind)
-		l.start, l.number = start, number
-		if l.usable() || !l.why.Empty() {
-			p.lines = append(p.lines, l)
+	dirty, start := map[Key]bool{}, 0
+	for i, raw := range raws {
+		var l *line
+		switch {
+		case i < head:
+			l = old[i]
+		case i >= len(raws)-tail:
+			l = old[i+len(old)-len(raws)]
+		default:
+			if l = parseLine(raw, p.kind); l.usable() {
+				if s.entries[l.key] == nil {
+					s.entries[l.key] = &entry{}
+				}
+				e := s.entries[l.key]
+				e.lines, dirty[l.key] = append(e.lines, l), true
+			}
 		}
-		s.add(l, dirty)
+		l.part, l.raw, l.start, l.number = p, raw, start, i+1
 		start += len(raw) + 1
-		number++
-	}
-	for _, l := range old.lines[first:last] {
-		s.drop(l, dirty)
-	}
-	shift := number - 1 - bytes.Count(old.data[:len(old.data)-tail], newline)
-	for _, l := range old.lines[last:] {
-		l.start += len(data) - len(old.data)
-		l.number += shift
-		p.lines = append(p.lines, l)
-	}
-	for _, l := range p.lines {
-		l.part, l.raw = p, data[l.start:l.start+len(l.raw)]
-		if !l.usable() {
+		if p.lines = append(p.lines, l); !l.why.Empty() {
 			p.bad = append(p.bad, l)
+		}
+	}
+	for _, l := range old[head : len(old)-tail] {
+		if e := s.entries[l.key]; e != nil {
+			e.lines = slices.DeleteFunc(e.lines, func(known *line) bool { return known == l })
+			dirty[l.key] = true
 		}
 	}
 	for key := range dirty {
@@ -207,52 +204,6 @@ func (s *notes) set(p *part, data []byte) {
 
 var newline = []byte("\n")
 
-// common returns how many bytes two texts have in common at their ends, in whole lines.
-func common(a, b []byte) (head, tail int) {
-	n := min(len(a), len(b))
-	const step = 256 // compared at once
-	for head+step <= n && bytes.Equal(a[head:head+step], b[head:head+step]) {
-		head += step
-	}
-	for head < n && a[head] == b[head] {
-		head++
-	}
-	head = bytes.LastIndexByte(a[:head], '\n') + 1
-	for tail+step <= n-head && bytes.Equal(a[len(a)-tail-step:len(a)-tail], b[len(b)-tail-step:len(b)-tail]) {
-		tail += step
-	}
-	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	// The line in which they begin to agree may be another one on each side.
-	cut := bytes.IndexByte(a[len(a)-tail:], '\n') + 1
-	if cut == 0 {
-		return head, 0
-	}
-	return head, tail - cut
-}
-
-// add takes a line into the notes, and drop takes it out; dirty gets the keys to fold again.
-func (s *notes) add(l *line, dirty map[Key]bool) {
-	if !l.usable() {
-		return
-	}
-	e := s.entries[l.key]
-	if e == nil {
-		e = &entry{}
-		s.entries[l.key] = e
-	}
-	e.lines = append(e.lines, l)
-	dirty[l.key] = true
-}
-
-func (s *notes) drop(l *line, dirty map[Key]bool) {
-	if e := s.entries[l.key]; l.usable() && e != nil {
-		e.lines = slices.DeleteFunc(e.lines, func(known *line) bool { return known == l })
-		dirty[l.key] = true
-	}
-}
-
 // refold decides anew which lines of a key count.
 func (s *notes) refold(key Key) {
 	e := s.entries[key]
@@ -260,10 +211,8 @@ func (s *notes) refold(key Key) {
 	if e.note != nil {
 		unlist(s.texts, sumOf(e.note.note), key)
 		unlist(s.findings, findingOf(e.note.note), key)
-		if e.note.note == s.oldest {
-			s.oldest = nil // it is looked for anew
-		}
 	}
+	s.unname(e.note)
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
@@ -274,9 +223,7 @@ func (s *notes) refold(key Key) {
 	if e.note.note.Finding != "" {
 		list(s.findings, findingOf(e.note.note), key)
 	}
-	if s.oldest != nil {
-		s.older(e)
-	}
+	s.unname(e.note)
 }
 
 func list[K comparable](in map[K][]Key, at K, key Key) { in[at] = append(in[at], key) }
@@ -333,7 +280,7 @@ func (b *Book) problems() []Problem {
 			out = append(out, Problem{Path: name, Why: lang.Of(p.err)})
 		}
 		for _, l := range p.bad {
-			out = append(out, Problem{name, l.number, l.why})
+			out = append(out, Problem{Path: name, Line: l.number, Why: l.why})
 		}
 	}
 	for _, why := range b.notes.index.problems {
@@ -346,24 +293,24 @@ func (b *Book) problems() []Problem {
 // in a folder of another name gives the same ids; "" where no note has one.
 func (s *notes) project() string {
 	if s.oldest == nil {
+		s.oldest = &Note{}
 		for _, e := range s.entries {
-			s.older(e)
+			if e.note != nil && e.note.note.Project != "" && (s.oldest.Project == "" || older(e.note.note, s.oldest) < 0) {
+				s.oldest = e.note.note
+			}
 		}
-	}
-	if s.oldest == nil {
-		return ""
 	}
 	return s.oldest.Project
 }
 
-// older notes the note of an entry if it is the oldest so far that names its project.
-func (s *notes) older(e *entry) {
-	if e.note == nil || e.note.note.Project == "" {
-		return
-	}
-	n := e.note.note
-	if s.oldest == nil || cmp.Or(n.CreatedAt.Compare(s.oldest.CreatedAt.Time), cmp.Compare(n.Project, s.oldest.Project)) < 0 {
-		s.oldest = n
+func older(a, b *Note) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
+}
+
+// unname forgets the oldest note where one that comes or goes could be it.
+func (s *notes) unname(l *line) {
+	if l != nil && s.oldest != nil && (s.oldest.Project == "" || older(l.note, s.oldest) <= 0) {
+		s.oldest = nil
 	}
 }
 

@@ -3,7 +3,6 @@ package memory
 import (
 	"bytes"
 	"cmp"
-	"slices"
 )
 
 // entry is what all lines of one key mean together.
@@ -46,12 +45,17 @@ func later(a, b *line) int {
 		return c
 	}
 	if (a.note == nil) != (b.note == nil) {
-		return cmp.Compare(map[bool]int{true: 1}[a.note == nil], map[bool]int{true: 1}[b.note == nil])
+		return cmp.Compare(side(a.note == nil), side(b.note == nil))
 	}
-	if bytes.Equal(a.raw, b.raw) {
-		return 0
+	return bytes.Compare(a.raw, b.raw)
+}
+
+// side orders what is true after what is not.
+func side(is bool) int {
+	if is {
+		return 1
 	}
-	return bytes.Compare(a.canonical(), b.canonical())
+	return 0
 }
 
 // deleted reports whether a deletion is what counts.
@@ -63,27 +67,4 @@ func (e *entry) live() *Note {
 		return nil
 	}
 	return e.note.note
-}
-
-// Fold returns the notes of the lines of files, sorted by key: of several lines about one note
-// the latest counts, and a deletion where two are of the same time. It depends neither on the order
-// of lines nor on how often one is there.
-func Fold(files map[Type][]byte) []Note {
-	all := newNotes()
-	for _, kind := range Types() {
-		all.set(&part{kind: kind}, files[kind])
-	}
-	return all.live()
-}
-
-// live returns the notes that are not deleted, sorted by key.
-func (s *notes) live() []Note {
-	var out []Note
-	for _, e := range s.entries {
-		if n := e.live(); n != nil {
-			out = append(out, *n)
-		}
-	}
-	slices.SortFunc(out, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
-	return out
 }

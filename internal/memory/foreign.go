@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -22,7 +23,7 @@ type cabinet struct {
 	// listing is the problems of the list of files.
 	listing  string
 	content  grimoire.Content
-	notes    []Foreign // in the order of the files
+	notes    []placed // in the order of the files
 	sources  []string
 	problems []Problem
 }
@@ -31,7 +32,7 @@ type foreignFile struct {
 	version  durable.Version
 	settled  bool
 	content  grimoire.Content
-	problems []grimoire.Problem
+	problems []Problem
 }
 
 // current refreshes the notes, those of other programs too. The caller holds the lock of the notes.
@@ -41,15 +42,34 @@ func (b *Book) current(ctx context.Context) error {
 	}
 	s := b.notes
 	changed, err := b.look(ctx, &s.cabinet, grimoire.Sources)
-	if changed {
-		s.cabinet.take()
-		s.setForeign(s.cabinet.notes, s.cabinet.content)
+	if !changed {
+		return err
 	}
+	now := map[string]placed{}
+	for _, e := range s.cabinet.content.Entries {
+		from := grimoire.Place(e.Path, e.Line)
+		n := &Note{
+			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(from+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
+			CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
+		}
+		f := placed{Note: n, name: foreignName(n.ID), from: from, failure: e.Failure}
+		s.cabinet.notes = append(s.cabinet.notes, f)
+		now[f.name] = f
+	}
+	s.cabinet.content.Entries = nil
+	for _, list := range []map[string]placed{s.foreign, now} {
+		for name := range list {
+			if is, was := now[name], s.foreign[name]; is.Note == nil || was.Note == nil || !slices.Equal(is.Tags, was.Tags) {
+				s.changed[name] = true
+			}
+		}
+	}
+	s.foreign = now
 	return err
 }
 
 // look reads the files that have changed since a cabinet was filled, and reports whether any has.
-func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoire.Source, []grimoire.Problem)) (changed bool, err error) {
+func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoire.Source, []Problem)) (changed bool, err error) {
 	sources, problems := list(b.p.Dir.Tree())
 	listing := fmt.Sprint(problems)
 	changed = c.files == nil || listing != c.listing || len(sources) != len(c.files)
@@ -76,9 +96,7 @@ func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoir
 	}
 	all, more := grimoire.Join(contents)
 	c.content = all
-	for _, p := range append(problems, more...) {
-		c.problems = append(c.problems, Problem{p.Path, p.Line, p.Text})
-	}
+	c.problems = append(problems, more...)
 	return true, nil
 }
 
@@ -87,23 +105,11 @@ func (b *Book) open(s grimoire.Source) foreignFile {
 	now := b.m.Now()
 	data, version, err := b.p.Dir.ReadVersion(s.Path, grimoire.MaxFile)
 	if err != nil {
-		return foreignFile{problems: []grimoire.Problem{{Path: s.Path, Text: lang.Of(err)}}}
+		return foreignFile{problems: []Problem{{Path: s.Path, Why: lang.Of(err)}}}
 	}
 	f := foreignFile{version: version, settled: version.Settled(now)}
 	f.content, f.problems = grimoire.Parse(s, data)
 	return f
-}
-
-// take makes notes of the entries.
-func (c *cabinet) take() {
-	for _, e := range c.content.Entries {
-		source := Problem{Path: e.Path, Line: e.Line}.place()
-		c.notes = append(c.notes, Foreign{Source: source, Failure: e.Failure, Note: Note{
-			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(source+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
-			CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
-		}})
-	}
-	c.content.Entries = nil
 }
 
 // described is the name that a kit's description gives the project; "" where it has none.

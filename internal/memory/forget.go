@@ -48,18 +48,26 @@ func (b *Book) find(kind Type, ref string) (Key, *entry, error) {
 // Forget deletes a note for by, in a way that a merge does not bring it back. Its text stays in
 // the file, so that it can be restored. It returns the note.
 func (b *Book) Forget(ctx context.Context, kind Type, ref, by string) (Note, error) {
-	var out Note
-	err := b.changeKnown(ctx, func() ([]edit, error) {
+	return b.amend(ctx, kind, ref, func(n *Note, e *entry) error {
+		if e.live() == nil {
+			return fault.New(fault.Conflict, "the note is deleted already").WithHint("restore brings it back")
+		}
+		_, err := b.notes.put(n.Type, e.bury(n.Key(), by, b.m.Now()), e.tomb)
+		return err
+	})
+}
+
+// amend runs a plan on the note of an id, and returns the note.
+func (b *Book) amend(ctx context.Context, kind Type, ref string, plan func(n *Note, e *entry) error) (out Note, err error) {
+	err = b.changeKnown(ctx, func() error {
 		_, e, err := b.find(kind, ref)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if e.live() == nil {
-			return nil, fault.New(fault.Conflict, "the note is deleted already").WithHint("restore brings it back")
+		if e.note != nil {
+			out = *e.note.note
 		}
-		out = *e.note.note
-		edited, err := b.notes.put(out.Type, e.bury(out.Key(), by, b.m.Now()), e.tomb)
-		return []edit{edited}, err
+		return plan(&out, e)
 	})
 	return out, err
 }
@@ -83,67 +91,38 @@ func (e *entry) after(now time.Time) Time {
 
 // Restore brings back a deleted note, and returns it.
 func (b *Book) Restore(ctx context.Context, kind Type, ref string) (Note, error) {
-	var out Note
-	err := b.changeKnown(ctx, func() ([]edit, error) {
-		_, e, err := b.find(kind, ref)
-		if err != nil {
-			return nil, err
-		}
+	return b.amend(ctx, kind, ref, func(n *Note, e *entry) error {
 		switch {
 		case e.live() != nil:
-			return nil, fault.New(fault.Conflict, "the note is not deleted").WithHint("nothing has to be restored")
+			return fault.New(fault.Conflict, "the note is not deleted").WithHint("nothing has to be restored")
 		case e.note == nil:
-			return nil, fault.New(fault.NotFound, "the text of the note was removed").
+			return fault.New(fault.NotFound, "the text of the note was removed").
 				WithHint("remember it again; the history of git may have its text")
 		}
-		out = *e.note.note
-		out.UpdatedAt = e.after(b.m.Now())
-		edited, err := b.notes.put(out.Type, &out, e.note)
-		return []edit{edited}, err
+		n.UpdatedAt = e.after(b.m.Now())
+		_, err := b.notes.put(n.Type, n, e.note)
+		return err
 	})
-	return out, err
 }
 
 // Purge deletes a note and removes its text from the files. A line without text stays, so that
 // the merge of a branch that has the note does not bring it back. The history of git keeps it.
 func (b *Book) Purge(ctx context.Context, kind Type, ref, by string) (Note, error) {
-	var out Note
-	err := b.changeKnown(ctx, func() ([]edit, error) {
-		key, e, err := b.find(kind, ref)
-		if err != nil {
-			return nil, err
-		}
+	return b.amend(ctx, kind, ref, func(n *Note, e *entry) error {
 		if e.note == nil {
-			return nil, fault.New(fault.Conflict, "the text of the note was removed already").WithHint("nothing is left to purge")
+			return fault.New(fault.Conflict, "the text of the note was removed already").WithHint("nothing is left to purge")
 		}
-		out = *e.note.note
-		line, err := encode(e.bury(key, by, b.m.Now()), nil)
+		dead, err := encode(e.bury(n.Key(), by, b.m.Now()), nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return e.replace(line), nil
+		changes := map[*line][]byte{}
+		for _, l := range e.lines {
+			changes[l] = nil
+		}
+		// The part that gets the deletion is written first, so that it counts wherever the rest is cut.
+		changes[e.note] = dead
+		b.notes.replace(changes, e.note.part)
+		return nil
 	})
-	return out, err
-}
-
-// replace returns the edits that leave one line in the place of all lines of the entry. The part
-// that gets it is written first, so that it counts wherever the rest is cut.
-func (e *entry) replace(by []byte) []edit {
-	first := e.note.part
-	changes := map[*part]map[*line][]byte{first: {}}
-	for _, l := range e.lines {
-		if changes[l.part] == nil {
-			changes[l.part] = map[*line][]byte{}
-		}
-		changes[l.part][l] = nil
-	}
-	changes[first][e.note] = by
-	out := []edit{{first.name, first.with(changes[first])}}
-	for p, lines := range changes {
-		if p != first {
-			out = append(out, edit{p.name, p.with(lines)})
-		}
-	}
-	slices.SortFunc(out[1:], func(a, b edit) int { return strings.Compare(a.part, b.part) })
-	return out
 }

@@ -145,7 +145,7 @@ func TestNamesOfAnAgent(t *testing.T) {
 	for _, name := range []string{"forge", "infra-ops", "ops-engineer"} {
 		put(t, s, "_bmad/_memory/agent-learnings/"+name+".md", "- [2026-02-27] pin the provider in "+name)
 	}
-	c, err := s.Context(ctx, memory.SectionAgents)
+	c, err := s.Context(ctx, "agents")
 	if err != nil || len(c.Agents) != 1 || c.Agents[0].Learnings != 3 {
 		t.Errorf("%+v, %v", c.Agents, err)
 	}

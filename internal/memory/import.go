@@ -69,21 +69,15 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		return out, fault.New(fault.InvalidArgument, "%s has no notes", src.Name).
 			WithHint("import takes what memory export or a kit's export-md writes, memories.json, and lines of JSON")
 	}
-	plan := func() ([]edit, error) {
+	plan := func() error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
-		var touched []string
 		for i, d := range drafts {
-			item, edits := take(b, d)
+			item := take(b, d)
 			item.Line = lines[i]
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
-			for _, e := range edits {
-				if !slices.Contains(touched, e.part) {
-					touched = append(touched, e.part)
-				}
-			}
 		}
-		return b.notes.edits(touched), nil
+		return nil
 	}
 	if apply {
 		err = b.changeKnown(ctx, plan)
@@ -94,12 +88,12 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 	return out, err
 }
 
-// take plans the import of one note.
-func take(b *Book, d Draft) (Item, []edit) {
+// take takes in one note of an import.
+func take(b *Book, d Draft) Item {
 	item := Item{Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), maxAgent)}
-	refuse := func(err error) (Item, []edit) {
+	refuse := func(err error) Item {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err
-		return item, nil
+		return item
 	}
 	d, err := d.checked()
 	if err != nil {
@@ -108,12 +102,12 @@ func take(b *Book, d Draft) (Item, []edit) {
 	if e := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text}); e != nil && e.deleted() {
 		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
 	}
-	done, edits, err := b.remember(d)
+	done, err := b.remember(d)
 	if err != nil {
 		return refuse(err)
 	}
 	item.Status, item.ID = done.Status, done.ID
-	return item, edits
+	return item
 }
 
 // drafts reads the notes of the file, with their lines.
@@ -133,10 +127,7 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 	if len(drafts) > 0 {
 		return drafts, lines, nil
 	}
-	content, found := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
-	for _, p := range found {
-		problems = append(problems, Problem{p.Path, p.Line, p.Text})
-	}
+	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
 	for _, e := range content.Entries {
 		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date}
 		if f := e.Failure; f != nil {

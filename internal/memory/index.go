@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -13,13 +12,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
-// Foreign is a note that a file of another program has. It is only read.
-type Foreign struct {
-	Note
-	// Source is its place: the path relative to the project, and the line.
-	Source string
-	// Failure has the parts of a failure; nil for other notes.
-	Failure *grimoire.Failure
+// placed is a note with its place.
+type placed struct {
+	*Note
+	name string // its key in the index
+	line *line  // nil for a note of another program
+	// from is the place of one of those: the path relative to the project, and the line.
+	from    string
+	failure *grimoire.Failure
 }
 
 // LexiconFile has words of the project with the same meaning, in the folder of the notes.
@@ -38,34 +38,6 @@ func (k Key) name() string { return string(k.Type) + "/" + k.ID }
 
 func foreignName(id string) string { return "@" + id }
 
-// setForeign replaces the notes that files of other programs have, and what those files know about
-// agents.
-func (s *notes) setForeign(list []Foreign, kit grimoire.Content) {
-	now := make(map[string]*Foreign, len(list))
-	for i := range list {
-		now[foreignName(list[i].ID)] = &list[i]
-	}
-	for name := range s.foreign {
-		s.changed[name] = s.changed[name] || now[name] == nil
-	}
-	for name, f := range now {
-		if old := s.foreign[name]; old == nil || old.Text != f.Text || !slices.Equal(old.Tags, f.Tags) {
-			s.changed[name] = true
-		}
-	}
-	s.foreign, s.kit = now, kit
-}
-
-// fresh refreshes the notes, and brings the index up to them. The caller holds the lock of the
-// notes.
-func (b *Book) fresh(ctx context.Context) error {
-	if err := b.current(ctx); err != nil {
-		return err
-	}
-	b.indexed()
-	return nil
-}
-
 // indexed takes the notes that have changed into the index.
 func (b *Book) indexed() {
 	s := b.notes
@@ -79,15 +51,10 @@ func (b *Book) indexed() {
 		s.index.lexicon = version
 	}
 	for name := range s.changed {
-		delete(s.expiring, name)
-		n, _ := s.named(name)
-		if n == nil {
+		if n := s.named(name); n.Note == nil {
 			s.index.Drop(name)
-			continue
-		}
-		s.index.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
-		if !n.Expiry().IsZero() {
-			s.expiring[name] = n
+		} else {
+			s.index.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
 		}
 	}
 	clear(s.changed)
@@ -96,11 +63,8 @@ func (b *Book) indexed() {
 // rebuild begins the index anew.
 func (s *notes) rebuild(words *recall.Lexicon, problems []lang.Text) {
 	s.index = index{Index: recall.New(words), problems: problems}
-	for key := range s.entries {
-		s.changed[key.name()] = true
-	}
-	for name := range s.foreign {
-		s.changed[name] = true
+	for n := range s.all {
+		s.changed[n.name] = true
 	}
 }
 
@@ -117,34 +81,53 @@ func lexicon(b *Book, name string) (*recall.Lexicon, []lang.Text) {
 	return recall.Builtin().With(own), problems
 }
 
-// named returns the note of a key in the index with its place, or nil where it is not found any
-// more.
-func (s *notes) named(name string) (n *Note, e *entry) {
-	if f := s.foreign[name]; f != nil {
-		return &f.Note, nil
-	}
+// named returns the note of a key in the index, without one where it is not found any more.
+func (s *notes) named(name string) placed {
 	kind, id, _ := strings.Cut(name, "/")
-	if e = s.entries[Key{Type(kind), id}]; e == nil {
-		return nil, nil
+	if e := s.entries[Key{Type(kind), id}]; e != nil {
+		return e.placed()
 	}
-	return e.live(), e
+	return s.foreign[name]
+}
+
+// placed returns the note of an entry, without one where it was deleted.
+func (e *entry) placed() placed {
+	n := e.live()
+	if n == nil {
+		return placed{}
+	}
+	return placed{Note: n, name: n.Key().name(), line: e.note}
+}
+
+// all yields the notes that are not deleted, those of other programs last.
+func (s *notes) all(yield func(placed) bool) {
+	for _, e := range s.entries {
+		if p := e.placed(); p.Note != nil && !yield(p) {
+			return
+		}
+	}
+	for _, f := range slices.Backward(s.cabinet.notes) { // later lines are newer
+		if !yield(f) {
+			return
+		}
+	}
 }
 
 // source is the place of a note, relative to the project.
-func (b *Book) source(name string, e *entry) string {
-	if e == nil {
-		return b.notes.foreign[name].Source
+func (b *Book) source(p placed) string {
+	if p.line == nil {
+		return p.from
 	}
-	return Problem{Path: b.own() + "/" + e.note.part.name, Line: e.note.number}.place()
+	return grimoire.Place(b.own()+"/"+p.line.part.name, p.line.number)
 }
 
 // chooser returns what keeps the notes of a type and an agent, by its names, that hold now; a zero
 // argument keeps all.
-func (b *Book) chooser(kind Type, agent string) func(n *Note) bool {
+func (b *Book) chooser(kind Type, agent string) func(placed) bool {
 	now := b.m.Now()
-	names, _ := b.notes.kit.Aliases(agent)
-	return func(n *Note) bool {
-		return (kind == "" || n.Type == kind) && !n.Expired(now) &&
+	names, _ := b.notes.cabinet.content.Aliases(agent)
+	return func(n placed) bool {
+		return n.Note != nil && (kind == "" || n.Type == kind) && !n.Expired(now) &&
 			(agent == "" || n.Agent == agent || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, n.Agent) }))
 	}
 }
@@ -181,10 +164,9 @@ func (b *Book) similar(key Key, text string) []Similar {
 	own := key.name()
 	var out []Similar
 	for _, h := range s.index.Similar(text, maxSimilar, leastSimilar, func(name string) bool {
-		other, _ := s.named(name)
-		return name != own && other != nil && keep(other)
+		return name != own && keep(s.named(name))
 	}) {
-		other, _ := s.named(h.Key)
+		other := s.named(h.Key)
 		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
 	}
 	return out

@@ -5,40 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Problem is something in a file that cannot be used. The rest of the file is.
-type Problem struct {
-	// Path is relative to the project; Line is 0 where it is about the whole file.
-	Path string
-	Line int
-	Why  lang.Text
-}
-
-// MarshalJSON implements json.Marshaler.
-func (p Problem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Path    string `json:"path"`
-		Line    int    `json:"line,omitempty"`
-		Problem string `json:"problem"`
-	}{p.Path, p.Line, p.Why.String()})
-}
-
-// In is the problem in a language, with its place.
-func (p Problem) In(l lang.Language) string { return p.place() + ": " + p.Why.In(l) }
-
-func (p Problem) place() string {
-	if p.Line == 0 {
-		return p.Path
-	}
-	return p.Path + ":" + strconv.Itoa(p.Line)
-}
+type Problem = grimoire.Problem
 
 // line is one line of a file.
 type line struct {
@@ -164,41 +140,4 @@ func moment(to *time.Time, key, text string) (why lang.Text) {
 	return lang.Text{}
 }
 
-// pair is a key of a JSON object with its value, both encoded.
-type pair struct{ key, value []byte }
-
 var knownKeys = []string{"v", "id", "type", "agent", "text", "tags", "project", "created_at", "updated_at", "by", "session", "finding", "expires_at", "deleted_at"}
-
-// unknownKeys returns what a line has besides, sorted.
-func unknownKeys(raw []byte) []pair {
-	all := map[string]json.RawMessage{}
-	if len(raw) == 0 || json.Unmarshal(bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark)), &all) != nil {
-		return nil
-	}
-	var out []pair
-	for key, value := range all {
-		if slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) {
-			continue // as decode reads it
-		}
-		name, err := json.Marshal(key)
-		if err != nil {
-			continue
-		}
-		out = append(out, pair{name, value})
-	}
-	slices.SortFunc(out, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
-	return out
-}
-
-// canonical is a line in a form that does not depend on how it was written.
-func (l *line) canonical() []byte {
-	var value any
-	if err := json.Unmarshal(bytes.TrimSpace(bytes.TrimPrefix(l.raw, byteOrderMark)), &value); err != nil {
-		return l.raw
-	}
-	out, err := json.Marshal(value)
-	if err != nil {
-		return l.raw
-	}
-	return out
-}

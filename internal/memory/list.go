@@ -77,17 +77,14 @@ func newest(a, b Note) int {
 
 // Show returns a note by its id or the beginning of it, deleted and expired ones as well.
 func (b *Book) Show(ctx context.Context, kind Type, ref string) (n Note, deleted bool, file string, err error) {
-	if err := b.allowed(); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return n, false, "", err
 	}
-	b.notes.mu.Lock()
-	defer b.notes.mu.Unlock()
-	if err := b.current(ctx); err != nil {
-		return n, false, "", err
-	}
+	defer done()
 	key, e, err := b.find(kind, ref)
-	if f := b.notes.foreign[foreignName(ref)]; f != nil {
-		return f.Masked(), false, f.Source, nil
+	if f := b.notes.foreign[foreignName(ref)]; f.Note != nil {
+		return f.Masked(), false, f.from, nil
 	}
 	if err != nil {
 		return n, false, "", err

@@ -39,23 +39,17 @@ const (
 
 // byMeaning ranks results anew by words and meaning, where the person has named a server. Where it
 // fails, the words alone count, and degraded is the reason.
-func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep func(*Note) bool) (results []Found, degraded string) {
+func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep func(placed) bool) (results []Found, degraded string) {
 	c := b.p.Config
 	if b.m.Meaning == nil || c.MemoryEmbeddings == "" {
 		return nil, ""
 	}
 	names, notes := []string{}, []Note{}
-	add := func(name string, n *Note) {
-		if n != nil && keep(n) {
-			names, notes = append(names, name), append(notes, *n)
+	for n := range b.notes.all {
+		if keep(n) {
+			names, notes = append(names, n.name), append(notes, *n.Note)
 			notes[len(notes)-1].Text = shown(n.Text, maxText)
 		}
-	}
-	for key, e := range b.notes.entries {
-		add(key.name(), e.live())
-	}
-	for name, f := range b.notes.foreign {
-		add(name, &f.Note)
 	}
 	ctx, cancel := context.WithTimeout(ctx, meaningTimeout)
 	defer cancel()
@@ -78,12 +72,12 @@ func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep f
 	}
 	for name, h := range byName {
 		h.Score += asMeant * max(0, likeness[name])
-		f := b.found(h)
+		f := b.found(b.notes.named(name), h)
 		f.Weak = f.Weak && likeness[name] < leastLike
 		results = append(results, f)
 	}
 	for _, o := range others {
-		if o.Cosine >= leastLike && keep(&o.Note) && b.notes.entries[o.Key()] == nil {
+		if o.Cosine >= leastLike && keep(placed{Note: &o.Note}) && b.notes.entries[o.Key()] == nil {
 			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent, Text: shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: date(o.CreatedAt),
 				Score: round(asMeant * o.Cosine), Suspicious: o.Suspicious(), Source: byServer + string(o.Type)})
 		}

@@ -13,6 +13,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -173,5 +174,15 @@ func (p *pace) take(now time.Time) error {
 	return nil
 }
 
-// trouble gives an error of the disk its code, cause and remedy.
-func (b *Book) trouble(err error) error { return trouble(b.p.Dir, err) }
+// reading brings the notes up to the files, those of other programs too, and locks them until done.
+func (b *Book) reading(ctx context.Context) (done func(), err error) {
+	if err := b.allowed(); err != nil {
+		return nil, err
+	}
+	b.notes.mu.Lock()
+	if err := b.current(ctx); err != nil {
+		b.notes.mu.Unlock()
+		return nil, err
+	}
+	return b.notes.mu.Unlock, nil
+}

@@ -58,7 +58,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	for _, n := range v.all {
 		if n.Type == Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
 			f := exhibit(n)
-			exhibits[n.key] = f
+			exhibits[n.name] = f
 			if !slices.Contains(known, f.Category) {
 				f.Category = "other"
 			}
@@ -66,24 +66,24 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		}
 	}
 	rank := func(n placed) int {
-		if at := slices.Index(grimoire.Severities, exhibits[n.key].Severity); at >= 0 {
+		if at := slices.Index(grimoire.Severities, exhibits[n.name].Severity); at >= 0 {
 			return at
 		}
 		return len(grimoire.Severities)
 	}
 	slices.SortStableFunc(v.all, func(a, b placed) int { return rank(a) - rank(b) })
 	found := v.ranked(func(n placed) bool {
-		f, is := exhibits[n.key]
+		f, is := exhibits[n.name]
 		return is && (category == allCategories || f.Category == category)
 	})
 	out.Total = v.total
 	return fit(len(found), func(items, text int) Museum {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {
-			f := exhibits[n.key]
+			f := exhibits[n.name]
 			out.Failures = append(out.Failures, Failure{
 				ID: label(cmp.Or(f.ID, n.ID), maxName), Date: date(n.UpdatedAt), Agent: label(n.Agent, maxAgent), Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
-				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious() || suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: n.source,
+				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious() || suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: b.source(n),
 			})
 		}
 		return out
@@ -91,7 +91,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 }
 
 // exhibit returns the parts of a failure. A note of ours has its category, severity and outcome
-// among its tags.
+// among its tags; of several marks the worst counts.
 func exhibit(n placed) grimoire.Failure {
 	if n.failure != nil {
 		return *n.failure
@@ -104,11 +104,14 @@ func exhibit(n placed) grimoire.Failure {
 	for _, tag := range n.Tags {
 		switch upper := strings.ToUpper(tag); {
 		case slices.Contains(lesson.Categories(), upper):
-			f.Category = upper
+			f.Category = cmp.Or(f.Category, upper)
 		case tag == lesson.Resolved:
 			f.Status = tag
-		case f.Severity == "":
-			f.Severity = grimoire.SeverityIn(tag)
+		default:
+			mark := grimoire.SeverityIn(tag)
+			if f.Severity == "" || mark != "" && slices.Index(grimoire.Severities, mark) < slices.Index(grimoire.Severities, f.Severity) {
+				f.Severity = mark
+			}
 		}
 	}
 	return f

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -280,9 +281,15 @@ func encode(value any, older []byte) ([]byte, error) {
 		return nil, err
 	}
 	line := bytes.TrimRight(out.Bytes(), "\n")
-	for _, e := range unknownKeys(older) {
-		line = append(line[:len(line)-1], ',')
-		line = append(append(append(append(line, e.key...), ':'), e.value...), '}')
+	all := map[string]json.RawMessage{}
+	if json.Unmarshal(bytes.TrimPrefix(older, byteOrderMark), &all) != nil {
+		return append(line, '\n'), nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		known := slices.ContainsFunc(knownKeys, func(k string) bool { return strings.EqualFold(k, key) }) // as it is read
+		if name, err := json.Marshal(key); err == nil && !known {
+			line = slices.Concat(line[:len(line)-1], []byte{','}, name, []byte{':'}, all[key], []byte{'}'})
+		}
 	}
 	return append(line, '\n'), nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -44,46 +43,37 @@ const (
 	maxResult  = 2000
 )
 
-// Task is one piece of work for an agent.
-type Task struct {
-	ID        string `json:"task_id"`
-	RunID     string `json:"run_id"`
-	Agent     string `json:"agent"`
-	Task      string `json:"task"`
-	OutputKey string `json:"output_key"`
+// TaskDraft is what a task says.
+type TaskDraft struct {
+	RunID     string `json:"run_id,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	Task      string `json:"task,omitempty"`
+	OutputKey string `json:"output_key,omitempty"`
 	// ContextFiles are relative to the project.
 	ContextFiles []string `json:"context_files,omitempty"`
 	By           string   `json:"by,omitempty"`
-	Status       string   `json:"status"`
-	QueuedAt     Time     `json:"queued_at"`
-	UpdatedAt    Time     `json:"updated_at"`
+}
+
+// Task is one piece of work for an agent.
+type Task struct {
+	ID string `json:"task_id"`
+	TaskDraft
+	Status    string `json:"status"`
+	QueuedAt  Time   `json:"queued_at"`
+	UpdatedAt Time   `json:"updated_at"`
 	// Holder has claimed the task, Result is what it or the person said at its end.
 	Holder string `json:"holder,omitempty"`
 	Result string `json:"result,omitempty"`
-
-	queue queue
 }
 
-// event is a line of a queue.
+// event is a line of a queue. Only the one that queues a task has more of the draft than By.
 type event struct {
-	V            int      `json:"v"`
-	Event        string   `json:"event"`
-	ID           string   `json:"task_id"`
-	RunID        string   `json:"run_id,omitempty"`
-	Agent        string   `json:"agent,omitempty"`
-	Task         string   `json:"task,omitempty"`
-	OutputKey    string   `json:"output_key,omitempty"`
-	ContextFiles []string `json:"context_files,omitempty"`
-	Result       string   `json:"result,omitempty"`
-	By           string   `json:"by,omitempty"`
-	At           Time     `json:"at"`
-}
-
-// TaskDraft is a task to queue.
-type TaskDraft struct {
-	RunID, Agent, Task, OutputKey string
-	ContextFiles                  []string
-	By                            string
+	V     int    `json:"v"`
+	Event string `json:"event"`
+	ID    string `json:"task_id"`
+	TaskDraft
+	Result string `json:"result,omitempty"`
+	At     Time   `json:"at"`
 }
 
 // Queued is the result of queueing a task.
@@ -154,13 +144,6 @@ const ownQueue queue = store.Folder + "/queue"
 
 var outputs = []string{"_bmad-output", "_grimoire-output"}
 
-func (q queue) part(n int) string {
-	if n == 0 {
-		return string(q) + ".jsonl"
-	}
-	return fmt.Sprintf("%s-%06d.jsonl", q, n)
-}
-
 // queueOf returns the queue for the tasks of a run: that of its folder, where a kit has made one.
 func queueOf(b *Book, run string) queue {
 	if run == DefaultRun {
@@ -214,7 +197,7 @@ func readQueue(b *Book, q queue) (tasks, error) {
 	out := tasks{queue: q}
 	byID := map[string]*Task{}
 	for n := 0; ; n++ {
-		data, err := b.p.Dir.ReadFile(q.part(n), maxPart)
+		data, err := b.p.Dir.ReadFile(partName(q, n), maxPart)
 		if errors.Is(err, fs.ErrNotExist) {
 			return out, nil
 		}
@@ -230,12 +213,12 @@ func readQueue(b *Book, q queue) (tasks, error) {
 			}
 			e := event{}
 			if err := json.Unmarshal(raw, &e); err != nil || e.V != format || e.ID == "" {
-				out.problems = append(out.problems, Problem{q.part(n), number, lang.T("the line is not an event of a task")})
+				out.problems = append(out.problems, Problem{Path: partName(q, n), Line: number, Why: lang.T("the line is not an event of a task")})
 				continue
 			}
 			t := byID[e.ID]
 			if t == nil {
-				t = &Task{queue: q}
+				t = &Task{}
 			}
 			if !slices.Contains(leadsTo[t.Status], e.Event) {
 				continue
@@ -254,7 +237,7 @@ func (t *Task) take(e event) {
 	t.UpdatedAt = e.At
 	switch e.Event {
 	case TaskQueued:
-		*t = Task{ID: e.ID, RunID: e.RunID, Agent: e.Agent, Task: e.Task, OutputKey: e.OutputKey, ContextFiles: e.ContextFiles, By: e.By, QueuedAt: e.At, UpdatedAt: e.At, queue: t.queue}
+		t.ID, t.TaskDraft, t.QueuedAt = e.ID, e.TaskDraft, e.At
 	case TaskClaimed:
 		t.Holder = e.By
 	default:
@@ -275,42 +258,36 @@ func (b *Book) Enqueue(ctx context.Context, d TaskDraft) (out Queued, err error)
 	if err := b.m.pace.take(b.m.Now()); err != nil {
 		return out, err
 	}
-	err = b.locked(ctx, func() error {
-		t, err := readQueue(b, queueOf(b, d.RunID))
-		if err != nil {
-			return err
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	t, err := readQueue(b, queueOf(b, d.RunID))
+	if err != nil {
+		return out, err
+	}
+	out = Queued{Status: "exists", RunID: d.RunID, Next: "an agent, or the person with bmad-mcp memory queue take, claims it"}
+	waiting, ahead := 0, 0 // of all runs, and of this one
+	for _, known := range t.list {
+		queued := known.Status == TaskQueued
+		waiting += side(queued)
+		if known.RunID != d.RunID {
+			continue
 		}
-		out = Queued{Status: "exists", RunID: d.RunID}
-		waiting := 0
-		for _, known := range t.list {
-			if known.RunID == d.RunID && known.OutputKey == d.OutputKey && known.Status != TaskFailed && known.Status != TaskCancelled {
-				out.ID, out.State = known.ID, known.Status
-			}
-			if known.Status == TaskQueued {
-				waiting++
-				if known.RunID == d.RunID && (out.ID == "" || out.ID == known.ID) {
-					out.Position++
-				}
-			}
+		ahead += side(queued)
+		if known.OutputKey == d.OutputKey && known.Status != TaskFailed && known.Status != TaskCancelled {
+			out.ID, out.State, out.Position = known.ID, known.Status, ahead*side(queued)
 		}
-		out.Next = "an agent, or the person with bmad-mcp memory queue take, claims it"
-		if out.ID != "" {
-			if out.State != TaskQueued {
-				out.Position = 0
-			}
-			return nil
-		}
-		if waiting >= maxWaiting {
-			return fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("take or cancel some: bmad-mcp memory queue")
-		}
-		out.ID, out.Status = b.m.NewID(), TaskQueued
-		out.Position++
-		return record(b, t, event{
-			Event: TaskQueued, ID: out.ID, RunID: d.RunID, Agent: d.Agent, Task: d.Task, OutputKey: d.OutputKey, ContextFiles: d.ContextFiles,
-			By: visible.Clip(visible.Line(d.By), maxName),
-		})
-	})
-	return out, err
+	}
+	switch {
+	case out.ID != "":
+		return out, nil
+	case waiting >= maxWaiting:
+		return out, fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("take or cancel some: bmad-mcp memory queue")
+	}
+	out.ID, out.Status, out.Position = b.m.NewID(), TaskQueued, ahead+1
+	return out, record(b, t, &event{Event: TaskQueued, ID: out.ID, TaskDraft: d})
 }
 
 // Step is a change of a task.
@@ -338,21 +315,19 @@ func (b *Book) Step(ctx context.Context, s Step) (out Task, err error) {
 	if _, _, err := pick(b, s); err != nil {
 		return out, err
 	}
-	err = b.locked(ctx, func() error {
-		q, t, err := pick(b, s)
-		if err != nil {
-			return err
-		}
-		e := event{Event: s.To, ID: t.ID, By: visible.Clip(visible.Line(s.By), maxName), Result: s.Result}
-		if err := record(b, q, e); err != nil {
-			return err
-		}
-		e.At = at(b.m.Now())
-		t.take(e)
-		out = *t
-		return nil
-	})
-	return out, err
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	q, t, err := pick(b, s)
+	if err != nil {
+		return out, err
+	}
+	e := event{Event: s.To, ID: t.ID, TaskDraft: TaskDraft{By: s.By}, Result: s.Result}
+	err = record(b, q, &e)
+	t.take(e)
+	return *t, err
 }
 
 func cleanResult(text string) (string, error) {
@@ -392,8 +367,8 @@ func pick(b *Book, s Step) (tasks, *Task, error) {
 }
 
 // record appends an event to a queue that was read under the lock.
-func record(b *Book, t tasks, e event) error {
-	e.V, e.At = format, at(b.m.Now())
+func record(b *Book, t tasks, e *event) error {
+	e.V, e.At, e.By = format, at(b.m.Now()), visible.Clip(visible.Line(e.By), maxName)
 	encoded, err := encode(e, nil)
 	if err != nil {
 		return err
@@ -402,16 +377,7 @@ func record(b *Book, t tasks, e event) error {
 	if len(t.last) > 0 && len(t.last)+1+len(encoded) > partLimit {
 		n, t.last = n+1, nil
 	}
-	return b.trouble(b.p.Dir.Replace(t.queue.part(n), appendLine(t.last, encoded)))
-}
-
-func (b *Book) locked(ctx context.Context, do func() error) error {
-	unlock, err := b.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return do()
+	return b.trouble(b.p.Dir.Replace(partName(t.queue, n), appendLine(t.last, encoded)))
 }
 
 // Tasks lists the tasks of a run, or with "" those of all, in the order in which they were queued.

@@ -197,7 +197,7 @@ func TestOurNotesAndTheirs(t *testing.T) {
 	if err != nil || len(closest.Learnings) != 2 || closest.Learnings[0].Text != "close the pool before the migration" {
 		t.Errorf("with a query: %+v, %v", closest, err)
 	}
-	about, err := s.Context(ctx, memory.SectionDecisions)
+	about, err := s.Context(ctx, "decisions")
 	if err != nil || len(about.Decisions) != 10 {
 		t.Errorf("decisions: %+v, %v", about, err)
 	}

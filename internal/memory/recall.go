@@ -90,76 +90,43 @@ const maxProblems = 5
 // Recall finds the notes that fit a query, the best first. Nothing that fits is hidden: results
 // that probably do not belong are marked.
 func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
-	if err := b.allowed(); err != nil {
-		return Recalled{}, err
-	}
 	if err := q.check(); err != nil {
 		return Recalled{}, err
 	}
-	s := b.notes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.fresh(ctx); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return Recalled{}, err
 	}
+	defer done()
+	s := b.notes
+	b.indexed()
 	keep := b.chooser(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: b.problems()}
 	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
-	hits := s.index.Search(q.Text, max(q.Limit, candidates), b.keeping(keep))
+	hits := s.index.Search(q.Text, max(q.Limit, candidates), func(name string) bool { return keep(s.named(name)) })
 	ranked, degraded := b.byMeaning(ctx, q, hits, keep)
 	for _, h := range hits[:min(len(hits), q.Limit)] {
 		if ranked == nil {
-			out.Results = append(out.Results, b.found(h))
+			out.Results = append(out.Results, b.found(s.named(h.Key), h))
 		}
 	}
 	out.Results, out.Degraded = append(out.Results, ranked[:min(len(ranked), q.Limit)]...), degraded
 	for _, f := range out.Results {
 		out.NothingClose = out.NothingClose && f.Weak
 	}
-	out.Searched = count(b, q, keep)
+	for n := range s.all {
+		if keep(n) {
+			out.Searched++
+		}
+	}
 	return out, nil
 }
 
-// keeping returns what keeps documents of the index.
-func (b *Book) keeping(keep func(*Note) bool) func(name string) bool {
-	return func(name string) bool {
-		n, _ := b.notes.named(name)
-		return n != nil && keep(n)
-	}
-}
-
-// count returns the number of notes that a query is compared with. Where it takes all, only those
-// that can expire are looked at.
-func count(b *Book, q Query, keep func(*Note) bool) int {
-	s, count := b.notes, 0
-	if q.Type == "" && q.Agent == "" {
-		count = s.index.Len()
-		for _, n := range s.expiring {
-			if !keep(n) {
-				count--
-			}
-		}
-		return count
-	}
-	for _, e := range s.entries {
-		if n := e.live(); n != nil && keep(n) {
-			count++
-		}
-	}
-	for _, f := range s.foreign {
-		if keep(&f.Note) {
-			count++
-		}
-	}
-	return count
-}
-
-func (b *Book) found(h recall.Hit) Found {
-	n, e := b.notes.named(h.Key)
+func (b *Book) found(n placed, h recall.Hit) Found {
 	text := shown(n.Text, maxShownText)
 	return Found{
 		ID: n.ID, Type: n.Type, Agent: label(n.Agent, maxAgent), Text: text, Tags: shownAll(n.Tags[:min(len(n.Tags), maxTags)]), Date: date(n.UpdatedAt),
-		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: stale(b, text), Suspicious: n.Suspicious(), Source: b.source(h.Key, e),
+		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: stale(b, text), Suspicious: n.Suspicious(), Source: b.source(n),
 	}
 }
 

@@ -18,20 +18,22 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		return nil, nil
 	}
 	b := m.Of(p)
-	s := b.notes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.fresh(ctx); err != nil {
+	done, err := b.reading(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
+	s := b.notes
+	b.indexed()
 	holds := b.chooser("", "")
-	keep := b.keeping(func(n *Note) bool {
-		return slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && holds(n)
-	})
+	keep := func(name string) bool {
+		n := s.named(name)
+		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session)
+	}
 	var out []lesson.Note
 	size := len("[]")
 	for _, h := range s.index.Relevant(q.Text, 4*lesson.MaxNotes, keep) {
-		n, _ := s.named(h.Key)
+		n := s.named(h.Key)
 		if n.Suspicious() {
 			continue
 		}
@@ -58,24 +60,15 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.Exists() {
 		return nil
 	}
-	return b.changeKnown(ctx, func() ([]edit, error) {
-		var touched []string
+	return b.changeKnown(ctx, func() error {
 		for _, l := range lessons {
-			draft, wanted := draft(b, l)
-			if !wanted {
-				continue
-			}
-			_, edits, err := b.remember(draft)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range edits {
-				if !slices.Contains(touched, e.part) {
-					touched = append(touched, e.part)
+			if draft, wanted := draft(b, l); wanted {
+				if _, err := b.remember(draft); err != nil {
+					return err
 				}
 			}
 		}
-		return b.notes.edits(touched), nil
+		return nil
 	})
 }
 
@@ -106,13 +99,4 @@ func draft(b *Book, l lesson.Lesson) (d Draft, wanted bool) {
 	}
 	same := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})
 	return d, same == nil || !same.deleted() // the person has deleted it
-}
-
-// edits returns the edits that write parts as they are now in memory.
-func (s *notes) edits(parts []string) []edit {
-	out := make([]edit, len(parts))
-	for i, name := range parts {
-		out[i] = edit{name, s.parts[name].data}
-	}
-	return out
 }

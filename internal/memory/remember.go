@@ -54,11 +54,11 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 	}
 	var out Remembered
 	var similar <-chan []Similar
-	err = b.change(ctx, func() (edits []edit, err error) {
-		if out, edits, err = b.remember(d); err == nil && len(edits) > 0 {
+	err = b.change(ctx, func() error {
+		if out, err = b.remember(d); err == nil && out.Status != Unchanged {
 			similar = similarMeanwhile(b, Key{d.Type, out.ID}, d.Text)
 		}
-		return edits, err
+		return err
 	})
 	if similar != nil {
 		out.Similar = <-similar
@@ -66,8 +66,8 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 	return out, err
 }
 
-// remember plans the write of a note. The caller holds the locks.
-func (b *Book) remember(d Draft) (Remembered, []edit, error) {
+// remember takes a note in. The caller holds the locks.
+func (b *Book) remember(d Draft) (Remembered, error) {
 	s := b.notes
 	n := &Note{
 		V: format, Type: d.Type, Agent: d.Agent, Text: d.Text, Tags: d.Tags, Project: b.projectName(),
@@ -95,18 +95,15 @@ func (b *Book) remember(d Draft) (Remembered, []edit, error) {
 	}
 	if out.Status == Unchanged {
 		out.File = b.own() + "/" + older.part.name
-		return out, nil, nil
+		return out, nil
 	}
 	if known == nil && len(s.entries) >= MaxNotes {
-		return out, nil, fault.New(fault.NotAllowed, "the project has %d notes, and no room for more", len(s.entries)).
+		return out, fault.New(fault.NotAllowed, "the project has %d notes, and no room for more", len(s.entries)).
 			WithHint("the person can remove those that are expired or deleted: bmad-mcp memory gc --apply")
 	}
-	e, err := s.put(n.Type, n, older)
-	if err == nil {
-		s.apply(e)
-	}
-	out.File = b.own() + "/" + e.part
-	return out, []edit{e}, err
+	name, err := s.put(n.Type, n, older)
+	out.File = b.own() + "/" + name
+	return out, err
 }
 
 // place gives a new note its id, and returns the entry that has it already, if there is one.

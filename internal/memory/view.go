@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -11,16 +12,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// placed is a note with its place.
-type placed struct {
-	*Note
-	key, source string
-	failure     *grimoire.Failure
-}
-
 // view is the notes of a project while one call reads them.
 type view struct {
 	book     *Book
+	close    func()
 	kit      grimoire.Content
 	all      []placed // the newest first
 	problems []Problem
@@ -47,37 +42,31 @@ func (b *Book) view(ctx context.Context, query string, count int) (*view, error)
 	if len(query) > maxQuery {
 		return nil, fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
 	}
-	if err := b.allowed(); err != nil {
+	var err error
+	if v.close, err = b.reading(ctx); err != nil {
 		return nil, err
 	}
 	s := b.notes
-	s.mu.Lock()
-	if err := b.current(ctx); err != nil {
-		s.mu.Unlock()
-		return nil, err
-	}
 	if v.query != "" {
 		b.indexed()
 	}
-	v.kit, v.problems = s.kit, b.problems()
+	v.kit, v.problems = s.cabinet.content, b.problems()
 	v.problems = v.problems[:min(len(v.problems), maxProblems)]
-	now := b.m.Now()
-	for key, e := range s.entries {
-		if n := e.live(); n != nil && !n.Expired(now) {
-			v.all = append(v.all, placed{Note: n, key: key.name(), source: b.source(key.name(), e)})
+	holds := b.chooser("", "")
+	for n := range s.all {
+		if holds(n) {
+			v.all = append(v.all, n)
 		}
 	}
-	slices.SortFunc(v.all, func(a, b placed) int { return newest(*a.Note, *b.Note) })
-	for i := range slices.Backward(s.cabinet.notes) { // later lines are newer
-		if f := &s.cabinet.notes[i]; !f.Expired(now) {
-			v.all = append(v.all, placed{&f.Note, foreignName(f.ID), f.Source, f.Failure})
+	slices.SortStableFunc(v.all, func(a, b placed) int {
+		c := cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(side(a.line == nil), side(b.line == nil)))
+		if c != 0 || a.line == nil {
+			return c
 		}
-	}
-	slices.SortStableFunc(v.all, func(a, b placed) int { return b.UpdatedAt.Compare(a.UpdatedAt.Time) })
+		return newest(*a.Note, *b.Note)
+	})
 	return v, nil
 }
-
-func (v *view) close() { v.book.notes.mu.Unlock() }
 
 // ranked returns those notes that are wanted, as many as are: the newest first, or those that fit
 // the query, the best first. It counts all in total.
@@ -86,7 +75,7 @@ func (v *view) ranked(wanted func(placed) bool) (out []placed) {
 	for _, n := range v.all {
 		if wanted(n) {
 			out = append(out, n)
-			byKey[n.key] = n
+			byKey[n.name] = n
 		}
 	}
 	if v.total = len(out); v.query != "" {

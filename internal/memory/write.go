@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,15 +19,9 @@ const (
 	unionLine = "*.jsonl merge=union"
 )
 
-// edit gives a part its new bytes; none remove it.
-type edit struct {
-	part string
-	data []byte
-}
-
-// change runs a function on the notes as they are now, under the lock, and writes the edits that
-// it returns, one part after the other.
-func (b *Book) change(ctx context.Context, plan func() ([]edit, error)) (err error) {
+// change runs a plan on the notes as they are now, under the lock, and writes the parts that it has
+// edited, one after the other.
+func (b *Book) change(ctx context.Context, plan func() error) (err error) {
 	if err := b.allowed(); err != nil {
 		return err
 	}
@@ -54,25 +49,43 @@ func (b *Book) change(ctx context.Context, plan func() ([]edit, error)) (err err
 }
 
 // changeKnown is change for notes that have to exist: where they do not, it leaves no trace.
-func (b *Book) changeKnown(ctx context.Context, plan func() ([]edit, error)) error {
-	if err := b.allowed(); err != nil {
-		return err
-	}
+func (b *Book) changeKnown(ctx context.Context, plan func() error) error {
 	if edits, err := b.plan(ctx, plan); err != nil || len(edits) == 0 {
 		return err
 	}
 	return b.change(ctx, plan)
 }
 
-// plan runs a function on the notes as they are now.
-func (b *Book) plan(ctx context.Context, plan func() ([]edit, error)) ([]edit, error) {
-	b.notes.mu.Lock()
-	defer b.notes.mu.Unlock()
+// edit gives a part its new bytes; none remove it.
+type edit struct {
+	part string
+	data []byte
+}
+
+// plan runs a function on the notes as they are now, and returns the edits that it has made, in the
+// order of writing. They are of parts that can be read.
+func (b *Book) plan(ctx context.Context, plan func() error) (edits []edit, err error) {
+	if err := b.allowed(); err != nil {
+		return nil, err
+	}
+	s := b.notes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.edited = nil
 	if err := b.refresh(ctx); err != nil {
 		return nil, b.trouble(err)
 	}
-	edits, err := plan()
-	return edits, b.trouble(err)
+	if err := plan(); err != nil {
+		return nil, err
+	}
+	for _, name := range s.edited {
+		p := s.parts[name]
+		if p.err != nil {
+			return nil, b.trouble(p.err)
+		}
+		edits = append(edits, edit{name, p.data})
+	}
+	return edits, nil
 }
 
 // lock takes the lock under which notes and the queue change.
@@ -169,65 +182,77 @@ func (b *Book) write(edits []edit) error {
 	return nil
 }
 
-// put returns the edit that writes a line of a type: in the place of an older one if there is
-// room, else at the end of the last part. An older line that stays is no longer the latest.
-func (s *notes) put(kind Type, value any, older *line) (edit, error) {
+// edit gives a part its new bytes, which the change writes at its end. The next refresh reads the
+// part again, so that an edit that was not written is forgotten.
+func (s *notes) edit(p *part, data []byte) {
+	s.set(&part{name: p.name, kind: p.kind, number: p.number, err: p.err}, data)
+	if !slices.Contains(s.edited, p.name) {
+		s.edited = append(s.edited, p.name)
+	}
+}
+
+// put writes a line of a type: in the place of an older one if there is room, else at the end of the
+// last part. An older line that stays is no longer the latest. It returns the name of the part.
+func (s *notes) put(kind Type, value any, older *line) (name string, err error) {
 	var raw []byte
 	if older != nil {
 		raw = older.raw
 	}
 	encoded, err := encode(value, raw)
 	if err != nil {
-		return edit{}, err
+		return "", err
 	}
 	if older != nil && len(older.part.data)-len(raw)+len(encoded) <= max(partLimit, len(older.part.data)) {
-		return edit{older.part.name, older.part.with(map[*line][]byte{older: encoded})}, nil
+		s.replace(map[*line][]byte{older: encoded}, nil)
+		return older.part.name, nil
 	}
 	last := &part{kind: kind, name: partName(kind, 0)}
 	for _, p := range s.parts {
-		if p.kind == kind && (p.number >= last.number) {
+		if p.kind == kind && p.number >= last.number {
 			last = p
 		}
 	}
 	if last.err != nil {
-		return edit{}, last.err
+		return "", last.err
 	}
 	if len(last.data) > 0 && len(last.data)+1+len(encoded) > partLimit {
-		last = &part{kind: kind, name: partName(kind, last.number+1)}
+		last = &part{kind: kind, number: last.number + 1, name: partName(kind, last.number+1)}
 	}
-	return edit{last.name, appendLine(last.data, encoded)}, nil
+	s.edit(last, appendLine(last.data, encoded))
+	return last.name, nil
 }
 
-// apply takes an edit into the notes before it is written: more edits can follow it. The next
-// refresh reads the part again, so that an edit that was not written is forgotten.
-func (s *notes) apply(e edit) {
-	kind, number, _ := parsePart(e.part)
-	s.set(&part{name: e.part, kind: kind, number: number}, e.data)
-}
-
-// with returns the bytes of the part with other lines in the place of some; an empty one removes
-// its line. All other bytes stay.
-func (p *part) with(changes map[*line][]byte) []byte {
-	var out []byte
-	end := 0
-	for _, l := range p.lines {
-		replacement, changed := changes[l]
-		if !changed {
+// replace puts other lines in the place of some; an empty one removes its line. All other bytes
+// stay. first is the part that is written before the others; nil for any.
+func (s *notes) replace(changes map[*line][]byte, first *part) {
+	touched := map[*part]bool{}
+	for l := range changes {
+		touched[l.part] = true
+	}
+	parts := s.ordered()
+	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(side(b == first), side(a == first)) })
+	for _, p := range parts {
+		if !touched[p] {
 			continue
 		}
-		out = append(out, p.data[end:l.start]...)
-		out = append(out, replacement...)
-		end = min(l.start+len(l.raw)+1, len(p.data))
+		var out []byte
+		end := 0
+		for _, l := range p.lines {
+			if replacement, changed := changes[l]; changed {
+				out = append(append(out, p.data[end:l.start]...), replacement...)
+				end = min(l.start+len(l.raw)+1, len(p.data))
+			}
+		}
+		s.edit(p, append(out, p.data[end:]...))
 	}
-	return append(out, p.data[end:]...)
 }
 
 // trouble gives an error of the disk its code, cause and remedy.
-func trouble(dir *durable.Dir, err error) error {
+func (b *Book) trouble(err error) error {
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		return fault.New(fault.Storage, "the disk did not confirm a change that is already visible: %w", unconfirmed).
 			WithHint("a power loss could undo it: check the disk, then look whether the note is there (bmad-mcp memory list) before anything is repeated")
 	}
-	return store.Trouble(dir, err)
+	return store.Trouble(b.p.Dir, err)
 }
