@@ -52,7 +52,8 @@ func printNotes(a *app, b *memory.Book, list memory.Listed) error {
 	} else {
 		rows := [][]string{a.header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
-			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), visible.Cut(visible.Line(n.Text), 60, "…")})
+			text := visible.Cut(visible.Line(n.Text), 60, "…") + marksOf(a, memory.Found{Suspicious: n.Suspicious()})
+			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
 		}
 		if err := columns(a.out, rows); err != nil {
 			return err

@@ -186,3 +186,61 @@ func TestALessonReachesTheNextRun(t *testing.T) {
 		t.Errorf("the developer is told:\n%s", got)
 	}
 }
+
+// TestNotesHaveABudget: however many notes fit a task, a briefing grows by 1,600 bytes at most, and
+// one without notes not at all.
+func TestNotesHaveABudget(t *testing.T) {
+	size := func(b *bench) int {
+		t.Helper()
+		r := b.do(start("Receive signed webhooks of the billing system, and store them"))
+		data, err := r.Lean().Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(strings.ReplaceAll(string(data), b.dir, "/project"))
+	}
+	without := newBench(t)
+	plain := size(without)
+	b := newBench(t)
+	b.notes = memory.New(memory.Options{Now: time.Now})
+	b.restart()
+	if n := size(b); n != plain {
+		t.Errorf("a briefing without notes has %d bytes, want %d", n, plain)
+	}
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"decisions","agent":"architect","text":"Signed webhooks of billing are stored \"raw\" <%d>: %s","tags":[],"created_at":"2026-01-02T03:04:05.000Z","updated_at":"2026-01-02T03:04:05.000Z"}`+"\n",
+			i, i, strings.Repeat("é \\\" ", i*3))
+	}
+	b.write(".claude/bmad-memory/structured/decisions.jsonl", lines.String())
+	if n := size(b); n <= plain+400 || n > plain+1600 {
+		t.Errorf("a briefing with notes has %d bytes, want at most 1,600 more than %d", n, plain)
+	}
+}
+
+// BenchmarkBriefing measures how much notes add to the start of a run.
+func BenchmarkBriefing(b *testing.B) {
+	for _, n := range []int{0, 1000, 10000} {
+		b.Run(fmt.Sprintf("notes=%d", n), func(b *testing.B) {
+			bench := newBench(b)
+			bench.notes = memory.New(memory.Options{Now: time.Now})
+			bench.restart()
+			var lines strings.Builder
+			for i := range n {
+				if i%500 == 0 && i > 0 {
+					bench.write(fmt.Sprintf(".claude/bmad-memory/structured/decisions-%06d.jsonl", i/500), lines.String())
+					lines.Reset()
+				}
+				fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"decisions","agent":"architect","text":"Part %d of the billing system keeps file %d for the report of team %d.","tags":[],"created_at":"2026-01-02T03:04:05.000Z","updated_at":"2026-01-02T03:04:05.000Z"}`+"\n", i, i*7919%1000, i, i%13)
+			}
+			if n > 0 {
+				bench.write(".claude/bmad-memory/structured/decisions.jsonl", lines.String())
+			}
+			bench.do(start("Receive signed webhooks of the billing system, and store them"))
+			b.ResetTimer()
+			for b.Loop() {
+				bench.do(engine.Request{Action: workflow.ActionResume})
+			}
+		})
+	}
+}

@@ -74,7 +74,7 @@ func (r *reader) persona(file string) {
 // meet adds an agent to those known, or its names to the agent that it is.
 func meet(known []Agent, a Agent) []Agent {
 	for i := range known {
-		if k := &known[i]; a.ID == k.ID || a.ID == k.Learnings && a.Tag == "" {
+		if k := &known[i]; a.ID == k.ID || a.Tag == "" && (a.ID == k.Learnings || a.ID == k.Tag) {
 			k.Tag, k.Learnings, k.Name = cmp.Or(k.Tag, a.Tag), cmp.Or(k.Learnings, a.Learnings), cmp.Or(k.Name, a.Name)
 			k.Icon, k.Domain = cmp.Or(k.Icon, a.Icon), cmp.Or(k.Domain, a.Domain)
 			return known

@@ -55,7 +55,7 @@ const (
 const (
 	MaxNotes = 5
 	// MaxBytes bounds the JSON of all of them together, MaxText the text of one.
-	MaxBytes = 1500
+	MaxBytes = 1480
 	MaxText  = 300
 )
 

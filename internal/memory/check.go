@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -19,10 +20,22 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 		return nil, err
 	}
 	out := append(b.problems(), spoken(b.p.Language(""), slices.Clone(b.notes.runs.problems))...)
+	hidden := []Problem{}
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
-			out = append(out, Problem{Path: b.own() + "/" + l.part.name, Line: l.number, Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
+			hidden = append(hidden, Problem{Path: b.own() + "/" + l.part.name, Line: l.number, Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
 		}
 	}
-	return out, nil
+	slices.SortFunc(hidden, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	return append(append(out, hidden...), elsewhere(b)...), nil
+}
+
+// elsewhere names folders with notes of ours that are not read, because another one is.
+func elsewhere(b *Book) (out []Problem) {
+	for _, name := range usualFolders() {
+		if info, err := b.p.Dir.Stat(name + "/" + Subfolder); name != b.folder && err == nil && info.IsDir() {
+			out = append(out, Problem{Path: name + "/" + Subfolder, Why: lang.T("the notes in this folder are not read, because those in %s are: bmad-mcp memory import FILE takes them in", b.own())})
+		}
+	}
+	return out
 }

@@ -42,9 +42,7 @@ func writes() []write {
 		return remember(memory.Draft{Type: memory.Failures, Agent: "dev", Text: fmt.Sprint(n, strings.Repeat(" filler", 500))})
 	}
 	all := []write{{"remember, the first note", remember(note)}, {"remember, another note", filler(0)}, {"remember, new tags", remember(tagged)}}
-	for n := 1; n < 36; n++ {
-		all = append(all, write{"", filler(n)}) // not cut: they fill the first file
-	}
+	all = append(all, write{"", func(b *memory.Book) error { return b.Pad("failures.jsonl", 128<<10-1000) }}) // the first file is full
 	return append(all,
 		write{"remember, the first note of a part", filler(99)},
 		write{"forget", func(b *memory.Book) error { _, err := b.Forget(ctx, "", id, "t"); return err }},

@@ -74,12 +74,18 @@ type notes struct {
 	mu      sync.Mutex
 	parts   map[string]*part
 	entries map[Key]*entry
-	// texts finds the key of a note by what it says.
-	texts map[textSum]Key
+	// texts finds the keys of notes by what they say: clones in folders of different names have
+	// given one text two ids.
+	texts map[textSum][]Key
+	// temps are files that a killed process has left, or that another one is writing; who has the
+	// lock knows which.
+	temps []string
+	// attributes is the version of the file that makes git merge lines, once it was seen to.
+	attributes durable.Version
 	// oldest is the note that names the project; nil where it has to be looked for.
 	oldest *Note
-	// findings finds it by what it is about in a session.
-	findings map[string]Key
+	// findings finds them by what they are about in a session.
+	findings map[string][]Key
 	// foreign are notes of other programs, by their keys in the index.
 	foreign map[string]placed
 	cabinet cabinet
@@ -92,7 +98,7 @@ type notes struct {
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum]Key{}, findings: map[string]Key{}, changed: map[string]bool{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{}, changed: map[string]bool{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -107,9 +113,13 @@ func (b *Book) refresh(ctx context.Context) error {
 		return err
 	}
 	there := map[string]bool{}
+	s.temps = nil
 	for _, e := range listed {
 		kind, n, ok := parsePart(e.Name())
 		if !ok {
+			if of, temp := durable.IsTemp(e.Name()); temp && strings.HasSuffix(of, ".jsonl") {
+				s.temps = append(s.temps, e.Name())
+			}
 			continue
 		}
 		there[e.Name()] = true
@@ -197,32 +207,54 @@ var newline = []byte("\n")
 // refold decides anew which lines of a key count.
 func (s *notes) refold(key Key) {
 	e := s.entries[key]
-	if e.note != nil && s.texts[sumOf(e.note.note)] == key {
-		delete(s.texts, sumOf(e.note.note))
-	}
 	s.changed[key.name()] = true
-	s.unname(e.note)
+	if e.note != nil {
+		unlist(s.texts, sumOf(e.note.note), key)
+		unlist(s.findings, findingOf(e.note.note), key)
+		s.unname(e.note.note)
+	}
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
 	if e.note == nil {
 		return
 	}
-	s.texts[sumOf(e.note.note)] = key
-	s.unname(e.note)
-	if n := e.note.note; n.Finding != "" {
-		s.findings[n.Session+"\x00"+n.Finding] = key
+	list(s.texts, sumOf(e.note.note), key)
+	if e.note.note.Finding != "" {
+		list(s.findings, findingOf(e.note.note), key)
+	}
+	s.unname(e.note.note)
+}
+
+func list[K comparable](in map[K][]Key, at K, key Key) { in[at] = append(in[at], key) }
+
+func unlist[K comparable](in map[K][]Key, at K, key Key) {
+	in[at] = slices.DeleteFunc(in[at], func(k Key) bool { return k == key })
+	if len(in[at]) == 0 {
+		delete(in, at)
 	}
 }
 
+// first returns the entry of some keys that counts: one that is not deleted, and of those the one
+// with the least id; nil where there is none.
+func (s *notes) first(keys []Key) (found *entry) {
+	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }) {
+		if e := s.entries[key]; found == nil || found.deleted() && !e.deleted() {
+			found = e
+		}
+	}
+	return found
+}
+
+// saying returns the entry of what a note says, deleted ones as well.
+func (s *notes) saying(n *Note) *entry { return s.first(s.texts[sumOf(n)]) }
+
 // known returns the entry of a finding of a session, deleted ones as well.
 func (s *notes) known(session, finding string) *entry {
-	e := s.entries[s.findings[session+"\x00"+finding]]
-	if e == nil || e.note == nil || e.note.note.Session != session || e.note.note.Finding != finding {
-		return nil
-	}
-	return e
+	return s.first(s.findings[findingOf(&Note{Session: session, Finding: finding})])
 }
+
+func findingOf(n *Note) string { return n.Session + "\x00" + n.Finding }
 
 // textSum stands for what a note says, and whose it is.
 type textSum [16]byte
@@ -276,17 +308,20 @@ func older(a, b *Note) int {
 }
 
 // unname forgets the oldest note where one that comes or goes could be it.
-func (s *notes) unname(l *line) {
-	if l != nil && s.oldest != nil && (s.oldest.Project == "" || older(l.note, s.oldest) <= 0) {
+func (s *notes) unname(n *Note) {
+	if s.oldest != nil && (s.oldest.Project == "" || older(n, s.oldest) <= 0) {
 		s.oldest = nil
 	}
 }
 
-// spoken returns problems whose sentences are in a language already.
+// maxWhy bounds the sentence of a problem, which can quote a file, in bytes.
+const maxWhy = 300
+
+// spoken returns problems whose sentences are in a language already, as they are shown.
 func spoken(l lang.Language, list []Problem) []Problem {
 	list = slices.Clone(list)
 	for i, p := range list {
-		list[i].Why = lang.T("%s", p.Why.In(l))
+		list[i].Why = lang.T("%s", shown(p.Why.In(l), maxWhy))
 	}
 	return list
 }

@@ -72,7 +72,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 	plan := func() error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
 		for i, d := range drafts {
-			item := b.take(d)
+			item := take(b, d)
 			item.Line = lines[i]
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
@@ -89,7 +89,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 }
 
 // take takes in one note of an import.
-func (b *Book) take(d Draft) Item {
+func take(b *Book, d Draft) Item {
 	item := Item{Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), maxAgent)}
 	refuse := func(err error) Item {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err
@@ -99,7 +99,7 @@ func (b *Book) take(d Draft) Item {
 	if err != nil {
 		return refuse(err)
 	}
-	if e := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]; e != nil && e.deleted() {
+	if e := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text}); e != nil && e.deleted() {
 		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
 	}
 	done, err := b.remember(d)

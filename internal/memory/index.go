@@ -47,7 +47,7 @@ func (b *Book) indexed() {
 		version = durable.VersionOf(info)
 	}
 	if s.index.Index == nil || s.index.lexicon != version {
-		s.rebuild(b.lexicon(name))
+		s.rebuild(lexicon(b, name))
 		s.index.lexicon = version
 	}
 	for name := range s.changed {
@@ -69,7 +69,7 @@ func (s *notes) rebuild(words *recall.Lexicon, problems []lang.Text) {
 }
 
 // lexicon returns the words that the index knows, with those of the project.
-func (b *Book) lexicon(name string) (*recall.Lexicon, []lang.Text) {
+func lexicon(b *Book, name string) (*recall.Lexicon, []lang.Text) {
 	data, err := b.p.Dir.ReadFile(name, 1<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -135,9 +135,27 @@ func (b *Book) chooser(kind Type, agent string) func(placed) bool {
 // maxBuild is how many notes are taken into a new index for the sake of a hint.
 const maxBuild = 2000
 
+// similarMeanwhile looks for similar notes while the disk writes the one that they are like. A fault
+// in it costs the hint, not the note.
+func similarMeanwhile(b *Book, key Key, text string) <-chan []Similar {
+	out := make(chan []Similar, 1)
+	go func() {
+		defer close(out)
+		defer func() {
+			if cause := recover(); cause != nil {
+				b.m.Log.Error("similar notes were not looked for", "note", key.ID, "panic", cause)
+			}
+		}()
+		out <- b.similar(key, text)
+	}()
+	return out
+}
+
 // similar lists notes that say nearly the same as the text of a note.
 func (b *Book) similar(key Key, text string) []Similar {
 	s := b.notes
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.index.Index == nil && len(s.entries) > maxBuild {
 		return nil
 	}

@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -83,7 +84,10 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 		return lang.T("the line is not a JSON object")
 	}
 	s := &stored{}
-	if err := json.Unmarshal(body, s); err != nil {
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, s); errors.As(err, &odd) {
+		return lang.T("the line has a value of another kind for %q than a note: %s", odd.Field[strings.LastIndexByte(odd.Field, '.')+1:], odd.Value)
+	} else if err != nil {
 		return lang.T("the line is not the JSON of a note: %v", err)
 	}
 	if s.Type == "" {

@@ -40,7 +40,7 @@ type Listed struct {
 	Problems []Problem
 }
 
-// List returns the notes of a project.
+// List returns the notes of a project, without the credentials that other hands have put into them.
 func (b *Book) List(ctx context.Context, f Filter) (Listed, error) {
 	if err := b.allowed(); err != nil {
 		return Listed{}, err
@@ -63,7 +63,7 @@ func (b *Book) List(ctx context.Context, f Filter) (Listed, error) {
 		if n == nil || !f.takes(n) || !f.Expired && n.Expired(now) {
 			continue
 		}
-		out.Notes = append(out.Notes, *n)
+		out.Notes = append(out.Notes, n.Masked())
 	}
 	slices.SortFunc(out.Notes, newest)
 	out.Problems = b.problems()
@@ -84,7 +84,7 @@ func (b *Book) Show(ctx context.Context, kind Type, ref string) (n Note, deleted
 	defer done()
 	key, e, err := b.find(kind, ref)
 	if f := b.notes.foreign[foreignName(ref)]; f.Note != nil {
-		return *f.Note, false, f.from, nil
+		return f.Masked(), false, f.from, nil
 	}
 	if err != nil {
 		return n, false, "", err
@@ -92,5 +92,5 @@ func (b *Book) Show(ctx context.Context, kind Type, ref string) (n Note, deleted
 	if e.note == nil {
 		return Note{V: format, ID: key.ID, Type: key.Type}, true, b.own() + "/" + e.tomb.part.name, nil
 	}
-	return *e.note.note, e.deleted(), b.own() + "/" + e.note.part.name, nil
+	return e.note.note.Masked(), e.deleted(), b.own() + "/" + e.note.part.name, nil
 }

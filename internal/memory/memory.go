@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ func Folder(p *project.Project) string {
 		return p.Config.MemoryDir
 	}
 	for _, below := range []string{"/" + Subfolder, ""} {
-		for _, name := range append(methodFolders[:len(methodFolders):len(methodFolders)], DefaultFolder) {
+		for _, name := range usualFolders() {
 			if info, err := p.Dir.Stat(name + below); err == nil && info.IsDir() {
 				return name
 			}
@@ -121,6 +122,9 @@ func Folder(p *project.Project) string {
 	}
 	return DefaultFolder
 }
+
+// usualFolders are those where the memory can be that no setting names.
+func usualFolders() []string { return append(slices.Clone(methodFolders), DefaultFolder) }
 
 // own is the folder of our notes, relative to the project.
 func (b *Book) own() string { return path.Join(b.folder, Subfolder) }

@@ -393,6 +393,19 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// TestLeftovers: what a killed process left of a write goes with the next one; other files stay.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	s := open(t, folder(t, "p"))
+	temp := durable.TempName("failures.jsonl")
+	s.write(t, temp, "half")
+	s.write(t, ".notes.md.tmp-1", "a person's")
+	s.remember(t, memory.Draft{Text: "x"}, memory.Created)
+	if s.read(t, temp) != "" || s.read(t, ".notes.md.tmp-1") == "" {
+		t.Error("the half file stays, or one of a person is gone")
+	}
+}
+
 // TestFolder: the folder is that of the method where there is one, and never moves away from
 // notes that are there.
 func TestFolder(t *testing.T) {
@@ -417,12 +430,18 @@ func TestFolder(t *testing.T) {
 	}
 	s.remember(t, memory.Draft{Text: "x"}, memory.Created) // opened before: .claude/bmad-memory
 	want(".claude/bmad-memory")
+	if problems, err := open(t, path).Check(ctx); err != nil || len(problems) != 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
 	cfg := config.Default(path)
 	cfg.MemoryDir = "docs/memory"
 	own := openWith(t, path, memory.New(memory.Options{Now: clock()}), cfg)
 	own.remember(t, memory.Draft{Text: "x"}, memory.Created)
 	if own.Path() != "docs/memory/structured" || own.read(t, "failures.jsonl") == "" {
 		t.Errorf("the notes are in %s", own.Path())
+	}
+	if problems, err := own.Check(ctx); err != nil || len(problems) != 1 || problems[0].Path != ".claude/bmad-memory/structured" {
+		t.Errorf("the notes that are not read: %v, %v", problems, err)
 	}
 }
 

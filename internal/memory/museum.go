@@ -59,7 +59,10 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		if n.Type == Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
 			f := exhibit(n)
 			exhibits[n.name] = f
-			out.ByCategory[cmp.Or(f.Category, "other")]++
+			if !slices.Contains(known, f.Category) {
+				f.Category = "other"
+			}
+			out.ByCategory[f.Category]++
 		}
 	}
 	rank := func(n placed) int {
@@ -79,8 +82,8 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		for _, n := range found[:items] {
 			f := exhibits[n.name]
 			out.Failures = append(out.Failures, Failure{
-				ID: cmp.Or(f.ID, n.ID), Date: date(n.UpdatedAt), Agent: n.Agent, Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
-				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious(), Source: b.source(n),
+				ID: label(cmp.Or(f.ID, n.ID), maxName), Date: date(n.UpdatedAt), Agent: label(n.Agent, maxAgent), Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
+				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious() || suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: b.source(n),
 			})
 		}
 		return out

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 )
@@ -186,6 +189,64 @@ func TestQueueClaimsOnce(t *testing.T) {
 	for id, times := range got {
 		if times != 1 {
 			t.Errorf("%s was claimed %d times", id, times)
+		}
+	}
+}
+
+// TestQueueCut cuts every event of a task at every step: the queue is as before or as after, and what
+// was acknowledged is there.
+func TestQueueCut(t *testing.T) {
+	t.Parallel()
+	disk := durabletest.New()
+	steps := []func(b *memory.Book) error{
+		func(b *memory.Book) error {
+			_, err := b.Enqueue(ctx, memory.TaskDraft{Agent: "dev", Task: "do it", OutputKey: "out"})
+			return err
+		},
+		func(b *memory.Book) error {
+			_, err := b.Step(ctx, memory.Step{To: memory.TaskClaimed, By: "me"})
+			return err
+		},
+		func(b *memory.Book) error {
+			list, _, err := b.Tasks(ctx, "")
+			if err == nil {
+				_, err = b.Step(ctx, memory.Step{ID: list[0].ID, To: memory.TaskCompleted, Result: "done"})
+			}
+			return err
+		},
+	}
+	seen := func(d *durabletest.Disk) string {
+		list, problems, err := bookAt(d, 0, "queue").Tasks(ctx, "")
+		if err != nil || len(problems) > 0 {
+			t.Fatalf("%v, %v", problems, err)
+		}
+		out := ""
+		for _, task := range list {
+			out += task.Status + " " + task.Holder + " " + task.Result + "\n"
+		}
+		return out
+	}
+	for n, step := range steps {
+		before := disk.Copy()
+		if err := step(bookAt(disk, n, "queue")); err != nil {
+			t.Fatal(err)
+		}
+		old, after := seen(before), seen(disk)
+		_, outcomes := durabletest.Sweep(t, before, func(d *durabletest.Disk) error { return step(bookAt(d, n, "queue")) }, func(o durabletest.Outcome) {
+			got := seen(o.Disk)
+			var unconfirmed *durable.UnconfirmedError
+			switch {
+			case got != old && got != after, o.Acknowledged && got != after:
+				t.Fatalf("step %d, %v: the queue is %q", n, o, got)
+			case o.Err != nil && !o.Lost() && !errors.As(o.Err, &unconfirmed) && got != old:
+				t.Fatalf("step %d, %v: %v, yet it was done", n, o, o.Err)
+			}
+			if err := step(bookAt(o.Disk, n, "queue")); (err != nil) != (got == after && n > 0) || seen(o.Disk) != after {
+				t.Fatalf("step %d, %v, repeated: %v, the queue is %q", n, o, err, seen(o.Disk))
+			}
+		})
+		if outcomes < 15 {
+			t.Errorf("step %d: only %d outcomes", n, outcomes)
 		}
 	}
 }

@@ -125,8 +125,8 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 func (b *Book) found(n placed, h recall.Hit) Found {
 	text := shown(n.Text, maxShownText)
 	return Found{
-		ID: n.ID, Type: n.Type, Agent: n.Agent, Text: text, Tags: shownAll(n.Tags), Date: date(n.UpdatedAt),
-		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: b.stale(text), Suspicious: n.Suspicious(), Source: b.source(n),
+		ID: n.ID, Type: n.Type, Agent: label(n.Agent, maxAgent), Text: text, Tags: shownAll(n.Tags[:min(len(n.Tags), maxTags)]), Date: date(n.UpdatedAt),
+		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: stale(b, text), Suspicious: n.Suspicious(), Source: b.source(n),
 	}
 }
 
@@ -168,7 +168,7 @@ var pathLike = pattern.New(`(?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,
 const maxPaths = 8
 
 // stale reports whether a text names files of the project, and every one of them is gone.
-func (b *Book) stale(text string) bool {
+func stale(b *Book, text string) bool {
 	looked := 0
 	for _, at := range pathLike.FindAllStringIndex(text, maxPaths) {
 		name := path.Clean(text[at[0]:at[1]])

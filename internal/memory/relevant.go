@@ -37,7 +37,7 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		if n.Suspicious() {
 			continue
 		}
-		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: n.Agent, Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
+		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	}
 	return b.changeKnown(ctx, func() error {
 		for _, l := range lessons {
-			if draft, wanted := b.draft(l); wanted {
+			if draft, wanted := draft(b, l); wanted {
 				if _, err := b.remember(draft); err != nil {
 					return err
 				}
@@ -73,7 +73,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 }
 
 // draft is a lesson as a note; wanted is false where it is known already.
-func (b *Book) draft(l lesson.Lesson) (d Draft, wanted bool) {
+func draft(b *Book, l lesson.Lesson) (d Draft, wanted bool) {
 	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: mask(l.Text), Tags: l.Tags, By: "bmad-mcp", Session: l.Session, Finding: l.Finding}
 	outcome := func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn }
 	e := b.notes.known(l.Session, l.Finding)
@@ -97,6 +97,6 @@ func (b *Book) draft(l lesson.Lesson) (d Draft, wanted bool) {
 		b.m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
 		return d, false
 	}
-	same := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]
+	same := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})
 	return d, same == nil || !same.deleted() // the person has deleted it
 }

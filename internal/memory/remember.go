@@ -53,12 +53,16 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 		return Remembered{}, err
 	}
 	var out Remembered
+	var similar <-chan []Similar
 	err = b.change(ctx, func() error {
 		if out, err = b.remember(d); err == nil && out.Status != Unchanged {
-			out.Similar = b.similar(Key{d.Type, out.ID}, d.Text)
+			similar = similarMeanwhile(b, Key{d.Type, out.ID}, d.Text)
 		}
 		return err
 	})
+	if similar != nil {
+		out.Similar = <-similar
+	}
 	return out, err
 }
 
@@ -104,9 +108,9 @@ func (b *Book) remember(d Draft) (Remembered, error) {
 
 // place gives a new note its id, and returns the entry that has it already, if there is one.
 func (s *notes) place(n *Note) *entry {
-	if key, ok := s.texts[sumOf(n)]; ok {
-		n.ID = key.ID
-		return s.entries[key]
+	if e := s.saying(n); e != nil {
+		n.ID = e.note.key.ID
+		return e
 	}
 	n.ID = idOf(n.Project, n.Agent, n.Text)
 	e := s.entries[n.Key()]

@@ -334,6 +334,8 @@ func (v *view) noRun(run, branch string) error {
 	switch {
 	case branch != "" && !slices.Contains(branches, branch):
 		return fault.New(fault.NotFound, "the project has no branch %q with runs", branch).WithHint("list_sessions lists the sessions and branches").Suggest(branch, branches)
+	case branch != "" && run == "":
+		return fault.New(fault.NotFound, "the branch %q has no runs", branch).WithHint("list_sessions lists the sessions and branches")
 	case run != "":
 		return fault.New(fault.NotFound, "the project has no run %q", run).WithHint("list_sessions lists the sessions and branches").Suggest(run, runs)
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -59,5 +60,17 @@ func suspicious(text string) bool {
 	return false
 }
 
-// Suspicious reports whether the note addresses the model that reads it.
-func (n *Note) Suspicious() bool { return suspicious(n.Text + "\n" + strings.Join(n.Tags, "\n")) }
+// Suspicious reports whether the note addresses the model that reads it, in any of what is shown.
+func (n *Note) Suspicious() bool {
+	return suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID}, n.Tags...), "\n"))
+}
+
+// Masked returns the note without the credentials that somebody wrote into the file.
+func (n Note) Masked() Note {
+	n.Text = mask(n.Text)
+	n.Tags = slices.Clone(n.Tags)
+	for i, tag := range n.Tags {
+		n.Tags[i] = mask(tag)
+	}
+	return n
+}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -64,7 +63,7 @@ type edit struct {
 }
 
 // plan runs a function on the notes as they are now, and returns the edits that it has made, in the
-// order of writing. They are of parts that can be read.
+// order of writing.
 func (b *Book) plan(ctx context.Context, plan func() error) (edits []edit, err error) {
 	if err := b.allowed(); err != nil {
 		return nil, err
@@ -77,14 +76,10 @@ func (b *Book) plan(ctx context.Context, plan func() error) (edits []edit, err e
 		return nil, b.trouble(err)
 	}
 	if err := plan(); err != nil {
-		return nil, err
+		return nil, b.trouble(err)
 	}
 	for _, name := range s.edited {
-		p := s.parts[name]
-		if p.err != nil {
-			return nil, b.trouble(p.err)
-		}
-		edits = append(edits, edit{name, p.data})
+		edits = append(edits, edit{name, s.parts[name].data})
 	}
 	return edits, nil
 }
@@ -117,21 +112,25 @@ func (b *Book) prepare() (undo func(), err error) {
 	if err != nil {
 		return undo, err
 	}
-	listed, err := dir.ReadDir(own)
-	if err != nil {
-		return undo, err
-	}
-	for _, e := range listed {
-		if of, ok := durable.IsTemp(e.Name()); ok && strings.HasSuffix(of, ".jsonl") {
-			_ = dir.Remove(own + "/" + e.Name()) // the next write tries again
-		}
+	b.notes.mu.Lock()
+	temps, known := b.notes.temps, b.notes.attributes
+	b.notes.mu.Unlock()
+	for _, temp := range temps {
+		_ = dir.Remove(own + "/" + temp) // the next write tries again
 	}
 	name := own + "/" + attributesFile
+	info, err := dir.Stat(name)
+	if err == nil && known == durable.VersionOf(info) {
+		return undo, nil
+	}
 	have, err := dir.ReadFile(name, maxLine)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return undo, err
 	}
 	if hasLine(have, unionLine) {
+		b.notes.mu.Lock()
+		defer b.notes.mu.Unlock()
+		b.notes.attributes = durable.VersionOf(info)
 		return undo, nil
 	}
 	if len(have) == 0 {
@@ -182,7 +181,7 @@ func (b *Book) write(edits []edit) error {
 // edit gives a part its new bytes, which the change writes at its end. The next refresh reads the
 // part again, so that an edit that was not written is forgotten.
 func (s *notes) edit(p *part, data []byte) {
-	s.set(&part{name: p.name, kind: p.kind, number: p.number, err: p.err}, data)
+	s.set(&part{name: p.name, kind: p.kind, number: p.number}, data)
 	if !slices.Contains(s.edited, p.name) {
 		s.edited = append(s.edited, p.name)
 	}
@@ -208,6 +207,9 @@ func (s *notes) put(kind Type, value any, older *line) (name string, err error) 
 		if p.kind == kind && p.number >= last.number {
 			last = p
 		}
+	}
+	if last.err != nil {
+		return "", last.err
 	}
 	if len(last.data) > 0 && len(last.data)+1+len(encoded) > partLimit {
 		last = &part{kind: kind, number: last.number + 1, name: partName(kind, last.number+1)}

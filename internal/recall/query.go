@@ -36,7 +36,8 @@ const (
 	asConcept  = 0.85
 	asPhrase   = 0.95 // a concept of several words
 	asSpelling = 0.9
-	asPart     = 0.5
+	asPart     = 0.7
+	asSure     = 0.75 // and above
 )
 
 // longestQuery bounds the work of a search, in bytes.

@@ -58,9 +58,9 @@ func TestSearchKeepsBeforeItCuts(t *testing.T) {
 	}
 	x := built(docs)
 	even := func(key string) bool { return strings.HasSuffix(key, "8") }
-	for _, limit := range []int{0, 1, 3, 100} {
+	for _, limit := range []int{-1, 0, 1, 3, 100} {
 		got := x.Search("invoices", limit, even)
-		if want := min(limit, 5); len(got) != want {
+		if want := max(0, min(limit, 5)); len(got) != want {
 			t.Errorf("limit %d: got %d hits, want %d", limit, len(got), want)
 		}
 		for _, h := range got {

@@ -48,12 +48,10 @@ var traditional = sync.OnceValue(func() map[rune]rune {
 })
 
 func simplified(run []rune) string {
-	var b strings.Builder
-	for _, r := range run {
+	return strings.Map(func(r rune) rune {
 		if s, ok := traditional()[r]; ok {
-			r = s
+			return s
 		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		return r
+	}, string(run))
 }
