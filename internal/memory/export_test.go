@@ -7,6 +7,24 @@ import (
 	"time"
 )
 
+// Fold returns the notes of the lines of files, sorted by key.
+func Fold(files map[Type][]byte) []Note {
+	all := newNotes()
+	for kind, data := range files {
+		all.set(&part{name: partName(kind, 0), kind: kind}, data)
+	}
+	return all.live()
+}
+
+// live returns the notes that are not deleted, sorted by key.
+func (s *notes) live() (out []Note) {
+	for n := range s.all {
+		out = append(out, *n.Note)
+	}
+	slices.SortFunc(out, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
 // Impatient bounds the wait for the lock.
 func (b *Book) Impatient(wait time.Duration) { b.p.Dir.LockTimeout = wait }
 
@@ -17,24 +35,4 @@ func (b *Book) Pad(name string, size int) error {
 		return err
 	}
 	return b.p.Dir.Replace(b.own()+"/"+name, append(append(data, bytes.Repeat([]byte(" "), size-len(data)-1)...), '\n'))
-}
-
-// Fold returns the notes of the lines of files, sorted by key.
-func Fold(files map[Type][]byte) (out []Note) {
-	all := newNotes()
-	for kind, data := range files {
-		all.set(&part{name: partName(kind, 0), kind: kind}, data)
-	}
-	return all.live()
-}
-
-// live returns the notes that count, sorted by key.
-func (s *notes) live() (out []Note) {
-	for _, e := range s.entries {
-		if n := e.live(); n != nil {
-			out = append(out, *n)
-		}
-	}
-	slices.SortFunc(out, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
-	return out
 }

@@ -211,8 +211,8 @@ func (s *notes) refold(key Key) {
 	if e.note != nil {
 		unlist(s.texts, sumOf(e.note.note), key)
 		unlist(s.findings, findingOf(e.note.note), key)
+		s.unname(e.note.note)
 	}
-	s.unname(e.note)
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
@@ -223,7 +223,7 @@ func (s *notes) refold(key Key) {
 	if e.note.note.Finding != "" {
 		list(s.findings, findingOf(e.note.note), key)
 	}
-	s.unname(e.note)
+	s.unname(e.note.note)
 }
 
 func list[K comparable](in map[K][]Key, at K, key Key) { in[at] = append(in[at], key) }
@@ -308,8 +308,8 @@ func older(a, b *Note) int {
 }
 
 // unname forgets the oldest note where one that comes or goes could be it.
-func (s *notes) unname(l *line) {
-	if l != nil && s.oldest != nil && (s.oldest.Project == "" || older(l.note, s.oldest) <= 0) {
+func (s *notes) unname(n *Note) {
+	if s.oldest != nil && (s.oldest.Project == "" || older(n, s.oldest) <= 0) {
 		s.oldest = nil
 	}
 }

@@ -281,15 +281,21 @@ func encode(value any, older []byte) ([]byte, error) {
 		return nil, err
 	}
 	line := bytes.TrimRight(out.Bytes(), "\n")
-	all := map[string]json.RawMessage{}
-	if json.Unmarshal(bytes.TrimPrefix(older, byteOrderMark), &all) != nil {
-		return append(line, '\n'), nil
-	}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		known := slices.ContainsFunc(knownKeys, func(k string) bool { return strings.EqualFold(k, key) }) // as it is read
-		if name, err := json.Marshal(key); err == nil && !known {
-			line = slices.Concat(line[:len(line)-1], []byte{','}, name, []byte{':'}, all[key], []byte{'}'})
+	unknown := unknownKeys(older)
+	for _, key := range slices.Sorted(maps.Keys(unknown)) {
+		if name, err := json.Marshal(key); err == nil {
+			line = slices.Concat(line[:len(line)-1], []byte{','}, name, []byte{':'}, unknown[key], []byte{'}'})
 		}
 	}
 	return append(line, '\n'), nil
+}
+
+// unknownKeys returns what a line has besides.
+func unknownKeys(raw []byte) map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all) // what is not an object has none
+	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool {
+		return slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) // as decode reads it
+	})
+	return all
 }

@@ -63,7 +63,7 @@ type edit struct {
 }
 
 // plan runs a function on the notes as they are now, and returns the edits that it has made, in the
-// order of writing. They are of parts that can be read.
+// order of writing.
 func (b *Book) plan(ctx context.Context, plan func() error) (edits []edit, err error) {
 	if err := b.allowed(); err != nil {
 		return nil, err
@@ -76,14 +76,10 @@ func (b *Book) plan(ctx context.Context, plan func() error) (edits []edit, err e
 		return nil, b.trouble(err)
 	}
 	if err := plan(); err != nil {
-		return nil, err
+		return nil, b.trouble(err)
 	}
 	for _, name := range s.edited {
-		p := s.parts[name]
-		if p.err != nil {
-			return nil, b.trouble(p.err)
-		}
-		edits = append(edits, edit{name, p.data})
+		edits = append(edits, edit{name, s.parts[name].data})
 	}
 	return edits, nil
 }
@@ -185,7 +181,7 @@ func (b *Book) write(edits []edit) error {
 // edit gives a part its new bytes, which the change writes at its end. The next refresh reads the
 // part again, so that an edit that was not written is forgotten.
 func (s *notes) edit(p *part, data []byte) {
-	s.set(&part{name: p.name, kind: p.kind, number: p.number, err: p.err}, data)
+	s.set(&part{name: p.name, kind: p.kind, number: p.number}, data)
 	if !slices.Contains(s.edited, p.name) {
 		s.edited = append(s.edited, p.name)
 	}
