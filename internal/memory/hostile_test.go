@@ -312,3 +312,29 @@ func TestAddressesTheModel(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundTrip: what an export has written is known when it is imported again, and changes nothing.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	s := open(t, folder(t, "p"))
+	for _, d := range []memory.Draft{
+		{Type: memory.Failures, Agent: "dev", Text: "the build was not run", Tags: []string{"CC-FAIL", "critical"}},
+		{Type: memory.Failures, Agent: "qa", Text: "an invented flag\nread the manual page", Tags: []string{"HALLUCINATION", "resolved"}},
+		{Type: memory.AgentLearnings, Agent: "dev", Text: "pin the provider", Tags: []string{"two words"}},
+		{Type: memory.AgentLearnings, Agent: "分析师", Text: "先写测试"},
+	} {
+		if _, err := s.Remember(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for format, notes := range map[string]int{"jsonl": 4, "museum": 2, "learnings": 2} {
+		text, err := s.Export(ctx, format, memory.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := s.Import(ctx, memory.Source{Name: "export", Data: []byte(text)}, true)
+		if err != nil || done.Count[memory.Unchanged] != notes || len(done.Items) != notes {
+			t.Errorf("%s: %+v, %v\n%s", format, done.Items, err, text)
+		}
+	}
+}

@@ -105,7 +105,11 @@ func (b *Book) take(d Draft) (Item, []edit) {
 	if err != nil {
 		return refuse(err)
 	}
-	if e := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]; e != nil && e.deleted() {
+	e := b.notes.entries[b.notes.texts[sumOf(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})]]
+	if e != nil && d.derived {
+		d.Tags = nil
+	}
+	if e != nil && e.deleted() {
 		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
 	}
 	done, edits, err := b.remember(d)
@@ -138,7 +142,7 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 		problems = append(problems, Problem{p.Path, p.Line, p.Text})
 	}
 	for _, e := range content.Entries {
-		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date}
+		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date, derived: true}
 		if f := e.Failure; f != nil {
 			for _, tag := range []string{f.Category, f.Severity, f.ID, f.Status} {
 				if tag != "" {
