@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// Check lists what cannot be used of the notes, with its place, and notes that another hides.
+// Check lists what cannot be used of the notes, with its place.
 func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	if err := b.allowed(); err != nil {
 		return nil, err
@@ -21,11 +20,5 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	if _, err := b.look(ctx, &b.notes.runs, grimoire.RunSources); err != nil {
 		return nil, err
 	}
-	out := append(b.problems(), spoken(b.p.Language(""), slices.Clone(b.notes.runs.problems))...)
-	for _, e := range b.notes.entries {
-		for _, l := range e.hidden {
-			out = append(out, Problem{b.own() + "/" + l.part.name, l.number, lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
-		}
-	}
-	return out, nil
+	return append(b.problems(), spoken(b.p.Language(""), slices.Clone(b.notes.runs.problems))...), nil
 }
