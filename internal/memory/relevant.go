@@ -26,15 +26,12 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	}
 	holds := b.chooser("", "")
 	keep := b.keeping(func(n *Note) bool {
-		return slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && holds(n)
+		return slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && holds(n) && !n.Suspicious()
 	})
 	var out []lesson.Note
 	size := len("[]")
-	for _, h := range s.index.Relevant(q.Text, 4*lesson.MaxNotes, keep) {
+	for _, h := range s.index.Relevant(q.Text, 2*lesson.MaxNotes, keep) {
 		n, _ := s.named(h.Key)
-		if n.Suspicious() {
-			continue
-		}
 		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
