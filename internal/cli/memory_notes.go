@@ -74,6 +74,13 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 			if a.asJSON {
 				return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
 			}
+			if n.Text == "" {
+				a.say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
+				return nil
+			}
+			if n.By == "" {
+				n.By = "?"
+			}
 			fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent, n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
 				a.say("tags: %s", strings.Join(n.Tags, ", "))

@@ -172,7 +172,7 @@ func TestALessonReachesTheNextRun(t *testing.T) {
 	b.do(submit(workflow.QA, "# Q\nStatus: pass"))
 
 	remember()
-	b.do(start("Compare tokens of the sign-in in constant time"))
+	b.do(start("Compare tokens of the sign-in in constant time, without a limit on retries"))
 	b.onTo(workflow.SM, workflow.AwaitingApproval)
 	brief := b.do(approve(true, ""))
 	if brief.Stage != workflow.Dev || brief.Context == nil {

@@ -20,10 +20,7 @@ const (
 	agentMemoryURI = memoryScheme + "agents/"
 )
 
-// maxShownNotes bounds the notes in a resource, the newest first.
-const maxShownNotes = 200
-
-// notesOf is the content of a resource with notes.
+// notesOf is the content of a resource with notes: the newest, as many as a reply can hold.
 type notesOf struct {
 	Notes []shownNote `json:"notes"`
 	// Total counts the notes of the type.
@@ -73,11 +70,11 @@ func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri strin
 	switch {
 	case kind == "notes" && rest != "":
 		list, err := book.List(ctx, memory.Filter{Type: memory.Type(rest)})
-		out := notesOf{Notes: []shownNote{}, Total: len(list.Notes), Problems: list.Problems}
-		for _, n := range list.Notes[:min(len(list.Notes), maxShownNotes)] {
+		out := notesOf{Notes: []shownNote{}, Total: len(list.Notes), Problems: list.Problems[:min(len(list.Problems), maxResults)]}
+		for _, n := range list.Notes[:min(len(list.Notes), maxEntries)] {
 			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
 		}
-		return out, book.Path() + "/" + rest + ".jsonl", err
+		return fitting(&out, &out.Notes), book.Path() + "/" + rest + ".jsonl", err
 	case name == "museum":
 		out, err := book.Failures(ctx, "", "", maxEntries)
 		return out, book.Path() + "/" + string(memory.Failures) + ".jsonl", err

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// Check lists what cannot be used of the notes, with its place, and notes that another hides.
+// Check lists what cannot be used of the notes, with its place.
 func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 	done, err := b.reading(ctx)
 	if err != nil {
@@ -20,14 +19,7 @@ func (b *Book) Check(ctx context.Context) ([]Problem, error) {
 		return nil, err
 	}
 	out := append(b.problems(), spoken(b.p.Language(""), slices.Clone(b.notes.runs.problems))...)
-	hidden := []Problem{}
-	for _, e := range b.notes.entries {
-		for _, l := range e.hidden {
-			hidden = append(hidden, Problem{Path: b.own() + "/" + l.part.name, Line: l.number, Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
-		}
-	}
-	slices.SortFunc(hidden, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
-	return append(append(out, hidden...), elsewhere(b)...), nil
+	return append(out, elsewhere(b)...), nil
 }
 
 // elsewhere names folders with notes of ours that are not read, because another one is.

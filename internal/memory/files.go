@@ -95,10 +95,12 @@ type notes struct {
 	changed map[string]bool
 	// edited names the parts that a change has given other bytes, in the order of writing.
 	edited []string
+	// hiding has the entries with notes that another hides.
+	hiding map[Key]*entry
 }
 
 func newNotes() *notes {
-	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{}, changed: map[string]bool{}}
+	return &notes{parts: map[string]*part{}, entries: map[Key]*entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{}, changed: map[string]bool{}, hiding: map[Key]*entry{}}
 }
 
 // refresh reads the files that have changed. The caller holds the lock of s.
@@ -216,6 +218,9 @@ func (s *notes) refold(key Key) {
 	if e.fold(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
+	if delete(s.hiding, key); len(e.hidden) > 0 {
+		s.hiding[key] = e
+	}
 	if e.note == nil {
 		return
 	}
@@ -271,7 +276,8 @@ func (s *notes) ordered() []*part {
 	})
 }
 
-// problems lists what cannot be used in the files, in the language of the project.
+// problems lists what cannot be used in the files, and notes that others hide, in the language of
+// the project.
 func (b *Book) problems() []Problem {
 	var out []Problem
 	for _, p := range b.notes.ordered() {
@@ -281,6 +287,11 @@ func (b *Book) problems() []Problem {
 		}
 		for _, l := range p.bad {
 			out = append(out, Problem{Path: name, Line: l.number, Why: l.why})
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(b.notes.hiding), func(a, b Key) int { return cmp.Compare(a.name(), b.name()) }) {
+		for _, l := range b.notes.hiding[key].hidden {
+			out = append(out, Problem{Path: b.own() + "/" + l.part.name, Line: l.number, Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own")})
 		}
 	}
 	for _, why := range b.notes.index.problems {

@@ -12,7 +12,7 @@ import (
 )
 
 // Relevant returns notes for the briefing of a stage, the best first. Notes that address the
-// model are not among them, whatever they are about.
+// model are not among them, whatever they are about, nor failures that turned out not to be any.
 func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error) {
 	if p.Config.Memory == config.MemoryOff || strings.TrimSpace(q.Text) == "" {
 		return nil, nil
@@ -28,15 +28,12 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	holds := b.chooser("", "")
 	keep := func(name string) bool {
 		n := s.named(name)
-		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session)
+		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
 	var out []lesson.Note
 	size := len("[]")
-	for _, h := range s.index.Relevant(q.Text, 4*lesson.MaxNotes, keep) {
+	for _, h := range s.index.Relevant(q.Text, 2*lesson.MaxNotes, keep) {
 		n := s.named(h.Key)
-		if n.Suspicious() {
-			continue
-		}
 		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
