@@ -293,7 +293,7 @@ func encode(value any, older []byte) ([]byte, error) {
 // unknownKeys returns what a line has besides.
 func unknownKeys(raw []byte) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all) // what is not an object has none
+	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all) // a line of another kind has none
 	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool {
 		return slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) // as decode reads it
 	})
