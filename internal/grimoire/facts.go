@@ -63,6 +63,8 @@ func (r *reader) export(text string) {
 			agent = b.text
 		} else if slices.Contains(types, word) {
 			kind = word
+		} else if word == "Learnings" {
+			agent = strings.TrimLeft(b.text[len(word):], " —–-:")
 		}
 	}, func(e *Entry, b block) bool {
 		e.Type, e.Agent = kind, agent

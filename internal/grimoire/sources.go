@@ -169,6 +169,8 @@ func Detect(data []byte) Kind {
 		return Memories
 	case strings.HasPrefix(text, "{"):
 		return Lines
+	case strings.HasPrefix(strings.ToLower(text), "# failure museum"):
+		return Museum
 	}
 	return Export
 }

@@ -99,7 +99,11 @@ func take(b *Book, d Draft) Item {
 	if err != nil {
 		return refuse(err)
 	}
-	if e := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text}); e != nil && e.deleted() {
+	e := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})
+	if e != nil && d.derived {
+		d.Tags = nil
+	}
+	if e != nil && e.deleted() {
 		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
 	}
 	done, err := b.remember(d)
@@ -129,7 +133,7 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 	}
 	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
 	for _, e := range content.Entries {
-		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date}
+		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date, derived: true}
 		if f := e.Failure; f != nil {
 			for _, tag := range []string{f.Category, f.Severity, f.ID, f.Status} {
 				if tag != "" {

@@ -148,6 +148,8 @@ type Draft struct {
 	ExpiresAt        time.Time
 	// CreatedAt is when it was first noted elsewhere; zero for now.
 	CreatedAt time.Time
+	// derived is true where the tags are what another format keeps of them.
+	derived bool
 }
 
 // checked returns the draft as it is stored, or why it is not taken.

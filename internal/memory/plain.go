@@ -10,7 +10,7 @@ import (
 
 // alike maps letters of other scripts to those that they look like.
 var alike = func() map[rune]rune {
-	from, to := []rune("аеорсухіѕјԁһԛԝкмтвнαεοικνρτυχωɑɡ"), []rune("aeopcyxisjdhqwkmtbhaeoiknptuxwag")
+	from, to := []rune("аеорсухіѕјԁһԛԝкмтвнαεοικνρτυχωɑɡıłøđ"), []rune("aeopcyxisjdhqwkmtbhaeoiknptuxwagilod")
 	out := map[rune]rune{}
 	for i, r := range from {
 		out[r] = to[i]
@@ -96,5 +96,5 @@ func wordsOf(plain string) (words, sentences, joined string) {
 		space(&two)
 	}
 	space(&one)
-	return one.String(), two.String() + " .", three.String()
+	return one.String(), two.String() + " . ", three.String()
 }

@@ -49,6 +49,17 @@ func TestSecrets(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY=" + split("wJalrXUtnFEMI/K7MDENG", "/bPxRfiCYEXAMPLEKEY1"):               "a secret",
 		"client_secret: '" + hash + "'":                                                                 "a secret",
 		"curl -H 'Authorization: Bearer " + hash + "abc'":                                               "an authorization header",
+		split("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"):                                                   "a token",
+		split("npm_", strings.Repeat("aB3d", 9)):                                                        "a token",
+		split("SG.", strings.Repeat("aB3d", 6), ".", strings.Repeat("aB3d", 6)):                         "a token",
+		split("hf_", strings.Repeat("aB3d", 8)):                                                         "a token",
+		split("pypi-", strings.Repeat("aB3d", 12)):                                                      "a token",
+		split("dop_v1_", strings.Repeat("a1b2", 16)):                                                    "a token",
+		"Authorization: token " + hash:                                                                  "an authorization header",
+		"DB_PASSWORD=" + "supersecretvalue":                                                             "a password",
+		"Password = 'correcthorse" + "batterystaple'":                                                   "a password",
+		"the password was Tr0ub4dor&3":                                                                  "a password",
+		`mysql --password letmein` + `99`:                                                               "a password",
 		// The same, hidden.
 		"pass\u200bword=hunter2":                        "a password",
 		"ｐａｓｓｗｏｒｄ＝ｈｕｎｔｅｒ２":                              "a password",
@@ -86,7 +97,9 @@ func TestSecrets(t *testing.T) {
 		"id 6ba7b810-9dad-11d1-80b4-00c04fd430c8", "sk-learn is not sklearn", "use the AKIA prefix to find keys", "ghp_ tokens expire", "xoxb- is the prefix of bot tokens",
 		"the secret is to write the test first", "secret: see vault entry payments/prod", "api_key: <from the vault>", "token=your-token-goes-here-please1", "the access key: ask the platform team for it",
 		"eyJ is how a JWT begins", "-----BEGIN CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----", "basic authentication is enough", "bearer authentication-of-requests",
-		"auth: internal/auth/middleware.go", "password reset mails are sent by worker2", "密码：必填", "mot de passe : obligatoire", "密码必须至少 8 位", "signature: verify-before-parsing",
+		"auth: internal/auth/middleware.go", "password reset mails are sent by worker2", "密码：必填", "password=required", "PASSWORD=undefined in the fixture", "password: correcthorse is a joke", "set password=mandatory in the form",
+		"password field: type=password", "password = getpass.getpass()", "the token is 32 bytes long", "token: 15min TTL", "credentials: same-origin", "postgres://postgres:postgres@localhost:5432/test", "amqp://guest:guest@mq",
+		"passwords must be rotated every 90 days", "password1 and password2 must match", "密码：至少12位，含数字", "mot de passe : obligatoire", "密码必须至少 8 位", "signature: verify-before-parsing",
 	} {
 		s := open(t, folder(t, "p"))
 		if _, err := s.Remember(ctx, memory.Draft{Type: memory.Decisions, Agent: "dev", Text: text}); err != nil {

@@ -28,19 +28,22 @@ var secretRules = []secretRule{
 	{lang.T("a Slack token"), pattern.New(`\bxox[abposre]-[A-Za-z0-9-]{10,}|\bhooks\.slack\.com/services/T[A-Za-z0-9]+/B[A-Za-z0-9]+/[A-Za-z0-9]{16,}`), nil},
 	{lang.T("a Google key"), pattern.New(`\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil},
 	{lang.T("an Anthropic key"), pattern.New(`\bsk-ant-[A-Za-z0-9_-]{20,}`), nil},
+	{lang.T("a token"), pattern.New(`\b(?:(?:sk|rk)_live_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|dop_v1_[a-f0-9]{64})`), nil},
 	{lang.T("an OpenAI key"), pattern.New(`\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})`), nil},
 	{lang.T("a JSON Web Token"), pattern.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}`), nil},
 	{lang.T("an address with a password"), pattern.New(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/@:"'<>]*):([^\s/@"']+)@[^\s/]`), func(g []string) bool {
 		return !placeholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
 	}},
-	{lang.T("an authorization header"), pattern.New(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{16,}=*)`), func(g []string) bool { return random(g[1], 16) }},
-	{lang.T("a password"), pattern.New(`(?i)(?:pass(?:word|wd|phrase|code)?|pwd|密码|密碼|口令|mot de passe)["'\x60]?(?:\s*(?:[:=]|=>|:=)\s*|\s+(?:is|est)\s+|\s*是\s*)["'\x60]?([^\s"'\x60,;，。；]{6,})`), func(g []string) bool { return passwordLike(g[1]) }},
+	{lang.T("an authorization header"), pattern.New(`(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9._~+/-]{16,}=*)`), func(g []string) bool { return random(g[1], 16) }},
+	{lang.T("a password"), pattern.New(`(?i)(?:pass(?:word|wd|phrase|code)?|pwd|密码|密碼|口令|mot de passe)["'\x60]?(\s*(?:[:=]|=>|:=)\s*["'\x60]?|\s+(?:(?:is|was|est)\s+)?["'\x60]?|\s*是\s*)([^\s"'\x60,;，。；]{6,})`), func(g []string) bool {
+		return passwordLike(g[2]) || (g[1] == "=" || strings.ContainsAny(g[1], "=:") && strings.ContainsAny(g[1], `"'`)) && wordLike(g[2])
+	}},
 	{lang.T("a secret"), pattern.New(`(?i)(?:secret|token|api[_ -]?key|access[_ -]?key|private[_ -]?key|account[_ -]?key|credentials?|auth|signature|密钥|密鑰|令牌)["'\x60]?(?:\s*(?:[:=]|=>|:=)\s*|\s+is\s+|\s*是\s*)["'\x60]?([^\s"'\x60,;，。；]{16,})`), func(g []string) bool { return random(g[1], 16) }},
 }
 
 var (
-	sampleUsers = []string{"", "user", "username", "usr", "login", "name", "foo"}
-	sampleWords = []string{"pass", "passwd", "password", "pwd", "secret", "token", "bar"}
+	sampleUsers = []string{"", "user", "username", "usr", "login", "name", "foo", "postgres", "guest"}
+	sampleWords = []string{"pass", "passwd", "password", "pwd", "secret", "token", "bar", "postgres", "guest"}
 	notSecrets  = []string{"example", "placeholder", "changeme", "change-me", "redacted", "dummy", "your", "xxx", "***", "...", "…", "hidden", "masked",
 		"uint32", "uint64", "sha256", "sha512", "base64", "oauth2", "hs256", "rs256", "bcrypt", "argon2", "scrypt", "pbkdf2"}
 )
@@ -66,6 +69,15 @@ func passwordLike(v string) bool {
 	letters, digits, upper, marks := kinds(v)
 	return digits > 0 && letters+marks > 0 || letters == 0 && digits >= 6 || strings.ContainsAny(v, "!@#$%^&*+=~?") || letters > 0 && upper > 1 && upper < letters
 }
+
+// wordLike reports whether a value is a password without digits, where it is assigned as one.
+func wordLike(v string) bool {
+	letters, _, _, _ := kinds(v)
+	return letters == len(v) && len(v) > 6 && !placeholder(v) && !slices.Contains(append(sayings, sampleWords...), strings.ToLower(v))
+}
+
+// sayings are about passwords.
+var sayings = []string{"required", "optional", "mandatory", "missing", "invalid", "correct", "default", "disabled", "enabled", "unknown", "rejected", "forbidden", "generated", "encrypted", "protected", "plaintext", "password", "passwords", "undefined"}
 
 // random reports whether a value is drawn by a machine: long, of several kinds of characters, and
 // few of them often.
