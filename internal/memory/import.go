@@ -6,7 +6,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
@@ -149,7 +148,7 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 // agent is a name from a file as one of an agent.
 func (src Source) agent(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r) {
+		if inName(r) {
 			return r
 		}
 		return '-'

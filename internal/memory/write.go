@@ -127,7 +127,7 @@ func (b *Book) prepare() (undo func(), err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return undo, err
 	}
-	if hasLine(have, unionLine) {
+	if bytes.Contains([]byte("\n"+string(have)), []byte("\n"+unionLine)) {
 		b.notes.mu.Lock()
 		defer b.notes.mu.Unlock()
 		b.notes.attributes = durable.VersionOf(info)
@@ -140,15 +140,6 @@ func (b *Book) prepare() (undo func(), err error) {
 		}
 	}
 	return undo, dir.Replace(name, appendLine(have, []byte(unionLine+"\n")))
-}
-
-func hasLine(text []byte, want string) bool {
-	for l := range bytes.Lines(text) {
-		if string(bytes.TrimSpace(l)) == want {
-			return true
-		}
-	}
-	return false
 }
 
 // appendLine returns data with a line after it, which a missing line break does not join.
