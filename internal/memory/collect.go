@@ -37,16 +37,10 @@ func (b *Book) Collect(ctx context.Context, apply bool) (out Collected, err erro
 	// back.
 	for _, last := range []bool{false, true} {
 		before := out
-		plan := func() error {
+		if err := b.changeKnown(ctx, apply, func() error {
 			out = before
 			return b.collect(&out, last)
-		}
-		if apply {
-			err = b.changeKnown(ctx, plan)
-		} else {
-			_, err = b.plan(ctx, plan)
-		}
-		if err != nil {
+		}); err != nil {
 			return out, err
 		}
 	}

@@ -78,11 +78,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		}
 		return nil
 	}
-	if apply {
-		err = b.changeKnown(ctx, plan)
-	} else {
-		_, err = b.plan(ctx, plan)
-	}
+	err = b.changeKnown(ctx, apply, plan)
 	out.Applied = apply && err == nil
 	return out, err
 }

@@ -48,9 +48,10 @@ func (b *Book) change(ctx context.Context, plan func() error) (err error) {
 	return b.trouble(err)
 }
 
-// changeKnown is change for notes that have to exist: where they do not, it leaves no trace.
-func (b *Book) changeKnown(ctx context.Context, plan func() error) error {
-	if edits, err := b.plan(ctx, plan); err != nil || len(edits) == 0 {
+// changeKnown is change for notes that have to exist: where they do not, it leaves no trace. Without
+// apply it is a trial, which writes nothing.
+func (b *Book) changeKnown(ctx context.Context, apply bool, plan func() error) error {
+	if edits, err := b.plan(ctx, plan); err != nil || len(edits) == 0 || !apply {
 		return err
 	}
 	return b.change(ctx, plan)
