@@ -54,8 +54,13 @@ func (b *Book) collect(out *Collected, last bool) error {
 	changes := map[*line][]byte{}
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
-			if last {
-				break // they hide nothing
+			switch {
+			case last: // they hide nothing
+				continue
+			case l.note.Expired(now):
+				out.Expired++
+				changes[l] = nil
+				continue
 			}
 			n := *l.note
 			n.ID = ownID(n.Project, n.Agent, n.Text)
