@@ -37,16 +37,10 @@ func (b *Book) Collect(ctx context.Context, apply bool) (out Collected, err erro
 	// back.
 	for _, last := range []bool{false, true} {
 		before := out
-		plan := func() error {
+		if err := b.changeKnown(ctx, apply, func() error {
 			out = before
 			return b.collect(&out, last)
-		}
-		if apply {
-			err = b.changeKnown(ctx, plan)
-		} else {
-			_, err = b.plan(ctx, plan)
-		}
-		if err != nil {
+		}); err != nil {
 			return out, err
 		}
 	}
@@ -60,8 +54,13 @@ func (b *Book) collect(out *Collected, last bool) error {
 	changes := map[*line][]byte{}
 	for _, e := range b.notes.entries {
 		for _, l := range e.hidden {
-			if last {
-				break // they hide nothing
+			switch {
+			case last: // they hide nothing
+				continue
+			case l.note.Expired(now):
+				out.Expired++
+				changes[l] = nil
+				continue
 			}
 			n := *l.note
 			n.ID = ownID(n.Project, n.Agent, n.Text)

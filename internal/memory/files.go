@@ -53,20 +53,13 @@ func partName[S ~string](first S, n int) string {
 
 // parsePart returns the type and number of a file of notes.
 func parsePart(name string) (kind Type, n int, ok bool) {
-	base, ok := strings.CutSuffix(name, ".jsonl")
-	if !ok {
-		return "", 0, false
+	for _, kind := range Types() {
+		if rest, ok := strings.CutPrefix(name, string(kind)); ok {
+			n, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(rest, ".jsonl"), "-")) // the first has none
+			return kind, n, n >= 0 && name == partName(kind, n)
+		}
 	}
-	if Type(base).known() {
-		return Type(base), 0, true
-	}
-	at := strings.LastIndexByte(base, '-')
-	if at < 0 {
-		return "", 0, false
-	}
-	n, err := strconv.Atoi(base[at+1:])
-	kind = Type(base[:at])
-	return kind, n, err == nil && n > 0 && kind.known() && partName(kind, n) == name
+	return "", 0, false
 }
 
 // notes are the notes of one project as they were read last.

@@ -59,7 +59,7 @@ func (b *Book) Forget(ctx context.Context, kind Type, ref, by string) (Note, err
 
 // amend runs a plan on the note of an id, and returns the note.
 func (b *Book) amend(ctx context.Context, kind Type, ref string, plan func(n *Note, e *entry) error) (out Note, err error) {
-	err = b.changeKnown(ctx, func() error {
+	err = b.changeKnown(ctx, true, func() error {
 		_, e, err := b.find(kind, ref)
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
@@ -79,11 +78,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		}
 		return nil
 	}
-	if apply {
-		err = b.changeKnown(ctx, plan)
-	} else {
-		_, err = b.plan(ctx, plan)
-	}
+	err = b.changeKnown(ctx, apply, plan)
 	out.Applied = apply && err == nil
 	return out, err
 }
@@ -149,7 +144,7 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 // agent is a name from a file as one of an agent.
 func (src Source) agent(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r) {
+		if inName(r) {
 			return r
 		}
 		return '-'

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -40,10 +41,7 @@ func (t Type) check() error {
 	if t.known() {
 		return nil
 	}
-	names := make([]string, 0, len(Types()))
-	for _, known := range Types() {
-		names = append(names, string(known))
-	}
+	names := lesson.Types()
 	return fault.New(fault.InvalidArgument, "%q is not a type of notes", visible.Cut(string(t), maxTag, "…")).
 		WithHint("use one of %s", strings.Join(names, ", ")).Suggest(string(t), names)
 }
@@ -184,17 +182,20 @@ func (d Draft) checked() (Draft, error) {
 
 // CheckAgent refuses a name that is not one of an agent, before any path is made of it.
 func CheckAgent(name string) error {
-	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r) }
 	switch {
 	case name == "":
 		return fault.New(fault.InvalidArgument, "agent is missing").
 			WithHint("name who the note is from or for, such as dev or architect")
 	case len(name) > maxAgent, !utf8.ValidString(name), name == ".", name == "..",
-		strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }):
+		strings.ContainsFunc(name, func(r rune) bool { return !inName(r) }):
 		return fault.New(fault.InvalidArgument, "%q is not the name of an agent", visible.Cut(visible.Line(name), maxAgent, "…")).
 			WithHint("use letters, digits, dots, hyphens and underscores, at most %d bytes, such as dev or architect", maxAgent)
 	}
 	return nil
+}
+
+func inName(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r)
 }
 
 // cleanText returns a text without characters that steer a terminal or the direction of
@@ -295,7 +296,7 @@ func encode(value any, older []byte) ([]byte, error) {
 // unknownKeys returns what a line has besides.
 func unknownKeys(raw []byte) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all)
+	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all) // a line of another kind has none
 	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool {
 		return slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) // as decode reads it
 	})

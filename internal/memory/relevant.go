@@ -57,7 +57,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.Exists() {
 		return nil
 	}
-	return b.changeKnown(ctx, func() error {
+	return b.changeKnown(ctx, true, func() error {
 		for _, l := range lessons {
 			if draft, wanted := draft(b, l); wanted {
 				if _, err := b.remember(draft); err != nil {

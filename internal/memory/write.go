@@ -48,9 +48,10 @@ func (b *Book) change(ctx context.Context, plan func() error) (err error) {
 	return b.trouble(err)
 }
 
-// changeKnown is change for notes that have to exist: where they do not, it leaves no trace.
-func (b *Book) changeKnown(ctx context.Context, plan func() error) error {
-	if edits, err := b.plan(ctx, plan); err != nil || len(edits) == 0 {
+// changeKnown is change for notes that have to exist: where they do not, it leaves no trace. Without
+// apply it is a trial, which writes nothing.
+func (b *Book) changeKnown(ctx context.Context, apply bool, plan func() error) error {
+	if edits, err := b.plan(ctx, plan); err != nil || len(edits) == 0 || !apply {
 		return err
 	}
 	return b.change(ctx, plan)
@@ -127,7 +128,7 @@ func (b *Book) prepare() (undo func(), err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return undo, err
 	}
-	if hasLine(have, unionLine) {
+	if bytes.Contains([]byte("\n"+string(have)), []byte("\n"+unionLine)) {
 		b.notes.mu.Lock()
 		defer b.notes.mu.Unlock()
 		b.notes.attributes = durable.VersionOf(info)
@@ -140,15 +141,6 @@ func (b *Book) prepare() (undo func(), err error) {
 		}
 	}
 	return undo, dir.Replace(name, appendLine(have, []byte(unionLine+"\n")))
-}
-
-func hasLine(text []byte, want string) bool {
-	for l := range bytes.Lines(text) {
-		if string(bytes.TrimSpace(l)) == want {
-			return true
-		}
-	}
-	return false
 }
 
 // appendLine returns data with a line after it, which a missing line break does not join.
