@@ -56,7 +56,8 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 		}
 		return true
 	})
-	if there := v.called(); !known && v.total == 0 && !slices.Contains(there, names[0]) {
+	writes := func(n placed) bool { return slices.Contains(names, strings.ToLower(n.Agent)) }
+	if there := v.called(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.all, writes) {
 		return AgentMemory{}, unknown(agent, there)
 	}
 	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.total, Files: files, Note: Warning, Problems: v.problems}

@@ -149,6 +149,12 @@ func TestNamesOfAnAgent(t *testing.T) {
 	if err != nil || len(c.Agents) != 1 || c.Agents[0].Learnings != 3 {
 		t.Errorf("%+v, %v", c.Agents, err)
 	}
+	if _, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "vault", Text: "the key was rotated too late"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := s.Agent(ctx, "vault", "", 0); err != nil || m.Agent != "vault" || m.Total != 0 {
+		t.Errorf("an agent with failures only: %+v, %v", m, err)
+	}
 	put(t, s, "_bmad-output/.runs/explore/branch.json", `{"branch":"explore","status":"active"}`)
 	if _, err := s.Run(ctx, "", "explore"); err == nil || !strings.Contains(err.Error(), `the branch "explore" has no runs`) {
 		t.Error(err)
