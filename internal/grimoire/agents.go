@@ -2,13 +2,11 @@ package grimoire
 
 import (
 	"cmp"
-	"encoding/csv"
-	"errors"
-	"io"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -32,19 +30,15 @@ func (r *reader) agent(a Agent) {
 
 // manifest reads the table of the installed agents.
 func (r *reader) manifest(file string) {
-	rows := csv.NewReader(strings.NewReader(file))
-	rows.FieldsPerRecord, rows.LazyQuotes, rows.TrimLeadingSpace = -1, true, true
-	head, err := rows.Read()
-	for err == nil {
-		var cells []string
-		cells, err = rows.Read()
+	rows, err := format.Rows(file)
+	for _, row := range rows {
 		m := map[string]any{}
-		for c := range min(len(head), len(cells)) {
-			m[head[c]] = cells[c]
+		for name, value := range row {
+			m[name] = value
 		}
 		r.agent(Agent{ID: field(m, "name"), Name: field(m, "displayName"), Icon: field(m, "icon"), Domain: field(m, "title", "role")})
 	}
-	if !errors.Is(err, io.EOF) {
+	if err != nil {
 		r.problem(0, "the rest of the file is not read: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -191,9 +192,4 @@ func story(s *standing.Standing, st workflow.Stage) Lesson {
 func unended(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
 
 // clip bounds the text of a lesson.
-func clip(text string) string {
-	if len(text) <= maxLesson {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxLesson-3], "") + "…"
-}
+func clip(text string) string { return words.Clip(text, maxLesson) }

@@ -24,11 +24,11 @@ type Type string
 
 // The types of notes.
 const (
-	SharedContext  Type = "shared-context"
-	Decisions      Type = "decisions"
-	AgentLearnings Type = "agent-learnings"
-	Failures       Type = "failures"
-	Stories        Type = "stories"
+	SharedContext  Type = lesson.SharedContext
+	Decisions      Type = lesson.Decisions
+	AgentLearnings Type = lesson.AgentLearnings
+	Failures       Type = lesson.Failures
+	Stories        Type = lesson.Stories
 )
 
 // Types lists the types of notes.
