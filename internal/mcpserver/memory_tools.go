@@ -55,11 +55,18 @@ func (m memoryTools) all() []tool {
 		Reads       bool
 		Schema      json.RawMessage
 	}{}
-	if err := json.Unmarshal(memoryDefinitions, &definitions); err != nil {
-		panic(err) // it is part of the program
+	offered := m.offer.memory()
+	if offered {
+		if err := json.Unmarshal(memoryDefinitions, &definitions); err != nil {
+			panic(err) // it is part of the program
+		}
 	}
 	var out []tool
 	for _, row := range m.rows() {
+		if !offered { // only its name is taken
+			out = append(out, tool{toolset: config.ToolsetMemory, name: row.name})
+			continue
+		}
 		d := definitions[row.name]
 		args := memoryTable(row.arguments, row.example, d.Schema)
 		out = append(out, tool{toolset: config.ToolsetMemory, name: row.name, description: d.Description, schema: d.Schema, reads: d.Reads, lean: true,

@@ -37,13 +37,11 @@ const (
 	byServer = "qdrant:"
 )
 
-// byMeaning ranks results anew by words and meaning, where the person has named a server. Where it
-// fails, the words alone count, and degraded is the reason.
-func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep func(placed) bool) (results []Found, degraded string) {
-	c := b.p.Config
-	if b.m.Meaning == nil || c.MemoryEmbeddings == "" {
-		return nil, ""
-	}
+// means reports whether notes are compared by meaning too: the person has named a server for it.
+func (b *Book) means() bool { return b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != "" }
+
+// byMeaning ranks results by words and meaning; hits are those by words.
+func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep func(placed) bool) (results []Found, err error) {
 	names, notes := []string{}, []Note{}
 	for n := range b.notes.all {
 		if keep(n) {
@@ -55,8 +53,7 @@ func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep f
 	defer cancel()
 	known, others, err := b.m.Meaning.Nearest(ctx, b.p, appOf(b.projectName()), shown(q.Text, maxQuery), notes)
 	if err != nil {
-		b.m.Log.Warn("notes are found by their words only", "error", err)
-		return nil, b.p.Language("").Say("found by words only: %v", err)
+		return nil, err
 	}
 	byName := make(map[string]recall.Hit, len(hits))
 	for _, h := range hits {
@@ -83,5 +80,5 @@ func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep f
 		}
 	}
 	slices.SortFunc(results, func(a, b Found) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
-	return results, ""
+	return results, nil
 }

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -110,7 +108,7 @@ func checkTask(b *Book, d *TaskDraft) error {
 	d.Task = strings.TrimSpace(d.Task)
 	switch {
 	case d.Task == "":
-		return fault.New(fault.InvalidArgument, "task is empty").WithHint("say what the agent is to do, and what it hands back")
+		return fault.New(fault.InvalidArgument, "task is empty").WithHint("describe the work and its result")
 	case len(d.Task) > maxTask:
 		return fault.New(fault.InvalidArgument, "task has %d bytes; at most %d are kept", len(d.Task), maxTask).WithHint("put the details into a file and name it in context_files")
 	case len(d.ContextFiles) > maxFiles:
@@ -120,14 +118,7 @@ func checkTask(b *Book, d *TaskDraft) error {
 		return err
 	}
 	for i, name := range d.ContextFiles {
-		rel := filepath.ToSlash(name)
-		if filepath.IsAbs(name) {
-			in, err := filepath.Rel(b.p.Dir.Path(), name)
-			if err == nil {
-				rel = filepath.ToSlash(in)
-			}
-		}
-		rel = path.Clean(rel)
+		rel := b.p.Local(name)
 		if _, err := b.p.Dir.Stat(rel); !fs.ValidPath(rel) || err != nil {
 			return fault.New(fault.InvalidArgument, "context_files: the project has no file %q", visible.Clip(visible.Line(name), maxName)).
 				WithHint("name files of the project, relative to its folder")

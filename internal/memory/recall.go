@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // Limits of recall.
@@ -38,13 +39,18 @@ func (q *Query) check() error {
 	case q.Text == "":
 		return fault.New(fault.InvalidArgument, "query is empty").WithHint("say in a few words what you look for")
 	case len(q.Text) > maxQuery:
-		return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(q.Text), maxQuery).WithHint("say in a few words what you look for")
+		return tooLong(q.Text)
 	case q.Limit < 0 || q.Limit > maxLimit:
 		return fault.New(fault.InvalidArgument, "limit is %d; it can be from 1 to %d", q.Limit, maxLimit).WithHint("leave it out for %d", defaultLimit)
 	case q.Limit == 0:
 		q.Limit = defaultLimit
 	}
 	return Filter{Type: q.Type, Agent: q.Agent}.check()
+}
+
+// tooLong is the error for a query of more than maxQuery bytes.
+func tooLong(query string) error {
+	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
 }
 
 // Found is a note that was found.
@@ -103,14 +109,22 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	keep := b.chooser(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: b.problems()}
 	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
-	hits := s.index.Search(q.Text, max(q.Limit, candidates), func(name string) bool { return keep(s.named(name)) })
-	ranked, degraded := b.byMeaning(ctx, q, hits, keep)
+	wide := q.Limit
+	if b.means() {
+		wide = candidates
+	}
+	hits := s.index.Search(q.Text, wide, func(name string) bool { return keep(s.named(name)) })
 	for _, h := range hits[:min(len(hits), q.Limit)] {
-		if ranked == nil {
-			out.Results = append(out.Results, b.found(s.named(h.Key), h))
+		out.Results = append(out.Results, b.found(s.named(h.Key), h))
+	}
+	if b.means() {
+		if ranked, err := b.byMeaning(ctx, q, hits, keep); err != nil {
+			b.m.Log.Warn("notes are found by their words only", "error", err)
+			out.Degraded = b.p.Language("").Say("found by words only: %v", err)
+		} else {
+			out.Results = append([]Found{}, ranked[:min(len(ranked), q.Limit)]...)
 		}
 	}
-	out.Results, out.Degraded = append(out.Results, ranked[:min(len(ranked), q.Limit)]...), degraded
 	for _, f := range out.Results {
 		out.NothingClose = out.NothingClose && f.Weak
 	}
@@ -147,10 +161,7 @@ func shown(text string, limit int) string {
 	if visible.Steers(text) {
 		text = visible.Text(text)
 	}
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
-	}
-	return text
+	return words.Clip(text, limit)
 }
 
 func shownAll(tags []string) []string {

@@ -40,7 +40,7 @@ func (b *Book) view(ctx context.Context, query string, count int) (*view, error)
 		return nil, fault.New(fault.InvalidArgument, "%d notes are wanted; it can be from 1 to %d", count, maxCount).WithHint("leave it out for %d", defaultCount)
 	}
 	if len(query) > maxQuery {
-		return nil, fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
+		return nil, tooLong(query)
 	}
 	var err error
 	if v.close, err = b.reading(ctx); err != nil {
