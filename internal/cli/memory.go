@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func memoryCommand(a *app) *cobra.Command {
 	f := &memoryFlags{}
 	cmd := memoryListCommand(a, f, "memory")
-	cmd.Short = "Read, search and keep what the team has learned in this project"
+	cmd.Short = "Search, read and write the notes of this project"
 	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
 the repository, one on a line of structured/*.jsonl below the folder of the memory
 (_bmad/_memory, _grimoire/_memory or .claude/bmad-memory): commit them. Assistants use

@@ -82,7 +82,7 @@ func New(person *permission.Person) *Runner { return &Runner{person: person} }
 func (r *Runner) Run(ctx context.Context, p *project.Project, call Call, tell func(verify.Notice)) (Result, error) {
 	call.Stack = cmp.Or(strings.TrimSpace(call.Stack), Auto)
 	if !slices.Contains(Stacks(), call.Stack) {
-		return Result{}, fault.New(fault.InvalidArgument, "there is no stack %q", call.Stack).
+		return Result{}, fault.New(fault.InvalidArgument, "unknown stack %q", call.Stack).
 			WithHint("the stacks are: %s", strings.Join(Stacks(), ", ")).Suggest(call.Stack, Stacks())
 	}
 	dir, err := folder(p, call.Dir)

@@ -226,7 +226,7 @@ func TestHostileArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stack := range []string{"go; touch ran", "$(touch ran)", "--stack=go", "Go", "go\nPATH=.", "react"} {
-		b.refused(contract.Call{Stack: stack}, fault.InvalidArgument, "there is no stack")
+		b.refused(contract.Call{Stack: stack}, fault.InvalidArgument, "unknown stack")
 	}
 	for _, dir := range []string{"..", "../..", "/", outside, "out", "out/x", "missing", "a file", "a\x00b", "`touch ran`", "-", "--changed-only", filepath.Join(b.dir, "..")} {
 		b.refused(contract.Call{Dir: dir}, fault.InvalidArgument, "working_dir")

@@ -51,7 +51,7 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 		return
 	}
 	if err := r.options.Notes.Learn(ctx, r.project, lessons); err != nil {
-		r.options.Log.Warn("what the run has taught was not kept", "session", s.SessionID, "error", err)
+		r.options.Log.Warn("the lessons of the run were not kept", "session", s.SessionID, "error", err)
 	}
 }
 

@@ -76,7 +76,7 @@ func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationPa
 	})
 }
 
-// sample has the host's model answer a message; nil where there is no answer.
+// sample has the host's model answer a message; nil if the host does not respond.
 func (b bridge) sample(ctx context.Context, state string, question mcp.CreateMessageParams) *mcp.CreateMessageResult {
 	return waited(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.CreateMessageResult, error) {
 		return srv.RequestSampling(ctx, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else

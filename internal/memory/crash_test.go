@@ -147,7 +147,7 @@ func files(t testing.TB, disk *durabletest.Disk) string {
 }
 
 // TestCost counts the syncs and renames of every write. A note costs two syncs and one rename,
-// however many there are; what is more is made once for a project.
+// however many there are; the first note of a project makes folders besides.
 func TestCost(t *testing.T) {
 	t.Parallel()
 	disk := durabletest.New()
