@@ -68,6 +68,12 @@ var may = map[string][]string{
 	"internal":                       {},
 	"internal/golden":                {},
 	"internal/pattern":               {},
+	"sdk/provider":                   {},
+	"sdk/provider/anthropic":         {"sdk/provider", "sdk/provider/internal/wire"},
+	"sdk/provider/openai":            {"sdk/provider", "sdk/provider/internal/wire"},
+	"sdk/provider/fake":              {"sdk/provider"},
+	"sdk/provider/internal/wire":     {"sdk/provider"},
+	"sdk/price":                      {"sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/recall":                {"internal/lang"},
 	"internal/recent":                {},
@@ -199,7 +205,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "docs", "packaging", "bmad-mcp", "bmad-mcp.exe", "dist"}
+	allowed := []string{"cmd", "internal", "prompts", "testdata", "go.mod", "go.sum", "README.md", "CLAUDE.md", "LICENSE", "docs", "packaging", "sdk", "bmad-mcp", "bmad-mcp.exe", "dist"}
 	for _, e := range entries {
 		if base := filepath.Base(e); base[0] != '.' && !slices.Contains(allowed, base) {
 			t.Errorf("%s does not belong at the top", filepath.Base(e))

@@ -1,0 +1,198 @@
+package price
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// LimitError is a call that does not fit into the rest of a limit, or work that has spent it.
+type LimitError struct{ Spent, Limit Money }
+
+// Error names both amounts.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the limit of %s is reached: %s are spent", e.Limit, e.Spent)
+}
+
+// UnknownError is a model without a price where a limit is to hold.
+type UnknownError struct{ Model string }
+
+// Error names the model.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("the price of the model %q is not known, so that no limit can hold for it", e.Model)
+}
+
+// RetiredError is a model that its server refuses.
+type RetiredError struct {
+	Model, Successor string
+	Since            time.Time
+}
+
+// Error names the model to take instead.
+func (e *RetiredError) Error() string {
+	return fmt.Sprintf("the model %q was retired on %s; take %s", e.Model, e.Since.Format(time.DateOnly), e.Successor)
+}
+
+// Budget adds up what calls cost, and keeps them within a limit. Work that is done for other work
+// spends the same Budget. Its methods may be called at the same time.
+type Budget struct {
+	table *Table
+	limit Money
+
+	mu      sync.Mutex
+	models  map[string]Line
+	spent   Money
+	unknown bool
+	warned  int
+}
+
+// Line is what one model was used for.
+type Line struct {
+	Model string         `json:"model"`
+	Calls int            `json:"calls"`
+	Usage provider.Usage `json:"usage"`
+	// Spent is in nano-dollars; nil where the price of the model is not known.
+	Spent *Money `json:"spent_nano_usd"`
+}
+
+// Warnings are the parts of a limit, in percent, that are reported when they are spent.
+var Warnings = []int{50, 80, 90}
+
+// NewBudget returns a budget of which the lines are spent. limit 0 is none.
+func NewBudget(t *Table, limit Money, lines ...Line) *Budget {
+	b := &Budget{table: t, limit: limit, models: map[string]Line{}}
+	for _, l := range lines {
+		b.models[l.Model] = l
+		if l.Spent != nil {
+			b.spent += *l.Spent
+		} else {
+			b.unknown = true
+		}
+	}
+	_ = b.warning() // a warning is given once, restarts included
+	return b
+}
+
+// Admit refuses a model for which the limit cannot hold, and one that is retired.
+func (b *Budget) Admit(model string, at time.Time) error {
+	r, known := b.table.Find(model, at)
+	switch {
+	case known && !r.Retired.IsZero() && !at.Before(r.Retired):
+		return &RetiredError{Model: model, Successor: r.Successor, Since: r.Retired}
+	case !known && b.limit > 0:
+		return &UnknownError{Model: model}
+	}
+	return nil
+}
+
+// leastOutput is the shortest answer worth a call, in tokens.
+const leastOutput = 1000
+
+// Room returns how many tokens of an answer, at most want, fit into the rest of the limit after a prompt.
+func (b *Budget) Room(model string, at time.Time, prompt int64, want int) (int, error) {
+	if b.limit == 0 {
+		return want, nil
+	}
+	r, known := b.table.Find(model, at)
+	if !known {
+		return 0, &UnknownError{Model: model}
+	}
+	b.mu.Lock()
+	left, spent := b.limit-b.spent, b.spent
+	b.mu.Unlock()
+	// Whether the prompt comes from the cache is not known before: it counts as written to it.
+	used := provider.Usage{CacheWrite5m: prompt}
+	output := r.Output
+	if r.Tokens > 0 && prompt > r.Tokens {
+		output = r.Long.Output
+	}
+	left -= r.Of(used)
+	if left >= 0 && output == 0 {
+		return want, nil
+	}
+	fits := int64(0)
+	if left > 0 {
+		fits = int64(left / output)
+	}
+	if fits < min(leastOutput, int64(want)) {
+		return 0, &LimitError{Spent: spent, Limit: b.limit}
+	}
+	return int(min(fits, int64(want))), nil
+}
+
+// Spend adds a call. percent is the highest part of the limit that was reached for the first time,
+// one of [Warnings], else 0. Where the price is not known, known is false.
+func (b *Budget) Spend(model string, at time.Time, u provider.Usage) (cost Money, percent int, known bool) {
+	cost, known = b.table.Cost(model, at, u)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.models[model]
+	l.Model, l.Usage = model, l.Usage.Plus(u)
+	l.Calls++
+	switch {
+	case !known:
+		l.Spent, b.unknown = nil, true
+	case l.Calls == 1 || l.Spent != nil:
+		sum := cost
+		if l.Spent != nil {
+			sum += *l.Spent
+		}
+		l.Spent = &sum
+	}
+	b.models[model] = l
+	b.spent += cost
+	return cost, b.warning(), known
+}
+
+// warning returns the highest part of the limit that is spent and was not reported.
+func (b *Budget) warning() (percent int) {
+	for b.limit > 0 && b.warned < len(Warnings) && b.spent >= b.limit/100*Money(Warnings[b.warned]) {
+		percent = Warnings[b.warned]
+		b.warned++
+	}
+	return percent
+}
+
+// Check is a *LimitError once more than the limit is spent.
+func (b *Budget) Check() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.limit > 0 && b.spent > b.limit {
+		return &LimitError{Spent: b.spent, Limit: b.limit}
+	}
+	return nil
+}
+
+// Left returns what may still be spent; ok is false where there is no limit.
+func (b *Budget) Left() (left Money, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(b.limit-b.spent, 0), b.limit > 0
+}
+
+// Report is what was spent so far.
+type Report struct {
+	Limit Money `json:"limit_nano_usd,omitempty"`
+	Spent Money `json:"spent_nano_usd"`
+	// Unknown is true where models without a price were used besides.
+	Unknown bool           `json:"unknown,omitempty"`
+	Usage   provider.Usage `json:"usage"`
+	Models  []Line         `json:"models"`
+}
+
+// Report returns what was spent so far, by model.
+func (b *Budget) Report() Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := Report{Limit: b.limit, Spent: b.spent, Unknown: b.unknown, Models: []Line{}}
+	for _, name := range slices.Sorted(maps.Keys(b.models)) {
+		l := b.models[name]
+		r.Usage = r.Usage.Plus(l.Usage)
+		r.Models = append(r.Models, l)
+	}
+	return r
+}

@@ -1,0 +1,215 @@
+package price
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+//go:embed prices.json
+var listed []byte
+
+// Prices are those of one token, by how the server counted it.
+type Prices struct {
+	Input, CacheWrite5m, CacheWrite1h, CacheRead, Output Money
+}
+
+// Rate is what a model costs from a day on.
+type Rate struct {
+	Model string
+	// From is the first day, in UTC; an earlier call is not counted by it.
+	From time.Time
+	Prices
+	// Tokens is the length of the prompt above which Long is in force for the whole call; 0 where
+	// the length makes no difference.
+	Tokens int64
+	Long   Prices
+	// Retired is the day from which the server refuses the model; zero where none is known.
+	// Successor is the model to take instead.
+	Retired   time.Time
+	Successor string
+	// Source is where the prices were published.
+	Source string
+}
+
+// Table is a list of prices. It does not change.
+type Table struct{ rates []Rate }
+
+// Default returns the list that comes with this package.
+var Default = sync.OnceValue(func() *Table {
+	t, err := Parse(listed)
+	if err != nil {
+		panic(err) // the list is part of the program, and tested
+	}
+	return t
+})
+
+// The form of a list as JSON, in dollars for a million tokens.
+type (
+	listForm struct {
+		Unit   string     `json:"unit"`
+		Prices []rateForm `json:"prices"`
+	}
+	rateForm struct {
+		Model string `json:"model"`
+		From  string `json:"from"`
+		pricesForm
+		Above *struct {
+			Tokens int64 `json:"tokens"`
+			pricesForm
+		} `json:"above"`
+		Retired   string `json:"retired"`
+		Successor string `json:"successor"`
+		Source    string `json:"source"`
+	}
+	pricesForm struct {
+		Input        *float64 `json:"input"`
+		CacheWrite5m *float64 `json:"cache_write_5m"`
+		CacheWrite1h *float64 `json:"cache_write_1h"`
+		CacheRead    *float64 `json:"cache_read"`
+		Output       *float64 `json:"output"`
+	}
+)
+
+// Parse reads a list in the form of prices.json of this package: dollars for a million tokens.
+// Where a price of the cache is missing, that of the input counts.
+func Parse(data []byte) (*Table, error) {
+	var form listForm
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&form); err != nil {
+		return nil, fmt.Errorf("the list of prices cannot be read: %w", err)
+	}
+	t := &Table{}
+	for i, f := range form.Prices {
+		r, err := f.rate()
+		if err != nil {
+			return nil, fmt.Errorf("price %d of the list, model %q: %w", i+1, f.Model, err)
+		}
+		t.rates = append(t.rates, r)
+	}
+	return t, nil
+}
+
+func (f rateForm) rate() (r Rate, err error) {
+	r = Rate{Model: f.Model, Successor: f.Successor, Source: f.Source}
+	if f.Model == "" {
+		return r, fmt.Errorf("the name of the model is missing")
+	}
+	if r.From, err = day(f.From); err != nil {
+		return r, err
+	}
+	if r.Retired, err = day(f.Retired); err != nil {
+		return r, err
+	}
+	if r.Prices, err = f.prices(); err != nil || f.Above == nil {
+		return r, err
+	}
+	if r.Tokens = f.Above.Tokens; r.Tokens <= 0 {
+		return r, fmt.Errorf("above.tokens must be more than 0")
+	}
+	r.Long, err = f.Above.prices()
+	return r, err
+}
+
+func day(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(time.DateOnly, text)
+}
+
+func (f pricesForm) prices() (p Prices, err error) {
+	if f.Input == nil || f.Output == nil {
+		return p, fmt.Errorf("input or output is missing")
+	}
+	for _, e := range []struct {
+		to    *Money
+		given *float64
+	}{{&p.Input, f.Input}, {&p.Output, f.Output}, {&p.CacheWrite5m, f.CacheWrite5m}, {&p.CacheWrite1h, f.CacheWrite1h}, {&p.CacheRead, f.CacheRead}} {
+		if e.given == nil {
+			*e.to = p.Input
+			continue
+		}
+		nano := *e.given * 1000 // of a token
+		if *e.given < 0 || *e.given > 1e6 || math.Abs(nano-math.Round(nano)) > 1e-6 {
+			return p, fmt.Errorf("%v is not a price between 0 and 1,000,000 dollars in steps of 0.001", *e.given)
+		}
+		*e.to = Money(math.Round(nano))
+	}
+	return p, nil
+}
+
+// Over returns a list in which the prices of this one replace all prices of the same models in
+// another.
+func (t *Table) Over(other *Table) *Table {
+	merged := slices.Clone(t.rates)
+	for _, r := range other.rates {
+		if !slices.ContainsFunc(t.rates, func(own Rate) bool { return own.Model == r.Model }) {
+			merged = append(merged, r)
+		}
+	}
+	return &Table{rates: merged}
+}
+
+// All returns the list, sorted by model and day.
+func (t *Table) All() []Rate {
+	return slices.SortedFunc(slices.Values(t.rates), func(a, b Rate) int {
+		if c := strings.Compare(a.Model, b.Model); c != 0 {
+			return c
+		}
+		return a.From.Compare(b.From)
+	})
+}
+
+// Find returns what a model costs at a time. Of a dated name such as claude-sonnet-4-20250514, or
+// one with a version such as claude-sonnet-5-5-latest, the model is found by the name without it.
+func (t *Table) Find(model string, at time.Time) (found Rate, ok bool) {
+	for _, name := range []string{model, undated(model), strings.TrimSuffix(model, "-latest")} {
+		for _, r := range t.rates {
+			if r.Model == name && !r.From.After(at) && (!ok || r.From.After(found.From)) {
+				found, ok = r, true
+			}
+		}
+		if ok {
+			break
+		}
+	}
+	return found, ok
+}
+
+// undated returns a model's name without its date of eight digits.
+func undated(model string) string {
+	at := len(model) - len("-20060102")
+	if at < 1 {
+		return model
+	}
+	if _, err := time.Parse("-20060102", model[at:]); err != nil {
+		return model
+	}
+	return model[:at]
+}
+
+// Of returns the cost of a call.
+func (r Rate) Of(u provider.Usage) Money {
+	p := r.Prices
+	if r.Tokens > 0 && u.Prompt() > r.Tokens {
+		p = r.Long
+	}
+	return Money(u.Input)*p.Input + Money(u.CacheWrite5m)*p.CacheWrite5m + Money(u.CacheWrite1h)*p.CacheWrite1h +
+		Money(u.CacheRead)*p.CacheRead + Money(u.Output)*p.Output
+}
+
+// Cost returns the cost of a call; known is false where the list does not have the model.
+func (t *Table) Cost(model string, at time.Time, u provider.Usage) (cost Money, known bool) {
+	r, known := t.Find(model, at)
+	return r.Of(u), known
+}

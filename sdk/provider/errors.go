@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"fmt"
+	"time"
+)
+
+// Error is a call that a provider could not answer.
+type Error struct {
+	// Status is that of HTTP; 0 where there was no answer.
+	Status int
+	// Type is the server's word for the kind of error, such as "overloaded_error".
+	Type string
+	// Message is the server's explanation.
+	Message string
+	// RequestID is the server's name for the call, for its support.
+	RequestID string
+	// Retryable is true where the same call may succeed later, After says how much later at least.
+	Retryable bool
+	After     time.Duration
+	// Err is the cause, if there is one besides.
+	Err error
+}
+
+// Error describes the failure in one line.
+func (e *Error) Error() string {
+	text := e.Message
+	if text == "" && e.Err != nil {
+		text = e.Err.Error()
+	}
+	switch {
+	case e.Status != 0 && e.Type != "":
+		text = fmt.Sprintf("the model's server answered %d %s: %s", e.Status, e.Type, text)
+	case e.Status != 0:
+		text = fmt.Sprintf("the model's server answered %d: %s", e.Status, text)
+	default:
+		text = "the model's server cannot be used: " + text
+	}
+	if e.RequestID != "" {
+		text += " (request " + e.RequestID + ")"
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retry announces that a call is repeated.
+type Retry struct {
+	// Attempt counts the calls, the coming one included.
+	Attempt int
+	// After is the wait before it.
+	After time.Duration
+	// Because is why the call before failed.
+	Because error
+}

@@ -1,0 +1,188 @@
+// Package provider is the seam between agents and language models: neutral messages, tools and
+// answers, and the interface of whatever carries them to a model.
+//
+// A [Provider] sends one [Request] and returns the whole [Response]; what arrives under way goes
+// to a function as [Delta] values. A message consists of blocks: text, a tool that the model
+// wants to use, the result of a tool, or something that only its provider understands, which is
+// kept as it came and sent back unchanged.
+//
+// Implementations are in provider/anthropic (the Messages API), provider/openai (any server with
+// the chat completions API) and provider/fake (a script, for tests).
+package provider
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Provider sends requests to one model. Its methods may be called at the same time.
+type Provider interface {
+	// Send returns the model's answer. on, if not nil, is called in order with what arrives under
+	// way, and not after Send has returned. The error of a failed call is an *Error, or the
+	// context's own.
+	Send(ctx context.Context, r Request, on func(Delta)) (*Response, error)
+	// Info describes the model.
+	Info() Info
+}
+
+// Info describes a model.
+type Info struct {
+	// Provider names the kind of server, such as "anthropic".
+	Provider string `json:"provider"`
+	// Model is the model's name in requests and in price lists.
+	Model string `json:"model"`
+}
+
+// Request is everything that the model is given.
+type Request struct {
+	// System is the system prompt.
+	System string
+	// Messages alternate between the roles and end with the user's.
+	Messages []Message
+	Tools    []Tool
+	// MaxTokens bounds the answer.
+	MaxTokens int
+}
+
+// Tool is something that the model may use.
+type Tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Schema is the JSON Schema of the input, an object.
+	Schema json.RawMessage `json:"input_schema"`
+}
+
+// Role is the sender of a message.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is what one side says in a turn.
+type Message struct {
+	Role   Role    `json:"role"`
+	Blocks []Block `json:"content"`
+}
+
+// Text returns the text blocks of a message, one below the other.
+func (m Message) Text() string {
+	var text string
+	for _, b := range m.Blocks {
+		if b.Type == Text && b.Text != "" {
+			if text != "" {
+				text += "\n\n"
+			}
+			text += b.Text
+		}
+	}
+	return text
+}
+
+// Uses returns the tools that a message asks for.
+func (m Message) Uses() []Block {
+	var uses []Block
+	for _, b := range m.Blocks {
+		if b.Type == ToolUse {
+			uses = append(uses, b)
+		}
+	}
+	return uses
+}
+
+// Type is the kind of a block.
+type Type string
+
+// The kinds of blocks. Opaque is one that only its provider understands, such as the signed
+// thinking of a model.
+const (
+	Text       Type = "text"
+	ToolUse    Type = "tool_use"
+	ToolResult Type = "tool_result"
+	Opaque     Type = "opaque"
+)
+
+// Block is a part of a message.
+type Block struct {
+	Type Type `json:"type"`
+	// Text is that of a text, or of a tool's result.
+	Text string `json:"text,omitempty"`
+	// ID ties the result of a tool to its use.
+	ID string `json:"id,omitempty"`
+	// Name and Input say which tool the model wants to use, and how. Input is what the model
+	// wrote, which may not be JSON.
+	Name  string `json:"name,omitempty"`
+	Input string `json:"input,omitempty"`
+	// IsError is true for the result of a tool that failed.
+	IsError bool `json:"is_error,omitempty"`
+	// Raw is the block as the provider sent it, where the other fields do not say all of it.
+	Raw json.RawMessage `json:"raw,omitempty"`
+}
+
+// TextBlock returns a text.
+func TextBlock(text string) Block { return Block{Type: Text, Text: text} }
+
+// Result returns the result of a tool's use.
+func Result(id, text string, isError bool) Block {
+	return Block{Type: ToolResult, ID: id, Text: text, IsError: isError}
+}
+
+// Stop is the reason why an answer ended.
+type Stop string
+
+// The reasons, in the words of the Messages API.
+const (
+	EndTurn       Stop = "end_turn"
+	StopSequence  Stop = "stop_sequence"
+	UsesTools     Stop = "tool_use"
+	MaxTokens     Stop = "max_tokens"
+	PauseTurn     Stop = "pause_turn"
+	Refusal       Stop = "refusal"
+	ContextWindow Stop = "model_context_window_exceeded"
+)
+
+// Response is a model's answer.
+type Response struct {
+	Message Message
+	Stop    Stop
+	Usage   Usage
+	// Model is the one that answered, as the server names it.
+	Model string
+	// RequestID is the server's name for the call, for its support.
+	RequestID string
+}
+
+// Usage counts the tokens of a call.
+type Usage struct {
+	// Input are those that were neither read from the server's cache nor written to it.
+	Input        int64 `json:"input"`
+	CacheWrite5m int64 `json:"cache_write_5m,omitempty"`
+	CacheWrite1h int64 `json:"cache_write_1h,omitempty"`
+	CacheRead    int64 `json:"cache_read,omitempty"`
+	Output       int64 `json:"output"`
+	// Estimated is true where the server did not count.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Prompt returns all tokens that the model was given.
+func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite5m + u.CacheWrite1h + u.CacheRead }
+
+// Plus returns the sum of two counts.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, CacheWrite5m: u.CacheWrite5m + v.CacheWrite5m, CacheWrite1h: u.CacheWrite1h + v.CacheWrite1h,
+		CacheRead: u.CacheRead + v.CacheRead, Output: u.Output + v.Output, Estimated: u.Estimated || v.Estimated,
+	}
+}
+
+// Delta is a piece of an answer under way. One field is set.
+type Delta struct {
+	// Text is the next piece of the answer's text.
+	Text string
+	// Tool is the name of a tool whose input the model begins to write.
+	Tool string
+	// Retry is set before a call is repeated. What arrived before no longer counts.
+	Retry *Retry
+}
