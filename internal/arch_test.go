@@ -74,6 +74,8 @@ var may = map[string][]string{
 	"sdk/provider/fake":              {"sdk/provider"},
 	"sdk/provider/internal/wire":     {"sdk/provider"},
 	"sdk/price":                      {"sdk/provider"},
+	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
+	"internal/hostcli":               {"internal/fault", "internal/lang", "internal/pattern", "internal/visible", "sdk/price", "sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/recall":                {"internal/lang"},
 	"internal/recent":                {},

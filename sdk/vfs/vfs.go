@@ -1,0 +1,36 @@
+// Package vfs has the files that an agent works on, and the tools by which it does.
+//
+// Paths are absolute, begin with a slash and lie inside the file system, however they are written:
+// /docs/prd.md, whatever folder it stands for. A [Mem] keeps files in memory, a [Dir] works on a
+// folder of the disk, and an [Overlay] reads a folder but keeps changes in memory until somebody
+// who has seen them applies them.
+package vfs
+
+import "time"
+
+// FS is a file system. Its methods may be called at the same time. Errors are sentences for the
+// model.
+type FS interface {
+	// Read returns the content of a file.
+	Read(name string) ([]byte, error)
+	// Write makes a file, and the folders above it, or replaces its content.
+	Write(name string, data []byte) error
+	// Mkdir makes a folder, and those above it.
+	Mkdir(name string) error
+	// Stat describes a file or folder.
+	Stat(name string) (Info, error)
+	// List returns what lies in a folder, sorted by path.
+	List(name string) ([]Info, error)
+}
+
+// Info describes a file or folder.
+type Info struct {
+	Path     string    `json:"path"`
+	Dir      bool      `json:"dir,omitempty"`
+	Size     int64     `json:"size"`
+	Created  time.Time `json:"created,omitzero"`
+	Modified time.Time `json:"modified,omitzero"`
+	// Given is true for a file that the agent was given and has not changed: a template, not a
+	// document of its own.
+	Given bool `json:"given,omitempty"`
+}
