@@ -27,7 +27,7 @@ type Job struct {
 	Writes bool
 	// Model overrides the engine's own choice.
 	Model string
-	// Left is what the work may cost; 0 is no limit.
+	// Left is what the work may cost; 0 sets no limit.
 	Left price.Money
 	// Allow are commands that the engine may run besides reading, as the person wrote them.
 	Allow []string

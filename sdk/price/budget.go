@@ -62,7 +62,7 @@ type Line struct {
 // Warnings are the parts of a limit, in percent, that are reported when they are spent.
 var Warnings = []int{50, 80, 90}
 
-// NewBudget returns a budget of which the lines are spent. limit 0 is none.
+// NewBudget returns a budget of which the lines are spent. limit 0 sets none.
 func NewBudget(t *Table, limit Money, lines ...Line) *Budget {
 	b := &Budget{table: t, limit: limit, models: map[string]Line{}}
 	for _, l := range lines {
