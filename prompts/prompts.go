@@ -5,7 +5,7 @@
 // gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand
 // for the words of the workflow's definition. A stage begins with the body without its section
 // "Later rounds"; a refinement gets only that section. {{gate_score}} stands for the score that the
-// stage's gate requires.
+// stage's gate requires, and {{place}}, {{same}} and {{edit}} for where the document goes.
 package prompts
 
 import (
@@ -45,6 +45,18 @@ type Prompt struct {
 	later string
 }
 
+// Answered returns the prompt for a reader whose answer is the document: it is written into no file.
+func (p Prompt) Answered() Prompt {
+	p.body, p.first, p.later = answered.Replace(p.body), answered.Replace(p.first), answered.Replace(p.later)
+	return p
+}
+
+// answered and filed are the two ways to hand in a document, in the places of a prompt.
+var (
+	answered = strings.NewReplacer("{{place}}", "your answer", "{{same}}", "your answer", "{{edit}}", "Answer with the whole document again")
+	filed    = strings.NewReplacer("{{place}}", "the file that next_call names", "{{same}}", "the same file", "{{edit}}", "Edit the file in place")
+)
+
 // First returns the prompt for the round with which a stage begins: the later ones bring their own
 // part with them.
 func (p Prompt) First(gateScore float64) string { return fill(p.first, gateScore) }
@@ -56,7 +68,7 @@ func (p Prompt) Full(gateScore float64) string { return fill(p.body, gateScore) 
 func (p Prompt) Later(gateScore float64) string { return fill(p.later, gateScore) }
 
 func fill(s string, gateScore float64) string {
-	return strings.ReplaceAll(s, "{{gate_score}}", strconv.FormatFloat(gateScore, 'f', -1, 64))
+	return strings.ReplaceAll(filed.Replace(s), "{{gate_score}}", strconv.FormatFloat(gateScore, 'f', -1, 64))
 }
 
 // Load returns the prompt of a stage: the file of the prompt's name in override, if that is not

@@ -84,6 +84,33 @@ func TestExamplesParse(t *testing.T) {
 	}
 }
 
+// TestAnswered: one who answers with the document is told of no file to write it into, and loses
+// nothing else.
+func TestAnswered(t *testing.T) {
+	stages := workflow.Default().Stages
+	for _, kind := range workflow.Kinds() {
+		stages = append(stages, workflow.Stage{ID: "guard", Kind: kind, Role: "Keeper", DocumentName: "book", Description: "keeps"})
+	}
+	for _, st := range stages {
+		p, err := prompts.Load(nil, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filed, answered := p.Full(90)+p.Later(90), p.Answered().Full(90)+p.Answered().Later(90)
+		for _, words := range []string{"next_call", "the file in place", "the same file", "{{"} {
+			if strings.Contains(answered, words) {
+				t.Errorf("%s (%s): the prompt for an answer says %q", st.ID, st.Kind, words)
+			}
+		}
+		if !strings.Contains(filed, "next_call") || strings.Contains(filed, "your answer") {
+			t.Errorf("%s (%s): the prompt for a file is changed too", st.ID, st.Kind)
+		}
+		if n := len(strings.Fields(filed)) - len(strings.Fields(answered)); n < 0 || n > 20 {
+			t.Errorf("%s (%s): the prompts differ by %d words", st.ID, st.Kind, n)
+		}
+	}
+}
+
 func TestSprintExampleParses(t *testing.T) {
 	full := load(t, workflow.SM).Full(90)
 	_, example, ok := strings.Cut(full, "```markdown\n")

@@ -22,6 +22,9 @@ func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, me
 	if err != nil {
 		return nil, err
 	}
+	if r.req.Inline {
+		prompt = prompt.Answered()
+	}
 	role := prompt.Later(s.Stage.GateScore)
 	if d == reply.Whole {
 		role = prompt.Full(s.Stage.GateScore)

@@ -16,7 +16,7 @@ func (r *run) resume(ctx context.Context) (*Reply, error) {
 	}
 	out, err := r.reply(ctx, s, reply.Whole, words.Resumed(s)+words.Message(s))
 	if out != nil && !s.Stopped && s.CurrentState == workflow.Refining && !s.Continuing() {
-		out.RolePrompt = words.Refinement(s.Stage, s.Current(), out.RolePrompt)
+		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}
 	return out, err
 }

@@ -99,7 +99,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Stopped: r.check.Stops, Trusting: r.keeper.Trusting(),
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
-			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm,
+			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
 		},
 	}
 	st.Policy = st.Stage.Policy()

@@ -210,7 +210,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	}
 	out.RolePrompt = role
 	if d != Whole {
-		out.RolePrompt = words.Refinement(st, rec, role)
+		out.RolePrompt = words.Refinement(s, role)
 	} else if s.Call.Action == workflow.ActionStart || s.Call.Action == workflow.ActionResume {
 		c.Objective = s.Objective // later stages have it in the first document
 	}

@@ -70,6 +70,9 @@ type Request struct {
 	// NoForms is true where the last form that Ask sent was seen by no person, as far as
 	// can be told: the assistant is then told to ask by itself.
 	NoForms bool
+	// Inline is true where the role prompt is for one who answers with the document, instead of
+	// writing it into a file.
+	Inline bool
 	// Draft is the SHA-256 of the draft that a decision is for; empty takes any.
 	Draft string
 	// HostConfirm is true where the caller has a tool about which the host asks the person.

@@ -102,6 +102,8 @@ type Call struct {
 	Asks, Forms, NoForms bool
 	// HostConfirm is true where the caller has a tool about which the host asks the person.
 	HostConfirm bool
+	// Inline is true where the one who works on the stage answers with the document.
+	Inline bool
 	// Withheld is true where the person was just asked and took no decision.
 	Withheld bool
 }

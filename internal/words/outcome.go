@@ -180,12 +180,16 @@ func NotViewed(s *standing.Standing, err error) string {
 }
 
 // Refinement is the short prompt of a later round: what changes, and the form.
-func Refinement(st workflow.Stage, rec *workflow.Record, later string) string {
+func Refinement(s *standing.Standing, later string) string {
+	st, rec, how := s.Stage, s.Current(), "Edit it there."
+	if s.Call.Inline {
+		how = "Answer with the whole new version."
+	}
 	if rec.Verdict == workflow.Blocked {
 		later = "You were blocked; what the human did or decided is in context.feedback. Go on with it, and report on the whole again.\n\n" + later
 	}
 	return "You are still the " + st.Role + ". This is round " + strconv.Itoa(rec.Iteration+1) + " of the " + st.DocumentName +
-		"; your last version is at draft.path; people may have edited it. Edit it there. Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
+		"; your last version is at draft.path; people may have edited it. " + how + " Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
 }
 
 // Persona introduces a role prompt by the agent who acts in the stage.
