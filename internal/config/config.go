@@ -122,6 +122,7 @@ type Config struct {
 	// project is the folder of the project, userFile the user's file; "" where there is none.
 	project, userFile string
 	confined          bool
+	scoring           workflow.ScoringMode // of [Source]
 }
 
 // HostConfirm selects the hosts for which the tool bmad-confirm is listed.
@@ -141,6 +142,9 @@ type Source struct {
 	UserFolder string
 	// Environ is the environment as os.Environ gives it.
 	Environ []string
+	// Scoring is the rule of score gates for which the person has set none; the definition's if
+	// empty.
+	Scoring workflow.ScoringMode
 	// Confined is true if only some folders may be read. Folders outside the project that its
 	// file names are then not checked: an error would reveal whether they exist.
 	Confined bool
@@ -171,7 +175,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 		project = dir.Path()
 	}
 	c := Default(project)
-	c.from, c.confined = user, s.Confined
+	c.from, c.confined, c.scoring = user, s.Confined, s.Scoring
 	c.addWorkflows(s.UserFolder, dir) // settings name their stages
 	if s.UserFolder != "" {
 		name := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))

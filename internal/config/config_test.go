@@ -112,6 +112,32 @@ func TestProjectOnlyTightens(t *testing.T) {
 }
 
 // TestProjectOnlyPausesMore: a repository cannot make a run go faster than its person wants.
+// TestScoringOfAProgram: what a program asks for holds where the person says nothing, and a project
+// cannot loosen it.
+func TestScoringOfAProgram(t *testing.T) {
+	for environ, want := range map[string]workflow.ScoringMode{"": workflow.ScoringAudited, "BMAD_SCORING=claimed": workflow.ScoringClaimed, "BMAD_PO_SCORING=claimed": workflow.ScoringClaimed} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, ".claude"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(config.ProjectFile)), []byte("scoring: claimed\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		project, err := durable.OpenDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Source{Environ: []string{environ}, Scoring: workflow.ScoringAudited}.Load(project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st, _ := c.Under(workflow.Default()).Stage(workflow.PO); st.Scoring != want {
+			t.Errorf("%q: %s; want %s", environ, st.Scoring, want)
+		}
+		_ = project.Close()
+	}
+}
+
 func TestProjectOnlyPausesMore(t *testing.T) {
 	for _, tt := range []struct {
 		name, project, user, env string

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -61,7 +62,7 @@ func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
 		person.Gate = defaults.Gate
 	}
 	if person.Scoring == "" {
-		person.Scoring = defaults.Scoring
+		person.Scoring = cmp.Or(c.scoring, defaults.Scoring)
 	}
 	if person.GateScore == nil {
 		person.GateScore = defaults.GateScore
