@@ -76,6 +76,7 @@ var may = map[string][]string{
 	"sdk/price":                      {"sdk/provider"},
 	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
 	"internal/hostcli":               {"internal/fault", "internal/lang", "internal/pattern", "internal/visible", "sdk/price", "sdk/provider"},
+	"internal/runner":                {"internal/durable", "internal/engine", "internal/fault", "internal/hostcli", "internal/lang", "internal/project", "internal/reply", "internal/score", "internal/store", "internal/workflow", "sdk/price"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/recall":                {"internal/lang"},
 	"internal/recent":                {},

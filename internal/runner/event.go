@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Type is the kind of an event.
+type Type string
+
+// The kinds of events. Each run begins with RunStarted and ends with Stopped or Completed.
+const (
+	RunStarted   Type = "run_started"
+	StageStarted Type = "stage_started"
+	EngineEvent  Type = "engine_event"
+	Submitted    Type = "submitted"
+	GateReached  Type = "gate"
+	Questioned   Type = "question"
+	Cost         Type = "cost"
+	Rework       Type = "rework"
+	Retry        Type = "retry"
+	Stopped      Type = "stopped"
+	Completed    Type = "completed"
+)
+
+// Event is something that happened in a run. Its JSON form is a contract: keys are added, never
+// changed.
+type Event struct {
+	// Seq counts the events of a session, those of earlier invocations included.
+	Seq  int       `json:"seq"`
+	At   time.Time `json:"at"`
+	Type Type      `json:"type"`
+
+	SessionID string           `json:"session_id,omitempty"`
+	TaskName  string           `json:"task_name,omitempty"`
+	Stage     workflow.StageID `json:"stage,omitempty"`
+	// Round counts the submissions of the stage, the coming one included.
+	Round int            `json:"round,omitempty"`
+	State workflow.State `json:"state,omitempty"`
+
+	Engine string `json:"engine,omitempty"`
+	Model  string `json:"model,omitempty"`
+	// Activity is what the engine does, Text a piece of it.
+	Activity hostcli.Kind `json:"activity,omitempty"`
+	Text     string       `json:"text,omitempty"`
+	// Why is the reason, for people: of a choice, a retry, a decision or the end.
+	Why string `json:"why,omitempty"`
+
+	Score   *float64         `json:"score,omitempty"`
+	Audit   *float64         `json:"audit,omitempty"`
+	Verdict workflow.Verdict `json:"verdict,omitempty"`
+	Draft   string           `json:"draft,omitempty"`
+	// Decision is what was decided at a gate, Channel by which way.
+	Decision  workflow.Decision   `json:"decision,omitempty"`
+	Channel   workflow.Channel    `json:"channel,omitempty"`
+	Questions []workflow.Question `json:"questions,omitempty"`
+
+	// Spent is what the run has cost so far, by our prices; Percent the part of the budget that
+	// was reached for the first time; Reported what the engines say.
+	Spent    *price.Money `json:"spent_nano_usd,omitempty"`
+	Percent  int          `json:"percent,omitempty"`
+	Reported *float64     `json:"reported_usd,omitempty"`
+	// Tokens are those of prompts and answers so far.
+	Tokens int64 `json:"tokens,omitempty"`
+	// Unpriced is true where models were used whose price is not known.
+	Unpriced bool `json:"unpriced,omitempty"`
+	// Reason is that of the end.
+	Reason Reason `json:"reason,omitempty"`
+	// Command decides, where the run waits for a person.
+	Command string `json:"command,omitempty"`
+}

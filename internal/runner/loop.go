@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// facts gathers what decides about the next step.
+func (r *run) facts() facts {
+	id := r.session.CurrentStage
+	st, planned := r.plan.stage(id)
+	policy := workflow.GateAuto
+	if r.reply.Gate != nil {
+		policy = r.reply.Gate.Policy
+	}
+	pending := r.reply.PendingUserActions
+	f := facts{
+		state: r.session.CurrentState, wanted: st.Engine != "", passed: !planned, changed: slices.Contains(pending, string(workflow.ActionAdopt)),
+		ordinary: slices.Contains(pending, "confirm") || slices.Contains(pending, "approve"), edited: r.reply.Draft != nil && r.reply.Draft.Modified && r.session.CurrentState.Gated(),
+		strict: policy == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
+		pauses: slices.Contains(pending, "start_stage"), worked: r.worked, spent: r.state.Given[id],
+		given: planned && st.Engine == "",
+	}
+	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
+	open := r.reply.Questions
+	f.answers = len(open) > 0 && !slices.ContainsFunc(open, func(q workflow.Question) bool { return r.Answers[q.ID] == "" })
+	return f
+}
+
+// step takes one step. ending is set where it was the last.
+func (r *run) step(ctx context.Context) (*ending, error) {
+	if err := errors.Join(ctx.Err(), r.read(ctx)); err != nil {
+		return nil, err
+	}
+	switch s := next(r.facts()); s {
+	case decide, sayYes, askQuestions, fileAnswers:
+		return r.person(ctx, s)
+	case submitKept:
+		return nil, r.submitKept(ctx)
+	case submitGiven:
+		return nil, r.submitGiven(ctx)
+	case work:
+		return r.work(ctx)
+	default:
+		return r.stop(s), nil
+	}
+}
+
+// stop is the end that a step stands for.
+func (r *run) stop(s step) *ending {
+	task, stage := r.state.TaskName, r.session.CurrentStage
+	command := ""
+	if r.reply.Gate != nil {
+		command = r.reply.Gate.Terminal
+	}
+	person := func(why lang.Text) *ending { return &ending{Person, why, command} }
+	switch s {
+	case finish:
+		return &ending{reason: Done, why: lang.T("the workflow is complete")}
+	case stopStages:
+		return &ending{reason: Done, why: lang.T("the stages that were asked for are done; %s would be next", stage)}
+	case stopCancelled:
+		return &ending{reason: Person, why: lang.T("the session was cancelled")}
+	case stopChanged:
+		return &ending{Person, lang.T("the session was changed by other hands; only you can accept it as it is"), "bmad-mcp adopt " + task}
+	case stopEdited:
+		return &ending{Person, lang.T("the draft was edited since it was scored, and has to be submitted again before anyone decides about it"), "bmad-mcp task submit " + task + " --stage " + string(stage) + " --claude-result-path " + r.reply.Draft.Path}
+	case stopQuestions:
+		return person(lang.T("the %s has questions for you", r.role()))
+	case stopPause:
+		return person(lang.T("the setting pause has each round wait for your word; to resume the run is this word"))
+	case stopRisk:
+		return person(lang.T("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage))
+	case stopGiven:
+		return person(lang.T("the document that was named for %s does not open its gate, and the run does not work on this stage", stage))
+	case stopMissing:
+		return person(lang.T("the run does not work on %s; reopen or finish that stage, or resume with --stages", stage))
+	default:
+		return person(lang.T("the gate of %s waits for your decision", stage))
+	}
+}
+
+func (r *run) role() lang.Text { return lang.T("%s", r.language.Word(r.stage().Role)) }

@@ -1,0 +1,166 @@
+package runner
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Worker writes the documents and does the work of stages: a program that people have installed,
+// or a model behind an API.
+type Worker interface {
+	// Name is the engine's, such as "claude".
+	Name() string
+	// Work does one piece of work. Its outcome may be set beside an error: failed work costs too.
+	Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error)
+}
+
+// Engine is what a run needs of the program's engine.
+type Engine interface {
+	Do(ctx context.Context, req engine.Request) (*engine.Reply, error)
+	Session(ctx context.Context, at project.Address) (*workflow.Session, string, error)
+	Projects() *project.Finder
+	// Clock returns the time.
+	Clock() time.Time
+}
+
+// Repository describes the repository of the project.
+type Repository interface {
+	// Look returns the repository as it is; nil where the project is not in one.
+	Look(ctx context.Context, folder string) (*Tree, error)
+}
+
+// Tree is a repository at one moment.
+type Tree struct {
+	// Head is the commit that is checked out, "" before the first.
+	Head string `json:"head,omitempty"`
+	// Changed are the files that differ from it or are new, with git's letters.
+	Changed []string `json:"changed,omitempty"`
+}
+
+// Flags are what a person asks of a run. They are kept: zero values of a later invocation leave
+// the earlier ones as they are.
+type Flags struct {
+	Workflow  string                      `json:"workflow,omitempty"`
+	Stages    string                      `json:"stages,omitempty"`
+	Engine    string                      `json:"engine,omitempty"`
+	EngineFor map[workflow.StageID]string `json:"engine_for,omitempty"`
+	Model     string                      `json:"model,omitempty"`
+	ModelFor  map[workflow.StageID]string `json:"model_for,omitempty"`
+	Budget    price.Money                 `json:"budget_nano_usd,omitempty"`
+	Minutes   int                         `json:"max_minutes,omitempty"`
+	Commands  []string                    `json:"allow_commands,omitempty"`
+	Dirty     bool                        `json:"allow_dirty,omitempty"`
+	// Docs are documents of the person for stages that the run does not work on, From is a task
+	// whose documents are taken.
+	Docs map[workflow.StageID]string `json:"docs,omitempty"`
+	From string                      `json:"from,omitempty"`
+}
+
+// over returns the flags with those of an earlier invocation where they say nothing.
+func (f Flags) over(earlier Flags) Flags {
+	pick := func(now, before string) string {
+		if now != "" {
+			return now
+		}
+		return before
+	}
+	f.Workflow, f.Stages = earlier.Workflow, pick(f.Stages, earlier.Stages)
+	f.Engine, f.Model, f.From = pick(f.Engine, earlier.Engine), pick(f.Model, earlier.Model), pick(f.From, earlier.From)
+	for _, pair := range []struct{ now, before *map[workflow.StageID]string }{{&f.EngineFor, &earlier.EngineFor}, {&f.ModelFor, &earlier.ModelFor}, {&f.Docs, &earlier.Docs}} {
+		if len(*pair.now) == 0 {
+			*pair.now = *pair.before
+		}
+	}
+	if f.Budget == 0 {
+		f.Budget = earlier.Budget
+	}
+	if f.Minutes == 0 {
+		f.Minutes = earlier.Minutes
+	}
+	if len(f.Commands) == 0 {
+		f.Commands = earlier.Commands
+	}
+	f.Dirty = f.Dirty || earlier.Dirty
+	return f
+}
+
+// Options are what a Runner needs from outside.
+type Options struct {
+	Engine Engine
+	// Workers are the engines that there are, the likeliest first.
+	Workers []Worker
+	Prices  *price.Table
+	// Repository may be nil: the project then counts as being in none.
+	Repository Repository
+	// Person brings questions to a person; nil where there is none.
+	Person engine.Channel
+	Gates  Gates
+	Flags  Flags
+	// Answers are the person's, by question id.
+	Answers map[string]string
+	// Folder is the project's.
+	Folder string
+	// By names the program in the history.
+	By string
+	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a
+	// time.
+	Tell func(Event)
+	Log  *slog.Logger
+}
+
+// Reason is why a run has ended.
+type Reason string
+
+// The reasons.
+const (
+	// Done: the workflow, or the stages that were asked for, are complete.
+	Done Reason = "completed"
+	// Person: a person has to decide, to answer or to let it go on.
+	Person Reason = "person"
+	// Spent: the budget or the time.
+	Spent Reason = "spent"
+	// Failed: the engine did not do the work.
+	Failed Reason = "engine_failed"
+)
+
+// Result is where a run has ended.
+type Result struct {
+	Reason Reason `json:"reason"`
+	// Why says it for people.
+	Why string `json:"why"`
+	// Command decides, where a person has to; Resume goes on.
+	Command string `json:"command,omitempty"`
+	Resume  string `json:"resume,omitempty"`
+	// Unused are the ids of answers that nothing has asked for.
+	Unused []string     `json:"unused_answers,omitempty"`
+	Cost   price.Report `json:"cost"`
+	// Reported is the sum that the engines themselves say, in dollars.
+	Reported *float64 `json:"reported_usd,omitempty"`
+	// Before and After are the repository before the first change and at the end.
+	Before *Tree `json:"tree_before,omitempty"`
+	After  *Tree `json:"tree_after,omitempty"`
+	// Reply describes the session.
+	Reply *engine.Reply `json:"session,omitempty"`
+}
+
+// worker returns the worker of a name.
+func (o *Options) worker(name string) Worker {
+	return o.Workers[slices.IndexFunc(o.Workers, func(w Worker) bool { return w.Name() == name })]
+}
+
+// names lists the workers.
+func (o *Options) names() []string {
+	var out []string
+	for _, w := range o.Workers {
+		out = append(out, w.Name())
+	}
+	return out
+}

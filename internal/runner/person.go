@@ -1,0 +1,83 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// yesWords are the words of a decision that the command line has taken beforehand.
+const yesWords = "--yes of the command line"
+
+// person takes a step that is a person's: their channel is asked, or they have said it beforehand.
+func (r *run) person(ctx context.Context, s step) (*ending, error) {
+	at := r.at()
+	req := engine.Request{SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By, Revision: &at.Revision}
+	yes := true
+	switch s {
+	case askQuestions, fileAnswers:
+		req.Action = workflow.ActionAnswer
+		r.tell(Event{Type: Questioned, Stage: at.Stage, State: r.session.CurrentState, Questions: r.reply.Questions}, true)
+	default:
+		req.Action = workflow.ActionConfirm
+		if r.session.CurrentState == workflow.AwaitingApproval {
+			req.Action = workflow.ActionApprove
+		}
+		r.tell(r.gateEvent(), true)
+	}
+	switch s {
+	case fileAnswers:
+		req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
+		for _, q := range r.reply.Questions {
+			req.Answers[q.ID], r.used[q.ID] = r.Answers[q.ID], true
+		}
+	case sayYes:
+		req.Via, req.Feedback = workflow.ChannelScript, yesWords
+		if req.Action == workflow.ActionApprove {
+			req.Approved = &yes
+		} else {
+			req.Confirmed = &yes
+		}
+	default:
+		req.Ask = r.Person
+	}
+	reply, err := r.Engine.Do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Gate != nil && reply.Gate.Silence != "" {
+		return &ending{Person, lang.T("no decision was taken: %s", reply.Gate.Silence), reply.Gate.Terminal}, nil
+	}
+	return nil, r.decided(ctx, at.Stage)
+}
+
+// gateEvent describes the gate that the session waits at.
+func (r *run) gateEvent() Event {
+	e := Event{Type: GateReached, Stage: r.session.CurrentStage, Round: r.reply.Iteration, State: r.session.CurrentState, Score: r.reply.Score, Verdict: r.reply.Verdict}
+	if r.reply.Audit != nil {
+		e.Audit = &r.reply.Audit.Score
+	}
+	if r.reply.Draft != nil {
+		e.Draft = r.reply.Draft.Path
+	}
+	if r.reply.Gate != nil {
+		e.Command = r.reply.Gate.Terminal
+	}
+	return e
+}
+
+// decided tells what a person has decided, where it sends work back.
+func (r *run) decided(ctx context.Context, from workflow.StageID) error {
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	last := r.session.Last()
+	if g := last.Grant; g != nil && (last.Event == workflow.EventSentBack || last.Event == workflow.EventChangesRequested) {
+		r.tell(Event{Type: Rework, Stage: r.session.CurrentStage, State: r.session.CurrentState, Decision: g.Decision, Channel: g.Channel, Text: clip(g.Feedback, 300), Why: string(from)}, true)
+	} else if g != nil {
+		r.tell(Event{Type: GateReached, Stage: from, State: r.session.CurrentState, Decision: g.Decision, Channel: g.Channel}, true)
+	}
+	return nil
+}

@@ -1,0 +1,307 @@
+package runner_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// TestWholeRun takes the default workflow from an objective to its end.
+func TestWholeRun(t *testing.T) {
+	b := newBench(t, wholeRun())
+	out := b.start("Build a to-do list for the terminal")
+	b.at(out, runner.Done, "qa/completed")
+	if got := b.worker.stages(); got != "po architect sm dev review qa" {
+		t.Errorf("the engine worked for %s", got)
+	}
+	if out.Cost.Spent != cost(6) || out.Reported == nil || *out.Reported < 0.0059 || *out.Reported > 0.0061 {
+		t.Errorf("cost %s, reported %v; want %s and 0.006", out.Cost.Spent, out.Reported, cost(6))
+	}
+	for i, job := range b.worker.jobs {
+		id := b.worker.who[i]
+		if job.Writes != (id == "dev" || id == "qa") || job.Session != "" || job.Dir != b.dir {
+			t.Errorf("%s: writes %v, session %q, folder %s", id, job.Writes, job.Session, job.Dir)
+		}
+		for _, words := range []string{"next_call", "in the file"} {
+			if strings.Contains(job.Prompt, words) {
+				t.Errorf("%s: the prompt says %q", id, words)
+			}
+		}
+		if !strings.Contains(job.Prompt, "Your final answer is the document itself") || strings.Contains(job.Prompt, "Change no file") == (id == "dev") {
+			t.Errorf("%s: the form of the answer is missing:\n%s", id, job.Prompt)
+		}
+		if i > 0 && !strings.Contains(job.Prompt, "01-product-requirements.md") {
+			t.Errorf("%s: the prompt does not refer to the requirements", id)
+		}
+	}
+	if dev := b.worker.jobs[3].Prompt; !strings.Contains(dev, `"build": [`) {
+		t.Errorf("dev is not told which sprints to build:\n%s", dev)
+	}
+	s := b.session()
+	for _, e := range s.History {
+		if g := e.Grant; g != nil && (g.Channel != workflow.ChannelScript || g.Feedback != "--yes of the command line" || g.Assurance != workflow.AssuranceLow) {
+			t.Errorf("grant %+v", g)
+		}
+	}
+	want := "run_started" + strings.Repeat(" stage_started cost submitted gate gate", 3) + strings.Repeat(" stage_started cost submitted", 3) + " completed"
+	if got := b.types(); got != want {
+		t.Errorf("events %s\nwant   %s", got, want)
+	}
+	for i, e := range b.events {
+		if e.Seq != i+1 || e.SessionID != s.SessionID {
+			t.Fatalf("event %d: %+v", i, e)
+		}
+	}
+}
+
+// TestQuick runs a workflow without a plan.
+func TestQuick(t *testing.T) {
+	b := newBench(t, map[string][]act{"po": {{text: scored(95)}}, "dev": {{text: report, file: "todo.go"}}, "qa": {{text: tested}}})
+	b.options.Flags.Workflow = "quick"
+	b.at(b.start("Build a thing"), runner.Done, "qa/completed")
+}
+
+// TestFixBeginsWithAScope: nothing is changed before the person has approved the scope.
+func TestFixBeginsWithAScope(t *testing.T) {
+	scope := "# Scope\n\n" + strings.Repeat("The list loses a task because the file is truncated before it is written. ", 4)
+	b := newBench(t, map[string][]act{"dev": {{text: scope}, {text: report, file: "todo.go"}}, "review": {{text: clean}}, "qa": {{text: tested}}})
+	b.options.Flags.Workflow = "fix"
+	b.at(b.start("Fix the list"), runner.Done, "qa/completed")
+	if b.worker.jobs[0].Writes || !b.worker.jobs[1].Writes {
+		t.Errorf("writes: %v for the scope, %v for the change", b.worker.jobs[0].Writes, b.worker.jobs[1].Writes)
+	}
+}
+
+// TestPerson has someone answer, ask for changes, and send failed work back.
+func TestPerson(t *testing.T) {
+	acts := wholeRun()
+	acts["po"] = []act{{text: asking}, {text: scored(95)}, {text: scored(97)}}
+	acts["dev"] = append(acts["dev"], act{text: again, file: "todo.go"})
+	acts["review"] = []act{{text: failed}, {text: passed}}
+	b := newBench(t, acts)
+	changes := engine.Response{Decision: workflow.DecisionChanges, Feedback: "name the users"}
+	p := &person{t: t, said: []engine.Response{{Answers: map[string]string{"q1": "me", "q2": "a laptop"}}, changes, approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
+	b.options.Gates, b.options.Person = runner.Ask, p
+	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
+	if len(p.said) > 0 {
+		t.Errorf("not asked for %+v", p.said)
+	}
+	if got := b.worker.stages(); got != "po po po architect sm dev review dev review qa" {
+		t.Fatalf("the engine worked for %s", got)
+	}
+	jobs := b.worker.jobs
+	for i, want := range map[int]string{1: "claude-po-1", 2: "claude-po-2", 7: "claude-dev-6", 6: "", 8: ""} {
+		if jobs[i].Session != want {
+			t.Errorf("call %d (%s) continues %q; want %q", i, b.worker.who[i], jobs[i].Session, want)
+		}
+	}
+	for i, words := range map[int][]string{1: {"a laptop", `"answer": "me"`}, 2: {"name the users"}, 7: {"tasks are lost", "keep the tasks"}} {
+		for _, w := range words {
+			if !strings.Contains(jobs[i].Prompt, w) {
+				t.Errorf("call %d (%s) is not told %q:\n%s", i, b.worker.who[i], w, jobs[i].Prompt)
+			}
+		}
+	}
+	if got := b.types(); strings.Count(got, "rework") != 2 || strings.Count(got, "question") != 1 {
+		t.Errorf("events %s", got)
+	}
+}
+
+// TestStopsAtAGate: without a person the run ends, another program decides, and it goes on.
+func TestStopsAtAGate(t *testing.T) {
+	b := newBench(t, wholeRun())
+	b.options.Gates = runner.Stop
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Person, "po/awaiting_confirmation")
+	if out.Command != "bmad-mcp confirm build-a-to-do-list" || out.Resume != "bmad-mcp run --resume build-a-to-do-list" {
+		t.Errorf("command %q, resume %q", out.Command, out.Resume)
+	}
+	if out.Reply.Draft == nil || out.Reply.Score == nil || *out.Reply.Score != 95 || out.Reply.Audit == nil {
+		t.Errorf("the gate is not described: %+v", out.Reply)
+	}
+	same := b.resume("build-a-to-do-list")
+	b.at(same, runner.Person, "po/awaiting_confirmation")
+	yes := true
+	b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
+	b.at(b.resume("build-a-to-do-list"), runner.Person, "architect/awaiting_confirmation")
+	if got := b.worker.stages(); got != "po architect" {
+		t.Errorf("the engine worked for %s", got)
+	}
+	if last := b.events[len(b.events)-1]; last.Seq != len(b.events) {
+		t.Errorf("the numbers of events do not go on: %d of %d", last.Seq, len(b.events))
+	}
+}
+
+// TestYesHasLimits: failed work, questions and strict gates are the person's.
+func TestYesHasLimits(t *testing.T) {
+	acts := wholeRun()
+	acts["review"] = []act{{text: failed}}
+	b := newBench(t, acts)
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Person, "review/awaiting_approval")
+	if !strings.Contains(out.Why, "has not passed") || out.Command != "bmad-mcp approve build-a-to-do-list" {
+		t.Errorf("%s, %s", out.Why, out.Command)
+	}
+
+	b = newBench(t, map[string][]act{"po": {{text: asking}}})
+	out = b.start("Build a to-do list")
+	b.at(out, runner.Person, "po/clarifying")
+	if len(out.Reply.Questions) != 2 {
+		t.Errorf("%+v", out.Reply.Questions)
+	}
+
+	b = newBench(t, nil, "BMAD_SM_GATE=strict")
+	if _, err := runner.New(b.options).Start(ctx, "Build a to-do list", ""); !fault.Is(err, fault.NotAllowed) || !strings.Contains(err.Error(), "strict") {
+		t.Errorf("strict: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, ".bmad-task")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a refused run has left files: %v", err)
+	}
+}
+
+// TestAnswers come from a file, all or none; those that nothing asks for are reported.
+func TestAnswers(t *testing.T) {
+	b := newBench(t, map[string][]act{"po": {{text: asking}, {text: scored(95)}}})
+	b.options.Gates, b.options.Answers = runner.Stop, map[string]string{"q1": "me", "q9": "?"}
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Person, "po/clarifying")
+	if got := strings.Join(out.Unused, " "); got != "q1 q9" {
+		t.Errorf("unused answers: %s", got)
+	}
+	b.options.Answers["q2"] = "a laptop"
+	out = b.resume("build-a-to-do-list")
+	b.at(out, runner.Person, "po/awaiting_confirmation")
+	rec := b.session().Record("po")
+	if rec.Answers["q1"] != "me" || rec.Answers["q2"] != "a laptop" || rec.AnswerChannels["q1"] != workflow.ChannelScript || strings.Join(out.Unused, " ") != "q9" {
+		t.Errorf("answers %v by %v; unused %v", rec.Answers, rec.AnswerChannels, out.Unused)
+	}
+}
+
+// TestFailures: what only looks like work is not submitted, and the engine is told why.
+func TestFailures(t *testing.T) {
+	acts := wholeRun()
+	acts["po"] = []act{{err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: "side"}, {text: scored(95)}}
+	acts["dev"] = []act{{text: report}, {text: report, file: "todo.go"}}
+	b := newBench(t, acts)
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Done, "qa/completed")
+	if out.Cost.Spent != cost(9) {
+		t.Errorf("cost %s; failed calls cost too: %s", out.Cost.Spent, cost(9))
+	}
+	for i, want := range map[int]string{1: "API Error: overloaded", 2: `the answer "side" is not the document`, 6: "no file of the project has changed"} {
+		if !strings.Contains(b.worker.jobs[i].Prompt, want) {
+			t.Errorf("call %d is not told %q", i, want)
+		}
+	}
+	if rec := b.session().Record("po"); rec.Iteration != 1 {
+		t.Errorf("po has %d rounds", rec.Iteration)
+	}
+
+	b = newBench(t, map[string][]act{"po": {{text: "side"}, {text: ""}, {text: "API Error: 401"}}})
+	out = b.start("Build a to-do list")
+	b.at(out, runner.Failed, "po/generating")
+	if !strings.Contains(out.Why, "Nothing was submitted") || b.session().Record("po").Iteration != 0 {
+		t.Errorf("%s; %d rounds", out.Why, b.session().Record("po").Iteration)
+	}
+
+	b = newBench(t, map[string][]act{"po": {{err: &hostcli.Failure{Engine: "claude", Why: "not logged in", Final: true}}}})
+	b.at(b.start("Build a to-do list"), runner.Failed, "po/generating")
+}
+
+// TestBudget: a call that goes beyond it is the last, and its answer is not lost.
+func TestBudget(t *testing.T) {
+	b := newBench(t, wholeRun())
+	b.options.Flags.Budget = cost(2)
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Spent, "sm/generating")
+	percents := ""
+	for _, e := range b.events {
+		if e.Percent > 0 {
+			percents += " " + string(e.Stage) + lang.English.Say(" %d", e.Percent)
+		}
+	}
+	if percents != " po 50 architect 90" || b.worker.jobs[0].Left != cost(2) || b.worker.jobs[1].Left != cost(1) {
+		t.Errorf("warnings%s; left %s, %s", percents, b.worker.jobs[0].Left, b.worker.jobs[1].Left)
+	}
+	b.options.Flags.Budget = cost(9)
+	b.at(b.resume("build-a-to-do-list"), runner.Done, "qa/completed")
+
+	b = newBench(t, map[string][]act{"po": {{text: scored(95), model: "llama3"}}})
+	b.options.Flags.Budget = price.Dollar
+	out = b.start("Build a to-do list")
+	b.at(out, runner.Spent, "architect/generating")
+	if !strings.Contains(out.Why, "price is not known") {
+		t.Error(out.Why)
+	}
+
+	b = newBench(t, nil)
+	b.options.Flags.Budget, b.options.Flags.ModelFor = price.Dollar, map[workflow.StageID]string{"qa": "llama3"}
+	var unknown *price.UnknownError
+	if _, err := runner.New(b.options).Start(ctx, "Build a to-do list", ""); !fault.Is(err, fault.InvalidArgument) || !errors.As(err, &unknown) {
+		t.Errorf("a model without a price: %v", err)
+	}
+}
+
+// TestTime: the time is that of one invocation.
+func TestTime(t *testing.T) {
+	acts := wholeRun()
+	b := newBench(t, acts)
+	acts["po"][0].meanwhile = func() { b.clock.Add(3601) }
+	b.options.Flags.Minutes = 60
+	b.at(b.start("Build a to-do list"), runner.Spent, "architect/generating")
+	b.at(b.resume("build-a-to-do-list"), runner.Done, "qa/completed")
+}
+
+// TestStages ends after some, and begins after others with documents of the person.
+func TestStages(t *testing.T) {
+	b := newBench(t, wholeRun())
+	b.options.Flags.Stages = "po..architect"
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Done, "sm/generating")
+	for name, text := range map[string]string{"prd.md": scored(96), "design.md": scored(95)} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.options.Flags.Stages = "sm.."
+	if _, err := runner.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "has no document") {
+		t.Errorf("no documents: %v", err)
+	}
+	b.options.Flags.Stages = "" // resumed for the rest
+	b.options.Flags.Stages = "po..qa"
+	b.at(b.resume("build-a-to-do-list"), runner.Done, "qa/completed")
+
+	for name, flags := range map[string]runner.Flags{
+		"documents": {Stages: "sm..", Docs: map[workflow.StageID]string{"po": "prd.md", "architect": "design.md"}, Dirty: true},
+		"a task":    {Stages: "sm..", From: "build-a-to-do-list", Dirty: true},
+	} {
+		b.worker.acts, b.worker.who = wholeRun(), nil
+		b.options.Flags = flags
+		out, err := runner.New(b.options).Start(ctx, "Build it from "+name, "")
+		if err != nil || out.Reason != runner.Done || b.worker.stages() != "sm dev review qa" {
+			t.Errorf("%s: %+v, %v; the engine worked for %s", name, out, err, b.worker.stages())
+		}
+	}
+	b.options.Flags = runner.Flags{Stages: "architect", Docs: map[workflow.StageID]string{"po": "README.md"}, Dirty: true}
+	out, err := runner.New(b.options).Start(ctx, "Build it from little", "")
+	if err != nil || out.Reason != runner.Person || !strings.Contains(out.Why, "does not open its gate") {
+		t.Errorf("a document below the gate: %+v, %v", out, err)
+	}
+}
+
+// TestPause: each invocation is the person's word for one round.
+func TestPause(t *testing.T) {
+	b := newBench(t, wholeRun(), "BMAD_PAUSE=stages")
+	b.at(b.start("Build a to-do list"), runner.Person, "architect/generating")
+	b.at(b.resume("build-a-to-do-list"), runner.Person, "sm/generating")
+}

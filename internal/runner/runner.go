@@ -1,0 +1,106 @@
+// Package runner takes an objective through the stages of a workflow without a host.
+//
+// A [Runner] has the engine of the program brief each stage, a [Worker] write its document or do
+// its work, and hands that in, until the workflow is done or a person is needed. It decides
+// nothing for them: a gate opens by their channel, or by a yes that they gave on the command line
+// beforehand, and questions get the answers that they have written. What a run does next is
+// decided by pure functions ([next], [choose], [check]); its costs and the answers that it has
+// received are kept in the project, so that a killed run goes on and submits nothing twice.
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Runner takes objectives through workflows.
+type Runner struct{ o Options }
+
+// New returns a runner.
+func New(o Options) *Runner {
+	if o.Prices == nil {
+		o.Prices = price.Default()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Gates == "" {
+		o.Gates = Stop
+	}
+	return &Runner{o}
+}
+
+// Start begins a session for an objective, and runs it.
+func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, error) {
+	if _, err := r.Plan(ctx, objective); err != nil { // before anything is made
+		return nil, err
+	}
+	begun, err := r.o.Engine.Do(ctx, engine.Request{
+		Action: workflow.ActionStart, Objective: objective, Workflow: r.o.Flags.Workflow, TaskName: name, Cwd: r.o.Folder, By: r.o.By,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.run(ctx, begun.SessionID)
+}
+
+// Resume goes on with a session, of a run or of an assistant.
+func (r *Runner) Resume(ctx context.Context, task string) (*Result, error) { return r.run(ctx, task) }
+
+// run takes one session as far as it gets.
+func (r *Runner) run(ctx context.Context, task string) (_ *Result, err error) {
+	run, err := r.open(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, run.close()) }()
+	run.tell(Event{Type: RunStarted, TaskName: run.state.TaskName, Stage: run.session.CurrentStage, State: run.session.CurrentState}, false)
+	for {
+		ended, err := run.step(ctx)
+		if err != nil {
+			return nil, run.interrupted(ctx, err)
+		}
+		if ended != nil {
+			return run.end(ctx, ended)
+		}
+	}
+}
+
+// open locks the run of a session and reads its state.
+func (r *Runner) open(ctx context.Context, task string) (*run, error) {
+	s, folder, err := r.o.Engine.Session(ctx, project.Address{Cwd: r.o.Folder, Session: task})
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.o.Engine.Projects().At(project.Address{Cwd: folder})
+	if err != nil {
+		return nil, err
+	}
+	out := &run{Options: r.o, project: p, session: s, language: p.Language(s.Objective), started: r.o.Engine.Clock(), begun: map[workflow.StageID]int{}, used: map[string]bool{}}
+	var kept *state
+	if out.files, kept, err = openFiles(ctx, p.Dir, s); err != nil {
+		p.Close()
+		return nil, err
+	}
+	out.seq = out.files.lastSeq()
+	if out.state = kept; kept == nil {
+		out.state = &state{Version: stateVersion, SessionID: s.SessionID, TaskName: s.TaskName}
+	}
+	out.Flags = out.Flags.over(out.state.Flags)
+	out.state.Flags = out.Flags
+	out.budget = price.NewBudget(out.Prices, out.Flags.Budget, out.state.Spent...)
+	out.plan, err = planOf(p.Config.Under(s.Definition()), s.Objective, out.Options, r.o.Engine.Clock())
+	if err == nil {
+		err = out.save()
+	}
+	if err != nil {
+		return nil, errors.Join(err, out.close())
+	}
+	return out, nil
+}

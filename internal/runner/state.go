@@ -1,0 +1,263 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// stateVersion is that of run.json.
+const stateVersion = 1
+
+// Folder returns where the files of a session's run are, relative to the project.
+func Folder(sessionID string) string { return store.Folder + "/runs/" + sessionID }
+
+// state is what a run keeps from step to step. It is replaced as a whole, so that an answer and
+// its cost are kept together or not at all.
+type state struct {
+	Version   int    `json:"version"`
+	SessionID string `json:"session_id"`
+	TaskName  string `json:"task_name"`
+	Flags     Flags  `json:"flags"`
+	// Calls counts the calls of engines, begun ones included.
+	Calls int `json:"calls"`
+	// Conversations are the engines' own, by stage.
+	Conversations map[workflow.StageID]conversation `json:"engine_sessions,omitempty"`
+	// Attempt is the work that was begun last, Answer an engine's text that is to be submitted, and
+	// Submission the text that was submitted last.
+	Attempt    *attempt    `json:"attempt,omitempty"`
+	Answer     *answer     `json:"answer,omitempty"`
+	Submission *submission `json:"submission,omitempty"`
+	// Given are the stages whose document the person has named, and that was submitted.
+	Given    map[workflow.StageID]bool `json:"given,omitempty"`
+	Spent    []price.Line              `json:"spent,omitempty"`
+	Reported *float64                  `json:"reported_usd,omitempty"`
+	// Before is the project's repository before the first change of it, After as it was seen last.
+	Before *Tree `json:"tree_before,omitempty"`
+	After  *Tree `json:"tree_after,omitempty"`
+
+	extra map[string]json.RawMessage
+}
+
+type conversation struct {
+	Engine  string `json:"engine"`
+	Session string `json:"session,omitempty"`
+}
+
+// point is a place in the history of a session.
+type point struct {
+	Stage    workflow.StageID `json:"stage"`
+	Revision int              `json:"revision"`
+}
+
+type attempt struct {
+	point
+	// Files are those of the project, by their fingerprint, before the first attempt of the point.
+	Files string `json:"files,omitempty"`
+}
+
+type answer struct {
+	point
+	Engine string `json:"engine"`
+	Text   string `json:"text"`
+}
+
+type submission struct {
+	point
+	SHA256 string `json:"sha256"`
+}
+
+// keys are the keys of run.json that this program knows.
+var keys = []string{"version", "session_id", "task_name", "flags", "calls", "engine_sessions", "attempt", "answer", "submission", "given", "spent", "reported_usd", "tree_before", "tree_after"}
+
+// files are those of one run.
+type files struct {
+	dir    *durable.Dir
+	folder string
+	unlock func() error
+	events [][]byte
+	size   int
+}
+
+// Limits of the files, in bytes.
+const (
+	maxState  = 64 << 20
+	maxEvents = 1 << 20
+	maxRaw    = 8 << 20
+)
+
+// lockWait is how long a run waits for another of the same session to end.
+const lockWait = 300 * time.Millisecond
+
+// openFiles locks the run of a session, and reads its state; nil where there is none.
+func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
+	f := &files{dir: dir, folder: Folder(s.SessionID)}
+	if _, err := dir.MkdirAll(f.folder); err != nil {
+		return nil, nil, fault.From(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	lock, err := dir.Lock(ctx, f.folder+"/lock")
+	var busy *durable.BusyError
+	if errors.As(err, &busy) {
+		return nil, nil, fault.New(fault.Conflict, "another run works on %q: %s", s.TaskName, busy.Holder).
+			WithHint("wait for it, or end that process; bmad-mcp run --resume %s then goes on", s.TaskName)
+	}
+	if err != nil {
+		return nil, nil, fault.From(err)
+	}
+	f.unlock = lock.Unlock
+	kept, err := f.read()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.close())
+	}
+	return f, kept, nil
+}
+
+func (f *files) close() error { return f.unlock() }
+
+func (f *files) stateName() string { return f.folder + "/run.json" }
+
+// read reads the state and the events.
+func (f *files) read() (*state, error) {
+	data, err := f.dir.ReadFile(f.stateName(), maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	s := &state{}
+	if err = json.Unmarshal(data, s); err == nil {
+		err = json.Unmarshal(data, &s.extra)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Storage, "%s cannot be read: %w", f.dir.Join(f.stateName()), err).
+			WithHint("correct it, or move it away: the run then goes on without what it has spent so far")
+	}
+	if s.Version > stateVersion {
+		return nil, fault.New(fault.Storage, "%s has version %d, and this program reads %d", f.dir.Join(f.stateName()), s.Version, stateVersion).
+			WithHint("use the newer bmad-mcp that has written it")
+	}
+	for _, key := range keys {
+		delete(s.extra, key)
+	}
+	old, err := f.dir.ReadFile(f.folder+"/events.jsonl", 4*maxEvents)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.From(err)
+	}
+	for len(old) > 0 {
+		line, rest, whole := cutLine(old)
+		if whole {
+			f.keep(line)
+		}
+		old = rest
+	}
+	return s, nil
+}
+
+func cutLine(data []byte) (line, rest []byte, whole bool) {
+	i := slices.Index(data, '\n')
+	if i < 0 {
+		return data, nil, false
+	}
+	return data[:i+1], data[i+1:], true
+}
+
+// save replaces the state, with the keys of newer programs as they were.
+func (f *files) save(s *state) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	maps.Copy(all, s.extra)
+	if data, err = json.MarshalIndent(all, "", "  "); err != nil {
+		return err
+	}
+	return disk(f.dir.Replace(f.stateName(), append(data, '\n')))
+}
+
+// keep adds a line to the events, and drops the oldest ones beyond the limit.
+func (f *files) keep(line []byte) {
+	f.events = append(f.events, line)
+	f.size += len(line)
+	for f.size > maxEvents {
+		f.size -= len(f.events[0])
+		f.events = f.events[1:]
+	}
+}
+
+// log keeps an event. Only one that ends something is worth a write; the others go with it.
+func (f *files) log(e Event, write bool) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f.keep(append(line, '\n'))
+	if !write {
+		return nil
+	}
+	return disk(f.dir.Replace(f.folder+"/events.jsonl", slices.Concat(f.events...)))
+}
+
+// lastSeq is the number of the last event.
+func (f *files) lastSeq() int {
+	var last struct {
+		Seq int `json:"seq"`
+	}
+	if len(f.events) > 0 {
+		_ = json.Unmarshal(f.events[len(f.events)-1], &last) // an edited line counts from the beginning
+	}
+	return last.Seq
+}
+
+// raw returns the file for the output of a call, which ends at a limit.
+func (f *files) raw(stage workflow.StageID, call int) (io.WriteCloser, error) {
+	file, err := f.dir.Create(fmt.Sprintf("%s/engine-%s-%d.jsonl", f.folder, stage, call))
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	return &bounded{file, maxRaw}, nil
+}
+
+type bounded struct {
+	io.WriteCloser
+	left int
+}
+
+// Write drops what is beyond the limit: the file shows how an engine works, and is not a part of
+// the run.
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	if n > 0 {
+		if _, err := b.WriteCloser.Write(p[:n]); err != nil {
+			b.left = 0
+		}
+	}
+	return len(p), nil
+}
+
+// disk is an error of the disk for people; nil for none.
+func disk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.From(err)
+}

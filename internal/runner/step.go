@@ -1,0 +1,125 @@
+package runner
+
+import "github.com/bmad-mcp/bmad-mcp/internal/workflow"
+
+// Gates says who decides at the gates of a run.
+type Gates string
+
+// The values of Gates.
+const (
+	// Ask: the person at the terminal.
+	Ask Gates = "ask"
+	// Stop: a person, later; the run ends at the gate.
+	Stop Gates = "stop"
+	// Yes: the command line has said yes to what opens by itself.
+	Yes Gates = "yes"
+)
+
+// AllGates lists the values of Gates.
+func AllGates() []Gates { return []Gates{Ask, Stop, Yes} }
+
+// facts are what decides about the next step of a run.
+type facts struct {
+	state workflow.State
+	// wanted is true for a stage that the run is to work on, passed for one behind these.
+	wanted, passed bool
+	// changed is true where the person has to accept the session first.
+	changed bool
+	// ordinary is true for a gate where a yes only takes what has reached it: it accepts no risk,
+	// and answers nothing.
+	ordinary bool
+	// edited is true where the draft at the gate is not the one that was scored.
+	edited bool
+	strict bool
+	gates  Gates
+	// person is true where someone can be asked, answers where all open questions are answered in a
+	// file.
+	person, answers bool
+	// pauses is true where each round waits for the person's word; worked counts the rounds of this
+	// invocation, which is such a word.
+	pauses bool
+	worked int
+	// kept is true where an engine's answer for exactly this point waits to be submitted.
+	kept bool
+	// given is true where the person has named a document for the stage, spent after it was
+	// submitted.
+	given, spent bool
+}
+
+// step is what a run does next.
+type step string
+
+// The steps. The first ones end the run.
+const (
+	finish        step = "finish"
+	stopCancelled step = "stop: cancelled"
+	stopStages    step = "stop: the stages are done"
+	stopChanged   step = "stop: changed by other hands"
+	stopGate      step = "stop: a gate"
+	stopRisk      step = "stop: failed work"
+	stopEdited    step = "stop: an edited draft"
+	stopQuestions step = "stop: questions"
+	stopPause     step = "stop: a pause"
+	stopGiven     step = "stop: a given document"
+	stopMissing   step = "stop: no document"
+	decide        step = "decide"
+	sayYes        step = "say yes"
+	askQuestions  step = "ask the questions"
+	fileAnswers   step = "answer from the file"
+	submitKept    step = "submit the kept answer"
+	submitGiven   step = "submit the given document"
+	work          step = "work"
+)
+
+// next decides what a run does.
+func next(f facts) step {
+	switch {
+	case f.state == workflow.Completed:
+		return finish
+	case f.state == workflow.Cancelled:
+		return stopCancelled
+	case f.changed:
+		return stopChanged
+	case f.passed:
+		return stopStages
+	case f.state == workflow.Clarifying:
+		return questioned(f)
+	case f.state.Gated():
+		return gated(f)
+	case f.kept:
+		return submitKept
+	case f.given && !f.spent:
+		return submitGiven
+	case f.given && !f.wanted:
+		return stopGiven
+	case !f.wanted:
+		return stopMissing
+	case f.pauses && f.worked > 0:
+		return stopPause
+	}
+	return work
+}
+
+func questioned(f facts) step {
+	switch {
+	case f.answers && !f.strict:
+		return fileAnswers
+	case f.person && f.gates == Ask:
+		return askQuestions
+	}
+	return stopQuestions
+}
+
+func gated(f facts) step {
+	switch {
+	case f.edited:
+		return stopEdited
+	case f.gates == Ask && f.person:
+		return decide
+	case !f.ordinary:
+		return stopRisk
+	case f.gates == Yes && !f.strict:
+		return sayYes
+	}
+	return stopGate
+}

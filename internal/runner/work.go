@@ -1,0 +1,275 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// maxTries is how often an engine is asked for one submission.
+const maxTries = 3
+
+// task is the work for one submission.
+type task struct {
+	stage  workflow.Stage
+	plan   PlanStage
+	worker Worker
+	// builds is true where the work is to change the project, writes where it may.
+	builds, writes bool
+	before         string // the files of the project
+}
+
+// work has the stage's engine do its work, and submits it.
+func (r *run) work(ctx context.Context) (*ending, error) {
+	r.worked++
+	t, err := r.task(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var problem lang.Text
+	for try := 1; try <= maxTries; try++ {
+		if end := r.spent(); end != nil {
+			return end, nil
+		}
+		if try > 1 {
+			r.tell(Event{Type: Retry, Stage: t.stage.ID, Engine: t.plan.Engine, Round: r.reply.Iteration + 1, Why: problem.In(r.language)}, true)
+		}
+		var final bool
+		if problem, final, err = r.call(ctx, t, try, problem); err != nil {
+			return nil, err
+		}
+		if problem.Empty() { // paid for, even where it was the last
+			if problem, err = r.submit(ctx); problem.Empty() || err != nil {
+				return nil, err
+			}
+		}
+		if final {
+			break
+		}
+	}
+	if end := r.spent(); end != nil {
+		return end, nil
+	}
+	return &ending{reason: Failed, why: lang.T("%s did not do the work of %s: %s. Nothing was submitted", t.plan.Engine, t.stage.ID, problem)}, nil
+}
+
+// task prepares the work for the current stage.
+func (r *run) task(ctx context.Context) (*task, error) {
+	st := r.stage()
+	planned, _ := r.plan.stage(st.ID)
+	t := &task{stage: st, plan: planned, worker: r.worker(planned.Engine)}
+	if !r.plan.definition.Scoping(r.session) {
+		t.builds, t.writes = st.Kind == workflow.KindBuild, writes(st)
+	}
+	if t.writes && r.state.Before == nil {
+		if err := r.admitTree(ctx, r.project.Dir.Path(), &Plan{Stages: []PlanStage{planned}}); err != nil {
+			return nil, err
+		}
+		tree, err := r.look(ctx, r.project.Dir.Path())
+		if err != nil {
+			return nil, err
+		}
+		if r.state.Before = tree; tree == nil {
+			r.state.Before = &Tree{}
+		}
+	}
+	// After a crash the work may be half done: it counts from where its first attempt began.
+	if a := r.state.Attempt; a != nil && a.point == r.at() {
+		t.before = a.Files
+	} else {
+		t.before, _ = r.project.Fingerprint(nil, time.Time{})
+	}
+	if round := r.reply.Iteration + 1; r.begun[st.ID] < round {
+		r.begun[st.ID] = round
+		r.tell(Event{Type: StageStarted, Stage: st.ID, Round: round, State: r.session.CurrentState, Engine: planned.Engine, Model: planned.Model, Why: planned.why.In(r.language)}, true)
+	}
+	return t, nil
+}
+
+// call makes one call of an engine, and keeps its answer and its cost. problem is why there is no
+// answer to submit; final is true where another try cannot bring one.
+func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
+	prompt, err := promptFor(r.reply, t.builds, last)
+	if err != nil {
+		return problem, false, err
+	}
+	job := hostcli.Job{
+		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.writes, Model: t.plan.Model, Allow: r.Flags.Commands,
+		Tell: func(a hostcli.Activity) { r.activity(t, a) },
+	}
+	job.Left, _ = r.budget.Left()
+	if r.Flags.Minutes > 0 {
+		job.Timeout = max(r.deadline().Sub(r.Engine.Clock()), time.Second)
+	}
+	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && t.stage.Kind != workflow.KindVerdict {
+		job.Session = c.Session // each judgement is by fresh eyes
+	}
+	r.state.Calls++
+	r.state.Attempt, r.state.Answer = &attempt{r.at(), t.before}, nil
+	if err := r.save(); err != nil {
+		return problem, false, err
+	}
+	raw, err := r.files.raw(t.stage.ID, r.state.Calls)
+	if err != nil {
+		return problem, false, err
+	}
+	job.Raw = raw
+	outcome, workErr := t.worker.Work(ctx, job)
+	_ = raw.Close() // it shows how an engine works, and is not a part of the run
+	r.count(t, outcome)
+	var failure *hostcli.Failure
+	switch {
+	case ctx.Err() != nil:
+		return problem, false, errors.Join(ctx.Err(), r.save())
+	case errors.As(workErr, &failure):
+		problem, final = lang.T("%s", failure.Why), failure.Final
+	case workErr != nil:
+		problem = lang.Of(workErr)
+	default:
+		problem = r.keep(t, outcome)
+	}
+	return problem, final, r.save()
+}
+
+// keep keeps an answer that can be submitted. problem is why it cannot.
+func (r *run) keep(t *task, o *hostcli.Outcome) (problem lang.Text) {
+	if problem = check(t.stage, o.Text, t.builds, r.changedSince(t.before)); !problem.Empty() {
+		return problem
+	}
+	if r.state.Conversations == nil {
+		r.state.Conversations = map[workflow.StageID]conversation{}
+	}
+	r.state.Conversations[t.stage.ID] = conversation{t.plan.Engine, o.Session}
+	r.state.Answer = &answer{r.at(), t.plan.Engine, o.Text}
+	return problem
+}
+
+// changedSince reports whether the files of the project have changed.
+func (r *run) changedSince(before string) bool {
+	now, _ := r.project.Fingerprint(nil, time.Time{})
+	return now == "" || now != before // too many files for a fingerprint: nothing speaks against the report
+}
+
+// count adds what a call has used.
+func (r *run) count(t *task, o *hostcli.Outcome) {
+	if o == nil {
+		return
+	}
+	percent := 0
+	for _, model := range slices.Sorted(maps.Keys(o.Usage)) {
+		_, reached, _ := r.budget.Spend(model, r.Engine.Clock(), o.Usage[model])
+		percent = max(percent, reached)
+	}
+	if o.Reported != nil {
+		sum := *o.Reported
+		if r.state.Reported != nil {
+			sum += *r.state.Reported
+		}
+		r.state.Reported = &sum
+	}
+	report := r.budget.Report()
+	r.state.Spent = report.Models
+	r.tell(Event{
+		Type: Cost, Stage: t.stage.ID, Engine: t.plan.Engine, Spent: &report.Spent, Percent: percent, Reported: r.state.Reported,
+		Tokens: report.Usage.Prompt() + report.Usage.Output, Unpriced: report.Unknown,
+	}, true)
+}
+
+func (r *run) deadline() time.Time {
+	return r.started.Add(time.Duration(r.Flags.Minutes) * time.Minute)
+}
+
+// spent is the end of a run that may cost no more.
+func (r *run) spent() *ending {
+	report := r.budget.Report()
+	left, limited := r.budget.Left()
+	switch {
+	case limited && report.Unknown:
+		return &ending{reason: Spent, why: lang.T("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume without a budget", r.Flags.Budget)}
+	case limited && left == 0:
+		return &ending{reason: Spent, why: lang.T("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())}
+	case r.Flags.Minutes > 0 && !r.Engine.Clock().Before(r.deadline()):
+		return &ending{reason: Spent, why: lang.T("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))}
+	}
+	return nil
+}
+
+// activity tells what an engine does.
+func (r *run) activity(t *task, a hostcli.Activity) {
+	e := Event{Type: EngineEvent, Stage: t.stage.ID, Engine: t.plan.Engine, Activity: a.Kind, Text: clip(a.Text, 200)}
+	if a.Usage != nil {
+		e.Tokens = a.Usage.Prompt() + a.Usage.Output
+	}
+	r.tell(e, false)
+}
+
+// submitKept hands in an answer that is kept from before. One that is refused is dropped.
+func (r *run) submitKept(ctx context.Context) error {
+	_, err := r.submit(ctx)
+	return err
+}
+
+// submit hands in the kept answer. problem is why the session does not take it, after which
+// nothing is kept.
+func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
+	a := r.state.Answer
+	problem, err = r.handIn(ctx, engine.Result{Engine: author(a.Engine, r.stage(), r.session.Objective), Text: a.Text})
+	if err == nil {
+		r.state.Answer, r.state.Attempt = nil, nil
+		err = r.save()
+	}
+	return problem, err
+}
+
+// submitGiven hands in the document that the person has named for a stage.
+func (r *run) submitGiven(ctx context.Context) error {
+	text, err := r.givenText(ctx)
+	if err != nil {
+		return err
+	}
+	st := r.stage()
+	problem, err := r.handIn(ctx, engine.Result{Engine: st.EnginesFor(r.session.Objective)[0], Text: text})
+	if err == nil && !problem.Empty() {
+		err = fault.New(fault.InvalidArgument, "the document that was named for %s is not taken: %s", st.ID, problem).
+			WithHint("correct it, or have the run work on this stage")
+	}
+	if err != nil {
+		return err
+	}
+	if r.state.Given == nil {
+		r.state.Given = map[workflow.StageID]bool{}
+	}
+	r.state.Given[st.ID] = true
+	return r.save()
+}
+
+// handIn submits a text for exactly the point where the session was read. problem is why the text
+// itself is not taken.
+func (r *run) handIn(ctx context.Context, result engine.Result) (problem lang.Text, err error) {
+	at := r.at()
+	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
+	reply, err := r.Engine.Do(ctx, engine.Request{
+		Action: workflow.ActionSubmit, SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By,
+		Stage: string(at.Stage), Revision: &at.Revision, Results: []engine.Result{result},
+	})
+	if fault.Is(err, fault.InvalidArgument) {
+		return lang.Of(err), nil
+	}
+	if err != nil {
+		return problem, err
+	}
+	e := Event{Type: Submitted, Stage: at.Stage, Round: r.reply.Iteration + 1, State: reply.State, Score: reply.Score, Verdict: reply.Verdict}
+	if reply.Audit != nil {
+		e.Audit = &reply.Audit.Score
+	}
+	r.tell(e, true)
+	return problem, nil
+}
