@@ -71,7 +71,7 @@ var may = map[string][]string{
 	"sdk/provider":                   {},
 	"sdk/provider/anthropic":         {"sdk/provider", "sdk/provider/internal/wire"},
 	"sdk/provider/openai":            {"sdk/provider", "sdk/provider/internal/wire"},
-	"sdk/provider/fake":              {"sdk/provider"},
+	"sdk/provider/fake":              {"sdk/price", "sdk/provider"},
 	"sdk/provider/internal/wire":     {"sdk/provider"},
 	"sdk/price":                      {"sdk/provider"},
 	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
