@@ -74,6 +74,7 @@ var may = map[string][]string{
 	"sdk/provider/fake":              {"sdk/price", "sdk/provider"},
 	"sdk/provider/internal/wire":     {"sdk/provider"},
 	"sdk/price":                      {"sdk/provider"},
+	"sdk/sdktest":                    {"internal/durable", "sdk/provider", "sdk/provider/fake"},
 	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
 	"internal/hostcli":               {"internal/fault", "internal/lang", "internal/pattern", "internal/visible", "sdk/price", "sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
