@@ -55,9 +55,10 @@ var may = map[string][]string{
 	"internal/score":                 {"internal/lang", "internal/markdown", "internal/pattern", "internal/workflow"},
 	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/pattern", "internal/recent", "internal/workflow"},
 	"internal/trust":                 {"internal/durable", "internal/fault", "internal/lang", "internal/verify", "internal/workflow"},
-	"internal/verify":                {"internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/workflow"},
+	"internal/verify":                {"internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/process", "internal/workflow"},
 	"internal/workflow":              {"internal/fault", "internal/lang", "internal/pattern"},
 	"internal/bmad/gitsource":        {"internal/durable", "internal/fault", "internal/lang", "internal/pattern"},
+	"internal/process":               {},
 	"internal/visible":               {},
 	"internal/reach":                 {"internal/lang"},
 	"internal/fault":                 {"internal/lang"},
@@ -75,7 +76,7 @@ var may = map[string][]string{
 	"sdk/provider/internal/wire":     {"sdk/provider"},
 	"sdk/price":                      {"sdk/provider"},
 	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
-	"internal/hostcli":               {"internal/fault", "internal/lang", "internal/pattern", "internal/visible", "sdk/price", "sdk/provider"},
+	"internal/hostcli":               {"internal/durable", "internal/pattern", "internal/process", "internal/visible", "sdk/price", "sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/recall":                {"internal/lang"},
 	"internal/recent":                {},
@@ -95,7 +96,7 @@ var only = map[string][]string{
 	"github.com/gosimple/slug":          {"internal/artifact"},
 	"github.com/gosimple/unidecode":     {"internal/recall"},
 	"github.com/kljensen/snowball":      {"internal/recall"},
-	"github.com/google/uuid":            {"internal/engine", "internal/memory", "internal/store/filestore", "internal/store/storetest"},
+	"github.com/google/uuid":            {"internal/engine", "internal/hostcli", "internal/memory", "internal/store/filestore", "internal/store/storetest"},
 	"github.com/gofrs/flock":            {"internal/durable"},
 	"github.com/go-json-experiment":     {"internal/workflow", "internal/store"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/score"},
@@ -109,7 +110,7 @@ var only = map[string][]string{
 	"github.com/prometheus":             {"internal/mcpserver"},
 	"mvdan.cc/sh":                       {"internal/claudehook"},
 	"golang.org/x/term":                 {"internal/cli"},
-	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/bmad/gitsource"},
+	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/process", "internal/hostcli", "internal/bmad/gitsource"},
 }
 
 // never lists packages that must stay free of effects.
