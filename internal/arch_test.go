@@ -104,7 +104,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":            {"internal/cli"},
 	"github.com/rogpeppe/go-internal":   {"internal/hosts", "internal/cli"},
 	"github.com/tailscale/hujson":       {"internal/hosts"},
-	"github.com/pelletier/go-toml":      {"internal/hosts", "internal/bmad/format"},
+	"github.com/pelletier/go-toml":      {"internal/hosts", "internal/hostcli", "internal/bmad/format"},
 	"github.com/lithammer/fuzzysearch":  {"internal/bmad/catalog", "internal/fault"},
 	"github.com/fsnotify/fsnotify":      {"internal/watch"},
 	"github.com/prometheus":             {"internal/mcpserver"},

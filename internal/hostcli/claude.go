@@ -69,14 +69,14 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 	if i := slices.IndexFunc(j.Allow, func(command string) bool { return !clean(command) }); i >= 0 {
 		return nil, "", &Failure{Engine: c.Name(), Why: fmt.Sprintf("the command %q cannot be a rule of its permissions: write how it begins, in one line and without ( ) * \\", j.Allow[i]), Final: true}
 	}
-	session, resumed, err := c.session(j.Session)
-	if err != nil {
-		return nil, "", err
-	}
-	if resumed {
-		args = append(args, "--resume", session)
-	} else {
+	if j.Session == "" {
+		session = uuid.NewString()
 		args = append(args, "--session-id", session)
+	} else {
+		if session, err = conversation(c.Name(), j.Session); err != nil {
+			return nil, "", err
+		}
+		args = append(args, "--resume", session)
 	}
 	if j.Left > 0 {
 		args = append(args, "--max-budget-usd", strconv.FormatFloat(j.Left.USD(), 'f', -1, 64))
@@ -85,19 +85,6 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 		args = append(args, "--model="+j.Model)
 	}
 	return args, session, nil
-}
-
-// session returns the name of a conversation, a new one for "". It comes from a file that others
-// can write, and must not become an option.
-func (c *Claude) session(name string) (id string, resumed bool, err error) {
-	if name == "" {
-		return uuid.NewString(), false, nil
-	}
-	parsed, err := uuid.Parse(name)
-	if err != nil {
-		return "", false, &Failure{Engine: c.Name(), Why: fmt.Sprintf("%q is not the name of one of its sessions", name)}
-	}
-	return parsed.String(), true, nil
 }
 
 // denied are what an engine must not change: the state of runs, what it and other assistants take
@@ -133,15 +120,8 @@ func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
 // personal returns the person's own settings, of which a job keeps how they log in, which model
 // they use and what they deny. None are needed.
 func personal(env []string) map[string]json.RawMessage {
-	folder := value(env, "CLAUDE_CONFIG_DIR")
+	folder := configuration(env, "CLAUDE_CONFIG_DIR", ".claude")
 	if folder == "" {
-		home := value(env, "HOME")
-		if home == "" {
-			home = value(env, "USERPROFILE")
-		}
-		folder = filepath.Join(home, ".claude")
-	}
-	if !filepath.IsAbs(folder) {
 		return nil
 	}
 	data, err := durable.ReadPath(filepath.Join(folder, "settings.json"), 1<<20)

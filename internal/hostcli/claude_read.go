@@ -1,6 +1,7 @@
 package hostcli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -83,6 +84,9 @@ type claudeTool struct {
 	Pattern string
 }
 
+// synthetic stands for the model in messages that Claude Code writes itself, such as errors.
+const synthetic = "<synthetic>"
+
 // decode reads a line as far as it can: a field of another type than expected does not hide the
 // rest.
 func decode(line []byte, into any) bool {
@@ -106,11 +110,11 @@ func (r *claudeReader) line(data []byte) {
 		if l.Session != "" {
 			r.out.Session = l.Session
 		}
-		r.tell(Activity{Kind: Began, Session: r.out.Session})
+		tell(r.job, Activity{Kind: Began, Session: r.out.Session})
 	case "system/permission_denied":
 		r.refused(l.ToolUseID)
 	case "system/api_retry":
-		r.tell(Activity{Kind: Retries, Text: masked(l.Error)})
+		tell(r.job, Activity{Kind: Retries, Text: masked(l.Error)})
 	case "assistant/":
 		r.assistant(l)
 	case "user/":
@@ -130,14 +134,14 @@ func (r *claudeReader) assistant(l claudeLine) {
 	}
 	for _, b := range m.Content {
 		switch {
-		case b.Type == "text" && l.Parent == nil && strings.TrimSpace(b.Text) != "":
-			r.tell(Activity{Kind: Says, Text: b.Text})
+		case b.Type == "text" && l.Parent == nil && m.Model != synthetic && strings.TrimSpace(b.Text) != "":
+			tell(r.job, Activity{Kind: Says, Text: b.Text})
 		case b.Type == "tool_use":
 			if r.uses == nil {
 				r.uses = map[string]string{}
 			}
 			r.uses[b.ID] = r.describe(b.Name, b.Input)
-			r.tell(Activity{Kind: UsesTool, Text: r.uses[b.ID]})
+			tell(r.job, Activity{Kind: UsesTool, Text: r.uses[b.ID]})
 		}
 	}
 	if _, known := r.said[m.ID]; m.ID == "" || known || m.Usage == (claudeUsage{}) {
@@ -147,8 +151,7 @@ func (r *claudeReader) assistant(l claudeLine) {
 		r.said = map[string]claudeMessage{}
 	}
 	r.said[m.ID] = m
-	all := total(r.counted())
-	r.tell(Activity{Kind: Counted, Usage: &all})
+	count(r.job, r.counted())
 }
 
 // refused reports a tool that was not allowed, once.
@@ -160,13 +163,7 @@ func (r *claudeReader) refused(id string) {
 		r.told = map[string]bool{}
 	}
 	r.told[id] = true
-	r.tell(Activity{Kind: Denied, Text: r.uses[id]})
-}
-
-func (r *claudeReader) tell(a Activity) {
-	if r.job.Tell != nil {
-		r.job.Tell(a)
-	}
+	tell(r.job, Activity{Kind: Denied, Text: r.uses[id]})
 }
 
 // describe returns a tool with what it is for.
@@ -217,8 +214,7 @@ func (r *claudeReader) outcome() *Outcome {
 	for _, d := range l.Denials {
 		r.out.Denied = append(r.out.Denied, r.describe(d.Tool, d.Input))
 	}
-	all := total(r.out.Usage)
-	r.tell(Activity{Kind: Counted, Usage: &all})
+	count(r.job, r.out.Usage)
 	return &r.out
 }
 
@@ -229,7 +225,7 @@ func (r *claudeReader) verdict() (why string, ok bool) {
 	case l == nil:
 		return "", false
 	case l.IsError || l.Subtype != "success":
-		return strings.TrimSpace(strings.Join(append(l.Errors, l.Result, l.Subtype), " ")), false
+		return cmp.Or(strings.TrimSpace(strings.Join(append(l.Errors, l.Result), " ")), l.Subtype), false
 	case l.Terminal != "" && l.Terminal != "completed":
 		return "it ended early: " + l.Terminal, false
 	case strings.TrimSpace(l.Result) == "":
@@ -240,13 +236,13 @@ func (r *claudeReader) verdict() (why string, ok bool) {
 	return "", true
 }
 
-// total adds up the usage of all models.
-func total(by map[string]provider.Usage) provider.Usage {
+// count reports what all models have used.
+func count(j Job, by map[string]provider.Usage) {
 	var sum provider.Usage
 	for _, u := range by {
 		sum = sum.Plus(u)
 	}
-	return sum
+	tell(j, Activity{Kind: Counted, Usage: &sum})
 }
 
 // brief returns a tool and its object in one line.
@@ -260,4 +256,11 @@ func within(dir, path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
+}
+
+// tell passes on an activity.
+func tell(j Job, a Activity) {
+	if j.Tell != nil {
+		j.Tell(a)
+	}
 }

@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/process"
 )
@@ -137,15 +140,17 @@ func (w *words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the last line with something in it, which is where programs say why they ended.
+// String returns the line that says why a program ended: the last that begins as an error, else the
+// last one.
 func (w *words) String() string {
-	all := strings.FieldsFunc(string(w.text), func(r rune) bool { return r == '\n' || r == '\r' })
-	for _, line := range slices.Backward(all) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
+	last := ""
+	for line := range strings.FieldsFuncSeq(string(w.text), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		begins := strings.HasPrefix(strings.ToLower(line), "error")
+		if line = strings.TrimSpace(line); line != "" && (begins || !strings.HasPrefix(strings.ToLower(last), "error")) {
+			last = line
 		}
 	}
-	return ""
+	return last
 }
 
 // marks are the variables by which an assistant tells what it starts that it runs inside it.
@@ -169,6 +174,33 @@ func environment(env []string, more ...string) []string {
 		}
 	}
 	return append(out, more...)
+}
+
+// configuration returns the folder of an assistant's own settings: that which a variable names, or
+// its usual one in the person's home; "" if there is none.
+func configuration(env []string, name, usual string) string {
+	folder := value(env, name)
+	if folder == "" {
+		home := value(env, "HOME")
+		if home == "" {
+			home = value(env, "USERPROFILE")
+		}
+		folder = filepath.Join(home, usual)
+	}
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	return folder
+}
+
+// conversation returns the name of an engine's conversation. It comes from a file that others can
+// write, and must not become an option.
+func conversation(engine, name string) (string, error) {
+	id, err := uuid.Parse(name)
+	if err != nil {
+		return "", &Failure{Engine: engine, Why: fmt.Sprintf("%q is not the name of one of its sessions", name)}
+	}
+	return id.String(), nil
 }
 
 // value returns a variable of an environment.
