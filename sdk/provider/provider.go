@@ -37,7 +37,7 @@ type Info struct {
 type Request struct {
 	// System is the system prompt.
 	System string
-	// Messages alternate between the roles and end with the user's.
+	// Messages keep the rules of [Check].
 	Messages []Message
 	Tools    []Tool
 	// MaxTokens bounds the answer.

@@ -1,0 +1,318 @@
+// Package sdktest has a server that plays a model's, for tests without a network.
+//
+// The [Server] speaks the Messages API (/v1/messages) and chat completions (/v1/chat/completions),
+// streamed and whole, and follows a script: each request takes the next [Step]. It enforces the
+// rules that real servers do and mocks forget: a conversation in which a use of a tool has no
+// result is refused with status 400.
+package sdktest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// Server plays a model's server. Its exported fields are set before the first request.
+type Server struct {
+	// URL is the base of the Messages API; ChatURL that of chat completions.
+	URL, ChatURL string
+	// Key, if set, is the only credential that is accepted, else any is.
+	Key string
+	// Models are the known ones; [DefaultModels] unless set.
+	Models []string
+	// Dialect is how chat completions are spoken; [OpenAI] unless set.
+	Dialect Dialect
+	// Side, if set, sees each request first; if it returns a step, the request takes that one and
+	// none of the script. Programs send such requests for titles and summaries.
+	Side func(Request) *Step
+
+	http     *httptest.Server
+	closing  chan struct{}
+	mu       sync.Mutex
+	steps    []Step
+	requests []Request
+}
+
+// DefaultModels are the models that a server knows unless it is told others.
+var DefaultModels = []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "gpt-test", "llama-test"}
+
+// Request is what the server received. Its header lacks credentials.
+type Request struct {
+	Path   string
+	Header http.Header
+	Body   []byte
+	Model  string
+	Stream bool
+	// Request is the same in neutral form; Refused is why it was answered with an error, if it was.
+	provider.Request
+	Refused string
+}
+
+// New returns a running server, which ends with the test.
+func New(t testing.TB, steps ...Step) *Server {
+	s := NewServer(steps...)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// NewServer returns a running server.
+func NewServer(steps ...Step) *Server {
+	s := &Server{steps: steps, closing: make(chan struct{})}
+	s.http = httptest.NewServer(s)
+	s.URL, s.ChatURL = s.http.URL, s.http.URL+"/v1"
+	return s
+}
+
+// Close ends the server.
+func (s *Server) Close() {
+	close(s.closing)
+	s.http.Close()
+}
+
+// Add appends steps to the script.
+func (s *Server) Add(steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, steps...)
+}
+
+// Requests returns every request for an answer so far, also the refused ones.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Left returns how many steps of the script are not taken.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.steps)
+}
+
+// maxBody bounds a request.
+const maxBody = 64 << 20
+
+// face is how one of the APIs is read and written.
+type face interface {
+	// read fills in a request from its body, or says why it is refused.
+	read(r *Request) error
+	// fail returns the body of an error.
+	fail(kind, message, id string) any
+	// whole returns the body of an answer; stream its events.
+	whole(r Request, s Step) any
+	stream(r Request, s Step) []event
+	// broken returns the event of an error under way, quirk the one of a quirk.
+	broken(kind, message string) event
+	quirk(q Quirk) string
+}
+
+// event is one of a stream. data is written as JSON, if it is not a string.
+type event struct {
+	name string
+	data any
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := durable.ReadStream(r.Body, "the request", maxBody)
+	if err != nil {
+		return // the client has gone, or its request has no end
+	}
+	var f face = messages{}
+	switch {
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages/count_tokens"):
+		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": len(body) / 4})
+		return
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages"):
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		f = chat{s.Dialect}
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
+		writeJSON(w, http.StatusOK, s.modelList())
+		return
+	case r.URL.Path == "/":
+		w.WriteHeader(http.StatusOK)
+		return
+	default:
+		writeJSON(w, http.StatusNotFound, f.fail("not_found_error", r.URL.Path+" does not exist here", ""))
+		return
+	}
+	s.answer(w, r, f, &Request{Path: r.URL.Path, Header: r.Header, Body: body})
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Request) {
+	refused := s.authorized(r)
+	kind, status := "authentication_error", http.StatusUnauthorized
+	got.Header = r.Header.Clone()
+	got.Header.Del("X-Api-Key")
+	got.Header.Del("Authorization")
+	if refused == nil {
+		kind, status = "invalid_request_error", http.StatusBadRequest
+		refused = f.read(got)
+	}
+	if refused == nil && !slices.Contains(s.models(), got.Model) {
+		kind, status = "not_found_error", http.StatusNotFound
+		refused = fmt.Errorf("model: %s", got.Model)
+	}
+	if refused != nil {
+		got.Refused = refused.Error()
+	}
+	step, number := s.next(got, Step{Status: status, Type: kind, Message: got.Refused})
+	id := fmt.Sprintf("req_%d", number)
+	w.Header().Set("Request-Id", id)
+	w.Header().Set("X-Request-Id", id)
+	for name, value := range step.Header {
+		w.Header().Set(name, value)
+	}
+	switch {
+	case step.Status != 0:
+		writeJSON(w, step.Status, f.fail(step.Type, step.Message, id))
+	case got.Stream:
+		s.write(w, r, f, step, f.stream(*got, step))
+	default:
+		writeJSON(w, http.StatusOK, f.whole(*got, step))
+	}
+}
+
+// next records a request and returns its step, which is refusal if it broke a rule.
+func (s *Server) next(got *Request, refusal Step) (Step, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, *got)
+	n := len(s.requests)
+	if got.Refused != "" {
+		return refusal, n
+	}
+	step := Step{Status: http.StatusBadRequest, Type: "script_error", Message: fmt.Sprintf("the script is at its end, and this is request %d", n)}
+	var side *Step
+	if s.Side != nil {
+		side = s.Side(*got)
+	}
+	switch {
+	case side != nil:
+		step = *side
+	case len(s.steps) > 0:
+		step, s.steps = s.steps[0], s.steps[1:]
+	}
+	step.Blocks = slices.Clone(step.Blocks)
+	for i, b := range step.Blocks {
+		if b.Type == provider.ToolUse && b.ID == "" {
+			// The length of the conversation keeps ids apart.
+			step.Blocks[i].ID = fmt.Sprintf("toolu_%d_%d", len(got.Messages), i)
+		}
+	}
+	if step.Usage == (provider.Usage{}) {
+		step.Usage = provider.Usage{Input: 100, Output: 10}
+	}
+	return step, n
+}
+
+func (s *Server) authorized(r *http.Request) error {
+	key := r.Header.Get("X-Api-Key")
+	if key == "" {
+		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	local := strings.HasSuffix(r.URL.Path, "/chat/completions") && s.Key == ""
+	if s.Key != "" && key != s.Key || key == "" && !local {
+		return fmt.Errorf("invalid x-api-key")
+	}
+	return nil
+}
+
+func (s *Server) models() []string {
+	if s.Models != nil {
+		return s.Models
+	}
+	return DefaultModels
+}
+
+func (s *Server) modelList() any {
+	list := []object{}
+	for _, m := range s.models() {
+		list = append(list, object{"id": m, "type": "model", "object": "model"})
+	}
+	return object{"object": "list", "data": list, "has_more": false}
+}
+
+// write streams events, with the quirks of the step.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step, events []event) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	out := http.NewResponseController(w)
+	send := func(text string) {
+		size := len(text)
+		if step.Quirks&Split != 0 {
+			size = 7
+		}
+		for part := range slices.Chunk([]byte(text), max(size, 1)) {
+			_, _ = w.Write(part) // the client may have gone: nothing is to be done then
+			_ = out.Flush()
+		}
+	}
+	for i, e := range events {
+		for q := Ping; q <= Unknown; q <<= 1 {
+			if step.Quirks&q != 0 {
+				send(f.quirk(q))
+			}
+		}
+		if i == len(events)/2 {
+			switch {
+			case step.Type != "":
+				send(f.broken(step.Type, step.Message).text())
+				return
+			case step.Quirks&Cut != 0:
+				return
+			case step.Quirks&Drop != 0:
+				panic(http.ErrAbortHandler)
+			case step.Quirks&Silent != 0:
+				select {
+				case <-r.Context().Done():
+				case <-s.closing:
+				}
+				return
+			}
+		}
+		send(e.text())
+	}
+}
+
+func (e event) text() string {
+	data, ok := e.data.(string)
+	if !ok {
+		data = string(encode(e.data))
+	}
+	if e.name != "" {
+		return "event: " + e.name + "\ndata: " + data + "\n\n"
+	}
+	return "data: " + data + "\n\n"
+}
+
+func encode(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("sdktest: a step cannot be written as JSON: %v", err)) // a mistake in the test's own script
+	}
+	return data
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may have gone: nothing is to be done then
+}
+
+// pieces cuts a text as models stream it.
+func pieces(text string) []string {
+	var all []string
+	for part := range slices.Chunk([]rune(text), 6) {
+		all = append(all, string(part))
+	}
+	return all
+}
