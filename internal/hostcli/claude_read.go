@@ -47,11 +47,6 @@ type claudeLine struct {
 	Models   map[string]struct {
 		InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens, CacheCreationEphemeral1hInputTokens int64
 	} `json:"modelUsage"`
-	Usage   claudeUsage
-	Denials []struct {
-		Tool  string     `json:"tool_name"`
-		Input claudeTool `json:"tool_input"`
-	} `json:"permission_denials"`
 }
 
 type claudeMessage struct {
@@ -162,7 +157,7 @@ func (r *claudeReader) refused(id string) {
 	if r.told == nil {
 		r.told = map[string]bool{}
 	}
-	r.told[id] = true
+	r.told[id], r.out.Denied = true, append(r.out.Denied, r.uses[id])
 	tell(r.job, Activity{Kind: Denied, Text: r.uses[id]})
 }
 
@@ -211,9 +206,6 @@ func (r *claudeReader) outcome() *Outcome {
 		}
 	}
 	maps.DeleteFunc(r.out.Usage, func(_ string, u provider.Usage) bool { return u.Prompt()+u.Output == 0 })
-	for _, d := range l.Denials {
-		r.out.Denied = append(r.out.Denied, r.describe(d.Tool, d.Input))
-	}
 	count(r.job, r.out.Usage)
 	return &r.out
 }
@@ -242,7 +234,9 @@ func count(j Job, by map[string]provider.Usage) {
 	for _, u := range by {
 		sum = sum.Plus(u)
 	}
-	tell(j, Activity{Kind: Counted, Usage: &sum})
+	if sum.Prompt()+sum.Output > 0 {
+		tell(j, Activity{Kind: Counted, Usage: &sum})
+	}
 }
 
 // brief returns a tool and its object in one line.
