@@ -50,6 +50,10 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 		return exitStorage
 	case errors.Is(err, errPending):
 		return exitGate
+	case errors.Is(err, errSpent):
+		return exitSpent
+	case errors.Is(err, errEngine):
+		return exitEngine
 	case errors.Is(err, errUnvouched):
 		return exitNotFound
 	case errors.Is(err, context.Canceled):

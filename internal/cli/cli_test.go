@@ -19,6 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(inMemory{m}, map[string]func(){
 		"bmad-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"stand-in": standIn,
 	})
 }
 
@@ -88,6 +89,15 @@ func submissions(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(copySubmissions(args[0], ts.MkAbs(args[1])))
 }
 
+// demoDocuments DIR puts the documents of the demo into a folder.
+func demoDocuments(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: demo DIR")
+	}
+	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o750))
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS("demo")))
+}
+
 func copySubmissions(name, to string) error {
 	from := filepath.Join("..", "..", "testdata", "submissions", name)
 	if err := os.MkdirAll(to, 0o750); err != nil {
@@ -103,7 +113,7 @@ func TestScripts(t *testing.T) {
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "chinese": chinese},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese},
 		Setup:         setUpScript,
 	})
 }

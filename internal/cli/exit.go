@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -22,6 +23,9 @@ const (
 	exitNotAllowed = 5
 	exitGate       = 6
 	exitInternal   = 7
+	// exitSpent and exitEngine are those of bmad-mcp run.
+	exitSpent  = 8
+	exitEngine = 9
 	// exitInterrupted is what shells make of SIGINT.
 	exitInterrupted = 130
 )
@@ -45,6 +49,15 @@ var errPending = errors.New("pending")
 
 // errUnvouched ends the program with exitNotFound: the seal that would prove it is missing.
 var errUnvouched = errors.New("unvouched")
+
+// runExitHelp is exitHelp with the codes that only a run has.
+var runExitHelp = strings.Replace(exitHelp, "\n  130  ", "\n  8  the budget or the time is spent\n  9  the engine did not do the work; nothing was submitted\n  130  ", 1)
+
+// errSpent and errEngine end the program with exitSpent and exitEngine: the run has said why.
+var (
+	errSpent  = errors.New("spent")
+	errEngine = errors.New("engine")
+)
 
 // fail reports an error and returns its exit code.
 func (a *app) fail(err error) int {

@@ -37,6 +37,9 @@ type Event struct {
 	SessionID string           `json:"session_id,omitempty"`
 	TaskName  string           `json:"task_name,omitempty"`
 	Stage     workflow.StageID `json:"stage,omitempty"`
+	// Stages are those that the run comes to, Budget what it may cost.
+	Stages []workflow.StageID `json:"stages,omitempty"`
+	Budget price.Money        `json:"budget_nano_usd,omitempty"`
 	// Round counts the submissions of the stage, the coming one included.
 	Round int            `json:"round,omitempty"`
 	State workflow.State `json:"state,omitempty"`

@@ -60,7 +60,11 @@ func (r *Runner) run(ctx context.Context, task string) (_ *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, run.close()) }()
-	run.tell(Event{Type: RunStarted, TaskName: run.state.TaskName, Stage: run.session.CurrentStage, State: run.session.CurrentState}, false)
+	var stages []workflow.StageID
+	for _, st := range run.plan.Stages {
+		stages = append(stages, st.Stage)
+	}
+	run.tell(Event{Type: RunStarted, TaskName: run.state.TaskName, Stages: stages, Budget: run.Flags.Budget, Stage: run.session.CurrentStage, State: run.session.CurrentState}, false)
 	for {
 		ended, err := run.step(ctx)
 		if err != nil {

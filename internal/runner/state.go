@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -87,15 +87,15 @@ type files struct {
 	dir    *durable.Dir
 	folder string
 	unlock func() error
-	events [][]byte
-	size   int
+	// pending are events that are not written yet.
+	pending []byte
 }
 
 // Limits of the files, in bytes.
 const (
-	maxState  = 64 << 20
-	maxEvents = 1 << 20
-	maxRaw    = 8 << 20
+	maxState   = 64 << 20
+	maxPending = 64 << 10
+	maxRaw     = 8 << 20
 )
 
 // lockWait is how long a run waits for another of the same session to end.
@@ -130,7 +130,7 @@ func (f *files) close() error { return f.unlock() }
 
 func (f *files) stateName() string { return f.folder + "/run.json" }
 
-// read reads the state and the events.
+// read reads the state.
 func (f *files) read() (*state, error) {
 	data, err := f.dir.ReadFile(f.stateName(), maxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,26 +154,7 @@ func (f *files) read() (*state, error) {
 	for _, key := range keys {
 		delete(s.extra, key)
 	}
-	old, err := f.dir.ReadFile(f.folder+"/events.jsonl", 4*maxEvents)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.From(err)
-	}
-	for len(old) > 0 {
-		line, rest, whole := cutLine(old)
-		if whole {
-			f.keep(line)
-		}
-		old = rest
-	}
 	return s, nil
-}
-
-func cutLine(data []byte) (line, rest []byte, whole bool) {
-	i := slices.Index(data, '\n')
-	if i < 0 {
-		return data, nil, false
-	}
-	return data[:i+1], data[i+1:], true
 }
 
 // save replaces the state, with the keys of newer programs as they were.
@@ -193,15 +174,7 @@ func (f *files) save(s *state) error {
 	return disk(f.dir.Replace(f.stateName(), append(data, '\n')))
 }
 
-// keep adds a line to the events, and drops the oldest ones beyond the limit.
-func (f *files) keep(line []byte) {
-	f.events = append(f.events, line)
-	f.size += len(line)
-	for f.size > maxEvents {
-		f.size -= len(f.events[0])
-		f.events = f.events[1:]
-	}
-}
+func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
 
 // log keeps an event. Only one that ends something is worth a write; the others go with it.
 func (f *files) log(e Event, write bool) error {
@@ -209,20 +182,26 @@ func (f *files) log(e Event, write bool) error {
 	if err != nil {
 		return err
 	}
-	f.keep(append(line, '\n'))
-	if !write {
+	f.pending = append(append(f.pending, line...), '\n')
+	if !write && len(f.pending) < maxPending {
 		return nil
 	}
-	return disk(f.dir.Replace(f.folder+"/events.jsonl", slices.Concat(f.events...)))
+	lines := f.pending
+	f.pending = nil
+	return disk(f.dir.AppendLines(f.eventsName(), lines))
 }
 
-// lastSeq is the number of the last event.
+// lastSeq is the number of the last event that was kept.
 func (f *files) lastSeq() int {
+	data, err := f.dir.ReadFile(f.eventsName(), maxState)
+	if err != nil { // there is none, or they count from the beginning
+		return 0
+	}
 	var last struct {
 		Seq int `json:"seq"`
 	}
-	if len(f.events) > 0 {
-		_ = json.Unmarshal(f.events[len(f.events)-1], &last) // an edited line counts from the beginning
+	for line := range bytes.Lines(data) { // a crash may have cut one
+		_ = json.Unmarshal(line, &last)
 	}
 	return last.Seq
 }

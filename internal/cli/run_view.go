@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// runView shows a run as it goes: on a page, as lines, or as lines of JSON.
+type runView struct {
+	app  *app
+	page *runPage
+	// lines is nil where only a program reads.
+	lines io.Writer
+	// events takes lines of JSON.
+	events func(line []byte)
+	closed sync.Once
+	// folder holds the file of events; nil where there is none.
+	folder *durable.Dir
+}
+
+// newRunView returns the view of a run whose events go to a file, "-" for standard output.
+func newRunView(a *app, events string) (v *runView, err error) {
+	v = &runView{app: a}
+	switch {
+	case events == "-":
+		v.events = func(line []byte) { _, _ = a.out.Write(line) } // a reader that has gone does not end the run
+	case events != "":
+		if v.folder, err = durable.OpenDir(filepath.Dir(events)); err != nil {
+			return nil, fault.From(err)
+		}
+		v.events = func(line []byte) {
+			if err := v.folder.AppendLines(filepath.Base(events), line); err != nil {
+				a.log.Warn("an event was not written", "error", err)
+			}
+		}
+	}
+	switch {
+	case a.asJSON || events == "-":
+	case isTerminal(a.raw) && os.Getenv("TERM") != "dumb":
+		v.page = newRunPage(a)
+	default:
+		v.lines = a.out
+	}
+	return v, nil
+}
+
+// tell shows an event.
+func (v *runView) tell(e runner.Event) {
+	if v.events != nil {
+		if data, err := json.Marshal(e); err == nil {
+			v.events(append(data, '\n'))
+		}
+	}
+	if v.page != nil {
+		v.page.tell(e)
+	}
+	if v.lines != nil {
+		if text := runLine(v.app.lang, e); text != "" {
+			fmt.Fprintln(v.lines, visible.Line(text))
+		}
+	}
+}
+
+// close ends the page. It may be called more than once.
+func (v *runView) close() {
+	v.closed.Do(func() {
+		if v.page != nil {
+			v.page.close()
+		}
+		if v.folder != nil {
+			_ = v.folder.Close()
+		}
+	})
+}
+
+// pausing asks the person while the page rests.
+type pausing struct {
+	view *runView
+	engine.Channel
+}
+
+// Ask implements engine.Channel.
+func (p pausing) Ask(ctx context.Context, q engine.Question) (engine.Response, error) {
+	if p.view.page != nil {
+		p.view.page.rest()
+		defer p.view.page.wake()
+	}
+	return p.Channel.Ask(ctx, q)
+}
+
+// end prints how a run has ended.
+func (v *runView) end(r *runner.Result) error {
+	a := v.app
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	if v.page == nil && v.lines == nil {
+		return nil
+	}
+	a.say("\n%s: %s", r.Reply.TaskName, r.Why)
+	if r.Reason == runner.Person {
+		printWaiting(a, r)
+	}
+	if r.Resume != "" {
+		a.say("  go on:   %s", r.Resume)
+	}
+	reported := ""
+	if r.Reported != nil {
+		reported = a.lang.Say(" (the engines say $%.2f)", *r.Reported)
+	}
+	a.say("  cost:    %s%s, %d tokens", r.Cost.Spent.Short(), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
+	if r.Cost.Unknown {
+		a.say("           without models whose price is not known")
+	}
+	if len(r.Unused) > 0 {
+		a.say("  unused:  nothing has asked for the answers %s", joinWords(r.Unused))
+	}
+	if r.After != nil && r.Reason != runner.Person {
+		a.say("  changed: %s, not committed", lang.Count(len(r.After.Changed), "file"))
+	}
+	return nil
+}
+
+// printWaiting prints what waits for the person.
+func printWaiting(a *app, r *runner.Result) {
+	s := r.Reply
+	var audit *float64
+	if s.Audit != nil {
+		audit = &s.Audit.Score
+	}
+	if s.State.Gated() {
+		a.say("  stage:   %s, round %d%s", s.Stage, s.Iteration, resultWords(a.lang, s.Score, audit, s.Verdict))
+	}
+	if s.Draft != nil {
+		a.say("  draft:   %s", s.Draft.Path)
+	}
+	for _, f := range s.Findings {
+		fmt.Fprintf(a.out, "    %s %s: %s\n", f.ID, f.Severity, oneLine(f.Problem))
+	}
+	for _, q := range s.Questions {
+		fmt.Fprintf(a.out, "    %s  %s\n", q.ID, oneLine(q.Question))
+		if len(q.Options) > 0 {
+			fmt.Fprintf(a.out, "        (%s)\n", strings.Join(q.Options, " | "))
+		}
+	}
+	if r.Command != "" {
+		a.say("  decide:  %s", r.Command)
+	}
+}
+
+// dryRun prints what a run would do.
+func dryRun(cmd *cobra.Command, a *app, o runner.Options, objective string) error {
+	plan, err := runner.New(o).Plan(cmd.Context(), objective)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(plan)
+	}
+	rows := [][]string{a.header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
+	for _, s := range plan.Stages {
+		gate := string(s.Gate)
+		if s.Score != nil {
+			gate = fmt.Sprintf("%s %g %s", s.Gate, *s.Score, s.Scoring)
+		}
+		if s.Policy == workflow.GateStrict {
+			gate += ", " + string(s.Policy)
+		}
+		row := []string{string(s.Stage), s.Engine, s.Model, gate, s.Why}
+		if s.Engine == "" {
+			row[1], row[4] = "–", s.Document
+		}
+		rows = append(rows, row)
+	}
+	if err := columns(a.out, rows); err != nil {
+		return err
+	}
+	ceiling := a.lang.Say("no ceiling")
+	if plan.Budget > 0 {
+		ceiling = plan.Budget.String()
+	}
+	a.say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
+	return nil
+}
