@@ -239,3 +239,8 @@ func (b *bench) types() string {
 
 // cost is what the calls of a worker cost.
 func cost(calls int) price.Money { return price.Money(calls) * (100*2_000 + 10*10_000) }
+
+// submitted is a submission as another program makes it.
+func submitted(stage workflow.StageID, text string) engine.Request {
+	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []engine.Result{{Engine: workflow.Claude, Text: text}}}
+}
