@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -17,9 +15,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
-
-//go:embed demo
-var demoFiles embed.FS
 
 // demoStep is one call of the demo and its cause.
 type demoStep struct {
@@ -33,8 +28,6 @@ type demoStep struct {
 	// place is where that leads; a person's own input can lead elsewhere.
 	place string
 }
-
-const demoObjective = "Build a to-do list for the terminal"
 
 func demoSteps(l lang.Language) []demoStep {
 	submit := func(stage, file string) map[string]any {
@@ -62,7 +55,7 @@ func demoSteps(l lang.Language) []demoStep {
 }
 
 func demoCommand(a *app) *cobra.Command {
-	var ask bool
+	var ask, run bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run all six stages in a temporary folder, through a real MCP client",
@@ -71,8 +64,14 @@ itself as an MCP server, talks to it over stdio as a host would, and shows each
 step. The server's questions come as forms, as a host shows them; with --ask it is
 you who fills them in. The folder stays for you to look at. Nothing else is touched.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, ask) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if run {
+				return demoOfRun(cmd, a)
+			}
+			return runDemo(cmd.Context(), a, ask)
+		},
 	}
+	cmd.Flags().BoolVar(&run, "run", false, "show bmad-mcp run instead, with an engine and decisions that are played")
 	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
 	return cmd
 }
@@ -128,9 +127,9 @@ func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string,
 		fmt.Fprintf(a.out, "🤖 %s\n", step.did)
 	}
 	if step.file != "" {
-		data, err := demoFiles.ReadFile("demo/" + step.file)
+		data, err := demoText(step.file)
 		if err != nil {
-			return false, fault.From(err)
+			return false, err
 		}
 		drafts := filepath.Join(dir, "drafts")
 		if err := os.MkdirAll(drafts, 0o750); err != nil {
@@ -162,23 +161,4 @@ func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string,
 		return true, nil
 	}
 	return false, nil
-}
-
-func demoEnd(a *app, dir string) error {
-	a.say("\nThe files, all yours to look at:")
-	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
-		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
-		if err != nil {
-			return fault.From(err)
-		}
-		for _, p := range paths {
-			fmt.Fprintln(a.out, "  "+p)
-		}
-	}
-	a.say("\nNext:")
-	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		a.say("  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
-	}
-	a.say("  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"", dir)
-	return nil
 }

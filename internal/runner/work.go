@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -266,9 +267,16 @@ func (r *run) handIn(ctx context.Context, result engine.Result) (problem lang.Te
 	if err != nil {
 		return problem, err
 	}
-	e := Event{Type: Submitted, Stage: at.Stage, Round: r.reply.Iteration + 1, State: reply.State, Score: reply.Score, Verdict: reply.Verdict}
-	if reply.Audit != nil {
-		e.Audit = &reply.Audit.Score
+	e := Event{Type: Submitted, Stage: at.Stage, Round: r.reply.Iteration + 1, State: reply.State}
+	// The reply is about the stage that the session has come to.
+	s, _, err := r.Engine.Session(ctx, project.Address{Cwd: r.project.Dir.Path(), Session: r.state.SessionID})
+	if err != nil {
+		return problem, err
+	}
+	rec := s.Record(at.Stage)
+	e.Score, e.Verdict = rec.Score, rec.Verdict
+	if rec.Audit != nil {
+		e.Audit = &rec.Audit.Score
 	}
 	r.tell(e, true)
 	return problem, nil
