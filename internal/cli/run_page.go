@@ -141,19 +141,19 @@ func (p *runPage) draw() {
 func (f *pageFacts) take(e runner.Event) {
 	switch e.Type {
 	case runner.RunStarted:
-		f.task, f.stages, f.stage, f.budget = e.TaskName, e.Stages, e.Stage, e.Budget
+		f.task, f.stages, f.stage, f.budget = visible.Line(e.TaskName), e.Stages, e.Stage, e.Budget
 	case runner.StageStarted:
 		f.stage, f.round, f.engine, f.doing, f.note = e.Stage, e.Round, e.Engine, "", ""
 		delete(f.results, e.Stage)
 	case runner.EngineEvent:
 		if e.Text != "" {
-			f.doing = e.Text
+			f.doing = visible.Line(e.Text) // an engine's
 		}
 	case runner.Submitted:
 		f.results[e.Stage] = strings.TrimPrefix(resultWords(f.language, e.Score, e.Audit, e.Verdict), ", ")
 		f.doing = ""
 	case runner.Retry, runner.Rework:
-		f.note, f.doing = runLine(f.language, e), ""
+		f.note, f.doing = visible.Line(runLine(f.language, e)), ""
 	case runner.Cost:
 		f.tokens, f.spent = e.Tokens, *e.Spent
 		if e.Percent > 0 {
@@ -169,7 +169,7 @@ func (f *pageFacts) take(e runner.Event) {
 
 // lines are those of the page, each narrower than the terminal, and fewer than it is high.
 func (f *pageFacts) lines(width, height int, now time.Time) []string {
-	fit := func(text string) string { return visible.Cut(visible.Line(text), max(width-1, 1), "…") }
+	fit := func(text string) string { return visible.Cut(text, max(width-1, 1), "…") }
 	paint := func(code, text string) string {
 		if !f.color {
 			return fit(text)

@@ -17,7 +17,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -72,7 +71,7 @@ func (v *runView) tell(e runner.Event) {
 	}
 	if v.lines != nil {
 		if text := runLine(v.app.lang, e); text != "" {
-			fmt.Fprintln(v.lines, visible.Line(text))
+			fmt.Fprintln(v.lines, text)
 		}
 	}
 }

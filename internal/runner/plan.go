@@ -61,7 +61,7 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	if w.Definition == nil {
 		return nil, fault.New(fault.InvalidArgument, "the workflow %q cannot be used", name).WithHint("see bmad-mcp workflow check")
 	}
-	plan, err := planOf(p.Config.Under(w.Definition), objective, r.o, r.o.Engine.Clock())
+	plan, err := planOf(p.Config.Under(w.Definition), objective, r.o, r.o.Engine.Clock(), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,9 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	return plan, r.o.admitTree(ctx, p.Dir.Path(), plan)
 }
 
-// planOf makes the plan of a workflow, under the settings in force.
-func planOf(d *workflow.Definition, objective string, o Options, now time.Time) (*Plan, error) {
+// planOf makes the plan of a workflow, under the settings in force, for a session that has passed
+// some stages.
+func planOf(d *workflow.Definition, objective string, o Options, now time.Time, passed int) (*Plan, error) {
 	f := o.Flags
 	from, to, err := span(d, f.Stages)
 	if err != nil {
@@ -97,7 +98,7 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time) 
 			return nil, refused(st.ID)
 		}
 		if i < from {
-			if s.Document == "" && f.From == "" {
+			if s.Document == "" && f.From == "" && i >= passed {
 				return nil, fault.New(fault.InvalidArgument, "the run begins at %q, and %q before it has no document", d.Stages[from].ID, st.ID).
 					WithHint("name one with --doc %s=PATH, or a task that has them with --from TASK", st.ID)
 			}

@@ -99,7 +99,7 @@ func (r *Runner) open(ctx context.Context, task string) (*run, error) {
 	out.Flags = out.Flags.over(out.state.Flags)
 	out.state.Flags = out.Flags
 	out.budget = price.NewBudget(out.Prices, out.Flags.Budget, out.state.Spent...)
-	out.plan, err = planOf(p.Config.Under(s.Definition()), s.Objective, out.Options, r.o.Engine.Clock())
+	out.plan, err = planOf(p.Config.Under(s.Definition()), s.Objective, out.Options, r.o.Engine.Clock(), s.Definition().Index(s.CurrentStage))
 	if err == nil {
 		err = out.save()
 	}
