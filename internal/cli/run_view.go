@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -62,7 +61,7 @@ func newRunView(a *app, events string) (v *runView, err error) {
 // tell shows an event.
 func (v *runView) tell(e runner.Event) {
 	if v.events != nil {
-		if data, err := json.Marshal(e); err == nil {
+		if data, err := workflow.Marshal(e); err == nil {
 			v.events(append(data, '\n'))
 		}
 	}

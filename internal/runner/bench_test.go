@@ -139,9 +139,11 @@ type bench struct {
 
 func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	b := &bench{t: t, dir: t.TempDir(), worker: &script{t: t, name: "claude", acts: acts}, clock: new(atomic.Int64)}
+	ids := 0
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
 		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return filestore.New(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: engine.Names{Program: "bmad-mcp"},
+		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("# A project\n"), 0o600); err != nil {
 		t.Fatal(err)

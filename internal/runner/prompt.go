@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -34,7 +33,7 @@ func promptFor(r *engine.Reply, writes bool, problem lang.Text) (string, error) 
 	if writes {
 		m.Build = r.NextCall["sprints"]
 	}
-	data, err := json.MarshalIndent(m, "", " ")
+	data, err := workflow.Marshal(m)
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func TestWholeRun(t *testing.T) {
 			t.Errorf("%s: the prompt does not refer to the requirements", id)
 		}
 	}
-	if dev := b.worker.jobs[3].Prompt; !strings.Contains(dev, `"build": [`) {
+	if dev := b.worker.jobs[3].Prompt; !strings.Contains(dev, `"build":[`) {
 		t.Errorf("dev is not told which sprints to build:\n%s", dev)
 	}
 	s := b.session()
@@ -105,7 +105,7 @@ func TestPerson(t *testing.T) {
 			t.Errorf("call %d (%s) continues %q; want %q", i, b.worker.who[i], jobs[i].Session, want)
 		}
 	}
-	for i, words := range map[int][]string{1: {"a laptop", `"answer": "me"`}, 2: {"name the users"}, 7: {"tasks are lost", "keep the tasks"}} {
+	for i, words := range map[int][]string{1: {"a laptop", `"answer":"me"`}, 2: {"name the users"}, 7: {"tasks are lost", "keep the tasks"}} {
 		for _, w := range words {
 			if !strings.Contains(jobs[i].Prompt, w) {
 				t.Errorf("call %d (%s) is not told %q:\n%s", i, b.worker.who[i], w, jobs[i].Prompt)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -47,8 +46,8 @@ type state struct {
 	// Before is the project's repository before the first change of it, After as it was seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
-
-	extra map[string]json.RawMessage
+	// Extra are the keys of newer programs.
+	Extra workflow.Extra `json:",unknown"`
 }
 
 type conversation struct {
@@ -78,9 +77,6 @@ type submission struct {
 	point
 	SHA256 string `json:"sha256"`
 }
-
-// keys are the keys of run.json that this program knows.
-var keys = []string{"version", "session_id", "task_name", "flags", "calls", "engine_sessions", "attempt", "answer", "submission", "given", "spent", "reported_usd", "tree_before", "tree_after"}
 
 // files are those of one run.
 type files struct {
@@ -140,10 +136,7 @@ func (f *files) read() (*state, error) {
 		return nil, fault.From(err)
 	}
 	s := &state{}
-	if err = json.Unmarshal(data, s); err == nil {
-		err = json.Unmarshal(data, &s.extra)
-	}
-	if err != nil {
+	if err := workflow.Unmarshal(data, s); err != nil {
 		return nil, fault.New(fault.Storage, "%s cannot be read: %w", f.dir.Join(f.stateName()), err).
 			WithHint("correct it, or move it away: the run then goes on without what it has spent so far")
 	}
@@ -151,34 +144,23 @@ func (f *files) read() (*state, error) {
 		return nil, fault.New(fault.Storage, "%s has version %d, and this program reads %d", f.dir.Join(f.stateName()), s.Version, stateVersion).
 			WithHint("use the newer bmad-mcp that has written it")
 	}
-	for _, key := range keys {
-		delete(s.extra, key)
-	}
 	return s, nil
 }
 
-// save replaces the state, with the keys of newer programs as they were.
+// save replaces the state.
 func (f *files) save(s *state) error {
-	data, err := json.Marshal(s)
+	data, err := workflow.MarshalIndent(s)
 	if err != nil {
 		return err
 	}
-	all := map[string]json.RawMessage{}
-	if err := json.Unmarshal(data, &all); err != nil {
-		return err
-	}
-	maps.Copy(all, s.extra)
-	if data, err = json.MarshalIndent(all, "", "  "); err != nil {
-		return err
-	}
-	return disk(f.dir.Replace(f.stateName(), append(data, '\n')))
+	return disk(f.dir.Replace(f.stateName(), data))
 }
 
 func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
 
 // log keeps an event. Only one that ends something is worth a write; the others go with it.
 func (f *files) log(e Event, write bool) error {
-	line, err := json.Marshal(e)
+	line, err := workflow.Marshal(e)
 	if err != nil {
 		return err
 	}
