@@ -25,9 +25,9 @@ func gcCommand(a *app) *cobra.Command {
 		Use:   "gc",
 		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
 		Long: `List what finished sessions no longer need: texts below .bmad-task/temp/ that no stage,
-no history entry and no other session refers to, and what doctor put into the trash,
-where both are older than --older-than; and, of any project, what this machine recorded
-of sessions that are gone. Every submission that log and diff show stays,
+no history entry and no other session refers to, what the engines of runs printed, and
+what doctor put into the trash, where these are older than --older-than; and, of any
+project, what this machine recorded of sessions that are gone. Every submission that log and diff show stays,
 as do sessions and artifacts. Nothing is removed without --apply.
 
 ` + exitHelp,

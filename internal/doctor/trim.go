@@ -48,6 +48,10 @@ func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) (
 			return out, store.Trouble(p.dir, err)
 		}
 	}
+	runs, err := p.trimRuns(v.sessions, before, apply)
+	if out = append(out, runs...); err != nil {
+		return out, store.Trouble(p.dir, err)
+	}
 	old, err := p.trimTrash(ctx, before, apply)
 	return append(out, old...), store.Trouble(p.dir, err)
 }
@@ -85,6 +89,50 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s workflow.Summary, befo
 		removed = append(removed, t)
 	}
 	return removed, nil
+}
+
+// trimRuns removes what engines have printed in the runs of finished sessions, and everything of
+// runs whose session is gone.
+func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, before time.Time, apply bool) ([]Trimmed, error) {
+	known := map[string]workflow.Summary{}
+	for _, s := range sessions {
+		known[s.SessionID] = s
+	}
+	runs, err := p.dir.ReadDir(path.Dir(store.RunFolder("x")))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []Trimmed
+	for _, run := range runs {
+		s, listed := known[run.Name()]
+		if listed && !finished(s, before) || !listed && p.dir.Exists(store.SessionPath(run.Name())) {
+			continue
+		}
+		files, readErr := p.dir.ReadDir(store.RunFolder(run.Name()))
+		err = errors.Join(err, readErr)
+		for _, file := range files {
+			info, infoErr := file.Info()
+			printed := strings.HasPrefix(file.Name(), "engine-")
+			if infoErr != nil || listed && !printed || !listed && !info.ModTime().Before(before) {
+				continue
+			}
+			why := p.Say("the session of this run is gone")
+			if listed {
+				why = p.Say("%s is finished, and this is what its engine printed", s.TaskName)
+			}
+			t := Trimmed{store.RunFolder(run.Name()) + "/" + file.Name(), info.Size(), why}
+			if apply {
+				if removeErr := p.dir.Remove(t.Path); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+					return out, removeErr
+				}
+			}
+			out = append(out, t)
+		}
+		if apply {
+			_ = p.dir.Remove(store.RunFolder(run.Name())) // one that is not empty stays
+		}
+	}
+	return out, err
 }
 
 // trimTrash removes the folders of the trash that are older, by their names.

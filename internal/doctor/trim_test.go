@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
@@ -98,4 +99,56 @@ func TestFixAtEveryCut(t *testing.T) {
 		}
 	})
 	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
+}
+
+// TestTrimRuns: the output of engines goes with a finished session, the rest of a run with a session
+// that is gone; a run of an active session is left alone.
+func TestTrimRuns(t *testing.T) {
+	p, _, path := realProject(t)
+	write := func(id string, names ...string) {
+		for _, name := range names {
+			full := filepath.Join(path, filepath.FromSlash(store.RunFolder(id)), name)
+			if err := os.MkdirAll(filepath.Dir(full), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(full, []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(full, day, day); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	gone := "99999999-0000-4000-8000-000000000000"
+	write(one, "run.json", "events.jsonl", "engine-po-1.jsonl")
+	write(gone, "run.json", "engine-po-1.jsonl")
+	runs := func(before time.Time, apply bool) string {
+		t.Helper()
+		files, err := p.Trim(ctx, before, apply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range files {
+			if rest, ok := strings.CutPrefix(f.Path, ".bmad-task/runs/"); ok {
+				names = append(names, rest)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	if got := runs(day, false); got != "" {
+		t.Errorf("before the session was finished: %s", got)
+	}
+	want := one + "/engine-po-1.jsonl " + gone + "/engine-po-1.jsonl " + gone + "/run.json"
+	for _, apply := range []bool{false, true} {
+		if got := runs(day.Add(time.Hour), apply); got != want {
+			t.Errorf("applied %v: %s; want %s", apply, got, want)
+		}
+	}
+	if got := runs(day.Add(time.Hour), true); got != "" {
+		t.Errorf("once more: %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(path, filepath.FromSlash(store.RunFolder(gone)))); err == nil {
+		t.Error("the empty folder of a run has stayed")
+	}
 }

@@ -127,11 +127,11 @@ func folder(t testing.TB) string {
 func sound(t *testing.T, o durabletest.Outcome) {
 	t.Helper()
 	dir := o.Disk.Dir(folder(t))
-	data, err := dir.ReadFile(runner.Folder(crashID)+"/run.json", durable.MaxText)
+	data, err := dir.ReadFile(store.RunFolder(crashID)+"/run.json", durable.MaxText)
 	if err != nil || !json.Valid(data) {
 		t.Errorf("%v: run.json: %v\n%s", o, err, data)
 	}
-	events, err := dir.ReadFile(runner.Folder(crashID)+"/events.jsonl", durable.MaxText)
+	events, err := dir.ReadFile(store.RunFolder(crashID)+"/events.jsonl", durable.MaxText)
 	if err != nil || !strings.Contains(string(events), `"type":"completed"`) {
 		t.Errorf("%v: events.jsonl: %v\n%s", o, err, events)
 	}

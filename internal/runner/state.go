@@ -20,9 +20,6 @@ import (
 // stateVersion is that of run.json.
 const stateVersion = 1
 
-// Folder returns where the files of a session's run are, relative to the project.
-func Folder(sessionID string) string { return store.Folder + "/runs/" + sessionID }
-
 // state is what a run keeps from step to step. It is replaced as a whole, so that an answer and
 // its cost are kept together or not at all.
 type state struct {
@@ -99,7 +96,7 @@ const lockWait = 300 * time.Millisecond
 
 // openFiles locks the run of a session, and reads its state; nil where there is none.
 func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
-	f := &files{dir: dir, folder: Folder(s.SessionID)}
+	f := &files{dir: dir, folder: store.RunFolder(s.SessionID)}
 	if _, err := dir.MkdirAll(f.folder); err != nil {
 		return nil, nil, fault.From(err)
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // file is one of the run of the bench's session.
 func (b *bench) file(name string) string {
-	return filepath.Join(b.dir, filepath.FromSlash(runner.Folder(b.session().SessionID)), name)
+	return filepath.Join(b.dir, filepath.FromSlash(store.RunFolder(b.session().SessionID)), name)
 }
 
 func (b *bench) read(name string) string {

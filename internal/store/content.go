@@ -13,6 +13,10 @@ const Folder = ".bmad-task"
 // SessionPath returns where a session is stored, relative to the project.
 func SessionPath(sessionID string) string { return Folder + "/session-" + sessionID + ".json" }
 
+// RunFolder returns the folder of what runs without a host keep of a session, relative to the
+// project.
+func RunFolder(sessionID string) string { return Folder + "/runs/" + sessionID }
+
 // ContentFolder returns the folder of a session's texts, relative to the project.
 func ContentFolder(sessionID string) string { return Folder + "/temp/" + sessionID }
 
