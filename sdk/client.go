@@ -128,6 +128,8 @@ type SessionOptions struct {
 	Rounds    int
 	// Instructions are added to the system prompt.
 	Instructions string
+	// Agent is an agent of the caller's own. No id is given then, and no installation is needed.
+	Agent *Agent
 	// NoQuestions leaves out the tool by which the agent asks.
 	NoQuestions bool
 }

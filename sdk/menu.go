@@ -24,6 +24,28 @@ type menuItem struct {
 	does string
 }
 
+// ownMenu is what an agent of a caller's own answers to.
+func ownMenu(a *Agent) menu {
+	m := menu{heading: a.ID}
+	if a.Name != "" {
+		m.heading = a.Name
+	}
+	if a.Title != "" {
+		m.heading += ", " + a.Title
+	}
+	var b strings.Builder
+	for _, line := range []struct{ name, text string }{{"Role", a.Persona.Role}, {"Identity", a.Persona.Identity}, {"Style", a.Persona.Style}, {"Focus", a.Persona.Focus}, {"Principles", strings.Join(a.Persona.Principles, "; ")}} {
+		if line.text != "" {
+			fmt.Fprintf(&b, "- **%s:** %s\n", line.name, line.text)
+		}
+	}
+	m.persona = b.String()
+	for _, c := range a.Commands {
+		m.items = append(m.items, menuItem{Command: c})
+	}
+	return m
+}
+
 // The names that texts of the method use for the tools of an agent.
 var methodTools = library.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
 

@@ -80,6 +80,9 @@ var addresses = pattern.New(`bmad://[^\s)\]>"'` + "`" + `,;|]+`)
 // withPaths replaces the addresses in a text by the paths of the files, and the project's folder on
 // the disk by /.
 func (m *methodFiles) withPaths(text string) string {
+	if m == nil {
+		return text
+	}
 	if project := m.snapshot.Project; project != "" {
 		text = strings.ReplaceAll(text, filepath.ToSlash(project)+"/", "/")
 	}

@@ -474,6 +474,37 @@ func TestSubAgent(t *testing.T) {
 	}
 }
 
+// TestOwnAgent: a caller's own agent needs no installation, also when it is opened again.
+func TestOwnAgent(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	c, p := client(t, sdk.Options{Project: t.TempDir()}, fake.Text("Here."), fake.Text("Again."))
+	own := &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "mine", Name: "Ida", Title: "Tester"}, Persona: sdk.Persona{Role: "Tests things"}, Commands: []sdk.Command{{Code: "test", Description: "Test it"}}}
+	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: own}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Send(t.Context(), "*test now"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Wait(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	r := p.Requests()[0]
+	if !strings.Contains(r.System, "Ida, Tester") || !strings.Contains(r.System, "Tests things") || !strings.Contains(r.Messages[0].Text(), "Test it") {
+		t.Errorf("%s\n%s", r.System, r.Messages[0].Text())
+	}
+	again, err := c.Open(t.Context(), v.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Send(t.Context(), "more"); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := again.Wait(limited(t)); err != nil || turn.Response != "Again." || p.Requests()[1].System != r.System {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
 func TestAgents(t *testing.T) {
 	c, err := sdk.New(sdk.Options{Project: project(t)})
 	if err != nil {

@@ -63,9 +63,13 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	if err := errors.Join(ctx.Err(), c.base.Err()); err != nil {
 		return nil, err
 	}
-	agent, m, err := c.shelf.agent(agentID)
-	if err != nil {
+	agent, m := o.Agent, menu{}
+	if agent != nil && agentID == "" {
+		m = ownMenu(agent)
+	} else if found, its, err := c.shelf.agent(agentID); err != nil {
 		return nil, err
+	} else {
+		agent, m = found, its
 	}
 	limit := o.CostLimit
 	if limit == 0 {
@@ -92,6 +96,7 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 		t.FilesOf = "caller"
 	}
 	t.box = newToolbox(t, o.SessionOptions)
+	var err error
 	if t.box.context, err = contextText(o.Context); err != nil {
 		return nil, err
 	}
