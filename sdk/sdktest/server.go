@@ -7,6 +7,7 @@
 package sdktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -295,11 +296,13 @@ func (e event) text() string {
 }
 
 func encode(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
+	var data bytes.Buffer
+	out := json.NewEncoder(&data)
+	out.SetEscapeHTML(false) // no server does it
+	if err := out.Encode(v); err != nil {
 		panic(fmt.Sprintf("sdktest: a step cannot be written as JSON: %v", err)) // a mistake in the test's own script
 	}
-	return data
+	return bytes.TrimSpace(data.Bytes())
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
