@@ -186,17 +186,6 @@ func (messages) fail(kind, message, id string) any {
 	return object{"type": "error", "error": object{"type": kind, "message": message}, "request_id": id}
 }
 
-func (messages) broken(kind, message string) event {
-	return event{"error", object{"type": "error", "error": object{"type": kind, "message": message}}}
-}
-
-func (messages) quirk(q Quirk) string {
-	if q == Ping {
-		return event{"ping", object{"type": "ping"}}.text()
-	}
-	return event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.text()
-}
-
 func (messages) usage(u provider.Usage, output int64) object {
 	return object{
 		"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead,

@@ -111,9 +111,6 @@ type face interface {
 	// whole returns the body of an answer; stream its events.
 	whole(r Request, s Step) any
 	stream(r Request, s Step) []event
-	// broken returns the event of an error under way, quirk the one of a quirk.
-	broken(kind, message string) event
-	quirk(q Quirk) string
 }
 
 // event is one of a stream. data is written as JSON, if it is not a string.
@@ -258,15 +255,16 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 		}
 	}
 	for i, e := range events {
-		for q := Ping; q <= Unknown; q <<= 1 {
-			if step.Quirks&q != 0 {
-				send(f.quirk(q))
-			}
+		if step.Quirks&Ping != 0 {
+			send(": keep-alive\n\n" + event{"ping", object{"type": "ping"}}.text())
+		}
+		if step.Quirks&Unknown != 0 {
+			send(event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.text())
 		}
 		if i == len(events)/2 {
 			switch {
 			case step.Type != "":
-				send(f.broken(step.Type, step.Message).text())
+				send(event{"error", f.fail(step.Type, step.Message, "")}.text())
 				return
 			case step.Quirks&Cut != 0:
 				return

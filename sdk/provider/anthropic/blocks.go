@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	api "github.com/anthropics/anthropic-sdk-go"
@@ -11,43 +12,28 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// The form of a request. It is written here and not by the library, which would write the kept
-// blocks of the assistant anew, with other escapes.
-type (
-	request struct {
-		Model     string          `json:"model"`
-		MaxTokens int             `json:"max_tokens"`
-		Stream    bool            `json:"stream"`
-		Tools     []provider.Tool `json:"tools,omitempty"`
-		System    []*block        `json:"system,omitempty"`
-		Messages  []message       `json:"messages"`
-	}
-	message struct {
-		Role    provider.Role `json:"role"`
-		Content []any         `json:"content"`
-	}
-	block struct {
-		Type         provider.Type   `json:"type"`
-		Text         string          `json:"text,omitempty"`
-		ID           string          `json:"id,omitempty"`
-		Name         string          `json:"name,omitempty"`
-		Input        json.RawMessage `json:"input,omitempty"`
-		ToolUseID    string          `json:"tool_use_id,omitempty"`
-		Content      string          `json:"content,omitempty"`
-		IsError      bool            `json:"is_error,omitempty"`
-		CacheControl *cacheControl   `json:"cache_control,omitempty"`
-	}
-	cacheControl struct {
-		Type string `json:"type"`
-	}
-)
+// object is a part of a request. It is written here and not by the library, which would write the
+// kept blocks of the assistant anew, with other escapes.
+type object = map[string]any
+
+// message is one of a request; its content are objects and kept blocks.
+type message struct {
+	Role    provider.Role `json:"role"`
+	Content []any         `json:"content"`
+}
 
 // body returns a request as JSON.
 func (c *Client) body(r provider.Request) ([]byte, error) {
-	form := request{Model: c.model, MaxTokens: r.MaxTokens, Stream: true, Tools: r.Tools}
-	if strings.TrimSpace(r.System) != "" {
-		form.System = []*block{{Type: provider.Text, Text: r.System}}
+	form := object{"model": c.model, "max_tokens": r.MaxTokens, "stream": true}
+	if len(r.Tools) > 0 {
+		form["tools"] = r.Tools
 	}
+	if strings.TrimSpace(r.System) != "" {
+		system := object{"type": "text", "text": r.System}
+		c.mark(system)
+		form["system"] = []object{system}
+	}
+	var messages []message
 	for _, m := range r.Messages {
 		var content []any
 		for _, b := range m.Blocks {
@@ -55,18 +41,24 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 				content = append(content, sent)
 			}
 		}
-		last := len(form.Messages) - 1
+		last := len(messages) - 1
 		switch {
 		case len(content) == 0: // the server refuses a message without content
-		case last >= 0 && form.Messages[last].Role == m.Role:
-			form.Messages[last].Content = append(form.Messages[last].Content, content...)
+		case last >= 0 && messages[last].Role == m.Role:
+			messages[last].Content = append(messages[last].Content, content...)
 		default:
-			form.Messages = append(form.Messages, message{Role: m.Role, Content: content})
+			messages = append(messages, message{Role: m.Role, Content: content})
 		}
 	}
-	if c.cache {
-		mark(form)
+	users := 0
+	for _, m := range slices.Backward(messages) {
+		if m.Role == provider.User {
+			if users++; users == 2 {
+				c.mark(m.Content[len(m.Content)-1])
+			}
+		}
 	}
+	form["messages"] = messages
 	var data bytes.Buffer
 	out := json.NewEncoder(&data)
 	out.SetEscapeHTML(false)
@@ -74,25 +66,11 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 	return bytes.TrimSpace(data.Bytes()), err
 }
 
-// mark asks the server to keep what comes up to two points: the end of the system prompt, which no
+// mark asks the server to keep everything up to a block: the end of the system prompt, which no
 // turn changes, and the last but one of the user's messages, up to which the next call is the same.
-func mark(form request) {
-	keep := &cacheControl{Type: "ephemeral"}
-	for _, b := range form.System {
-		b.CacheControl = keep
-	}
-	users := 0
-	for i := len(form.Messages) - 1; i >= 0; i-- {
-		m := form.Messages[i]
-		if m.Role != provider.User {
-			continue
-		}
-		if users++; users == 2 {
-			if b, ok := m.Content[len(m.Content)-1].(*block); ok {
-				b.CacheControl = keep
-			}
-			return
-		}
+func (c *Client) mark(block any) {
+	if b, ok := block.(object); ok && c.cache {
+		b["cache_control"] = object{"type": "ephemeral"}
 	}
 }
 
@@ -103,11 +81,11 @@ func outgoing(b provider.Block) any {
 	case b.Raw != nil:
 		return b.Raw
 	case b.Type == provider.Text && strings.TrimSpace(b.Text) != "":
-		return &block{Type: b.Type, Text: b.Text}
+		return object{"type": "text", "text": b.Text}
 	case b.Type == provider.ToolUse:
-		return &block{Type: b.Type, ID: b.ID, Name: b.Name, Input: provider.InputObject(b.Input)}
+		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": provider.InputObject(b.Input)}
 	case b.Type == provider.ToolResult:
-		return &block{Type: b.Type, ToolUseID: b.ID, Content: b.Text, IsError: b.IsError}
+		return object{"type": "tool_result", "tool_use_id": b.ID, "content": b.Text, "is_error": b.IsError}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,13 +63,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
-	base := o.BaseURL
-	if base == "" {
-		base = os.Getenv("ANTHROPIC_BASE_URL")
-	}
-	if base == "" {
-		base = "https://api.anthropic.com"
-	}
+	base := cmp.Or(o.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"), "https://api.anthropic.com")
 	caller, err := wire.New(wire.Options{HTTPClient: o.HTTPClient, MaxRetries: o.MaxRetries, Timeout: o.Timeout, Idle: o.Idle, Wait: o.Wait}, base, key)
 	if err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)

@@ -6,6 +6,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,9 +49,9 @@ type Client struct {
 	url    string
 	key    wire.Key
 	caller *wire.Caller
-	// own is true for the server of OpenAI, whose newer models refuse the older name of the bound
-	// of an answer; the other servers know only that.
-	own bool
+	// bound is the name of the bound of an answer: the newer models of OpenAI refuse the older one,
+	// and other servers know only that.
+	bound string
 }
 
 const defaultHost = "api.openai.com"
@@ -61,10 +62,7 @@ func New(o Options) (*Client, error) {
 		return nil, errors.New("openai: name a model in Options.Model")
 	}
 	key, err := wire.Find(wire.Source{Value: o.APIKey, From: "Options.APIKey"}, wire.Variable("OPENAI_API_KEY"))
-	base := o.BaseURL
-	if base == "" {
-		base = os.Getenv("OPENAI_BASE_URL")
-	}
+	base := cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
 	if base == "" && key.Set() {
 		base = "https://" + defaultHost + "/v1"
 	}
@@ -78,8 +76,11 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	u, err := url.Parse(base)
-	return &Client{model: o.Model, url: strings.TrimRight(base, "/") + "/chat/completions", key: key, caller: caller, own: err == nil && u.Hostname() == defaultHost}, nil
+	bound := "max_tokens"
+	if u, err := url.Parse(base); err == nil && u.Hostname() == defaultHost {
+		bound = "max_completion_tokens"
+	}
+	return &Client{model: o.Model, url: strings.TrimRight(base, "/") + "/chat/completions", key: key, caller: caller, bound: bound}, nil
 }
 
 // Info describes the model.

@@ -7,78 +7,50 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// The form of a request.
-type (
-	request struct {
-		Model               string         `json:"model"`
-		Messages            []message      `json:"messages"`
-		Tools               []tool         `json:"tools,omitempty"`
-		MaxTokens           int            `json:"max_tokens,omitempty"`
-		MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
-		Stream              bool           `json:"stream"`
-		StreamOptions       map[string]any `json:"stream_options"`
-	}
-	message struct {
-		Role       string `json:"role"`
-		Content    string `json:"content"`
-		ToolCalls  []call `json:"tool_calls,omitempty"`
-		ToolCallID string `json:"tool_call_id,omitempty"`
-	}
-	tool struct {
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description,omitempty"`
-		Parameters  json.RawMessage `json:"parameters,omitempty"`
-		Arguments   *string         `json:"arguments,omitempty"`
-	}
-	call struct {
-		ID       string   `json:"id"`
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-)
+// object is a part of a request.
+type object = map[string]any
 
 // body returns a request as JSON.
 func (c *Client) body(r provider.Request) ([]byte, error) {
-	form := request{Model: c.model, Stream: true, StreamOptions: map[string]any{"include_usage": true}}
-	if c.own {
-		form.MaxCompletionTokens = r.MaxTokens
-	} else {
-		form.MaxTokens = r.MaxTokens
-	}
+	form := object{"model": c.model, "stream": true, "stream_options": object{"include_usage": true}, c.bound: r.MaxTokens}
+	var tools, messages []object
 	for _, t := range r.Tools {
-		form.Tools = append(form.Tools, tool{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
+		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
+	}
+	if len(tools) > 0 {
+		form["tools"] = tools
 	}
 	if strings.TrimSpace(r.System) != "" {
-		form.Messages = []message{{Role: "system", Content: r.System}}
+		messages = append(messages, object{"role": "system", "content": r.System})
 	}
 	for _, m := range r.Messages {
-		form.Messages = append(form.Messages, outgoing(m)...)
+		messages = append(messages, outgoing(m)...)
 	}
+	form["messages"] = messages
 	return json.Marshal(form)
 }
 
 // outgoing returns a message of ours as those of the API, in which each result of a tool is a
 // message by itself. What only another provider understands is left out.
-func outgoing(m provider.Message) (all []message) {
-	said := message{Role: string(m.Role), Content: m.Text()}
+func outgoing(m provider.Message) (all []object) {
+	var calls []object
 	for _, b := range m.Blocks {
 		switch b.Type {
 		case provider.ToolUse:
-			arguments := string(provider.InputObject(b.Input))
-			said.ToolCalls = append(said.ToolCalls, call{ID: b.ID, Type: "function", Function: function{Name: b.Name, Arguments: &arguments}})
+			calls = append(calls, object{"id": b.ID, "type": "function", "function": object{"name": b.Name, "arguments": string(provider.InputObject(b.Input))}})
 		case provider.ToolResult:
 			text := b.Text
 			if b.IsError {
 				text = "Error: " + text // the API has no other place for it
 			}
-			all = append(all, message{Role: "tool", Content: text, ToolCallID: b.ID})
+			all = append(all, object{"role": "tool", "content": text, "tool_call_id": b.ID})
 		}
 	}
-	if strings.TrimSpace(said.Content) != "" || len(said.ToolCalls) > 0 {
+	said := object{"role": m.Role, "content": m.Text()}
+	if len(calls) > 0 {
+		said["tool_calls"] = calls
+	}
+	if len(calls) > 0 || m.Text() != "" {
 		all = append(all, said)
 	}
 	return all

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,53 +56,38 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	return e
 }
 
-// explained reads the kind and message of an error in the forms that servers use.
+// explained reads the kind and message of an error; of a form that it does not know, all is message.
 func explained(body []byte) (kind, message string) {
+	type explanation struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
 	var form struct {
-		Error   json.RawMessage `json:"error"`
-		Type    string          `json:"type"`
-		Message string          `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
+		explanation
+		Error explanation `json:"error"`
 	}
-	if json.Unmarshal(body, &form) == nil {
-		kind, message = form.Type, form.Message
-		var inner struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-		}
-		switch {
-		case json.Unmarshal(form.Error, &inner) == nil && inner.Message != "":
-			kind, message = inner.Type, inner.Message
-		case message == "" && json.Unmarshal(form.Error, &message) != nil && len(form.Detail) > 0:
-			message = string(form.Detail)
-		}
-	}
-	if message == "" {
-		message = strings.TrimSpace(string(body))
-	}
+	_ = json.Unmarshal(body, &form) // what cannot be read stays empty
+	message = cmp.Or(form.Error.Message, form.Message, strings.TrimSpace(string(body)))
 	const most = 1000
 	if len(message) > most {
 		message = strings.ToValidUTF8(message[:most], "") + "…"
 	}
-	return kind, message
+	return cmp.Or(form.Error.Type, form.Type), message
 }
 
 // after returns how long the server asks to wait; a date counts from the server's own.
 func after(h http.Header) time.Duration {
-	for name, unit := range map[string]time.Duration{"Retry-After-Ms": time.Millisecond, "Retry-After": time.Second} {
-		if name == "Retry-After" && h.Get("Retry-After-Ms") != "" {
-			continue
-		}
-		if n, err := strconv.ParseFloat(h.Get(name), 64); err == nil && n > 0 && n < 1e9 {
-			return time.Duration(n * float64(unit))
-		}
+	ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64)
+	if err != nil {
+		ms, err = strconv.ParseFloat(h.Get("Retry-After"), 64)
+		ms *= 1000
+	}
+	if err == nil && ms > 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond))
 	}
 	then, err := http.ParseTime(h.Get("Retry-After"))
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
+	now, noDate := http.ParseTime(h.Get("Date"))
+	if err != nil || noDate != nil {
 		return 0
 	}
 	return max(then.Sub(now), 0)

@@ -127,13 +127,13 @@ func TestExplained(t *testing.T) {
 	for body, want := range map[string][2]string{
 		`{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`:       {"overloaded_error", "busy"},
 		`{"error":{"message":"bad","type":"invalid_request_error","code":"x"}}`:       {"invalid_request_error", "bad"},
-		`{"error":"model 'x' not found"}`:                                             {"", "model 'x' not found"},
+		`{"error":"model 'x' not found"}`:                                             {"", `{"error":"model 'x' not found"}`},
 		`{"object":"error","message":"too long","type":"BadRequestError","code":400}`: {"BadRequestError", "too long"},
-		`{"detail":"Not Found"}`:                                                      {"", `"Not Found"`},
+		`{"detail":"Not Found"}`:                                                      {"", `{"detail":"Not Found"}`},
 		"<html>502</html>\n":                                                          {"", "<html>502</html>"},
 		`[1]`:                                                                         {"", "[1]"},
 		strings.Repeat("ä", 1000):                                                     {"", strings.Repeat("ä", 500) + "…"},
-		`{"error":{"message":"","type":"x"},"message":"outer","type":"other","code":1}`: {"other", "outer"},
+		`{"error":{"message":"","type":"x"},"message":"outer","type":"other","code":1}`: {"x", "outer"},
 	} {
 		if kind, message := explained([]byte(body)); kind != want[0] || message != want[1] {
 			t.Errorf("%s: %q, %q; want %q", body, kind, message, want)
