@@ -100,6 +100,10 @@ func (messages) read(r *Request) error {
 		r.Tools = append(r.Tools, t.Tool)
 	}
 	for i, m := range form.Messages {
+		if m.Role == "system" && i > 0 { // instructions that come later, for the newer models
+			r.System += "\n\n" + m.Content.text(&points)
+			continue
+		}
 		if m.Role != provider.User && m.Role != provider.Assistant {
 			return fmt.Errorf("messages.%d: unexpected role %q", i, m.Role)
 		}

@@ -337,6 +337,7 @@ func TestUnreachable(t *testing.T) {
 		s := start(setup{})
 		dead := sdktest.NewServer()
 		dead.Close()
+		dead.Close()
 		var err error
 		retries := 1
 		options := openai.Options{Model: "m", APIKey: secret, BaseURL: dead.ChatURL, MaxRetries: &retries, Wait: func(context.Context, time.Duration) error { return nil }}

@@ -37,6 +37,7 @@ type Server struct {
 
 	http     *httptest.Server
 	closing  chan struct{}
+	close    func()
 	mu       sync.Mutex
 	steps    []Step
 	requests []Request
@@ -69,14 +70,15 @@ func NewServer(steps ...Step) *Server {
 	s := &Server{steps: steps, closing: make(chan struct{})}
 	s.http = httptest.NewServer(s)
 	s.URL, s.ChatURL = s.http.URL, s.http.URL+"/v1"
+	s.close = sync.OnceFunc(func() {
+		close(s.closing) // ends silent streams, for which the other server would wait
+		s.http.Close()
+	})
 	return s
 }
 
-// Close ends the server.
-func (s *Server) Close() {
-	close(s.closing)
-	s.http.Close()
-}
+// Close ends the server. It may be called again.
+func (s *Server) Close() { s.close() }
 
 // Add appends steps to the script.
 func (s *Server) Add(steps ...Step) {

@@ -135,7 +135,8 @@ func (c *Client) once(ctx context.Context, body []byte, answer *reader) (*provid
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }() // the answer is read, or given up
-	streamed := strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
+	kind := res.Header.Get("Content-Type")  // some servers stream under a wrong one
+	streamed := !strings.Contains(kind, "json")
 	if res.StatusCode != http.StatusOK || !streamed {
 		body, err = durable.ReadStream(res.Body, "the answer", maxWhole)
 	}
@@ -170,7 +171,7 @@ func (c *Client) once(ctx context.Context, body []byte, answer *reader) (*provid
 	case err != nil:
 		return nil, err
 	default:
-		return nil, errors.New("the stream ended before the answer did")
+		return nil, fmt.Errorf("the stream (%s) ended before the answer did", kind)
 	}
 	return answer.response(res.Header.Get("X-Request-Id")), nil
 }

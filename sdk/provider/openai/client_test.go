@@ -54,6 +54,7 @@ func TestAnswersOfServers(t *testing.T) {
 		usage provider.Usage
 	}{
 		"null content":           {text: chunks(finish+done, `{"role":"assistant","content":null}`, `{"content":"hi"}`), want: "hi", stop: provider.EndTurn},
+		"comments":               {text: chunks(": keep-alive\n\n"+finish+": bye\n\n"+done, `{"content":"hi"}`), want: "hi", stop: provider.EndTurn},
 		"only done":              {text: chunks(done, `{"content":"hi"}`), want: "hi", stop: provider.EndTurn},
 		"neither, then an error": {text: chunks(finish+"data: {\"error\":\"late\"}\n\n", `{"content":"hi"}`), want: "hi", stop: provider.EndTurn},
 		"usage beside choices":   {text: `data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}}` + "\n\n", want: "hi", stop: provider.EndTurn, usage: provider.Usage{Input: 5, CacheRead: 4, Output: 2}},
@@ -111,7 +112,7 @@ func TestAServerThatDoesNotStream(t *testing.T) {
 
 func TestAnswersThatFail(t *testing.T) {
 	for name, c := range map[string]struct{ kind, text, want string }{
-		"a web page":      {"text/html", "<html>hello</html>", "malformed"},
+		"a web page":      {"text/html", "<html>hello</html>", "(text/html) ended before"},
 		"broken JSON":     {"text/event-stream", "data: {\n\n", "malformed"},
 		"nothing":         {"text/event-stream", "", "ended before"},
 		"text as content": {"text/event-stream", chunks(finish, `{"content":5}`), "malformed"},
