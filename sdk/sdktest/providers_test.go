@@ -315,7 +315,8 @@ func TestRetriesEnd(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	everywhere(t, func(t *testing.T, start func(setup, ...sdktest.Step) *subject) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s := start(setup{}, sdktest.Text("one two three four").With(sdktest.Silent))
+		none := 0
+		s := start(setup{retries: &none}, sdktest.Text("one two three four").With(sdktest.Silent))
 		_, err := s.Send(ctx, provider.Request{MaxTokens: 10, Messages: []provider.Message{user("hello")}}, func(provider.Delta) { cancel() })
 		if !errors.Is(err, context.Canceled) || len(s.Requests()) != 1 {
 			t.Errorf("cancelled under way: %v after %d calls", err, len(s.Requests()))

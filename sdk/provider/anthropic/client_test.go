@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -199,6 +200,8 @@ func TestCredentials(t *testing.T) {
 			s := sdktest.New(t, sdktest.Text("ok"))
 			t.Setenv("ANTHROPIC_BASE_URL", s.URL)
 			c.options.Model = "claude-sonnet-5-5"
+			var sent http.Header
+			c.options.HTTPClient = &http.Client{Transport: seen(func(r *http.Request) { sent = r.Header })}
 			client, err := anthropic.New(c.options)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "secret") {
@@ -218,8 +221,25 @@ func TestCredentials(t *testing.T) {
 			if _, err := client.Send(t.Context(), r, nil); err != nil {
 				t.Errorf("accepted: %v", err)
 			}
+			want := http.Header{"X-Api-Key": {c.accepted}}
+			if strings.HasPrefix(c.accepted, "t") {
+				want = http.Header{"Authorization": {"Bearer " + c.accepted}}
+			}
+			for _, name := range []string{"X-Api-Key", "Authorization"} {
+				if sent.Get(name) != want.Get(name) {
+					t.Errorf("%s: %q; want %q", name, sent.Get(name), want.Get(name))
+				}
+			}
 		})
 	}
+}
+
+// seen shows requests, and sends them.
+type seen func(*http.Request)
+
+func (s seen) RoundTrip(r *http.Request) (*http.Response, error) {
+	s(r)
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 func TestOptions(t *testing.T) {

@@ -61,7 +61,7 @@ func (a *arguments) UnmarshalJSON(data []byte) error {
 // reader puts an answer together.
 type reader struct {
 	on      func(provider.Delta)
-	turn    int
+	before  []provider.Message
 	model   string
 	text    strings.Builder
 	calls   []*started
@@ -124,18 +124,18 @@ func (a *reader) call(part callPart) {
 	s.block.Input += string(part.Function.Arguments)
 }
 
-// belongs finds the use that a part goes on with: by its id, else its index, else the newest. A
-// part with another id, or with a name where the input is complete, begins a new one, because some
-// servers give all uses the same index, or none.
+// belongs finds the use that a part goes on with: by its index and id, as far as it has them, else
+// the newest. A part with another id, or with a name where the input is complete, begins a new one,
+// because some servers give all uses the same index, or none.
 func (a *reader) belongs(part callPart) *started {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		s := a.calls[i]
 		switch {
+		case part.Index != nil && *part.Index != s.index:
+			continue
 		case part.ID != "" && part.ID == s.block.ID:
 			return s
 		case part.ID != "" && s.block.ID != "":
-			continue
-		case part.Index != nil && *part.Index != s.index:
 			continue
 		case part.Function.Name != "" && (part.Function.Name != s.block.Name || json.Valid([]byte(s.block.Input))):
 			continue
@@ -151,10 +151,15 @@ func (a *reader) response(id string) *provider.Response {
 	if strings.TrimSpace(a.text.String()) != "" {
 		r.Message.Blocks = append(r.Message.Blocks, provider.TextBlock(a.text.String()))
 	}
-	seen := map[string]bool{}
+	seen := map[string]bool{"": true} // some servers begin anew with each answer, or give no ids
+	for _, m := range a.before {
+		for _, b := range m.Uses() {
+			seen[b.ID] = true
+		}
+	}
 	for i, s := range a.calls {
-		if s.block.ID == "" || seen[s.block.ID] {
-			s.block.ID = fmt.Sprintf("call_%d_%d", a.turn, i)
+		if seen[s.block.ID] {
+			s.block.ID = fmt.Sprintf("call_%d_%d", len(a.before), i)
 		}
 		seen[s.block.ID] = true
 		r.Message.Blocks = append(r.Message.Blocks, s.block)

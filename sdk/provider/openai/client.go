@@ -94,8 +94,7 @@ func (c *Client) Send(ctx context.Context, r provider.Request, on func(provider.
 	}
 	var answer *provider.Response
 	err = c.caller.Do(ctx, on, func(ctx context.Context) (err error) {
-		// Ids that the server does not give begin with the length of the conversation, which keeps them apart.
-		answer, err = c.once(ctx, body, &reader{on: on, turn: len(r.Messages)})
+		answer, err = c.once(ctx, body, &reader{on: on, before: r.Messages})
 		return err
 	})
 	if err != nil {

@@ -13,7 +13,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
 
-var hello = provider.Request{MaxTokens: 10, Messages: []provider.Message{{Role: provider.User, Blocks: []provider.Block{provider.TextBlock("hello")}}}}
+var hello = provider.Request{MaxTokens: 10, Messages: []provider.Message{
+	{Role: provider.User, Blocks: []provider.Block{provider.TextBlock("hello")}},
+	{Role: provider.Assistant, Blocks: []provider.Block{{Type: provider.ToolUse, ID: "used", Name: "f", Input: "{}"}}},
+	{Role: provider.User, Blocks: []provider.Block{provider.Result("used", "ok", false)}},
+}}
 
 // answered sends a request to a server that answers with a text.
 func answered(t *testing.T, kind, text string) (*provider.Response, error) {
@@ -68,6 +72,9 @@ func TestAnswersOfServers(t *testing.T) {
 		"all in one":             {text: chunks(finish, `{"content":"ok","tool_calls":[{"function":{"name":"f","arguments":{"x":[1]}}},{"function":{"name":"f","arguments":{"x":[2]}}},{"function":{"name":"g","arguments":null}}]}`), want: `ok f({"x":[1]}) f({"x":[2]}) g()`, stop: provider.UsesTools},
 		"pieces without either":  {text: chunks(finish, `{"tool_calls":[{"function":{"name":"f","arguments":"{\"x\""}}]}`, `{"tool_calls":[{"function":{"arguments":":1}"}}]}`, `{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}`), want: ` f({"x":1}) f({})`, stop: provider.UsesTools},
 		"id of the first":        {text: chunks(finish, `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`, `{"tool_calls":[{"index":1,"id":"","function":{"name":"g","arguments":"{}"}}]}`), want: ` f({}) g({})`, stop: provider.UsesTools},
+		"another id":             {text: chunks(finish, `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}`, `{"tool_calls":[{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}]}`), want: ` f({) f({})`, stop: provider.UsesTools},
+		"the same id":            {text: chunks(finish, `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}`, `{"tool_calls":[{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), want: ` f({) f({})`, stop: provider.UsesTools},
+		"an id of before":        {text: chunks(finish, `{"tool_calls":[{"index":0,"id":"used","function":{"name":"f","arguments":"{}"}}]}`), want: ` f({})`, stop: provider.UsesTools},
 		"cut off in a tool":      {text: chunks(`data: {"choices":[{"delta":{},"finish_reason":"length"}]}`+"\n\n", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}]}`), want: ` f({"x)`, stop: provider.MaxTokens},
 		"filtered":               {text: chunks(`data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}`+"\n\n", `{"content":"I"}`), want: "I", stop: provider.Refusal},
 	} {
@@ -85,7 +92,7 @@ func TestAnswersOfServers(t *testing.T) {
 
 func checkAnswer(t *testing.T, name string, got *provider.Response, want string, stop provider.Stop) {
 	t.Helper()
-	said, ids := got.Message.Text(), map[string]bool{}
+	said, ids := got.Message.Text(), map[string]bool{"used": true}
 	for _, b := range got.Message.Uses() {
 		said += " " + b.Name + "(" + b.Input + ")"
 		if b.ID == "" || ids[b.ID] {

@@ -87,8 +87,13 @@ func (s slow) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.siz
 
 // TestAnswersAreBounded: in bytes, and in silence; but the time of the reader does not count.
 func TestAnswersAreBounded(t *testing.T) {
+	t.Run("HTTP/1.1", func(t *testing.T) { answersAreBounded(t, false) })
+	t.Run("HTTP/2", func(t *testing.T) { answersAreBounded(t, true) })
+}
+
+func answersAreBounded(t *testing.T, second bool) {
 	hold := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", 1000))
 		if r.URL.Path == "/silent" {
 			_ = http.NewResponseController(w).Flush()
@@ -98,6 +103,12 @@ func TestAnswersAreBounded(t *testing.T) {
 			}
 		}
 	}))
+	server.EnableHTTP2 = second
+	if second {
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
 	defer server.Close()
 	defer close(hold)
 	for _, c := range []struct {
@@ -105,10 +116,13 @@ func TestAnswersAreBounded(t *testing.T) {
 		limit int64
 		want  error
 	}{{"/", 1000, nil}, {"/", 999, errTooLong}, {"/silent", 5000, errSilent}} {
-		client := bounded(nil, 30*time.Millisecond, c.limit)
+		client := bounded(server.Client(), 30*time.Millisecond, c.limit)
 		res, err := client.Get(server.URL + c.path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if (res.ProtoMajor == 2) != second {
+			t.Fatalf("the server speaks %s", res.Proto)
 		}
 		if c.want == nil {
 			<-time.After(60 * time.Millisecond) // the reader is slow, not the server
