@@ -7,6 +7,7 @@
 package sdktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -36,6 +37,7 @@ type Server struct {
 
 	http     *httptest.Server
 	closing  chan struct{}
+	close    func()
 	mu       sync.Mutex
 	steps    []Step
 	requests []Request
@@ -68,14 +70,15 @@ func NewServer(steps ...Step) *Server {
 	s := &Server{steps: steps, closing: make(chan struct{})}
 	s.http = httptest.NewServer(s)
 	s.URL, s.ChatURL = s.http.URL, s.http.URL+"/v1"
+	s.close = sync.OnceFunc(func() {
+		close(s.closing) // ends silent streams, for which the other server would wait
+		s.http.Close()
+	})
 	return s
 }
 
-// Close ends the server.
-func (s *Server) Close() {
-	close(s.closing)
-	s.http.Close()
-}
+// Close ends the server. It may be called again.
+func (s *Server) Close() { s.close() }
 
 // Add appends steps to the script.
 func (s *Server) Add(steps ...Step) {
@@ -110,9 +113,6 @@ type face interface {
 	// whole returns the body of an answer; stream its events.
 	whole(r Request, s Step) any
 	stream(r Request, s Step) []event
-	// broken returns the event of an error under way, quirk the one of a quirk.
-	broken(kind, message string) event
-	quirk(q Quirk) string
 }
 
 // event is one of a stream. data is written as JSON, if it is not a string.
@@ -257,15 +257,16 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 		}
 	}
 	for i, e := range events {
-		for q := Ping; q <= Unknown; q <<= 1 {
-			if step.Quirks&q != 0 {
-				send(f.quirk(q))
-			}
+		if step.Quirks&Ping != 0 {
+			send(": keep-alive\n\n" + event{"ping", object{"type": "ping"}}.text())
+		}
+		if step.Quirks&Unknown != 0 {
+			send(event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.text())
 		}
 		if i == len(events)/2 {
 			switch {
 			case step.Type != "":
-				send(f.broken(step.Type, step.Message).text())
+				send(event{"error", f.fail(step.Type, step.Message, "")}.text())
 				return
 			case step.Quirks&Cut != 0:
 				return
@@ -295,11 +296,13 @@ func (e event) text() string {
 }
 
 func encode(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
+	var data bytes.Buffer
+	out := json.NewEncoder(&data)
+	out.SetEscapeHTML(false) // no server does it
+	if err := out.Encode(v); err != nil {
 		panic(fmt.Sprintf("sdktest: a step cannot be written as JSON: %v", err)) // a mistake in the test's own script
 	}
-	return data
+	return bytes.TrimSpace(data.Bytes())
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
