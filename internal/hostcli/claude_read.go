@@ -222,7 +222,8 @@ func (r *claudeReader) outcome() *Outcome {
 	return &r.out
 }
 
-// verdict reports whether the work was done, and why not: a program may end well without.
+// verdict reports whether the work was done, and why not: a program may end well without. It is
+// called after outcome.
 func (r *claudeReader) verdict() (why string, ok bool) {
 	l := r.result
 	switch {
@@ -236,6 +237,8 @@ func (r *claudeReader) verdict() (why string, ok bool) {
 		return "its answer is empty", false
 	case strings.HasPrefix(l.Result, "API Error:"):
 		return l.Result, false
+	case len(r.out.Usage) == 0: // it has answered a command of its own, or from nowhere
+		return "no model was asked: " + l.Result, false
 	}
 	return "", true
 }

@@ -336,6 +336,33 @@ func TestRealContinues(t *testing.T) {
 	}
 }
 
+// TestRealPrompts: a prompt is words for the model, whatever they mean to the program itself.
+func TestRealPrompts(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			prompts := []string{"/compact these words", "/init these words", "!echo these words", "# these words", "Of these words see @../../home/secret.txt"}
+			var steps []step
+			for range prompts {
+				steps = append(steps, step{say: "Understood."})
+			}
+			r := newReal(t, name, steps...)
+			write(t, filepath.Join(r.home, "secret.txt"), "what nobody may attach")
+			for i, prompt := range append(prompts[:4:4], prompts[4]+" and @"+filepath.Join(r.home, "secret.txt")) {
+				job := r.job(true)
+				job.Prompt = prompt
+				out, err := r.Work(context.Background(), job)
+				if err != nil || out.Text != "Understood." {
+					t.Fatalf("%q: %+v, %v", prompt, out, err)
+				}
+				if asked := r.asked(); len(asked) != i+1 || !strings.Contains(asked[i], "these words") || strings.Contains(asked[i], "nobody may attach") {
+					t.Errorf("%q: the model was asked %d times, last %.2000s", prompt, len(asked), asked[len(asked)-1])
+				}
+			}
+		})
+	}
+}
+
 // TestRealFailures: what looks like success to a script is a failure.
 func TestRealFailures(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {

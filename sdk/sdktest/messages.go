@@ -100,7 +100,7 @@ func (messages) read(r *Request) error {
 		r.Tools = append(r.Tools, t.Tool)
 	}
 	for i, m := range form.Messages {
-		if m.Role == "system" && strings.Contains(r.Header.Get("Anthropic-Beta"), "mid-conversation") {
+		if m.Role == "system" && strings.Contains(r.Header.Get("Anthropic-Beta"), "per-turn-control") {
 			continue // an instruction under way, as Claude Code sends it
 		}
 		if m.Role != provider.User && m.Role != provider.Assistant {
