@@ -4,53 +4,13 @@ package verify
 
 import (
 	"context"
-	"errors"
-	"os"
 	"os/exec"
-	"syscall"
-	"time"
 )
 
 // foldsBlanks is true where any number of blanks separates words.
 const foldsBlanks = true
 
-// groupPoll is the interval of checks whether a group has ended.
-const groupPoll = 10 * time.Millisecond
-
-// shell returns the command for the shell, in a process group of its own.
-func shell(ctx context.Context, command string) *exec.Cmd { return grouped(ctx, "sh", "-c", command) }
-
-// grouped returns the command for a program, in a process group of its own.
-func grouped(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // a person has allowed what it runs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd
-}
-
-// terminate asks the group of a process to end.
-func terminate(leader *os.Process) error {
-	if err := syscall.Kill(-leader.Pid, syscall.SIGTERM); errors.Is(err, syscall.ESRCH) {
-		return os.ErrProcessDone
-	}
-	// If that failed, the leader is killed after the grace, and the group then.
-	return nil
-}
-
-// finish waits for the group of a process that has ended, and kills the rest of it when the
-// time is over. It polls instead of checking once at the end: as long as the group has a
-// member, its number is not reused.
-func finish(leader *os.Process, over <-chan time.Time) {
-	look := time.NewTicker(groupPoll)
-	defer look.Stop()
-	for {
-		if err := syscall.Kill(-leader.Pid, 0); errors.Is(err, syscall.ESRCH) {
-			return
-		}
-		select {
-		case <-over:
-			_ = syscall.Kill(-leader.Pid, syscall.SIGKILL) // they may just have ended
-			return
-		case <-look.C:
-		}
-	}
+// shell returns the command for the shell.
+func shell(ctx context.Context, command string) *exec.Cmd {
+	return exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // a person has allowed what it runs
 }

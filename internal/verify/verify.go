@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/process"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -67,7 +68,9 @@ type Script struct {
 // RunScript runs a script as Run does a command. It takes as much text as the system takes
 // in one argument of a program: 128 kB on Linux.
 func RunScript(ctx context.Context, dir string, s Script, now func() time.Time, l Limits) workflow.Evidence {
-	return run(ctx, dir, workflow.Evidence{Command: s.Command, At: now()}, func(ctx context.Context) *exec.Cmd { return grouped(ctx, "bash", "-c", s.Text, s.Path) }, now, l)
+	return run(ctx, dir, workflow.Evidence{Command: s.Command, At: now()}, func(ctx context.Context) *exec.Cmd {
+		return exec.CommandContext(ctx, "bash", "-c", s.Text, s.Path) //nolint:gosec // a person has allowed what it runs
+	}, now, l)
 }
 
 // run runs a command and completes its evidence.
@@ -89,14 +92,7 @@ func run(ctx context.Context, dir string, e workflow.Evidence, command func(cont
 		all = io.MultiWriter(out, l.Copy)
 	}
 	cmd.Stdout, cmd.Stderr = all, all // the same writer: one pipe, so the order is the command's
-	// Another process that holds the pipe open would block us.
-	cmd.WaitDelay = grace
-	var stopped bool
-	var over <-chan time.Time
-	cmd.Cancel = func() error {
-		stopped, over = true, time.After(grace)
-		return terminate(cmd.Process)
-	}
+	group := process.Own(cmd, grace)
 	if err := cmd.Start(); err != nil {
 		switch {
 		case errors.Is(context.Cause(ctx), errTimeout):
@@ -108,10 +104,7 @@ func run(ctx context.Context, dir string, e workflow.Evidence, command func(cont
 		}
 		return e
 	}
-	err := cmd.Wait() // returns after Cancel, if that is called
-	if stopped {
-		finish(cmd.Process, over)
-	}
+	stopped, err := group.Wait()
 	switch {
 	case stopped && !errors.Is(context.Cause(ctx), errTimeout):
 		e.NotRun = givenUp(l.Language)

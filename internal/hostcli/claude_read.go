@@ -1,0 +1,275 @@
+package hostcli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// claudeReader reads the lines of stream-json.
+type claudeReader struct {
+	job    Job
+	out    Outcome
+	result *claudeLine
+	// said has the usage of each message so far, uses the tools that were called, told those that
+	// were refused.
+	said map[string]claudeMessage
+	uses map[string]string
+	told map[string]bool
+}
+
+// claudeLine is what counts of a line. Fields of another type than expected are left out.
+type claudeLine struct {
+	Type      string
+	Subtype   string
+	Session   string          `json:"session_id"`
+	Parent    *string         `json:"parent_tool_use_id"`
+	Message   json.RawMessage // an object, or of a denial a text
+	ToolUseID string          `json:"tool_use_id"`
+	ToolMeta  []struct {
+		ID       string
+		Decision struct{ Decision string } `json:"permission_decision"`
+	} `json:"tool_result_meta"`
+	Error string
+	// Of the result.
+	Result   string
+	IsError  bool   `json:"is_error"`
+	Terminal string `json:"terminal_reason"`
+	Errors   []string
+	Cost     *float64 `json:"total_cost_usd"`
+	// Models counts a conversation from its beginning, Since what came after the result before.
+	Models map[string]claudeModel `json:"modelUsage"`
+	Since  map[string]claudeModel `json:"model_usage_since_last_result"`
+}
+
+type claudeMessage struct {
+	ID, Model string
+	Usage     claudeUsage
+	Content   []struct {
+		Type, Text, ID, Name string
+		Input                claudeTool
+	}
+}
+
+type claudeUsage struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	ByTime     struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// claudeModel is the usage of one model.
+type claudeModel struct {
+	InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens, CacheCreationEphemeral1hInputTokens int64
+	CostUSD                                                                                                        float64
+}
+
+func (u claudeUsage) neutral() provider.Usage {
+	return provider.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: u.ByTime.Hour, CacheWrite5m: u.CacheWrite - u.ByTime.Hour}
+}
+
+// claudeTool is what shows in one line what a tool is to do.
+type claudeTool struct {
+	File    string `json:"file_path"`
+	Command string
+	Pattern string
+}
+
+// synthetic stands for the model in messages that Claude Code writes itself, such as errors.
+const synthetic = "<synthetic>"
+
+// decode reads a line as far as it can: a field of another type than expected does not hide the
+// rest.
+func decode(line []byte, into any) bool {
+	err := json.Unmarshal(line, into)
+	var other *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &other)
+}
+
+// line reads one line.
+func (r *claudeReader) line(data []byte) {
+	var l claudeLine
+	if !decode(data, &l) {
+		return
+	}
+	if l.Type == "result" {
+		r.result = &l
+		return
+	}
+	switch l.Type + "/" + l.Subtype {
+	case "system/init":
+		if l.Session != "" {
+			r.out.Session = l.Session
+		}
+		tell(r.job, Activity{Kind: Began, Session: r.out.Session})
+	case "system/permission_denied":
+		r.refused(l.ToolUseID)
+	case "system/api_retry":
+		tell(r.job, Activity{Kind: Retries, Text: masked(l.Error)})
+	case "assistant/":
+		r.assistant(l)
+	case "user/":
+		for _, m := range l.ToolMeta {
+			if m.Decision.Decision == "reject" {
+				r.refused(m.ID)
+			}
+		}
+	}
+}
+
+// assistant reads a message, or a part of one, of the model.
+func (r *claudeReader) assistant(l claudeLine) {
+	var m claudeMessage
+	if !decode(l.Message, &m) {
+		return
+	}
+	for _, b := range m.Content {
+		switch {
+		case b.Type == "text" && l.Parent == nil && m.Model != synthetic && strings.TrimSpace(b.Text) != "":
+			tell(r.job, Activity{Kind: Says, Text: b.Text})
+		case b.Type == "tool_use":
+			if r.uses == nil {
+				r.uses = map[string]string{}
+			}
+			r.uses[b.ID] = r.describe(b.Name, b.Input)
+			tell(r.job, Activity{Kind: UsesTool, Text: r.uses[b.ID]})
+		}
+	}
+	if _, known := r.said[m.ID]; m.ID == "" || known || m.Usage == (claudeUsage{}) {
+		return
+	}
+	if r.said == nil {
+		r.said = map[string]claudeMessage{}
+	}
+	r.said[m.ID] = m
+	count(r.job, r.counted())
+}
+
+// refused reports a tool that was not allowed, once.
+func (r *claudeReader) refused(id string) {
+	if r.told[id] {
+		return
+	}
+	if r.told == nil {
+		r.told = map[string]bool{}
+	}
+	r.told[id], r.out.Denied = true, append(r.out.Denied, r.uses[id])
+	tell(r.job, Activity{Kind: Denied, Text: r.uses[id]})
+}
+
+// describe returns a tool with what it is for.
+func (r *claudeReader) describe(name string, t claudeTool) string {
+	switch {
+	case t.Command != "":
+		return brief(name, t.Command)
+	case t.File != "":
+		return brief(name, within(r.job.Dir, t.File))
+	}
+	return brief(name, t.Pattern)
+}
+
+// counted adds up the messages so far, by model. What a message reports when it begins is not all
+// of its output.
+func (r *claudeReader) counted() map[string]provider.Usage {
+	sum := map[string]provider.Usage{}
+	for _, m := range r.said {
+		u := m.Usage.neutral()
+		u.Estimated = true
+		sum[m.Model] = sum[m.Model].Plus(u)
+	}
+	return sum
+}
+
+// outcome returns the result, after the last line.
+func (r *claudeReader) outcome() *Outcome {
+	r.out.Usage = r.counted()
+	l := r.result
+	if l == nil {
+		return &r.out
+	}
+	r.out.Reported = l.Cost
+	if !l.IsError {
+		r.out.Text = l.Result
+	}
+	models := l.Models
+	if l.Since != nil {
+		models, r.out.Reported = l.Since, new(float64)
+	}
+	if len(models) > 0 {
+		r.out.Usage = map[string]provider.Usage{}
+		for name, m := range models {
+			name, _, _ = strings.Cut(name, "[") // a variant, such as that of a long context
+			if l.Since != nil {
+				*r.out.Reported += m.CostUSD
+			}
+			hour := m.CacheCreationEphemeral1hInputTokens
+			r.out.Usage[name] = r.out.Usage[name].Plus(provider.Usage{
+				Input: m.InputTokens, Output: m.OutputTokens, CacheRead: m.CacheReadInputTokens, CacheWrite1h: hour, CacheWrite5m: m.CacheCreationInputTokens - hour,
+			})
+		}
+	}
+	maps.DeleteFunc(r.out.Usage, func(_ string, u provider.Usage) bool { return u.Prompt()+u.Output == 0 })
+	count(r.job, r.out.Usage)
+	return &r.out
+}
+
+// verdict reports whether the work was done, and why not: a program may end well without. It is
+// called after outcome.
+func (r *claudeReader) verdict() (why string, ok bool) {
+	l := r.result
+	switch {
+	case l == nil:
+		return "", false
+	case l.IsError || l.Subtype != "success":
+		return cmp.Or(strings.TrimSpace(strings.Join(append(l.Errors, l.Result), " ")), l.Subtype), false
+	case l.Terminal != "" && l.Terminal != "completed":
+		return "it ended early: " + l.Terminal, false
+	case strings.TrimSpace(l.Result) == "":
+		return "its answer is empty", false
+	case strings.HasPrefix(l.Result, "API Error:"):
+		return l.Result, false
+	case len(r.out.Usage) == 0: // it has answered a command of its own, or from nowhere
+		return "no model was asked: " + l.Result, false
+	}
+	return "", true
+}
+
+// count reports what all models have used.
+func count(j Job, by map[string]provider.Usage) {
+	var sum provider.Usage
+	for _, u := range by {
+		sum = sum.Plus(u)
+	}
+	if sum.Prompt()+sum.Output > 0 {
+		tell(j, Activity{Kind: Counted, Usage: &sum})
+	}
+}
+
+// brief returns a tool and its object in one line.
+func brief(name, object string) string {
+	return visible.Line(visible.Clipped(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200))
+}
+
+// within returns a path as people say it in a project.
+func within(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// tell passes on an activity.
+func tell(j Job, a Activity) {
+	if j.Tell != nil {
+		j.Tell(a)
+	}
+}

@@ -1,0 +1,180 @@
+package hostcli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+// Codex is Codex CLI. It has no limit of costs, so that Job.Left does not bind it, and needs no
+// Job.Allow: whatever it runs, it runs in its sandbox, without a network.
+type Codex struct {
+	// Path is that of the program.
+	Path string
+	// Env are the variables to run it with; nil stands for those of this process.
+	Env []string
+}
+
+// Name returns "codex".
+func (*Codex) Name() string { return "codex" }
+
+// Work does a job. The error is a [*Failure], or the context's own; the outcome, where there is
+// one beside it, has the usage.
+func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
+	env := environment(c.Env)
+	own, err := codexConfig(env)
+	if err != nil {
+		return nil, fail(ctx, c.Name(), err)
+	}
+	args, before, err := c.arguments(j, own)
+	if err != nil {
+		return nil, err
+	}
+	model, _ := own["model"].(string)
+	if j.Writes {
+		// Compilers need a folder for temporary files, and some one for their cache. The usual ones
+		// belong to everything else on the machine, too.
+		folder, err := os.MkdirTemp("", "bmad-engine-")
+		if err != nil {
+			return nil, fail(ctx, c.Name(), err)
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		env = append(env, "TMPDIR="+folder, "XDG_CACHE_HOME="+folder, "GOCACHE="+filepath.Join(folder, "go-build"))
+	}
+	r := &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: cmp.Or(j.Model, model, c.Name())}
+	because := program{path: c.Path, args: args, env: env, line: r.line}.run(ctx, j)
+	if why, ok := r.verdict(); !ok || because != nil {
+		r.out.Text = ""
+		return &r.out, fail(ctx, c.Name(), because, why)
+	}
+	return &r.out, nil
+}
+
+// codexFeatures are parts of Codex that act outside its sandbox, and the one that waits for a
+// network without an end.
+var codexFeatures = []string{"apps", "hooks", "plugins", "browser_use", "computer_use", "unbounded_connection_retries"}
+
+// arguments returns the command line, and what its conversation had used before.
+//
+// The person's own configuration and the rules of commands are left out: both can allow more than
+// this job does, or start servers, ours among them. A profile of permissions and not the older
+// sandbox modes, because only a profile has folders of the project that stay as they are.
+func (c *Codex) arguments(j Job, own map[string]any) (args []string, before codexUsage, err error) {
+	args = []string{
+		"exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "-C", j.Dir,
+		"-c", `approval_policy="never"`, "-c", `web_search="disabled"`,
+	}
+	for _, feature := range codexFeatures {
+		args = append(args, "-c", "features."+feature+"=false")
+	}
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		args = append(args, "-c", key+"="+inlineTOML(own[key]))
+	}
+	if j.Writes {
+		args = append(args, "-c", `default_permissions="bmad"`, "-c", "permissions.bmad="+inlineTOML(codexPermissions()))
+	} else {
+		args = append(args, "-c", `default_permissions=":read-only"`)
+	}
+	if j.Model != "" {
+		args = append(args, "--model="+j.Model)
+	}
+	if j.Session != "" {
+		name, used, _ := strings.Cut(j.Session, "+")
+		if name, err = conversation(c.Name(), name); err != nil {
+			return nil, before, err
+		}
+		before.parse(used)
+		args = append(args, "resume", name)
+	}
+	return append(args, "-"), before, nil
+}
+
+// codexPermissions returns the profile of a job that writes: the project and its own temporary
+// folder, except for what no engine may change. Codex itself protects the repository, where there is one.
+func codexPermissions() map[string]any {
+	project := map[string]any{".": "write", ".mcp.json": "read"}
+	for _, folder := range denied {
+		if folder != ".git" {
+			project[folder] = "read"
+		}
+	}
+	return map[string]any{
+		"extends":    ":workspace",
+		"filesystem": map[string]any{":slash_tmp": "read", ":workspace_roots": project},
+	}
+}
+
+// codexKept are keys of the person's configuration that say how they log in and which model
+// answers, on which server.
+var codexKept = []string{
+	"model", "model_provider", "model_reasoning_effort", "model_verbosity", "model_context_window", "service_tier", "oss_provider",
+	"openai_base_url", "chatgpt_base_url", "forced_login_method", "forced_chatgpt_workspace_id", "cli_auth_credentials_store",
+}
+
+// codexConfig returns what a job keeps of the person's configuration. Work must not go to another
+// server than the person has named: a configuration that cannot be kept is an error.
+func codexConfig(env []string) (map[string]any, error) {
+	folder := configuration(env, "CODEX_HOME", ".codex")
+	if folder == "" {
+		return nil, nil
+	}
+	data, err := durable.ReadPath(filepath.Join(folder, "config.toml"), 1<<20)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	all, own := map[string]any{}, map[string]any{}
+	if err = errors.Join(err, toml.Unmarshal(data, &all)); err != nil {
+		return nil, fmt.Errorf("its config.toml cannot be read: %w", err)
+	}
+	for _, key := range codexKept {
+		if v, ok := all[key]; ok {
+			own[key] = v
+		}
+	}
+	name, _ := own["model_provider"].(string)
+	providers, _ := all["model_providers"].(map[string]any)
+	p, ok := providers[name].(map[string]any)
+	if !ok {
+		return own, nil
+	}
+	for _, key := range []string{"experimental_bearer_token", "http_headers"} { // would show among the arguments of the process
+		if _, ok := p[key]; ok {
+			return nil, fmt.Errorf("its provider %q has credentials in config.toml (%s), which cannot be passed on; name a variable with env_key or env_http_headers instead: authentication is not possible", name, key)
+		}
+	}
+	own["model_providers"] = map[string]any{name: p}
+	return own, nil
+}
+
+// inlineTOML writes a value on one line.
+func inlineTOML(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var parts []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, inlineTOML(key)+"="+inlineTOML(v[key]))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case []any:
+		var parts []string
+		for _, item := range v {
+			parts = append(parts, inlineTOML(item))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case string:
+		text, _ := json.Marshal(v) // its escapes are those of TOML, too
+		return string(text)
+	}
+	return fmt.Sprint(v)
+}

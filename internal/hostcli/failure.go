@@ -1,0 +1,46 @@
+package hostcli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// maxWhy bounds the reason of a failure.
+const maxWhy = 600
+
+// final are words of failures that a second try cannot get past.
+var final = pattern.New(`(?i)not logged in|log ?in again|please run /login|codex login|invalid (?:x-)?api[ -]key|incorrect api key|authentication|unauthorized|forbidden` +
+	`|token (?:has )?(?:expired|been revoked)|permission_error|credit balance|billing|insufficient_quota|quota exceeded|usage limit|(?:hit|reached) your .*limit|limit reached` +
+	`|selected model|unknown model|model .*(?:not exist|not found|not supported|not available|may not have access)|organization has been disabled` +
+	`|unexpected argument|unknown option|no such file or directory|executable file not found|permission denied|maximum budget`)
+
+// secret matches a credential as services issue them, or as it follows its name.
+var secret = pattern.New(`(?i)\b(?:sk|pk|rk|xai|ghp|gho|github_pat|glpat|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}|(\bbearer\s+|\b(?:api[-_ ]?key|token|secret|password)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}`)
+
+// masked returns a text without credentials.
+func masked(text string) string { return secret.ReplaceAllString(text, "${1}***") }
+
+// fail returns the failure of an engine, in the program's words as far as they are known. The
+// error of a context that has ended stays as it is, since nothing has failed then.
+func fail(ctx context.Context, engine string, because error, words ...string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	switch {
+	case errors.Is(because, errTimeout):
+		words = []string{strings.TrimRight(because.Error()+": "+strings.Join(words, " "), ": ")}
+	case because != nil:
+		words = append(words, because.Error())
+	}
+	at := slices.IndexFunc(words, func(w string) bool { return strings.TrimSpace(w) != "" })
+	if at < 0 {
+		words, at = []string{"it ended without a result"}, 0
+	}
+	why := visible.Line(visible.Clip(masked(strings.Join(strings.Fields(words[at]), " ")), maxWhy))
+	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why)}
+}

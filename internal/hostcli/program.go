@@ -1,0 +1,214 @@
+package hostcli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/process"
+)
+
+// The bounds of what is read from a program.
+const (
+	maxLine   = 16 << 20
+	maxOutput = 512 << 20
+	maxWords  = 16 << 10 // of its standard error
+)
+
+// grace is how long a program that has to end may take to save its session.
+const grace = 5 * time.Second
+
+var (
+	errTimeout = errors.New("it took longer than it may")
+	errFlood   = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
+)
+
+// Find returns where a program is. lookPath is [exec.LookPath], except in tests.
+func Find(name string, lookPath func(string) (string, error)) (path string, ok bool) {
+	path, err := lookPath(name)
+	return path, err == nil
+}
+
+// program is an engine's program with its arguments.
+type program struct {
+	path string
+	args []string
+	env  []string
+	// line is called with each line of the output.
+	line func([]byte)
+}
+
+// run runs a program on a job's prompt until it ends, and everything that it has started. The
+// error, of a program that could not do its work, has the program's own words where there are
+// some; that of a context that has ended is the context's.
+func (p program) run(ctx context.Context, j Job) error {
+	if j.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, j.Timeout, errTimeout)
+		defer cancel()
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:gosec // the person's own assistant
+	cmd.Dir, cmd.Env, cmd.Stdin = j.Dir, p.env, strings.NewReader(j.Prompt)
+	out := &lines{each: p.line, raw: j.Raw, left: maxOutput, flood: func() { stop(errFlood) }}
+	words := &words{}
+	cmd.Stdout, cmd.Stderr = out, words
+	group := process.Own(cmd, grace)
+	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	stopped, err := group.Wait()
+	group.End()
+	out.end()
+	switch {
+	case stopped:
+		return context.Cause(ctx)
+	case cmd.ProcessState == nil || !cmd.ProcessState.Success():
+		return errors.Join(errors.New(words.String()), err)
+	}
+	return nil // something that held the output open is not the program's failure
+}
+
+// lines is a writer that cuts its input into lines. A line that is too long is left out.
+type lines struct {
+	each  func([]byte)
+	raw   io.Writer
+	part  []byte
+	skip  bool
+	left  int
+	flood func()
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	if l.left -= n; l.left < 0 {
+		l.flood()
+		return n, nil // dropped until the program has ended
+	}
+	for {
+		line, rest, whole := bytes.Cut(p, []byte{'\n'})
+		if l.skip = l.skip || len(l.part)+len(line) > maxLine; l.skip {
+			l.part = nil
+		} else {
+			l.part = append(l.part, line...)
+		}
+		if !whole {
+			return n, nil
+		}
+		l.end()
+		l.skip, p = false, rest
+	}
+}
+
+// end passes on the line so far.
+func (l *lines) end() {
+	line := bytes.TrimSpace(l.part)
+	l.part = l.part[:0]
+	if len(line) == 0 {
+		return
+	}
+	if l.raw != nil {
+		_, _ = l.raw.Write(append(slices.Clip(line), '\n')) // a log: the work goes on without it
+	}
+	l.each(line)
+}
+
+// words is a writer that keeps the end of its input.
+type words struct{ text []byte }
+
+// Write implements io.Writer.
+func (w *words) Write(p []byte) (int, error) {
+	w.text = append(w.text, p...)
+	if over := len(w.text) - maxWords; over > 0 {
+		w.text = append(w.text[:0], w.text[over:]...)
+	}
+	return len(p), nil
+}
+
+// String returns the line that says why a program ended: the last that begins as an error, else the
+// last one.
+func (w *words) String() string {
+	last := ""
+	for line := range strings.FieldsFuncSeq(string(w.text), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		begins := strings.HasPrefix(strings.ToLower(line), "error")
+		if line = strings.TrimSpace(line); line != "" && (begins || !strings.HasPrefix(strings.ToLower(last), "error")) {
+			last = line
+		}
+	}
+	return last
+}
+
+// marks are the variables by which an assistant tells what it starts that it runs inside it.
+var marks = []string{
+	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR",
+	"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
+}
+
+// environment returns the variables for an engine: those of the person, by which it finds its
+// login, without our own settings and without the marks of an assistant around us.
+func environment(env []string, more ...string) []string {
+	if env == nil {
+		env = os.Environ()
+	}
+	var out []string
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		name = strings.ToUpper(name) // Windows ignores case
+		if !strings.HasPrefix(name, "BMAD_") && !slices.Contains(marks, name) {
+			out = append(out, entry)
+		}
+	}
+	return append(out, more...)
+}
+
+// configuration returns the folder of an assistant's own settings: that which a variable names, or
+// its usual one in the person's home; "" if there is none.
+func configuration(env []string, name, usual string) string {
+	folder := value(env, name)
+	if folder == "" {
+		home := value(env, "HOME")
+		if home == "" {
+			home = value(env, "USERPROFILE")
+		}
+		folder = filepath.Join(home, usual)
+	}
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	return folder
+}
+
+// conversation returns the name of an engine's conversation. It comes from a file that others can
+// write, and must not become an option.
+func conversation(engine, name string) (string, error) {
+	id, err := uuid.Parse(name)
+	if err != nil {
+		return "", &Failure{Engine: engine, Why: fmt.Sprintf("%q is not the name of one of its sessions", name)}
+	}
+	return id.String(), nil
+}
+
+// value returns a variable of an environment.
+func value(env []string, name string) string {
+	for _, entry := range slices.Backward(env) {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			return text
+		}
+	}
+	return ""
+}

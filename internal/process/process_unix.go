@@ -1,0 +1,44 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// groupPoll is the interval of checks whether a group has ended.
+const groupPoll = 10 * time.Millisecond
+
+func own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// terminate asks the group of a process to end.
+func terminate(leader *os.Process) error {
+	if err := syscall.Kill(-leader.Pid, syscall.SIGTERM); errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	// If that failed, the leader is killed after the grace, and the group then.
+	return nil
+}
+
+// finish waits for the group of a process that has ended, and kills the rest of it when the
+// time is over. It polls instead of checking once at the end: as long as the group has a
+// member, its number is not reused.
+func finish(leader *os.Process, over <-chan time.Time) {
+	look := time.NewTicker(groupPoll)
+	defer look.Stop()
+	for {
+		if err := syscall.Kill(-leader.Pid, 0); errors.Is(err, syscall.ESRCH) {
+			return
+		}
+		select {
+		case <-over:
+			_ = syscall.Kill(-leader.Pid, syscall.SIGKILL) // they may just have ended
+			return
+		case <-look.C:
+		}
+	}
+}

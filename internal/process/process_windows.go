@@ -1,0 +1,21 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+func own(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.HideWindow = true
+}
+
+// terminate ends a process; there is no way to ask.
+func terminate(leader *os.Process) error { return leader.Kill() }
+
+// finish has nothing to wait for.
+func finish(*os.Process, <-chan time.Time) {}
