@@ -272,7 +272,7 @@ func cut(form object) (deltas []object) {
 			form["input"] = object{}
 		}
 		if !isText {
-			text = string(encode(value))
+			text = encode(value)
 		}
 		for _, part := range pieces(text) {
 			deltas = append(deltas, object{"type": field.kind, field.key: part})

@@ -7,7 +7,6 @@
 package sdktest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -27,7 +26,7 @@ type Server struct {
 	URL, ChatURL string
 	// Key, if set, is the only credential that is accepted, else any is.
 	Key string
-	// Models are the known ones; [DefaultModels] unless set.
+	// Models are the known ones, at first [DefaultModels].
 	Models []string
 	// Dialect is how chat completions are spoken; [OpenAI] unless set.
 	Dialect Dialect
@@ -67,7 +66,7 @@ func New(t testing.TB, steps ...Step) *Server {
 
 // NewServer returns a running server.
 func NewServer(steps ...Step) *Server {
-	s := &Server{steps: steps, closing: make(chan struct{})}
+	s := &Server{Models: DefaultModels, steps: steps, closing: make(chan struct{})}
 	s.http = httptest.NewServer(s)
 	s.URL, s.ChatURL = s.http.URL, s.http.URL+"/v1"
 	s.close = sync.OnceFunc(func() {
@@ -158,7 +157,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 		kind, status = "invalid_request_error", http.StatusBadRequest
 		refused = f.read(got)
 	}
-	if refused == nil && !slices.Contains(s.models(), got.Model) {
+	if refused == nil && !slices.Contains(s.Models, got.Model) {
 		kind, status = "not_found_error", http.StatusNotFound
 		refused = fmt.Errorf("model: %s", got.Model)
 	}
@@ -184,6 +183,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 
 // next records a request and returns its step, which is refusal if it broke a rule.
 func (s *Server) next(got *Request, refusal Step) (Step, int) {
+	var side *Step
+	if s.Side != nil && got.Refused == "" {
+		side = s.Side(*got)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, *got)
@@ -192,10 +195,6 @@ func (s *Server) next(got *Request, refusal Step) (Step, int) {
 		return refusal, n
 	}
 	step := Step{Status: http.StatusBadRequest, Type: "script_error", Message: fmt.Sprintf("the script is at its end, and this is request %d", n)}
-	var side *Step
-	if s.Side != nil {
-		side = s.Side(*got)
-	}
 	switch {
 	case side != nil:
 		step = *side
@@ -227,16 +226,9 @@ func (s *Server) authorized(r *http.Request) error {
 	return nil
 }
 
-func (s *Server) models() []string {
-	if s.Models != nil {
-		return s.Models
-	}
-	return DefaultModels
-}
-
 func (s *Server) modelList() any {
 	list := []object{}
-	for _, m := range s.models() {
+	for _, m := range s.Models {
 		list = append(list, object{"id": m, "type": "model", "object": "model"})
 	}
 	return object{"object": "list", "data": list, "has_more": false}
@@ -285,24 +277,25 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 }
 
 func (e event) text() string {
-	data, ok := e.data.(string)
+	text, ok := e.data.(string)
 	if !ok {
-		data = string(encode(e.data))
+		text = encode(e.data)
 	}
+	text = "data: " + text + "\n\n"
 	if e.name != "" {
-		return "event: " + e.name + "\ndata: " + data + "\n\n"
+		text = "event: " + e.name + "\n" + text
 	}
-	return "data: " + data + "\n\n"
+	return text
 }
 
-func encode(v any) []byte {
-	var data bytes.Buffer
+func encode(v any) string {
+	var data strings.Builder
 	out := json.NewEncoder(&data)
 	out.SetEscapeHTML(false) // no server does it
 	if err := out.Encode(v); err != nil {
 		panic(fmt.Sprintf("sdktest: a step cannot be written as JSON: %v", err)) // a mistake in the test's own script
 	}
-	return bytes.TrimSpace(data.Bytes())
+	return strings.TrimSpace(data.String())
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -151,7 +151,7 @@ func (a *reader) response(id string) *provider.Response {
 	if strings.TrimSpace(a.text.String()) != "" {
 		r.Message.Blocks = append(r.Message.Blocks, provider.TextBlock(a.text.String()))
 	}
-	seen := map[string]bool{"": true} // some servers begin anew with each answer, or give no ids
+	seen := map[string]bool{"": true} // some servers number each answer from the start, or give no ids
 	for _, m := range a.before {
 		for _, b := range m.Uses() {
 			seen[b.ID] = true
