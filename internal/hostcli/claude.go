@@ -40,6 +40,9 @@ func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 		return nil, fail(ctx, c.Name(), err)
 	}
 	defer func() { _ = os.Remove(settings) }()
+	if strings.HasPrefix(strings.TrimSpace(j.Prompt), "/") { // would be one of its own commands
+		j.Prompt = "This is the work:\n\n" + j.Prompt
+	}
 	r := &claudeReader{job: j, out: Outcome{Session: id}}
 	p := program{path: c.Path, args: append(args, "--settings", settings), env: env, line: r.line}
 	because := p.run(ctx, j)
@@ -50,9 +53,10 @@ func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 	return out, nil
 }
 
-// claudeEnv keeps Claude Code to the work: commands end with their call, and nothing is written
-// to the memory that the person's own sessions read.
-var claudeEnv = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "DISABLE_AUTOUPDATER=1"}
+// claudeEnv keeps Claude Code to the work: commands end with their call, nothing is written to the
+// memory that the person's own sessions read, and an "@" in a prompt attaches no file, which could
+// be any on the machine.
+var claudeEnv = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_DISABLE_ATTACHMENTS=1", "DISABLE_AUTOUPDATER=1"}
 
 // arguments returns the command line, except for the settings, and the session's name.
 func (c *Claude) arguments(j Job) (args []string, session string, err error) {

@@ -36,17 +36,16 @@ type claudeLine struct {
 		ID       string
 		Decision struct{ Decision string } `json:"permission_decision"`
 	} `json:"tool_result_meta"`
-	Error       string
-	ErrorStatus int `json:"error_status"`
+	Error string
 	// Of the result.
 	Result   string
 	IsError  bool   `json:"is_error"`
 	Terminal string `json:"terminal_reason"`
 	Errors   []string
 	Cost     *float64 `json:"total_cost_usd"`
-	Models   map[string]struct {
-		InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens, CacheCreationEphemeral1hInputTokens int64
-	} `json:"modelUsage"`
+	// Models counts a conversation from its beginning, Since what came after the result before.
+	Models map[string]claudeModel `json:"modelUsage"`
+	Since  map[string]claudeModel `json:"model_usage_since_last_result"`
 }
 
 type claudeMessage struct {
@@ -66,6 +65,12 @@ type claudeUsage struct {
 	ByTime     struct {
 		Hour int64 `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
+}
+
+// claudeModel is the usage of one model.
+type claudeModel struct {
+	InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens, CacheCreationEphemeral1hInputTokens int64
+	CostUSD                                                                                                        float64
 }
 
 func (u claudeUsage) neutral() provider.Usage {
@@ -195,10 +200,17 @@ func (r *claudeReader) outcome() *Outcome {
 	if !l.IsError {
 		r.out.Text = l.Result
 	}
-	if len(l.Models) > 0 {
+	models := l.Models
+	if l.Since != nil {
+		models, r.out.Reported = l.Since, new(float64)
+	}
+	if len(models) > 0 {
 		r.out.Usage = map[string]provider.Usage{}
-		for name, m := range l.Models {
+		for name, m := range models {
 			name, _, _ = strings.Cut(name, "[") // a variant, such as that of a long context
+			if l.Since != nil {
+				*r.out.Reported += m.CostUSD
+			}
 			hour := m.CacheCreationEphemeral1hInputTokens
 			r.out.Usage[name] = r.out.Usage[name].Plus(provider.Usage{
 				Input: m.InputTokens, Output: m.OutputTokens, CacheRead: m.CacheReadInputTokens, CacheWrite1h: hour, CacheWrite5m: m.CacheCreationInputTokens - hour,
@@ -210,7 +222,8 @@ func (r *claudeReader) outcome() *Outcome {
 	return &r.out
 }
 
-// verdict reports whether the work was done, and why not: a program may end well without.
+// verdict reports whether the work was done, and why not: a program may end well without. It is
+// called after outcome.
 func (r *claudeReader) verdict() (why string, ok bool) {
 	l := r.result
 	switch {
@@ -224,6 +237,8 @@ func (r *claudeReader) verdict() (why string, ok bool) {
 		return "its answer is empty", false
 	case strings.HasPrefix(l.Result, "API Error:"):
 		return l.Result, false
+	case len(r.out.Usage) == 0: // it has answered a command of its own, or from nowhere
+		return "no model was asked: " + l.Result, false
 	}
 	return "", true
 }

@@ -42,6 +42,16 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 		return nil, err
 	}
 	model, _ := own["model"].(string)
+	if j.Writes {
+		// Compilers need a folder for temporary files, and some one for their cache. The usual ones
+		// belong to everything else on the machine, too.
+		folder, err := os.MkdirTemp("", "bmad-engine-")
+		if err != nil {
+			return nil, fail(ctx, c.Name(), err)
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		env = append(env, "TMPDIR="+folder, "XDG_CACHE_HOME="+folder, "GOCACHE="+filepath.Join(folder, "go-build"))
+	}
 	r := &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: cmp.Or(j.Model, model, c.Name())}
 	because := program{path: c.Path, args: args, env: env, line: r.line}.run(ctx, j)
 	if why, ok := r.verdict(); !ok || because != nil {
@@ -51,8 +61,9 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 	return &r.out, nil
 }
 
-// codexFeatures are parts of Codex that act outside its sandbox.
-var codexFeatures = []string{"apps", "hooks", "plugins", "browser_use", "computer_use"}
+// codexFeatures are parts of Codex that act outside its sandbox, and the one that waits for a
+// network without an end.
+var codexFeatures = []string{"apps", "hooks", "plugins", "browser_use", "computer_use", "unbounded_connection_retries"}
 
 // arguments returns the command line, and what its conversation had used before.
 //
@@ -89,8 +100,8 @@ func (c *Codex) arguments(j Job, own map[string]any) (args []string, before code
 	return append(args, "-"), before, nil
 }
 
-// codexPermissions returns the profile of a job that writes: the project and nothing else, except
-// for what no engine may change. Codex itself protects the repository, where there is one.
+// codexPermissions returns the profile of a job that writes: the project and its own temporary
+// folder, except for what no engine may change. Codex itself protects the repository, where there is one.
 func codexPermissions() map[string]any {
 	project := map[string]any{".": "write", ".mcp.json": "read"}
 	for _, folder := range denied {
@@ -100,7 +111,7 @@ func codexPermissions() map[string]any {
 	}
 	return map[string]any{
 		"extends":    ":workspace",
-		"filesystem": map[string]any{":tmpdir": "read", ":slash_tmp": "read", ":workspace_roots": project},
+		"filesystem": map[string]any{":slash_tmp": "read", ":workspace_roots": project},
 	}
 }
 

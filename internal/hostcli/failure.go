@@ -2,6 +2,7 @@ package hostcli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -30,7 +31,10 @@ func fail(ctx context.Context, engine string, because error, words ...string) er
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if because != nil {
+	switch {
+	case errors.Is(because, errTimeout):
+		words = []string{strings.TrimRight(because.Error()+": "+strings.Join(words, " "), ": ")}
+	case because != nil:
 		words = append(words, because.Error())
 	}
 	at := slices.IndexFunc(words, func(w string) bool { return strings.TrimSpace(w) != "" })

@@ -5,6 +5,17 @@
 // sandbox; on top of these, it cannot reach a gate, the state of a run or its own settings, and
 // without [Job.Writes] it changes no file. A program that ends well has not always worked: an
 // engine checks what the program says of itself, and returns a [*Failure] otherwise.
+//
+// Neither engine reads the project's settings, nor most of the person's: their rules, hooks,
+// plugins and servers are made for sessions that a person watches, and a rule that allows Write
+// or names another folder would let a job write there. Kept are the login, the model and its
+// server, and what the person denies. Instructions for assistants in the project, such as
+// CLAUDE.md, are not read by Claude Code either: the prompt has to name them.
+//
+// What holds differs. Codex runs every command in the system's sandbox: no network, and no writes
+// outside the project and a temporary folder. Claude Code judges each command by its words and refuses what it does not
+// understand, but a command of Job.Allow then runs with the person's own rights, with any
+// arguments that follow, and so does the code that it tests.
 package hostcli
 
 import (
