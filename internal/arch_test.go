@@ -71,7 +71,7 @@ var may = map[string][]string{
 	"internal/pattern":               {},
 	"sdk/provider":                   {},
 	"sdk/provider/anthropic":         {"sdk/provider", "sdk/provider/internal/wire"},
-	"sdk/provider/openai":            {"sdk/provider", "sdk/provider/internal/wire"},
+	"sdk/provider/openai":            {"internal/durable", "sdk/provider", "sdk/provider/internal/wire"},
 	"sdk/provider/fake":              {"sdk/price", "sdk/provider"},
 	"sdk/provider/internal/wire":     {"sdk/provider"},
 	"sdk/price":                      {"sdk/provider"},
@@ -111,6 +111,7 @@ var only = map[string][]string{
 	"github.com/prometheus":             {"internal/mcpserver"},
 	"mvdan.cc/sh":                       {"internal/claudehook"},
 	"golang.org/x/term":                 {"internal/cli"},
+	"github.com/anthropics":             {"sdk/provider/anthropic"},
 	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/process", "internal/hostcli", "internal/bmad/gitsource"},
 }
 

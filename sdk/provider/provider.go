@@ -13,6 +13,7 @@ package provider
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Provider sends requests to one model. Its methods may be called at the same time.
@@ -71,7 +72,7 @@ type Message struct {
 func (m Message) Text() string {
 	var text string
 	for _, b := range m.Blocks {
-		if b.Type == Text && b.Text != "" {
+		if b.Type == Text && strings.TrimSpace(b.Text) != "" {
 			if text != "" {
 				text += "\n\n"
 			}
@@ -185,4 +186,22 @@ type Delta struct {
 	Tool string
 	// Retry is set before a call is repeated. What arrived before no longer counts.
 	Retry *Retry
+}
+
+// InputObject returns what a model wrote to a tool as a JSON object, which servers demand when it
+// is sent back. Another input, such as one that was cut off, becomes {"invalid_json": "…"}, so that
+// the model sees what it wrote.
+func InputObject(input string) json.RawMessage {
+	var object map[string]json.RawMessage
+	switch {
+	case strings.TrimSpace(input) == "":
+		return json.RawMessage(`{}`)
+	case json.Unmarshal([]byte(input), &object) == nil && object != nil:
+		return json.RawMessage(input)
+	}
+	data, err := json.Marshal(map[string]string{"invalid_json": input})
+	if err != nil {
+		panic(err) // a map of strings is always written
+	}
+	return data
 }

@@ -80,19 +80,16 @@ func (chat) read(r *Request) error {
 		switch m.Role {
 		case "system", "developer":
 			r.System += text
-		case "tool":
-			result := provider.Result(m.ToolCallID, text, false)
-			if last := len(r.Messages) - 1; tools {
-				r.Messages[last].Blocks = append(r.Messages[last].Blocks, result)
-			} else {
-				r.Messages = append(r.Messages, provider.Message{Role: provider.User, Blocks: []provider.Block{result}})
+		case "tool", "user":
+			b := provider.TextBlock(text)
+			if m.Role == "tool" {
+				b = provider.Result(m.ToolCallID, text, false)
 			}
-		case "user":
-			if last := len(r.Messages) - 1; tools {
-				r.Messages[last].Blocks = append(r.Messages[last].Blocks, provider.TextBlock(text))
-			} else {
-				r.Messages = append(r.Messages, provider.Message{Role: provider.User, Blocks: []provider.Block{provider.TextBlock(text)}})
+			if !tools {
+				r.Messages = append(r.Messages, provider.Message{Role: provider.User})
 			}
+			last := &r.Messages[len(r.Messages)-1]
+			last.Blocks = append(last.Blocks, b)
 		case "assistant":
 			blocks, err := calls(text, m.ToolCalls)
 			if err != nil {
@@ -127,15 +124,6 @@ func calls(text string, all []chatCall) (blocks []provider.Block, err error) {
 
 func (chat) fail(kind, message, _ string) any {
 	return object{"error": object{"type": kind, "message": message, "code": nil}}
-}
-
-func (c chat) broken(kind, message string) event { return event{data: c.fail(kind, message, "")} }
-
-func (chat) quirk(q Quirk) string {
-	if q == Ping {
-		return ": keep-alive\n\n"
-	}
-	return "event: weather_forecast\ndata: {\"sunny\":true}\n\n"
 }
 
 func (c chat) finish(s Step) string {

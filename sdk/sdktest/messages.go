@@ -100,8 +100,9 @@ func (messages) read(r *Request) error {
 		r.Tools = append(r.Tools, t.Tool)
 	}
 	for i, m := range form.Messages {
-		if m.Role == "system" && strings.Contains(r.Header.Get("Anthropic-Beta"), "per-turn-control") {
-			continue // an instruction under way, as Claude Code sends it
+		if m.Role == "system" && i > 0 { // instructions that come later, for the newer models
+			r.System += "\n\n" + m.Content.text(&points)
+			continue
 		}
 		if m.Role != provider.User && m.Role != provider.Assistant {
 			return fmt.Errorf("messages.%d: unexpected role %q", i, m.Role)
@@ -189,17 +190,6 @@ func (messages) fail(kind, message, id string) any {
 	return object{"type": "error", "error": object{"type": kind, "message": message}, "request_id": id}
 }
 
-func (messages) broken(kind, message string) event {
-	return event{"error", object{"type": "error", "error": object{"type": kind, "message": message}}}
-}
-
-func (messages) quirk(q Quirk) string {
-	if q == Ping {
-		return event{"ping", object{"type": "ping"}}.text()
-	}
-	return event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.text()
-}
-
 func (messages) usage(u provider.Usage, output int64) object {
 	return object{
 		"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead,
@@ -282,7 +272,7 @@ func cut(form object) (deltas []object) {
 			form["input"] = object{}
 		}
 		if !isText {
-			text = string(encode(value))
+			text = encode(value)
 		}
 		for _, part := range pieces(text) {
 			deltas = append(deltas, object{"type": field.kind, field.key: part})

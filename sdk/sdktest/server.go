@@ -26,7 +26,7 @@ type Server struct {
 	URL, ChatURL string
 	// Key, if set, is the only credential that is accepted, else any is.
 	Key string
-	// Models are the known ones; [DefaultModels] unless set.
+	// Models are the known ones, at first [DefaultModels].
 	Models []string
 	// Dialect is how chat completions are spoken; [OpenAI] unless set.
 	Dialect Dialect
@@ -36,6 +36,7 @@ type Server struct {
 
 	http     *httptest.Server
 	closing  chan struct{}
+	close    func()
 	mu       sync.Mutex
 	steps    []Step
 	requests []Request
@@ -65,17 +66,18 @@ func New(t testing.TB, steps ...Step) *Server {
 
 // NewServer returns a running server.
 func NewServer(steps ...Step) *Server {
-	s := &Server{steps: steps, closing: make(chan struct{})}
+	s := &Server{Models: DefaultModels, steps: steps, closing: make(chan struct{})}
 	s.http = httptest.NewServer(s)
 	s.URL, s.ChatURL = s.http.URL, s.http.URL+"/v1"
+	s.close = sync.OnceFunc(func() {
+		close(s.closing) // ends silent streams, for which the other server would wait
+		s.http.Close()
+	})
 	return s
 }
 
-// Close ends the server.
-func (s *Server) Close() {
-	close(s.closing)
-	s.http.Close()
-}
+// Close ends the server. It may be called again.
+func (s *Server) Close() { s.close() }
 
 // Add appends steps to the script.
 func (s *Server) Add(steps ...Step) {
@@ -110,9 +112,6 @@ type face interface {
 	// whole returns the body of an answer; stream its events.
 	whole(r Request, s Step) any
 	stream(r Request, s Step) []event
-	// broken returns the event of an error under way, quirk the one of a quirk.
-	broken(kind, message string) event
-	quirk(q Quirk) string
 }
 
 // event is one of a stream. data is written as JSON, if it is not a string.
@@ -158,7 +157,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 		kind, status = "invalid_request_error", http.StatusBadRequest
 		refused = f.read(got)
 	}
-	if refused == nil && !slices.Contains(s.models(), got.Model) {
+	if refused == nil && !slices.Contains(s.Models, got.Model) {
 		kind, status = "not_found_error", http.StatusNotFound
 		refused = fmt.Errorf("model: %s", got.Model)
 	}
@@ -184,6 +183,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 
 // next records a request and returns its step, which is refusal if it broke a rule.
 func (s *Server) next(got *Request, refusal Step) (Step, int) {
+	var side *Step
+	if s.Side != nil && got.Refused == "" {
+		side = s.Side(*got)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, *got)
@@ -192,10 +195,6 @@ func (s *Server) next(got *Request, refusal Step) (Step, int) {
 		return refusal, n
 	}
 	step := Step{Status: http.StatusBadRequest, Type: "script_error", Message: fmt.Sprintf("the script is at its end, and this is request %d", n)}
-	var side *Step
-	if s.Side != nil {
-		side = s.Side(*got)
-	}
 	switch {
 	case side != nil:
 		step = *side
@@ -227,16 +226,9 @@ func (s *Server) authorized(r *http.Request) error {
 	return nil
 }
 
-func (s *Server) models() []string {
-	if s.Models != nil {
-		return s.Models
-	}
-	return DefaultModels
-}
-
 func (s *Server) modelList() any {
 	list := []object{}
-	for _, m := range s.models() {
+	for _, m := range s.Models {
 		list = append(list, object{"id": m, "type": "model", "object": "model"})
 	}
 	return object{"object": "list", "data": list, "has_more": false}
@@ -257,15 +249,16 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 		}
 	}
 	for i, e := range events {
-		for q := Ping; q <= Unknown; q <<= 1 {
-			if step.Quirks&q != 0 {
-				send(f.quirk(q))
-			}
+		if step.Quirks&Ping != 0 {
+			send(": keep-alive\n\n" + event{"ping", object{"type": "ping"}}.text())
+		}
+		if step.Quirks&Unknown != 0 {
+			send(event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.text())
 		}
 		if i == len(events)/2 {
 			switch {
 			case step.Type != "":
-				send(f.broken(step.Type, step.Message).text())
+				send(event{"error", f.fail(step.Type, step.Message, "")}.text())
 				return
 			case step.Quirks&Cut != 0:
 				return
@@ -284,22 +277,25 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 }
 
 func (e event) text() string {
-	data, ok := e.data.(string)
+	text, ok := e.data.(string)
 	if !ok {
-		data = string(encode(e.data))
+		text = encode(e.data)
 	}
+	text = "data: " + text + "\n\n"
 	if e.name != "" {
-		return "event: " + e.name + "\ndata: " + data + "\n\n"
+		text = "event: " + e.name + "\n" + text
 	}
-	return "data: " + data + "\n\n"
+	return text
 }
 
-func encode(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
+func encode(v any) string {
+	var data strings.Builder
+	out := json.NewEncoder(&data)
+	out.SetEscapeHTML(false) // no server does it
+	if err := out.Encode(v); err != nil {
 		panic(fmt.Sprintf("sdktest: a step cannot be written as JSON: %v", err)) // a mistake in the test's own script
 	}
-	return data
+	return strings.TrimSpace(data.String())
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -1,0 +1,135 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	api "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// object is a part of a request. It is written here and not by the library, which would write the
+// kept blocks of the assistant anew, with other escapes.
+type object = map[string]any
+
+// message is one of a request; its content are objects and kept blocks.
+type message struct {
+	Role    provider.Role `json:"role"`
+	Content []any         `json:"content"`
+}
+
+// body returns a request as JSON.
+func (c *Client) body(r provider.Request) ([]byte, error) {
+	form := object{"model": c.model, "max_tokens": r.MaxTokens, "stream": true}
+	if len(r.Tools) > 0 {
+		form["tools"] = r.Tools
+	}
+	if strings.TrimSpace(r.System) != "" {
+		system := object{"type": "text", "text": r.System}
+		c.mark(system)
+		form["system"] = []object{system}
+	}
+	var messages []message
+	for _, m := range r.Messages {
+		var content []any
+		for _, b := range m.Blocks {
+			if sent := outgoing(b); sent != nil {
+				content = append(content, sent)
+			}
+		}
+		last := len(messages) - 1
+		switch {
+		case len(content) == 0: // the server refuses a message without content
+		case last >= 0 && messages[last].Role == m.Role:
+			messages[last].Content = append(messages[last].Content, content...)
+		default:
+			messages = append(messages, message{Role: m.Role, Content: content})
+		}
+	}
+	users := 0
+	for _, m := range slices.Backward(messages) {
+		if m.Role == provider.User {
+			if users++; users == 2 {
+				c.mark(m.Content[len(m.Content)-1])
+			}
+		}
+	}
+	form["messages"] = messages
+	var data bytes.Buffer
+	out := json.NewEncoder(&data)
+	out.SetEscapeHTML(false)
+	err := out.Encode(form)
+	return bytes.TrimSpace(data.Bytes()), err
+}
+
+// mark asks the server to keep everything up to a block: the end of the system prompt, which no
+// turn changes, and the last but one of the user's messages, up to which the next call is the same.
+func (c *Client) mark(block any) {
+	if b, ok := block.(object); ok && c.cache {
+		b["cache_control"] = object{"type": "ephemeral"}
+	}
+}
+
+// outgoing returns the form of a block, or nil for one that cannot be sent: an empty text, or one
+// that only another provider understands.
+func outgoing(b provider.Block) any {
+	switch {
+	case b.Raw != nil:
+		return b.Raw
+	case b.Type == provider.Text && strings.TrimSpace(b.Text) != "":
+		return object{"type": "text", "text": b.Text}
+	case b.Type == provider.ToolUse:
+		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": provider.InputObject(b.Input)}
+	case b.Type == provider.ToolResult:
+		return object{"type": "tool_result", "tool_use_id": b.ID, "content": b.Text, "is_error": b.IsError}
+	}
+	return nil
+}
+
+// kept returns a block of an answer, with Raw where its other fields do not say all of it. input
+// is what the model wrote to a tool, as it came.
+func kept(b api.ContentBlockUnion, input string) (provider.Block, bool) {
+	k := provider.Block{Type: provider.Opaque}
+	switch b.Type {
+	case "text":
+		k = provider.TextBlock(b.Text)
+	case "tool_use":
+		if input == "" {
+			input = string(b.Input)
+		}
+		k = provider.Block{Type: provider.ToolUse, ID: b.ID, Name: b.Name, Input: input}
+		if !json.Valid([]byte(input)) {
+			return k, true // cut off: the library has emptied the input in the raw block
+		}
+	}
+	if !says(k, b.RawJSON()) {
+		var raw bytes.Buffer
+		if json.Compact(&raw, []byte(b.RawJSON())) == nil {
+			k.Raw = raw.Bytes()
+		}
+	}
+	return k, k.Raw != nil || k.Type == provider.ToolUse || strings.TrimSpace(k.Text) != ""
+}
+
+// says reports whether a block without Raw would be sent as what it came as. Fields that are null
+// or empty lists say nothing.
+func says(b provider.Block, raw string) bool {
+	data, err := json.Marshal(outgoing(b))
+	var sent, came map[string]any
+	if err != nil || json.Unmarshal(data, &sent) != nil || json.Unmarshal([]byte(raw), &came) != nil {
+		return false
+	}
+	for name, value := range came {
+		if list, ok := value.([]any); value == nil || ok && len(list) == 0 {
+			delete(came, name)
+		}
+	}
+	if came["type"] == "text" && strings.TrimSpace(b.Text) == "" && len(came) == 2 {
+		return true // an empty text, which is not sent
+	}
+	return reflect.DeepEqual(sent, came)
+}

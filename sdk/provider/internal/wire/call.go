@@ -1,0 +1,137 @@
+// Package wire is what the providers share that speak HTTP: where the credential comes from,
+// which failures are worth another call, and how long a stream may be silent.
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// Options are those that every provider has. Zero values stand for the defaults.
+type Options struct {
+	HTTPClient *http.Client
+	MaxRetries *int
+	Timeout    time.Duration
+	Idle       time.Duration
+	Wait       func(context.Context, time.Duration) error
+}
+
+// Caller makes calls and repeats those that may succeed later.
+type Caller struct {
+	// HTTP has the bounds of the options.
+	HTTP    *http.Client
+	key     Key
+	base    string
+	retries int
+	timeout time.Duration
+	wait    func(context.Context, time.Duration) error
+}
+
+const (
+	defaultRetries, mostRetries = 2, 6
+	defaultTimeout              = 10 * time.Minute
+	defaultIdle                 = time.Minute
+	// maxAnswer bounds an answer; the longest of a model is a few megabytes.
+	maxAnswer = 64 << 20
+	// mostWait is the longest wait that a server can ask for: with a longer one the call fails.
+	mostWait = 2 * time.Minute
+)
+
+// New returns a caller of the server at base.
+func New(o Options, base string, key Key) (*Caller, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("the base URL must be an address such as https://host/path")
+	}
+	c := &Caller{key: key, base: u.Redacted(), retries: defaultRetries, timeout: o.Timeout, wait: o.Wait}
+	if o.MaxRetries != nil {
+		c.retries = *o.MaxRetries
+	}
+	if c.retries < 0 || c.retries > mostRetries {
+		return nil, fmt.Errorf("MaxRetries is %d; it must be between 0 and %d", c.retries, mostRetries)
+	}
+	if c.timeout <= 0 {
+		c.timeout = defaultTimeout
+	}
+	if c.wait == nil {
+		c.wait = sleep
+	}
+	if o.Idle <= 0 {
+		o.Idle = defaultIdle
+	}
+	c.HTTP = bounded(o.HTTPClient, o.Idle, maxAnswer)
+	return c, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// errTimeout is why a call was ended.
+var errTimeout = errors.New("timeout")
+
+// Do makes a call, and makes it again while that may help. Each repetition is announced to on.
+func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once func(context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		err := c.once(ctx, once)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var e *provider.Error
+		if !errors.As(err, &e) || !e.Retryable || attempt > c.retries || e.After > mostWait {
+			return err
+		}
+		after := e.After
+		if after <= 0 {
+			after = backoff(attempt)
+		}
+		if on != nil {
+			on(provider.Delta{Retry: &provider.Retry{Attempt: attempt + 1, After: after, Because: err}})
+		}
+		if err := c.wait(ctx, after); err != nil {
+			return err
+		}
+	}
+}
+
+// once makes a call within its time, and turns every failure into a *provider.Error.
+func (c *Caller) once(parent context.Context, once func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(parent, c.timeout, errTimeout)
+	defer cancel()
+	err := once(ctx)
+	var e *provider.Error
+	switch {
+	case err == nil || errors.As(err, &e):
+		return err
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return &provider.Error{Message: fmt.Sprintf("the answer took longer than %s", c.timeout), Err: err}
+	}
+	e = &provider.Error{Message: c.scrub(err.Error()), Retryable: !errors.Is(err, errTooLong) && !errors.Is(err, errRedirect) && !errors.Is(err, ErrMalformed), Err: err}
+	if errors.Is(err, errSilent) {
+		e.Message = "the stream was silent for too long"
+	}
+	return e
+}
+
+// backoff doubles from half a second to eight, less up to a quarter, so that many callers do not come back at once.
+func backoff(attempt int) time.Duration {
+	d := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
+	return d - rand.N(d/4) //nolint:gosec // G404: spreads calls, guards nothing
+}

@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// ErrMalformed is an answer that is not in the form of its API.
+var ErrMalformed = errors.New("the answer is malformed")
+
+// kinds are the errors that come in the middle of a stream, as the status that they would have had before it.
+var kinds = map[string]int{
+	"overloaded_error": 529, "api_error": 500, "timeout_error": 504, "rate_limit_error": 429, "invalid_request_error": 400,
+	"authentication_error": 401, "permission_error": 403, "not_found_error": 404, "server_error": 500, "rate_limit_exceeded": 429,
+}
+
+// Fail returns the error of an answer. body is what the server wrote; status is 200 for an error in the middle of a stream.
+func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Error {
+	e := &provider.Error{Status: status}
+	e.Type, e.Message = explained(body)
+	e.Message = c.scrub(e.Message)
+	for _, name := range []string{"Request-Id", "X-Request-Id"} {
+		if e.RequestID == "" {
+			e.RequestID = header.Get(name)
+		}
+	}
+	if status < http.StatusBadRequest {
+		e.Status = kinds[e.Type]
+	}
+	switch e.Status {
+	case http.StatusUnauthorized:
+		// The server's own words may repeat a part of the key.
+		e.Message = "the server at " + c.base + " refuses the request: " + c.key.complaint()
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		e.Retryable = true
+	case 0:
+		e.Message = "the stream broke off: " + e.Message
+	default:
+		e.Retryable = e.Status >= http.StatusInternalServerError
+	}
+	switch header.Get("X-Should-Retry") {
+	case "true":
+		e.Retryable = true
+	case "false":
+		e.Retryable = false
+	}
+	e.After = after(header)
+	return e
+}
+
+// explained reads the kind and message of an error; of a form that it does not know, all is message.
+func explained(body []byte) (kind, message string) {
+	type explanation struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	var form struct {
+		explanation
+		Error explanation `json:"error"`
+	}
+	_ = json.Unmarshal(body, &form) // what cannot be read stays empty
+	message = cmp.Or(form.Error.Message, form.Message, strings.TrimSpace(string(body)))
+	const most = 1000
+	if len(message) > most {
+		message = strings.ToValidUTF8(message[:most], "") + "…"
+	}
+	return cmp.Or(form.Error.Type, form.Type), message
+}
+
+// after returns how long the server asks to wait; a date counts from the server's own.
+func after(h http.Header) time.Duration {
+	ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64)
+	if err != nil {
+		ms, err = strconv.ParseFloat(h.Get("Retry-After"), 64)
+		ms *= 1000
+	}
+	if err == nil && ms > 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	then, err := http.ParseTime(h.Get("Retry-After"))
+	now, noDate := http.ParseTime(h.Get("Date"))
+	if err != nil || noDate != nil {
+		return 0
+	}
+	return max(then.Sub(now), 0)
+}
+
+// Malformed wraps the reason why an answer cannot be read.
+func Malformed(err error) error { return fmt.Errorf("%w: %w", ErrMalformed, err) }
