@@ -75,6 +75,8 @@ var may = map[string][]string{
 	"sdk/provider/fake":              {"sdk/price", "sdk/provider"},
 	"sdk/provider/internal/wire":     {"sdk/provider"},
 	"sdk/price":                      {"sdk/provider"},
+	"sdk":                            {"internal/bmad/catalog", "internal/bmad/library", "internal/durable", "internal/fault", "internal/lang", "internal/pattern", "sdk/price", "sdk/provider", "sdk/vfs"},
+	"internal/sdkhttp":               {"internal/fault", "internal/httpguard", "internal/lang", "internal/visible", "sdk", "sdk/price", "sdk/provider"},
 	"sdk/sdktest":                    {"internal/durable", "sdk/provider", "sdk/provider/fake"},
 	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
 	"internal/hostcli":               {"internal/durable", "internal/pattern", "internal/process", "internal/visible", "sdk/price", "sdk/provider"},
@@ -97,7 +99,7 @@ var only = map[string][]string{
 	"github.com/gosimple/slug":          {"internal/artifact"},
 	"github.com/gosimple/unidecode":     {"internal/recall"},
 	"github.com/kljensen/snowball":      {"internal/recall"},
-	"github.com/google/uuid":            {"internal/engine", "internal/hostcli", "internal/memory", "internal/store/filestore", "internal/store/storetest"},
+	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/memory", "internal/store/filestore", "internal/store/storetest", "internal/hostcli"},
 	"github.com/gofrs/flock":            {"internal/durable"},
 	"github.com/go-json-experiment":     {"internal/workflow", "internal/store"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/score"},
@@ -112,7 +114,7 @@ var only = map[string][]string{
 	"mvdan.cc/sh":                       {"internal/claudehook"},
 	"golang.org/x/term":                 {"internal/cli"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
-	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/process", "internal/hostcli", "internal/bmad/gitsource"},
+	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/bmad/gitsource", "internal/process", "internal/hostcli"},
 }
 
 // never lists packages that must stay free of effects.

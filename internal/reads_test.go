@@ -33,6 +33,7 @@ var mayRead = map[string]map[string]string{
 	"internal/score/lexicon.go":        {".ReadFile": "of the word lists in the binary"},
 	"internal/lang/catalogue.go":       {".ReadFile": "of the catalogues in the binary"},
 	"internal/bmad/gitsource/entry.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
+	"sdk/vfs/dir.go":                   {"os.OpenRoot": "of the agent's folder, to write files in"},
 	"internal/trust/userstate.go":      {"os.OpenRoot": "of the person's state folder, to make files in"},
 	"internal/workflow/definition.go":  {".ReadFile": "of the definitions in the binary"},
 	"internal/golden/golden.go":        {"os.ReadFile": "of tests"},

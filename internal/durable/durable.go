@@ -218,6 +218,30 @@ func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error
 	return err
 }
 
+// AppendLines adds whole lines to a file, durably, and makes the file where it is missing. A crash
+// can leave a part of them; the next call then begins on a line of its own.
+func (d *Dir) AppendLines(name string, lines []byte) error {
+	missing := !d.Exists(name)
+	f, torn, err := d.Append(name)
+	if err != nil {
+		return err
+	}
+	if torn {
+		lines = append([]byte{'\n'}, lines...)
+	}
+	n, err := f.Write(lines)
+	if err == nil && n < len(lines) {
+		err = io.ErrShortWrite
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil && missing {
+		err = d.SyncDir(path.Dir(name))
+	}
+	return err
+}
+
 // Unsynced is a file that is written, but not durable yet.
 type Unsynced struct {
 	dir  *Dir

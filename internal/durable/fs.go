@@ -33,6 +33,9 @@ type AtOnce interface {
 type Writer interface {
 	// Create makes a file that must not exist; the error matches fs.ErrExist if it does.
 	Create(name string) (File, error)
+	// Append opens a regular file for writing at its end, and makes it where it is missing. torn is
+	// true where its last byte does not end a line.
+	Append(name string) (f File, torn bool, err error)
 	Mkdir(name string) error
 	Rename(from, to string) error
 	Remove(name string) error

@@ -94,6 +94,25 @@ func (o osFS) Create(name string) (File, error) {
 	return f, nil
 }
 
+func (o osFS) Append(name string) (File, bool, error) {
+	f, err := o.open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags&^os.O_RDONLY)
+	if err != nil {
+		return nil, false, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &NotRegularError{Name: name, Mode: info.Mode()}
+	}
+	last := []byte{'\n'}
+	if err == nil && info.Size() > 0 {
+		_, err = f.ReadAt(last, info.Size()-1)
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	return f, last[0] != '\n', nil
+}
+
 // open opens a file without waiting for it.
 func (o osFS) open(name string, flags int) (f *os.File, err error) {
 	err = o.at(name, func(in *os.Root, name string) error {

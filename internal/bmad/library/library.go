@@ -65,6 +65,9 @@ type Options struct {
 	// Settings returns the folders whose files decide which repositories count for a project;
 	// nil for none.
 	Settings func(project string) []string
+	// Folders are further places with agents, absolute: installations, packages with a folder
+	// "agents", or folders of agent files.
+	Folders []string
 	// Cache keeps the copies of the repositories.
 	Cache *gitsource.Cache
 	// Changed is called when a repository has changed.
@@ -306,6 +309,18 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []lang.Tex
 	if l.o.Home != "" {
 		if dir, err := durable.OpenDir(l.o.Home); err == nil {
 			add(catalog.Source{Name: "user", Dir: l.o.Home, FS: dir.Tree(), Home: true}, l.o.Home, "")
+		}
+	}
+	for _, folder := range l.o.Folders {
+		if src, err := openPackage(folder); err == nil {
+			add(src, folder, "")
+		} else {
+			s.Sources = append(s.Sources, SearchedSource{Name: filepath.Base(folder), Place: folder}.failed(lang.Of(err)))
+		}
+	}
+	for _, folder := range l.packages(s.Project) {
+		if src, err := openPackage(folder); err == nil {
+			add(src, folder, "")
 		}
 	}
 	for _, r := range remotes {

@@ -24,7 +24,10 @@ type classicAgent struct {
 		Focus      string `yaml:"focus"`
 		Principles any    `yaml:"core_principles"`
 	} `yaml:"persona"`
-	Principles   any                 `yaml:"core_principles"`
+	Principles any `yaml:"core_principles"`
+	// Version 4 writes the hyphen, its packs also the underscore.
+	Activation   any                 `yaml:"activation-instructions"`
+	Activation2  any                 `yaml:"activation_instructions"`
 	Commands     yaml.Node           `yaml:"commands"`
 	Dependencies map[string][]string `yaml:"dependencies"`
 }
@@ -33,7 +36,7 @@ type classicAgent struct {
 // one: an edit that breaks one leaves the others usable.
 func readClassic(text string) (a classicAgent, err error) {
 	block := format.ClassicBlock(text)
-	for _, key := range []string{"agent", "persona", "core_principles", "commands", "dependencies"} {
+	for _, key := range []string{"agent", "persona", "core_principles", "activation-instructions", "activation_instructions", "commands", "dependencies"} {
 		if e := yaml.Unmarshal([]byte(format.Section(block, key)), &a); e != nil {
 			err = cmp.Or(err, e)
 		}
@@ -51,6 +54,7 @@ func (p *Persona) fromBlock(i *catalog.Item, text string) error {
 	}
 	p.Role, p.Identity, p.Style, p.Focus = a.Persona.Role, a.Persona.Identity, a.Persona.Style, a.Persona.Focus
 	p.Principles = append(texts(a.Persona.Principles), texts(a.Principles)...)
+	p.Activation = append(texts(a.Activation), texts(a.Activation2)...)
 	p.Custom = strings.TrimSpace(a.Agent.Customization)
 	p.Menu = commands(a.Commands)
 	return nil

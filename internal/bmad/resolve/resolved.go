@@ -62,6 +62,8 @@ type Persona struct {
 	// Facts are always true for it, Critical are its first actions.
 	Facts    []string `json:"facts,omitempty"`
 	Critical []string `json:"critical_actions,omitempty"`
+	// Activation are the instructions of version 4 for the host that takes the role on.
+	Activation []string `json:"-"`
 	// Custom is people's customization in prose.
 	Custom  string         `json:"customization,omitempty"`
 	Menu    []MenuItem     `json:"menu,omitempty"`

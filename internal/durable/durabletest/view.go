@@ -42,6 +42,20 @@ func (v view) Create(name string) (durable.File, error) {
 	return &writer{v.Disk, n, name}, nil
 }
 
+func (v view) Append(name string) (durable.File, bool, error) {
+	v.mu.Lock()
+	n, err := v.find(path.Clean(name))
+	v.mu.Unlock()
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err := v.Create(name)
+		return f, false, err
+	}
+	if err != nil || n.folder {
+		return nil, false, fail("append", name, fs.ErrInvalid)
+	}
+	return &writer{v.Disk, n, name}, len(n.data) > 0 && n.data[len(n.data)-1] != '\n', nil
+}
+
 // Together implements durable.AtOnce: in the one order or the other, by the step of the fault
 // to come, so that a cut leaves one of them done, and another time another.
 func (v view) Together(steps []func() error) error {

@@ -53,7 +53,7 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 	users := 0
 	for _, m := range slices.Backward(messages) {
 		if m.Role == provider.User {
-			if users++; users == 2 {
+			if users++; users <= 2 {
 				c.mark(m.Content[len(m.Content)-1])
 			}
 		}

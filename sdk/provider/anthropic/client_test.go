@@ -110,7 +110,7 @@ func TestCachePoints(t *testing.T) {
 		return provider.Message{Role: provider.User, Blocks: []provider.Block{provider.Result(id, "r", false)}}
 	}
 	messages := append(ask(provider.TextBlock("a"), provider.TextBlock("b")), use("1"), result("1"), use("2"), result("2"))
-	for n, want := range map[int]string{1: "system", 3: "system b", 5: "system 1"} {
+	for n, want := range map[int]string{1: "system b", 3: "system b 1", 5: "system 1 2"} {
 		s := sdktest.New(t, sdktest.Text("ok"))
 		if _, err := client(t, s).Send(t.Context(), provider.Request{System: "system", MaxTokens: 10, Messages: messages[:n]}, nil); err != nil {
 			t.Fatal(err)

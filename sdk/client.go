@@ -1,0 +1,246 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// Options configure a [Client]. The zero value can list agents; sessions need a Provider.
+type Options struct {
+	// Provider carries requests to a model.
+	Provider provider.Provider
+	// Project is the folder of a project with an installation of the BMAD method, absolute; "" is
+	// none. Installations in the home folder are found besides.
+	Project string
+	// Folders are further places with agents, as for [Client.LoadAgents].
+	Folders []string
+	// CostLimit bounds each session, its sub-agents included; 0 sets no limit. It needs a model with
+	// a known price.
+	CostLimit price.Money
+	// Store keeps the sessions: by default, those of a project in its .bmad-task/conversations, others
+	// in memory.
+	Store Store
+	// Prices default to [price.Default].
+	Prices *price.Table
+	// Log is nil for none. Neither keys nor texts are logged.
+	Log *slog.Logger
+	// Clock defaults to [time.Now], NewID to random UUIDs.
+	Clock func() time.Time
+	NewID func() string
+}
+
+// Client starts and opens sessions. Its methods may be called at the same time.
+type Client struct {
+	o     Options
+	store Store
+	shelf *shelf
+
+	base context.Context
+	end  context.CancelFunc
+	// mu is held while work begins, and while the client closes.
+	mu   sync.Mutex
+	work sync.WaitGroup
+}
+
+// New returns a client. Close ends it.
+func New(o Options) (*Client, error) {
+	if o.Project != "" && !filepath.IsAbs(o.Project) {
+		return nil, fmt.Errorf("the project %q is not an absolute path", o.Project)
+	}
+	if o.CostLimit < 0 {
+		return nil, errors.New("the cost limit is negative")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Prices == nil {
+		o.Prices = price.Default()
+	}
+	c := &Client{o: o, store: o.Store}
+	if c.store == nil && o.Project != "" {
+		store, err := OpenDirStore(o.Project)
+		if err != nil {
+			return nil, err
+		}
+		c.store = store
+	} else if c.store == nil {
+		c.store = NewMemStore()
+	}
+	c.shelf = newShelf(o)
+	c.base, c.end = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Close cancels all that is under way, waits for it, and saves it.
+func (c *Client) Close() {
+	c.mu.Lock()
+	c.end()
+	c.mu.Unlock()
+	c.work.Wait()
+}
+
+// enter counts work that begins; it is false once the client is closed.
+func (c *Client) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.base.Err() != nil {
+		return false
+	}
+	c.work.Add(1)
+	return true
+}
+
+// SessionOptions configure a session of one command.
+type SessionOptions struct {
+	// CostLimit replaces that of the client, if it is not 0.
+	CostLimit price.Money
+	// PauseTimeout is how long a question waits before the session is paused: 30 minutes by
+	// default, for ever if it is negative.
+	PauseTimeout time.Duration
+	// Context is told to the agent with its first message, as JSON.
+	Context map[string]any
+	// FS are the agent's files. By default they are kept in memory, with those of its
+	// installation to read.
+	FS vfs.FS
+	// Commands are command lines that the agent may run as they are, by Run.
+	Commands []string
+	Run      func(ctx context.Context, command string) (output string, failed bool)
+	// MaxTokens bounds one answer of the model: 16,000 by default. Rounds bounds the calls of a
+	// turn until the person is asked: 50 by default.
+	MaxTokens int
+	Rounds    int
+	// Instructions are added to the system prompt.
+	Instructions string
+	// Agent is an agent of the caller's own. No id is given then, and no installation is needed.
+	Agent *Agent
+	// NoQuestions leaves out the tool by which the agent asks.
+	NoQuestions bool
+}
+
+// ConversationOptions configure a conversation.
+type ConversationOptions struct {
+	SessionOptions
+	// SaveTurnsOnly saves at the end of a turn and at a question, but not after each round of tools.
+	SaveTurnsOnly bool
+	// PlainText takes a final question in the agent's text for text: no event announces it.
+	PlainText bool
+}
+
+// StartAgent prepares an agent for one command, which is an item of its menu or any words. Run
+// begins the work.
+func (c *Client) StartAgent(ctx context.Context, agentID, command string, o SessionOptions) (*Session, error) {
+	t, err := c.start(ctx, kindSession, agentID, ConversationOptions{SessionOptions: o, PlainText: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := t.begin(ctx, command); err != nil {
+		return nil, err
+	}
+	return &Session{t}, nil
+}
+
+// StartConversation prepares an agent for a conversation. Send begins it.
+func (c *Client) StartConversation(ctx context.Context, agentID string, o ConversationOptions) (*Conversation, error) {
+	t, err := c.start(ctx, kindConversation, agentID, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Conversation{t}, nil
+}
+
+// Open continues a conversation, or a session as one, where it was saved, also by another process.
+func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
+	t, err := c.open(ctx, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Conversation{t}, nil
+}
+
+// OpenOn is Open for a conversation that was started with files of the caller's.
+func (c *Client) OpenOn(ctx context.Context, id string, files vfs.FS) (*Conversation, error) {
+	t, err := c.open(ctx, id, files)
+	if err != nil {
+		return nil, err
+	}
+	return &Conversation{t}, nil
+}
+
+// OpenSession continues a session of one command where it was saved.
+func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
+	t, err := c.open(ctx, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{t}, nil
+}
+
+// Summary describes a saved session.
+type Summary struct {
+	ID      string      `json:"id"`
+	Kind    string      `json:"kind"`
+	Agent   string      `json:"agent"`
+	Title   string      `json:"title,omitempty"`
+	Status  Status      `json:"status"`
+	Model   string      `json:"model"`
+	Turns   int         `json:"turns"`
+	Spent   price.Money `json:"spent_nano_usd"`
+	Created time.Time   `json:"created_at"`
+	Updated time.Time   `json:"updated_at"`
+	// Problem says why the session cannot be opened; "" where it can.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Sessions lists the saved sessions and conversations, the one changed last first.
+func (c *Client) Sessions(ctx context.Context) ([]Summary, error) { return summaries(ctx, c.store) }
+
+// Delete removes a saved session for good.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
+	return c.store.Delete(ctx, id)
+}
+
+// Transcript returns the events of a session in their order.
+func (c *Client) Transcript(ctx context.Context, id string) ([]Event, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	return storedEvents(ctx, c.store, id)
+}
+
+// Agents lists the agents of all installations that are found.
+func (c *Client) Agents(context.Context) ([]AgentInfo, error) { return c.shelf.agents() }
+
+// Agent returns an agent by its name, or another name that it is known by.
+func (c *Client) Agent(_ context.Context, id string) (*Agent, error) {
+	a, _, err := c.shelf.agent(id)
+	return a, err
+}
+
+// LoadAgents adds a folder with agents: an installation, a package with a folder "agents", or a
+// folder of agent files. It returns the agents that are known then.
+func (c *Client) LoadAgents(_ context.Context, folder string) ([]AgentInfo, error) {
+	if err := c.shelf.add(folder); err != nil {
+		return nil, err
+	}
+	return c.shelf.agents()
+}

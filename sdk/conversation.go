@@ -1,0 +1,221 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// Conversation is an agent that is spoken to in turns. Messages and files last from turn to turn.
+// Its methods may be called at the same time.
+type Conversation struct{ t *thread }
+
+// Outcome is all of a conversation that has ended.
+type Outcome struct {
+	ID        string         `json:"id"`
+	Turns     []Turn         `json:"turns"`
+	Documents []Document     `json:"documents"`
+	Costs     price.Report   `json:"costs"`
+	Usage     provider.Usage `json:"usage"`
+	Took      time.Duration  `json:"took_ns"`
+}
+
+// ID identifies the conversation.
+func (c *Conversation) ID() string { return c.t.ID }
+
+// Agent returns the agent.
+func (c *Conversation) Agent() *Agent { return c.t.agent }
+
+// Send says something to the agent, or names an item of its menu, and returns at once. The error
+// is [ErrBusy] while a turn is under way; a question of [Question.Source] "text" does not keep the
+// agent busy. "*exit" ends the conversation.
+func (c *Conversation) Send(ctx context.Context, text string) error {
+	if isExit(text) {
+		_, err := c.End(ctx)
+		return err
+	}
+	if help, ok := c.t.menu.help(text); ok {
+		return c.t.tell(ctx, text, help)
+	}
+	if err := c.t.begin(ctx, text); err != nil {
+		return err
+	}
+	return c.t.spawn()
+}
+
+// Answer answers a question; an empty id means the oldest one.
+func (c *Conversation) Answer(ctx context.Context, questionID, text string) error {
+	more, err := c.t.answer(ctx, questionID, text)
+	if more && err == nil {
+		err = c.t.spawn()
+	}
+	return err
+}
+
+// Wait returns the last turn once the agent is idle, paused or over, with the error that ended it
+// early. While a question waits for its answer it goes on waiting.
+func (c *Conversation) Wait(ctx context.Context) (*Turn, error) {
+	t := c.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.working {
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	if t.Turn != nil {
+		turn := *t.Turn
+		turn.Response = t.response()
+		return &turn, t.failure
+	}
+	if n := len(t.Turns); n > 0 {
+		turn := t.Turns[n-1]
+		return &turn, t.failure
+	}
+	return nil, t.failure
+}
+
+// Resume goes on with a turn that was paused, here or by another process.
+func (c *Conversation) Resume(context.Context) error {
+	c.t.mu.Lock()
+	idle := c.t.Turn == nil
+	c.t.mu.Unlock()
+	if idle {
+		return ErrNotPaused
+	}
+	return c.t.spawn()
+}
+
+// Pause has the turn stop at the next safe point, and saves it.
+func (c *Conversation) Pause(ctx context.Context) error { return c.t.pause(ctx) }
+
+// Cancel ends the turn under way. What the agent has written stays.
+func (c *Conversation) Cancel() {
+	t := c.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancel != nil {
+		t.cancel()
+		return
+	}
+	if t.Turn != nil { // it is paused
+		t.settle(context.Canceled)
+		t.wake()
+	}
+}
+
+// Idle reports whether the agent is ready for a message.
+func (c *Conversation) Idle() bool { return c.t.status() == Idle }
+
+// Status returns where the conversation stands.
+func (c *Conversation) Status() Status { return c.t.status() }
+
+// Questions returns the open questions, the oldest first.
+func (c *Conversation) Questions() []Question { return c.t.questions() }
+
+// History returns the turns that are over.
+func (c *Conversation) History() []Turn {
+	c.t.mu.Lock()
+	defer c.t.mu.Unlock()
+	return append([]Turn{}, c.t.Turns...)
+}
+
+// Documents returns what the agent has written so far.
+func (c *Conversation) Documents() []Document { return c.t.documents() }
+
+// Files are the agent's files.
+func (c *Conversation) Files() vfs.FS { return c.t.files }
+
+// Costs returns what was spent so far.
+func (c *Conversation) Costs() price.Report { return c.t.report() }
+
+// Events returns a channel of the last events and those to come. It is closed when the
+// conversation has ended. A reader that is slow misses events, and is told how many; the
+// conversation never waits.
+func (c *Conversation) Events() <-chan Event { return c.t.channel() }
+
+// Follow returns all saved events after one, and a channel of the events behind those. stop ends
+// the channel.
+func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, live <-chan Event, stop func(), err error) {
+	live, first, stop := c.t.events.follow(after)
+	if first <= after+1 {
+		return nil, live, stop, nil
+	}
+	stored, err := storedEvents(ctx, c.t.client.store, c.t.ID)
+	if err != nil {
+		stop()
+		return nil, nil, nil, err
+	}
+	for _, e := range stored {
+		if e.Seq > after && e.Seq < first {
+			past = append(past, e)
+		}
+	}
+	return past, live, stop, nil
+}
+
+// Save writes the conversation now; it is saved by itself after every step.
+func (c *Conversation) Save(ctx context.Context) error { return c.t.saveUnlessWorking(ctx) }
+
+// End ends the conversation. A turn under way has to be over, or cancelled, before.
+func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
+	t := c.t
+	t.mu.Lock()
+	switch {
+	case t.Status == Ended:
+		t.mu.Unlock()
+		return nil, ErrEnded
+	case t.working || t.Turn != nil:
+		t.mu.Unlock()
+		return nil, ErrBusy
+	}
+	before := t.Status
+	t.Status, t.Questions = Ended, nil
+	t.publish(Event{Type: EventCompleted})
+	t.mu.Unlock()
+	if err := t.saveUnlessWorking(ctx); err != nil {
+		t.mu.Lock()
+		t.Status = before
+		t.mu.Unlock()
+		return nil, err
+	}
+	t.events.close()
+	out := &Outcome{ID: t.ID, Turns: c.History(), Documents: c.Documents(), Costs: c.Costs()}
+	for _, turn := range out.Turns {
+		out.Took += turn.Took
+		out.Usage = out.Usage.Plus(turn.Usage)
+	}
+	return out, nil
+}
+
+// tell is a turn that needs no model.
+func (t *thread) tell(ctx context.Context, words, text string) error {
+	t.mu.Lock()
+	if t.Status == Ended {
+		t.mu.Unlock()
+		return ErrEnded
+	}
+	if t.working || t.Turn != nil {
+		t.mu.Unlock()
+		return ErrBusy
+	}
+	now := t.client.o.Clock().UTC()
+	turn := Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, Response: text, At: now}
+	t.publish(Event{Type: EventTurnStarted, Text: words, Turn: len(t.Turns) + 1})
+	t.publish(Event{Type: EventTurnCompleted, Text: text, Turn: len(t.Turns) + 1})
+	t.Turns, t.failure = append(t.Turns, turn), nil
+	t.publish(Event{Type: EventIdle})
+	t.mu.Unlock()
+	return t.saveUnlessWorking(ctx)
+}

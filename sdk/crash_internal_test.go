@@ -1,0 +1,140 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// steady is a model that decides by the conversation alone, so that it goes on after anything: it
+// writes a file, asks, writes another, and ends.
+type steady struct{ calls int }
+
+func (s *steady) Info() provider.Info { return provider.Info{Provider: "steady", Model: "steady-1"} }
+
+func (s *steady) Send(_ context.Context, r provider.Request, _ func(provider.Delta)) (*provider.Response, error) {
+	s.calls++
+	if err := provider.Check(r.Messages); err != nil {
+		return nil, &provider.Error{Status: 400, Message: err.Error()}
+	}
+	steps := []provider.Block{
+		{Name: "write_file", Input: `{"file_path":"/docs/a.md","content":"a"}`},
+		{Name: askUser, Input: `{"question":"Which colour?"}`},
+		{Name: "write_file", Input: `{"file_path":"/docs/b.md","content":"b"}`},
+	}
+	step := len(r.Messages) / 2
+	if step >= len(steps) {
+		return &provider.Response{Message: provider.Message{Blocks: []provider.Block{provider.TextBlock("Done.")}}, Stop: provider.EndTurn}, nil
+	}
+	use := steps[step]
+	use.Type, use.ID = provider.ToolUse, "use-"+use.Name+strings.Repeat("x", step)
+	return &provider.Response{Message: provider.Message{Blocks: []provider.Block{use}}, Stop: provider.UsesTools}, nil
+}
+
+// on returns a client whose sessions are kept on a disk.
+func on(t *testing.T, disk *durabletest.Disk, model *steady, folder string) *Client {
+	t.Helper()
+	c, err := New(Options{Provider: model, Store: &DirStore{dir: disk.Dir("/project"), base: projectFolder}, Folders: []string{folder}, NewID: func() string { return "one" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCrash: wherever the program dies or the disk fails, the session that is left can be opened,
+// goes on behind its last saved step, and ends with both files and one answer.
+func TestCrash(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	folder := agentFolder(t)
+	work := func(disk *durabletest.Disk) error {
+		c := on(t, disk, &steady{}, folder)
+		defer c.Close()
+		s, err := c.StartAgent(t.Context(), "writer", "write", SessionOptions{})
+		if err != nil {
+			return err
+		}
+		return finish(t, s)
+	}
+	before := durabletest.New()
+	if err := before.Dir("/project").Mkdir(".bmad-task"); err != nil {
+		t.Fatal(err)
+	}
+	steps, outcomes := durabletest.Sweep(t, before, work, func(o durabletest.Outcome) {
+		if o.Seen {
+			return
+		}
+		o.Disk.Plan(durabletest.Fault{})
+		model := &steady{}
+		c := on(t, o.Disk, model, folder)
+		defer c.Close()
+		s, err := c.OpenSession(t.Context(), "one")
+		if errors.Is(err, ErrNotFound) {
+			if o.Acknowledged {
+				t.Errorf("%s: the session is lost", o)
+			}
+			return
+		}
+		if err != nil {
+			t.Errorf("%s: %v", o, err)
+			return
+		}
+		if s.Status() != Ended && s.Status() != Failed {
+			if err := finish(t, s); err != nil {
+				t.Errorf("%s: %v", o, err)
+				return
+			}
+		}
+		if docs := s.Documents(); s.Status() == Ended && (len(docs) != 2 || docs[0].Content != "a" || docs[1].Content != "b") {
+			t.Errorf("%s: documents %+v", o, docs)
+		}
+		events, err := c.Transcript(t.Context(), "one")
+		if err != nil {
+			t.Errorf("%s: %v", o, err)
+		}
+		last := int64(0)
+		for _, e := range events {
+			if e.Seq <= last {
+				t.Errorf("%s: event %d after %d", o, e.Seq, last)
+			}
+			last = e.Seq
+		}
+	})
+	t.Logf("%d steps, %d outcomes", len(steps), outcomes)
+}
+
+// finish runs a session, and answers its question.
+func finish(t *testing.T, s *Session) error {
+	t.Helper()
+	for range 5 {
+		events := s.Events()
+		done := make(chan struct{})
+		stop := make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				select {
+				case e, ok := <-events:
+					if !ok {
+						return
+					}
+					if e.Type == EventQuestion || e.Type == EventResumed {
+						_ = s.Answer(t.Context(), "", "blue")
+					}
+				case <-stop:
+					return
+				}
+			}
+		}()
+		r, err := s.Run(t.Context())
+		close(stop)
+		<-done
+		if err != nil || r.Status == Ended {
+			return err
+		}
+	}
+	return errors.New("the session does not end")
+}

@@ -1,0 +1,66 @@
+// Package sdk runs agents of the BMAD method without a host: it carries their conversations to a
+// model, gives them files and tools, asks the person, and counts the costs.
+//
+// # A first session
+//
+// A [Client] needs a provider, which carries requests to a model, and a project with an
+// installation of the method. [Client.StartAgent] prepares one command for an agent, and
+// [Session.Run] carries it out:
+//
+//	p, err := anthropic.New(anthropic.Options{}) // the key is that of ANTHROPIC_API_KEY
+//	…
+//	client, err := sdk.New(sdk.Options{Provider: p, Project: "/home/me/shop", CostLimit: 2 * price.Dollar})
+//	…
+//	defer client.Close()
+//	session, err := client.StartAgent(ctx, "pm", "*create-prd", sdk.SessionOptions{})
+//	…
+//	result, err := session.Run(ctx)
+//	for _, d := range result.Documents {
+//		fmt.Println(d.Path)
+//	}
+//
+// # Agents
+//
+// [Client.Agents] lists the agents of every installation that is found: of the project, the home
+// folder, npm packages of the scopes @bmad-…, and the folders that [Client.LoadAgents] adds. An
+// item of an agent's menu, written *code, /code or code, stands for its workflow or task; *help
+// shows the menu without a call of the model.
+//
+// # Conversations
+//
+// A [Conversation] takes turns: [Conversation.Send] returns at once, [Conversation.Wait] returns
+// the finished [Turn]. Messages and files last until [Conversation.End].
+//
+// # Questions
+//
+// An agent asks with a tool, and the work waits. The event [EventQuestion] announces the question,
+// [Session.Answer] answers it by its id, so that several can be open. A question that waits longer
+// than PauseTimeout pauses the session: it is saved, and [Client.OpenSession] goes on with it in any
+// process, with the answer to the very use of the tool that asked. In a conversation, a text that
+// ends with a question is announced, too; any message answers it.
+//
+// # Files
+//
+// An agent sees absolute paths in a file system of package vfs. By default its changes stay in
+// memory, over the files of the method; [vfs.OpenDir] lets it work on a folder of the disk, and
+// [vfs.NewOverlay] shows the difference before it is applied.
+//
+// # Money
+//
+// A limit holds for a session with all agents that it calls. It needs a model with a known price;
+// an answer is cut short where the rest of the limit allows no more, and refused where it allows
+// less than 1,000 tokens. Amounts are in nano-dollars, by the dated list of package price.
+//
+// # What lasts
+//
+// A session is saved after each round of tools, each question and each turn, with its messages as
+// the provider sent them, its files and its costs: in the project's folder .bmad-task/conversations,
+// or in memory where there is no project. Whatever ends the program, the session goes on behind the
+// last step that was saved. A tool that was under way is used again then, and a sub-agent begins its
+// work again. One process at a time works on a session.
+//
+// # Testing
+//
+// Package provider/fake plays a model by a script, and package sdktest a model's server. Both
+// enforce the rules of real servers for conversations.
+package sdk

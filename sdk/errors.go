@@ -1,0 +1,81 @@
+package sdk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// Errors of calls that do not fit the session as it is. Nothing was changed.
+var (
+	ErrNoQuestion = errors.New("there is no open question of that id")
+	ErrBusy       = errors.New("the session is at work or waits for an answer")
+	ErrEnded      = errors.New("the session has ended")
+	ErrNotPaused  = errors.New("no turn is paused")
+	ErrNotFound   = errors.New("there is no session of that id")
+	// ErrChanged is a session that another process has continued.
+	ErrChanged = errors.New("another process has continued the session; open it again")
+	// ErrLocked is a session that another process is at work on.
+	ErrLocked = errors.New("another process is at work on the session")
+	// ErrNoProvider is a client that was made for listing agents only.
+	ErrNoProvider = errors.New("the client has no provider, so that it cannot start a session")
+)
+
+// Errors of turns that ended early. The work until then is kept.
+var (
+	// ErrTruncated is an answer that was cut twice in a row.
+	ErrTruncated = errors.New("the model's answer was cut at its limit, and its continuation too; ask for less at once, or raise MaxTokens")
+	// ErrContextFull is a conversation that the model cannot hold any more.
+	ErrContextFull = errors.New("the conversation is longer than the model can take; begin a new one with the documents of this one")
+	// ErrStopped is a turn that the person ended.
+	ErrStopped = errors.New("the person stopped the work")
+)
+
+// Errors that carry facts, under one roof with those of the packages they come from.
+type (
+	// ProviderError is a call that the model's server refused or did not answer.
+	ProviderError = provider.Error
+	// CostLimitError is work that has spent its limit.
+	CostLimitError = price.LimitError
+	// PriceUnknownError is a model without a price where a limit is to hold.
+	PriceUnknownError = price.UnknownError
+	// ModelRetiredError is a model that its server refuses.
+	ModelRetiredError = price.RetiredError
+)
+
+// AgentError is an agent that cannot be used.
+type AgentError struct {
+	ID  string
+	Why string
+	// Near are agents of a similar name.
+	Near []string
+}
+
+// Error names the agents nearby.
+func (e *AgentError) Error() string {
+	text := fmt.Sprintf("agent %q: %s", e.ID, e.Why)
+	if len(e.Near) > 0 {
+		text += "; near: " + strings.Join(e.Near, ", ")
+	}
+	return text
+}
+
+// RefusalError is an answer that the model refused to give.
+type RefusalError struct{ Text string }
+
+// Error repeats the model's words.
+func (e *RefusalError) Error() string {
+	if e.Text == "" {
+		return "the model refused to answer"
+	}
+	return "the model refused to answer: " + e.Text
+}
+
+// StateError is a saved session that cannot be used.
+type StateError struct{ ID, Why string }
+
+// Error names the session.
+func (e *StateError) Error() string { return fmt.Sprintf("session %s: %s", e.ID, e.Why) }

@@ -1,0 +1,156 @@
+package sdk
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// menu is what an agent answers to, with the installations it was found in.
+type menu struct {
+	snapshot *library.Snapshot
+	shelf    *methodFiles
+	// heading and persona are the agent's, in Markdown.
+	heading, persona string
+	items            []menuItem
+}
+
+type menuItem struct {
+	Command
+	// does is the skill, file or text that carries it out.
+	does string
+}
+
+// ownMenu is what an agent of a caller's own answers to.
+func ownMenu(a *Agent) menu {
+	m := menu{heading: a.ID}
+	if a.Name != "" {
+		m.heading = a.Name
+	}
+	if a.Title != "" {
+		m.heading += ", " + a.Title
+	}
+	var b strings.Builder
+	for _, line := range []struct{ name, text string }{{"Role", a.Persona.Role}, {"Identity", a.Persona.Identity}, {"Style", a.Persona.Style}, {"Focus", a.Persona.Focus}, {"Principles", strings.Join(a.Persona.Principles, "; ")}} {
+		if line.text != "" {
+			fmt.Fprintf(&b, "- **%s:** %s\n", line.name, line.text)
+		}
+	}
+	m.persona = b.String()
+	for _, c := range a.Commands {
+		m.items = append(m.items, menuItem{Command: c})
+	}
+	return m
+}
+
+// The names that texts of the method use for the tools of an agent.
+var methodTools = library.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
+
+// files returns the files of a new session: changes are kept in memory, over those of the method.
+func (m menu) files(now clock) vfs.FS {
+	if m.shelf == nil {
+		return vfs.NewMem(now)
+	}
+	return vfs.NewOverlay(m.shelf, now)
+}
+
+// command returns the item of the menu that a message begins with, as *code, /code or code, and the
+// rest of the message. Bare words have to be the whole code: "help me" is not *help.
+func (m menu) command(words string) (item menuItem, rest string, marked, ok bool) {
+	words = strings.TrimSpace(words)
+	first, rest, _ := strings.Cut(words, " ")
+	code := strings.TrimLeft(first, "*/")
+	marked = code != first
+	for _, i := range m.items {
+		own := strings.TrimLeft(i.Code, "*/")
+		name, _, _ := strings.Cut(own, " ") // v4 writes create-doc {template}
+		if strings.EqualFold(code, name) && (marked || strings.TrimSpace(rest) == "" || strings.Contains(name, "-")) {
+			return i, strings.TrimSpace(rest), marked, true
+		}
+	}
+	return menuItem{}, "", marked, false
+}
+
+// message is what the agent is told for the person's words: the document that an item of its menu
+// stands for, else the words. warning says that a command is not known.
+func (m menu) message(words string) (text, warning string) {
+	item, rest, marked, ok := m.command(words)
+	if !ok {
+		if marked && len(m.items) > 0 {
+			return words, fmt.Sprintf("the menu has no such command; it has: %s", strings.Join(m.codes(), ", "))
+		}
+		return words, ""
+	}
+	if text, found := m.document(item, rest); found {
+		return text, ""
+	}
+	text = fmt.Sprintf("The person chose %s from your menu: %s", item.Code, item.Description)
+	if item.does != "" {
+		text += "\nIt is carried out by: " + m.shelf.withPaths(item.does)
+	}
+	if rest != "" {
+		text += "\nTheir words: " + rest
+	}
+	return text, ""
+}
+
+// document returns the workflow or task of an item.
+func (m menu) document(item menuItem, rest string) (string, bool) {
+	if m.snapshot == nil {
+		return "", false
+	}
+	does := strings.TrimSpace(item.does)
+	names := []string{does}
+	if base := path.Base(does); base != "." {
+		names = append(names, strings.TrimSuffix(base, path.Ext(base)))
+		if dir := path.Base(path.Dir(does)); dir != "." && dir != "/" { // workflow.yaml lies in a folder of its name
+			names = append(names, dir)
+		}
+	}
+	names = append(names, strings.TrimLeft(item.Code, "*/"))
+	for _, name := range names {
+		if name == "" || strings.ContainsAny(name, " \n{}") {
+			continue
+		}
+		if text, err := m.snapshot.Workflow(name, rest, methodTools); err == nil {
+			return m.shelf.withPaths(text), true
+		}
+	}
+	return "", false
+}
+
+// codes returns the commands of the menu.
+func (m menu) codes() []string {
+	var codes []string
+	for _, i := range m.items {
+		codes = append(codes, "*"+strings.TrimLeft(i.Code, "*/"))
+	}
+	return codes
+}
+
+// help returns the menu where the words ask for it.
+func (m menu) help(words string) (string, bool) {
+	switch strings.ToLower(strings.TrimSpace(words)) {
+	case "*help", "/help", "help", "*menu":
+	default:
+		return "", false
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", m.heading)
+	for _, i := range m.items {
+		fmt.Fprintf(&b, "\n- *%s: %s", strings.TrimLeft(i.Code, "*/"), i.Description)
+	}
+	if len(m.items) == 0 {
+		b.WriteString("\nThis agent has no menu; say what you need in your own words.")
+	}
+	return b.String(), true
+}
+
+// isExit reports whether the words end a conversation.
+func isExit(words string) bool {
+	words = strings.ToLower(strings.TrimSpace(words))
+	return words == "*exit" || words == "/exit"
+}

@@ -1,0 +1,715 @@
+package sdk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
+)
+
+// project returns a folder with an installation of the method.
+func project(t testing.TB) string {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	dir := t.TempDir()
+	a, err := txtar.ParseFile(filepath.Join("..", "internal", "bmad", "catalog", "testdata", "layouts", "v4.txtar"))
+	if err == nil {
+		err = txtar.Write(a, dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// client returns a client for a script.
+func client(t testing.TB, o sdk.Options, steps ...fake.Step) (*sdk.Client, *fake.Provider) {
+	t.Helper()
+	p := fake.New(steps...)
+	o.Provider, o.Prices = p, fake.Prices()
+	if o.Project == "" {
+		o.Project = project(t)
+	}
+	c, err := sdk.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, p
+}
+
+func limited(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func write(path, content string) fake.Step {
+	return fake.Call("write_file", map[string]string{"file_path": path, "content": content})
+}
+
+func ask(question string) fake.Step {
+	return fake.Call("ask_user", map[string]any{"question": question})
+}
+
+// next returns the next event of a type.
+func next(t testing.TB, events <-chan sdk.Event, kind sdk.EventType) sdk.Event {
+	t.Helper()
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				t.Fatalf("the events ended before %q", kind)
+			}
+			if e.Type == kind {
+				return e
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("no event %q", kind)
+		}
+	}
+}
+
+func TestSession(t *testing.T) {
+	c, p := client(t, sdk.Options{}, write("/docs/prd.md", "# PRD\n"), fake.Text("The PRD is written."))
+	s, err := c.StartAgent(t.Context(), "pm", "create-prd for a shop", sdk.SessionOptions{Context: map[string]any{"users": 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(limited(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Documents) != 1 || r.Documents[0].Path != "/docs/prd.md" || r.Documents[0].Content != "# PRD\n" {
+		t.Errorf("documents %+v; want /docs/prd.md alone", r.Documents)
+	}
+	if r.Status != sdk.Ended || r.Text != "The PRD is written." || r.Costs.Spent <= 0 || len(r.Tools) != 1 {
+		t.Errorf("result %+v", r)
+	}
+	first := p.Requests()[0]
+	if text := first.Messages[0].Text(); !strings.Contains(text, `"users": 3`) || !strings.Contains(text, "for a shop") {
+		t.Errorf("the first message lacks the context or the words: %s", text)
+	}
+	for _, want := range []string{"John", "## Available tools", "`write_file`", "## Persona", "Keeper of the list", "*create-prd", "/.bmad-core/tasks/create-doc.md"} {
+		if !strings.Contains(first.System, want) {
+			t.Errorf("the system prompt lacks %q:\n%s", want, first.System)
+		}
+	}
+	last := p.Requests()[1].Messages
+	if result := last[len(last)-1].Blocks[0]; result.Type != provider.ToolResult || result.Text != "File written: /docs/prd.md (6 bytes)" {
+		t.Errorf("the result of the tool: %+v", result)
+	}
+	for e := range s.Events() { // it is closed at the end
+		if e.Type == sdk.EventFailed {
+			t.Errorf("event %+v", e)
+		}
+	}
+}
+
+// TestQuestions: several questions in one answer wait one after the other, and each answer reaches
+// the use of the tool that it belongs to.
+func TestQuestions(t *testing.T) {
+	c, p := client(t, sdk.Options{}, fake.Calls(ask("Who uses it?"), write("/a.md", "a"), ask("By when?")), fake.Text("Done."))
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := s.Events()
+	go func() {
+		one := next(t, events, sdk.EventQuestion)
+		two := next(t, events, sdk.EventQuestion)
+		if err := s.Answer(t.Context(), "nobody", "x"); !errors.Is(err, sdk.ErrNoQuestion) {
+			t.Errorf("an unknown question: %v", err)
+		}
+		if err := errors.Join(s.Answer(t.Context(), two.Question.ID, "by May"), s.Answer(t.Context(), "", "shoppers")); err != nil {
+			t.Error(err)
+		}
+		_ = one
+	}()
+	if _, err := s.Run(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	last := p.Requests()[1].Messages
+	var results []string
+	for _, b := range last[len(last)-1].Blocks {
+		results = append(results, b.Text)
+	}
+	if got := strings.Join(results, " | "); got != "shoppers | File written: /a.md (1 bytes) | by May" {
+		t.Errorf("results %q", got)
+	}
+	if err := s.Answer(t.Context(), "", "more"); !errors.Is(err, sdk.ErrNoQuestion) {
+		t.Errorf("an answer without a question: %v", err)
+	}
+}
+
+// TestResumeElsewhere: a question that waits too long pauses the session; another process answers
+// the same use of the tool.
+func TestResumeElsewhere(t *testing.T) {
+	dir := project(t)
+	c, _ := client(t, sdk.Options{Project: dir}, fake.Calls(write("/docs/a.md", "a"), ask("Which colour?")))
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{PauseTimeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(limited(t))
+	if err != nil || r.Status != sdk.Paused || len(r.Questions) != 1 {
+		t.Fatalf("%+v, %v; want a pause at the question", r, err)
+	}
+	c.Close()
+
+	other, p := client(t, sdk.Options{Project: dir}, write("/docs/b.md", "b"), fake.Text("Blue it is."))
+	again, err := other.OpenSession(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Answer(t.Context(), r.Questions[0].ID, "blue"); err != nil {
+		t.Fatal(err)
+	}
+	r, err = again.Resume(limited(t))
+	if err != nil || r.Status != sdk.Ended || len(r.Documents) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	messages := p.Requests()[0].Messages
+	if b := messages[len(messages)-1].Blocks[1]; b.Text != "blue" || b.ID != messages[1].Blocks[1].ID {
+		t.Errorf("the answer arrived as %+v", b)
+	}
+	list, err := other.Sessions(t.Context())
+	if err != nil || len(list) != 1 || list[0].Status != sdk.Ended || list[0].Spent <= 0 {
+		t.Errorf("sessions %+v, %v", list, err)
+	}
+	events, err := other.Transcript(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, e := range events {
+		if e.Seq != int64(n+1) {
+			t.Errorf("event %d has the number %d", n+1, e.Seq)
+		}
+	}
+	if err := other.Delete(t.Context(), s.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.OpenSession(t.Context(), s.ID()); !errors.Is(err, sdk.ErrNotFound) {
+		t.Errorf("after the deletion: %v", err)
+	}
+}
+
+func TestConversation(t *testing.T) {
+	c, p := client(t, sdk.Options{}, fake.Text("Who is it for?"), write("/docs/prd.md", "v1"), fake.Text("Written."), fake.Text("Two weeks."))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := limited(t)
+	if err := v.Send(ctx, "Create a PRD"); err != nil {
+		t.Fatal(err)
+	}
+	turn, err := v.Wait(ctx)
+	if err != nil || turn.Response != "Who is it for?" || !v.Idle() {
+		t.Fatalf("%+v, %v", turn, err)
+	}
+	if q := v.Questions(); len(q) != 1 || q[0].Source != "text" {
+		t.Errorf("questions %+v; want the one in the text", q)
+	}
+	if err := v.Answer(ctx, "", "For shoppers"); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err = v.Wait(ctx); err != nil || turn.Response != "Written." || turn.User != "For shoppers" {
+		t.Fatalf("%+v, %v", turn, err)
+	}
+	if err := v.Send(ctx, "*help"); err != nil {
+		t.Fatal(err)
+	}
+	if turn, _ = v.Wait(ctx); !strings.Contains(turn.Response, "*create-prd") {
+		t.Errorf("help: %q", turn.Response)
+	}
+	if err := v.Send(ctx, "How long?"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(p.Requests()[3].Messages); got != 7 {
+		t.Errorf("the last turn saw %d messages; want all 7", got)
+	}
+	out, err := v.End(ctx)
+	if err != nil || len(out.Turns) != 4 || len(out.Documents) != 1 || out.Usage.Output == 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if err := v.Send(ctx, "more"); !errors.Is(err, sdk.ErrEnded) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestBusy(t *testing.T) {
+	c, _ := client(t, sdk.Options{}, ask("Which?"), fake.Text("Done."))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, events := limited(t), v.Events()
+	if err := v.Send(ctx, "one"); err != nil {
+		t.Fatal(err)
+	}
+	next(t, events, sdk.EventQuestion)
+	if err := v.Send(ctx, "two"); !errors.Is(err, sdk.ErrBusy) {
+		t.Errorf("a message while a question waits: %v", err)
+	}
+	if _, err := v.End(ctx); !errors.Is(err, sdk.ErrBusy) {
+		t.Errorf("the end while a question waits: %v", err)
+	}
+	if err := v.Answer(ctx, "", "that"); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := v.Wait(ctx); err != nil || turn.Response != "Done." {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
+// TestCancel: a cancelled turn leaves a conversation that goes on.
+func TestCancel(t *testing.T) {
+	began := make(chan struct{})
+	slow := fake.Step{Before: func(ctx context.Context, _ provider.Request) error { close(began); <-ctx.Done(); return ctx.Err() }}
+	c, _ := client(t, sdk.Options{}, slow, fake.Text("Here."))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := limited(t)
+	if err := v.Send(ctx, "one"); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	v.Cancel()
+	if _, err := v.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the cancelled turn: %v", err)
+	}
+	if err := v.Send(ctx, "two"); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := v.Wait(ctx); err != nil || turn.Response != "Here." {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
+// TestCloseGoesOnLater: work that the end of the program interrupts is paused, not lost.
+func TestCloseGoesOnLater(t *testing.T) {
+	dir, began := project(t), make(chan struct{})
+	slow := fake.Step{Before: func(ctx context.Context, _ provider.Request) error { close(began); <-ctx.Done(); return ctx.Err() }}
+	c, _ := client(t, sdk.Options{Project: dir}, write("/a.md", "a"), slow)
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Send(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	c.Close()
+	other, _ := client(t, sdk.Options{Project: dir}, fake.Text("Here."))
+	again, err := other.Open(t.Context(), v.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Status() != sdk.Paused {
+		t.Errorf("status %s; want paused", again.Status())
+	}
+	if err := again.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := again.Wait(limited(t)); err != nil || turn.Response != "Here." || len(again.Documents()) != 1 {
+		t.Errorf("%+v, %v", turn, err)
+	}
+	if err := v.Send(t.Context(), "stale"); err == nil {
+		t.Error("the closed client goes on")
+	}
+}
+
+func TestStops(t *testing.T) {
+	cut := fake.Stop(provider.MaxTokens, "The first half")
+	cutTool := fake.Call("write_file", `{"file_path":"/a.md","cont`)
+	cutTool.Stop = provider.MaxTokens
+	var refused *sdk.RefusalError
+	var down = &provider.Error{Status: 529, Type: "overloaded_error", Message: "Overloaded"}
+	for name, c := range map[string]struct {
+		steps []fake.Step
+		text  string
+		err   func(error) bool
+		calls int
+	}{
+		"cut once":        {[]fake.Step{cut, fake.Text(" and the second.")}, "The first half\n\n and the second.", nil, 2},
+		"cut twice":       {[]fake.Step{cut, cut}, "", is(sdk.ErrTruncated), 2},
+		"cut tool":        {[]fake.Step{cutTool, write("/a.md", "a"), fake.Text("ok")}, "ok", nil, 3},
+		"pause":           {[]fake.Step{fake.Stop(provider.PauseTurn, "Wait"), fake.Text("There")}, "Wait\n\nThere", nil, 2},
+		"refusal":         {[]fake.Step{fake.Stop(provider.Refusal, "No.")}, "", func(err error) bool { return errors.As(err, &refused) && refused.Text == "No." }, 1},
+		"full":            {[]fake.Step{fake.Stop(provider.ContextWindow, "")}, "", is(sdk.ErrContextFull), 1},
+		"stop sequence":   {[]fake.Step{fake.Stop(provider.StopSequence, "ok")}, "ok", nil, 1},
+		"nothing":         {[]fake.Step{fake.Stop(provider.EndTurn, "")}, "", nil, 1},
+		"unknown tool":    {[]fake.Step{fake.Call("rm", "{}"), fake.Text("ok")}, "ok", nil, 2},
+		"no JSON":         {[]fake.Step{fake.Call("write_file", "{"), fake.Text("ok")}, "ok", nil, 2},
+		"question absent": {[]fake.Step{fake.Call("ask_user", "{}"), fake.Text("ok")}, "ok", nil, 2},
+		"server":          {[]fake.Step{fake.Fail(down)}, "", func(err error) bool { var e *sdk.ProviderError; return errors.As(err, &e) && e.Status == 529 }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, p := client(t, sdk.Options{}, c.steps...)
+			s, err := client.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Run(limited(t))
+			if c.err == nil && err != nil || c.err != nil && !c.err(err) {
+				t.Errorf("error %v", err)
+			}
+			if c.err == nil && r.Text != c.text {
+				t.Errorf("text %q; want %q", r.Text, c.text)
+			}
+			if got := len(p.Requests()); got != c.calls {
+				t.Errorf("%d calls; want %d", got, c.calls)
+			}
+		})
+	}
+}
+
+func is(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+
+// TestRounds: a turn of many calls asks, and ends or goes on by the answer.
+func TestRounds(t *testing.T) {
+	for answer, calls := range map[string]int{"go on": 4, "stop": 2} {
+		c, p := client(t, sdk.Options{}, write("/a", "1"), write("/b", "2"), write("/c", "3"), fake.Text("Done."))
+		s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{Rounds: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := s.Events()
+		go func() {
+			q := next(t, events, sdk.EventQuestion)
+			if q.Question.Source != "rounds" {
+				t.Errorf("question %+v", q.Question)
+			}
+			_ = s.Answer(t.Context(), q.Question.ID, answer)
+		}()
+		_, err = s.Run(limited(t))
+		if (err != nil) != (answer == "stop") || len(p.Requests()) != calls {
+			t.Errorf("%s: %v after %d calls; want %d", answer, err, len(p.Requests()), calls)
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	big := write("/a", "1")
+	big.Usage = provider.Usage{Output: 400_000} // $0.80 of $1
+	c, p := client(t, sdk.Options{CostLimit: price.Dollar}, big, big, fake.Text("Done."))
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit *sdk.CostLimitError
+	if _, err = s.Run(limited(t)); !errors.As(err, &limit) || limit.Spent != price.Dollar*16/10 || limit.Limit != price.Dollar {
+		t.Errorf("error %v; want the limit with both amounts", err)
+	}
+	if len(p.Requests()) != 2 {
+		t.Errorf("%d calls; want none after the limit", len(p.Requests()))
+	}
+	var percents []int
+	for e := range s.Events() {
+		if e.Type == sdk.EventCostWarning {
+			percents = append(percents, e.Cost.Percent)
+		}
+	}
+	if len(percents) != 2 || percents[0] != 80 || percents[1] != 90 {
+		t.Errorf("warnings %v; want 80 and 90", percents)
+	}
+}
+
+// TestUnknownPrice: with a limit it is refused before the first call.
+func TestUnknownPrice(t *testing.T) {
+	p := fake.New(fake.Text("Done."))
+	c, err := sdk.New(sdk.Options{Provider: p, Project: project(t), CostLimit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var unknown *sdk.PriceUnknownError
+	if _, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{}); !errors.As(err, &unknown) {
+		t.Errorf("error %v", err)
+	}
+	if len(p.Requests()) != 0 {
+		t.Error("the model was called")
+	}
+}
+
+// TestSubAgent: an agent that works for another spends its budget, in its files.
+func TestSubAgent(t *testing.T) {
+	small, big := write("/docs/study.md", "study"), fake.Text("Studied.")
+	small.Usage, big.Usage = provider.Usage{Output: 100_000}, provider.Usage{Output: 600_000}
+	c, p := client(t, sdk.Options{CostLimit: price.Dollar},
+		fake.Call("invoke_agent", map[string]string{"agent_id": "analyst", "command": "Study the market"}), small, big, fake.Text("unreachable"))
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit *sdk.CostLimitError
+	r, err := s.Run(limited(t))
+	if !errors.As(err, &limit) {
+		t.Errorf("error %v; want the limit", err)
+	}
+	if len(p.Requests()) != 3 || len(r.Documents) != 1 {
+		t.Errorf("%d calls, documents %+v", len(p.Requests()), r.Documents)
+	}
+	if system := p.Requests()[1].System; strings.Contains(system, "ask_user") || strings.Contains(system, "John") {
+		t.Errorf("the sub-agent's prompt:\n%s", system)
+	}
+}
+
+// TestOwnAgent: a caller's own agent needs no installation, also when it is opened again.
+func TestOwnAgent(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	c, p := client(t, sdk.Options{Project: t.TempDir()}, fake.Text("Here."), fake.Text("Again."))
+	own := &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "mine", Name: "Ida", Title: "Tester"}, Persona: sdk.Persona{Role: "Tests things"}, Commands: []sdk.Command{{Code: "test", Description: "Test it"}}}
+	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: own}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Send(t.Context(), "*test now"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Wait(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	r := p.Requests()[0]
+	if !strings.Contains(r.System, "Ida, Tester") || !strings.Contains(r.System, "Tests things") || !strings.Contains(r.Messages[0].Text(), "Test it") {
+		t.Errorf("%s\n%s", r.System, r.Messages[0].Text())
+	}
+	again, err := c.Open(t.Context(), v.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Send(t.Context(), "more"); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := again.Wait(limited(t)); err != nil || turn.Response != "Again." || p.Requests()[1].System != r.System {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
+func TestAgents(t *testing.T) {
+	c, err := sdk.New(sdk.Options{Project: project(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	list, err := c.Agents(t.Context())
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	a, err := c.Agent(t.Context(), "pm")
+	if err != nil || a.Name != "John" || a.Title != "Product Manager" || a.Persona.Role == "" || len(a.Commands) < 3 || len(a.Persona.Activation) != 2 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	var missing *sdk.AgentError
+	if _, err := c.Agent(t.Context(), "analist"); !errors.As(err, &missing) || len(missing.Near) == 0 {
+		t.Errorf("error %v; want near names", err)
+	}
+	if _, err := c.StartAgent(t.Context(), "pm", "x", sdk.SessionOptions{}); !errors.Is(err, sdk.ErrNoProvider) {
+		t.Errorf("without a provider: %v", err)
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "own.md"), []byte("# own\n\n```yaml\nagent:\n  name: Olga\n  id: own\npersona:\n  role: Own\n```\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = c.LoadAgents(t.Context(), folder); err != nil || list[len(list)-1].Source == "" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if a, err := c.Agent(t.Context(), "own"); err != nil || a.Name != "Olga" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// TestState: unknown keys survive, and a file that is not ours is refused and kept.
+func TestState(t *testing.T) {
+	dir := project(t)
+	c, _ := client(t, sdk.Options{Project: dir}, fake.Text("Here."), fake.Text("Again."))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := limited(t)
+	if err := v.Send(ctx, "one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, ".bmad-task", "conversations", v.ID(), "state.json")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(key string, value any) {
+		var all map[string]any
+		if err := json.Unmarshal(data, &all); err != nil {
+			t.Fatal(err)
+		}
+		all[key] = value
+		out, _ := json.Marshal(all)
+		if err := os.WriteFile(name, out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("future", "kept")
+	again, err := c.Open(ctx, v.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Send(ctx, "two"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := os.ReadFile(name); !strings.Contains(string(out), `"future":"kept"`) {
+		t.Error("an unknown key did not survive")
+	}
+	if err := v.Send(ctx, "stale"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Wait(ctx); !errors.Is(err, sdk.ErrChanged) {
+		t.Errorf("a conversation that was continued elsewhere: %v", err)
+	}
+	for key, value := range map[string]any{"version": 2, "messages": 7, "status": "odd", "id": "other"} {
+		change(key, value)
+		before, _ := os.ReadFile(name)
+		var bad *sdk.StateError
+		if _, err := c.Open(ctx, v.ID()); !errors.As(err, &bad) {
+			t.Errorf("%s = %v: %v", key, value, err)
+		}
+		if after, _ := os.ReadFile(name); string(after) != string(before) {
+			t.Errorf("%s: the file was changed", key)
+		}
+	}
+	for _, id := range []string{"../x", "", "ABC", "a/b", strings.Repeat("a", 65)} {
+		if _, err := c.Open(ctx, id); !errors.Is(err, sdk.ErrNotFound) {
+			t.Errorf("id %q: %v", id, err)
+		}
+	}
+}
+
+// TestIdleTakesMessages: who sees that the agent is idle can speak to it.
+func TestIdleTakesMessages(t *testing.T) {
+	var steps []fake.Step
+	for range 20 {
+		steps = append(steps, fake.Text("Yes."))
+	}
+	c, _ := client(t, sdk.Options{}, steps...)
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := v.Events()
+	for range 20 {
+		if err := v.Send(t.Context(), "more"); err != nil {
+			t.Fatal(err)
+		}
+		next(t, events, sdk.EventIdle)
+	}
+}
+
+// TestManyAtOnce: whatever callers do at the same time, the conversation stays one that a server
+// accepts.
+func TestManyAtOnce(t *testing.T) {
+	var steps []fake.Step
+	for range 400 {
+		steps = append(steps, ask("Which?"), fake.Text("Done."))
+	}
+	c, p := client(t, sdk.Options{}, steps...)
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for n := range 64 {
+		wg.Go(func() {
+			for range 5 {
+				switch n % 6 {
+				case 0:
+					_ = v.Send(t.Context(), "go")
+				case 1:
+					_ = v.Answer(t.Context(), "", "that one")
+				case 2:
+					v.Cancel()
+				case 3:
+					_, _ = v.History(), v.Documents()
+				case 4:
+					_ = v.Save(t.Context())
+				case 5:
+					_, _, stop, err := v.Follow(t.Context(), 0)
+					if err == nil {
+						stop()
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	v.Cancel()
+	if _, err := v.Wait(limited(t)); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, r := range p.Requests() {
+		if err := provider.Check(r.Messages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Open(t.Context(), v.ID()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSlowReader: it misses events, is told how many, and holds nobody up.
+func TestSlowReader(t *testing.T) {
+	words := strings.Repeat("word ", 2000)
+	c, _ := client(t, sdk.Options{}, fake.Text(words), fake.Text("short"))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := v.Events()
+	for _, text := range []string{"one", "two"} {
+		if err := v.Send(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Wait(limited(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := 0
+	for len(events) > 0 {
+		<-events
+		got++
+	}
+	if err := v.Send(t.Context(), "*help"); err != nil {
+		t.Fatal(err)
+	}
+	if e := next(t, events, sdk.EventDropped); e.Dropped < 1000 || e.Dropped+got < 2000 {
+		t.Errorf("%d events were read and %d are reported as missed", got, e.Dropped)
+	}
+	past, _, stop, err := v.Follow(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	_ = past
+}

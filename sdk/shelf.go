@@ -1,0 +1,131 @@
+package sdk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// shelf finds agents.
+type shelf struct {
+	project string
+	options library.Options
+
+	mu      sync.Mutex
+	library *library.Library
+	// files are those of the snapshot that was asked last.
+	of    *library.Snapshot
+	files *methodFiles
+}
+
+func newShelf(o Options) *shelf {
+	home, _ := os.UserHomeDir() // without one, nothing of it is served
+	s := &shelf{project: o.Project, options: library.Options{Home: home, Root: os.Getenv("BMAD_ROOT"), Folders: slices.Clone(o.Folders), Now: o.Clock, Log: o.Log}}
+	s.library = library.New(s.options)
+	return s
+}
+
+// add adds a folder with agents.
+func (s *shelf) add(folder string) error {
+	if !filepath.IsAbs(folder) {
+		return fmt.Errorf("the folder %q is not an absolute path", folder)
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return errors.Join(fmt.Errorf("there is no folder %q", folder), err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.options.Folders, folder) {
+		s.options.Folders = append(slices.Clone(s.options.Folders), folder)
+		s.library = library.New(s.options)
+	}
+	return nil
+}
+
+// snapshot returns the installations as they are now, with their files.
+func (s *shelf) snapshot() (*library.Snapshot, *methodFiles) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.library.At(s.project)
+	if now != s.of {
+		s.of, s.files = now, newMethodFiles(now)
+	}
+	return now, s.files
+}
+
+// agents lists what is found.
+func (s *shelf) agents() ([]AgentInfo, error) {
+	snapshot, _ := s.snapshot()
+	items, err := snapshot.All(catalog.Agent, "", "")
+	out := []AgentInfo{}
+	if fault.Is(err, fault.NotFound) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, plainError(err)
+	}
+	for _, i := range items {
+		out = append(out, infoOf(i))
+	}
+	return out, nil
+}
+
+func infoOf(i catalog.Item) AgentInfo {
+	return AgentInfo{ID: i.Name, Name: i.DisplayName, Title: i.Title, Icon: i.Icon, WhenToUse: i.Description, Module: i.Module, Aliases: i.Aliases, Source: i.Source}
+}
+
+// agent finds an agent with the menu that it answers to.
+func (s *shelf) agent(id string) (*Agent, menu, error) {
+	snapshot, files := s.snapshot()
+	d, err := snapshot.Details(catalog.Agent, id)
+	if err != nil {
+		f := fault.From(err)
+		why := f.Message
+		if f.Hint != "" {
+			why += " (" + f.Hint + ")"
+		}
+		return nil, menu{}, &AgentError{ID: id, Why: why, Near: f.Suggestions}
+	}
+	a := &Agent{AgentInfo: infoOf(d.Item)}
+	m := menu{snapshot: snapshot, shelf: files}
+	if p := d.Persona; p != nil {
+		if a.Name == "" {
+			a.Name = p.Name
+		}
+		a.Persona = Persona{Role: p.Role, Style: p.Style, Identity: p.Identity, Focus: p.Focus, Principles: p.Principles, Activation: append(slices.Clone(p.Critical), p.Activation...)}
+		for _, item := range p.Menu {
+			a.Commands = append(a.Commands, Command{Code: item.Code, Description: item.Description})
+			m.items = append(m.items, menuItem{Command: a.Commands[len(a.Commands)-1], does: item.Does})
+		}
+	}
+	for _, f := range d.Files {
+		if path, ok := files.path(f.URI); ok && !slices.Contains(a.Files, path) {
+			a.Files = append(a.Files, path)
+		}
+	}
+	if m.heading, m.persona, err = snapshot.Character(id); err != nil {
+		return nil, menu{}, plainError(err)
+	}
+	return a, m, nil
+}
+
+// plainError is an error of the catalog in English, without the types of this program.
+func plainError(err error) error {
+	f := fault.From(err).Translated(lang.English)
+	if f.Hint == "" {
+		return errors.New(f.Message)
+	}
+	return fmt.Errorf("%s (%s)", f.Message, f.Hint)
+}
+
+// clock is the time for files.
+type clock = func() time.Time

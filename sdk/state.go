@@ -1,0 +1,333 @@
+package sdk
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// stateVersion is the version of the saved form.
+const stateVersion = 1
+
+// The kinds of sessions.
+const (
+	kindSession      = "session"
+	kindConversation = "conversation"
+)
+
+// Status is where a session stands.
+type Status string
+
+// The statuses. A session that is paused, or whose process died at work, goes on where it stopped.
+const (
+	Idle       Status = "idle"
+	Processing Status = "processing"
+	Waiting    Status = "waiting"
+	Paused     Status = "paused"
+	Ended      Status = "ended"
+	Failed     Status = "failed"
+)
+
+// Question is something that an agent asks the person.
+type Question struct {
+	ID       string   `json:"id"`
+	Question string   `json:"question"`
+	Context  string   `json:"context,omitempty"`
+	Options  []string `json:"options,omitempty"`
+	// Source is "tool" where the work waits for the answer, "text" where the agent's text ends with
+	// a question, which any message answers, and "rounds" where the limit of a turn is reached.
+	Source string `json:"source"`
+}
+
+// The sources of questions.
+const (
+	fromTool   = "tool"
+	fromText   = "text"
+	fromRounds = "rounds"
+)
+
+// ToolCall is the use of a tool.
+type ToolCall struct {
+	Name   string `json:"name"`
+	Input  string `json:"input"`
+	Result string `json:"result,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// Turn is a message of the person with all that the agent did about it.
+type Turn struct {
+	ID       string         `json:"id"`
+	User     string         `json:"user_message"`
+	Response string         `json:"agent_response"`
+	Tools    []ToolCall     `json:"tool_calls,omitempty"`
+	Usage    provider.Usage `json:"usage"`
+	// Spent is in nano-dollars, without the calls of models that have no known price.
+	Spent   price.Money   `json:"spent_nano_usd"`
+	At      time.Time     `json:"at"`
+	Took    time.Duration `json:"took_ns"`
+	Problem string        `json:"problem,omitempty"`
+}
+
+// state is all of a session that is saved.
+type state struct {
+	Version  int           `json:"version"`
+	ID       string        `json:"id"`
+	Kind     string        `json:"kind"`
+	Revision int           `json:"revision"`
+	Agent    agentState    `json:"agent"`
+	Provider provider.Info `json:"provider"`
+	Status   Status        `json:"status"`
+	Title    string        `json:"title,omitempty"`
+	Created  time.Time     `json:"created_at"`
+	Updated  time.Time     `json:"updated_at"`
+	Options  optionState   `json:"options"`
+	Seq      int64         `json:"last_event"`
+
+	System   string             `json:"system"`
+	Messages []provider.Message `json:"messages"`
+	// Results answer the tool uses of the last message, as far as they are done.
+	Results   map[string]provider.Block `json:"results,omitempty"`
+	Questions []Question                `json:"questions,omitempty"`
+	Turns     []Turn                    `json:"turns,omitempty"`
+	// Turn is the one under way.
+	Turn *Turn `json:"turn,omitempty"`
+	// Stop is why the last answer ended; empty where the model has to answer.
+	Stop provider.Stop `json:"stop,omitempty"`
+	// Rounds counts the calls since the person was heard, Pauses those that the server asked for in a
+	// row. Cut is true after an answer that was cut.
+	Rounds int  `json:"rounds,omitempty"`
+	Pauses int  `json:"pauses,omitempty"`
+	Cut    bool `json:"cut,omitempty"`
+
+	// Written are the files that tools have written.
+	Written []string `json:"written,omitempty"`
+
+	Models []price.Line    `json:"costs,omitempty"`
+	Files  json.RawMessage `json:"files,omitempty"`
+	// FilesOf is where the files are kept if not in Files.
+	FilesOf string `json:"files_of,omitempty"`
+
+	// extra are the keys of a later version of this program.
+	extra map[string]json.RawMessage
+}
+
+// agentState is the agent of a session; the hash is that of its system prompt.
+type agentState struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
+	Hash string `json:"sha256"`
+}
+
+// optionState are the options that last.
+type optionState struct {
+	CostLimit     price.Money   `json:"cost_limit_nano_usd,omitempty"`
+	PauseTimeout  time.Duration `json:"pause_timeout_ns"`
+	MaxTokens     int           `json:"max_tokens"`
+	Rounds        int           `json:"rounds"`
+	Commands      []string      `json:"commands,omitempty"`
+	SaveTurnsOnly bool          `json:"save_turns_only,omitempty"`
+	PlainText     bool          `json:"plain_text,omitempty"`
+	NoQuestions   bool          `json:"no_questions,omitempty"`
+}
+
+// plain is a state without its methods.
+type plain state
+
+// MarshalJSON keeps the keys of later versions.
+func (s *state) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal((*plain)(s))
+	if err != nil || len(s.extra) == 0 {
+		return data, err
+	}
+	all := maps.Clone(s.extra)
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// stateKeys are the keys of a state.
+var stateKeys = func() (keys map[string]json.RawMessage) {
+	data, _ := json.Marshal(plain{
+		Title: "-", Results: map[string]provider.Block{"": {}}, Questions: make([]Question, 1), Turns: make([]Turn, 1), Turn: &Turn{}, Stop: "-",
+		Rounds: 1, Pauses: 1, Cut: true, Written: []string{"-"}, Models: make([]price.Line, 1), Files: json.RawMessage("0"), FilesOf: "-",
+	})
+	_ = json.Unmarshal(data, &keys)
+	return keys
+}()
+
+// parseState reads a saved session.
+func parseState(id string, data []byte) (*state, error) {
+	var head struct {
+		Version int    `json:"version"`
+		ID      string `json:"id"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+	}
+	switch {
+	case head.Version > stateVersion:
+		return nil, &StateError{id, fmt.Sprintf("it was saved by a later version of this program (version %d, this one reads %d)", head.Version, stateVersion)}
+	case head.Version < 1 || head.ID != id:
+		return nil, &StateError{id, "its file is not a session of this id"}
+	}
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+	}
+	s := (*state)(&p)
+	if err := json.Unmarshal(data, &s.extra); err != nil {
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+	}
+	for key := range stateKeys {
+		delete(s.extra, key)
+	}
+	return s, s.check()
+}
+
+// placed adds the line to an error of JSON.
+func placed(data []byte, err error) string {
+	at := int64(-1)
+	if e, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // as the decoder returns it
+		at = e.Offset
+	} else if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // as the decoder returns it
+		at = e.Offset
+	}
+	if at < 0 || at > int64(len(data)) {
+		return err.Error()
+	}
+	line := 1
+	for _, b := range data[:at] {
+		if b == '\n' {
+			line++
+		}
+	}
+	return fmt.Sprintf("line %d: %v", line, err)
+}
+
+// check refuses a file that no session of ours would have left.
+func (s *state) check() error {
+	bad := func(format string, args ...any) error {
+		return &StateError{s.ID, "its file was changed: " + fmt.Sprintf(format, args...)}
+	}
+	for n, m := range s.Messages {
+		want := provider.User
+		if n%2 == 1 {
+			want = provider.Assistant
+		}
+		if m.Role != want {
+			return bad("message %d is not the %s's", n+1, want)
+		}
+	}
+	switch s.Status {
+	case Idle, Processing, Waiting, Paused, Ended, Failed:
+	default:
+		return bad("the status %q does not exist", s.Status)
+	}
+	if s.Kind != kindSession && s.Kind != kindConversation {
+		return bad("the kind %q does not exist", s.Kind)
+	}
+	if s.Options.MaxTokens < 1 || s.Options.Rounds < 1 {
+		return bad("an option is missing")
+	}
+	return nil
+}
+
+// open returns the tool uses of the last message that have no result.
+func (s *state) open() []provider.Block {
+	if len(s.Messages) == 0 {
+		return nil
+	}
+	var open []provider.Block
+	last := s.Messages[len(s.Messages)-1]
+	if last.Role != provider.Assistant {
+		return nil
+	}
+	for _, use := range last.Uses() {
+		if _, done := s.Results[use.ID]; !done {
+			open = append(open, use)
+		}
+	}
+	return open
+}
+
+// say adds a message of the user. Tool uses that have no result get one that says why.
+func (s *state) say(why string, blocks ...provider.Block) {
+	var results []provider.Block
+	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role == provider.Assistant {
+		for _, use := range s.Messages[n-1].Uses() {
+			result, done := s.Results[use.ID]
+			if !done {
+				result = provider.Result(use.ID, why, true)
+			}
+			results = append(results, result)
+		}
+	}
+	blocks = append(results, blocks...)
+	s.Results, s.Stop = nil, ""
+	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role == provider.User {
+		s.Messages[n-1].Blocks = append(s.Messages[n-1].Blocks, blocks...)
+		return
+	}
+	s.Messages = append(s.Messages, provider.Message{Role: provider.User, Blocks: blocks})
+}
+
+// hear adds an answer of the model.
+func (s *state) hear(r *provider.Response) {
+	s.Stop = r.Stop
+	if s.Stop == "" {
+		s.Stop = provider.EndTurn
+	}
+	if len(r.Message.Blocks) == 0 {
+		return
+	}
+	if n := len(s.Messages); s.Messages[n-1].Role == provider.Assistant { // it goes on after a pause
+		s.Messages[n-1].Blocks = append(s.Messages[n-1].Blocks, r.Message.Blocks...)
+		return
+	}
+	s.Messages = append(s.Messages, provider.Message{Role: provider.Assistant, Blocks: r.Message.Blocks})
+}
+
+// response returns the text of the agent since the person, or a tool, was heard.
+func (s *state) response() string {
+	var texts provider.Message
+	for n := len(s.Messages) - 1; n >= 0; n-- {
+		m := s.Messages[n]
+		if m.Role == provider.User {
+			if !isContinue(m) {
+				break
+			}
+			continue
+		}
+		texts.Blocks = append(append([]provider.Block(nil), m.Blocks...), texts.Blocks...)
+	}
+	return texts.Text()
+}
+
+// filesFor reads the saved files into a file system that keeps them in memory.
+func (s *state) restoreFiles(into vfs.FS) error {
+	keeper, ok := into.(snapshotter)
+	if !ok || len(s.Files) == 0 {
+		return nil
+	}
+	var snapshot vfs.Snapshot
+	err := json.Unmarshal(s.Files, &snapshot)
+	if err == nil {
+		err = keeper.Restore(snapshot)
+	}
+	if err != nil {
+		return &StateError{s.ID, fmt.Sprintf("its files cannot be read: %v", err)}
+	}
+	return nil
+}
+
+// snapshotter is a file system that is saved with the session.
+type snapshotter interface {
+	Snapshot() vfs.Snapshot
+	Restore(vfs.Snapshot) error
+}

@@ -1,0 +1,336 @@
+package sdk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+// Store keeps sessions, as bytes that it does not read. Its methods may be called at the same
+// time, those that write for different sessions only.
+type Store interface {
+	// Save replaces the state of a session; once it returns, the state is durable.
+	Save(ctx context.Context, id string, state []byte) error
+	// Append adds lines to the events of a session.
+	Append(ctx context.Context, id string, lines []byte) error
+	// Load returns the state and Events the events of a session; [ErrNotFound] where there is none.
+	Load(ctx context.Context, id string) ([]byte, error)
+	Events(ctx context.Context, id string) ([]byte, error)
+	List(ctx context.Context) (ids []string, err error)
+	Delete(ctx context.Context, id string) error
+	// Lock holds a session against other processes until the returned function is called;
+	// [ErrLocked] where one of them holds it.
+	Lock(ctx context.Context, id string) (unlock func() error, err error)
+}
+
+// The limits of what is read from a disk, in bytes.
+const (
+	maxState  = 256 << 20
+	maxEvents = 256 << 20
+)
+
+// DirStore keeps each session in a folder of its own: state.json, and events.jsonl.
+type DirStore struct {
+	dir  *durable.Dir
+	base string
+}
+
+// projectFolder is where a project keeps its sessions; the ignore file keeps them out of version
+// control.
+const (
+	projectFolder = ".bmad-task/conversations"
+	ignoreFile    = ".bmad-task/.gitignore"
+)
+
+// OpenDirStore returns the store of a project's folder. The folder below is made by the first
+// session.
+func OpenDirStore(project string) (*DirStore, error) {
+	dir, err := durable.OpenDir(project)
+	if err != nil {
+		return nil, err
+	}
+	return &DirStore{dir: dir, base: projectFolder}, nil
+}
+
+// OpenPrivateStore returns a store in a folder that only this person can read, and makes it.
+func OpenPrivateStore(folder string) (*DirStore, error) {
+	dir, err := durable.OpenPrivateDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &DirStore{dir: dir, base: "conversations"}, nil
+}
+
+func (d *DirStore) name(id, file string) string { return d.base + "/" + id + "/" + file }
+
+func (d *DirStore) make(id string) error {
+	if _, err := d.dir.MkdirAll(d.base + "/" + id); err != nil {
+		return err
+	}
+	if d.base == projectFolder && !d.dir.Exists(ignoreFile) {
+		return d.dir.Replace(ignoreFile, []byte("*\n"))
+	}
+	return nil
+}
+
+// Save implements Store.
+func (d *DirStore) Save(_ context.Context, id string, state []byte) error {
+	if err := d.make(id); err != nil {
+		return err
+	}
+	return d.dir.Replace(d.name(id, "state.json"), state)
+}
+
+// Append implements Store.
+func (d *DirStore) Append(_ context.Context, id string, lines []byte) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if err := d.make(id); err != nil {
+		return err
+	}
+	return d.dir.AppendLines(d.name(id, "events.jsonl"), lines)
+}
+
+// Load implements Store.
+func (d *DirStore) Load(_ context.Context, id string) ([]byte, error) {
+	return d.read(d.name(id, "state.json"), maxState)
+}
+
+// Events implements Store.
+func (d *DirStore) Events(_ context.Context, id string) ([]byte, error) {
+	return d.read(d.name(id, "events.jsonl"), maxEvents)
+}
+
+func (d *DirStore) read(name string, limit int64) ([]byte, error) {
+	data, err := d.dir.ReadFile(name, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	return data, err
+}
+
+// List implements Store.
+func (d *DirStore) List(context.Context) (ids []string, err error) {
+	entries, err := d.dir.ReadDir(d.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if e.IsDir() && checkID(e.Name()) == nil {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, err
+}
+
+// Delete implements Store.
+func (d *DirStore) Delete(ctx context.Context, id string) (err error) {
+	unlock, err := d.Lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	folder := d.base + "/" + id
+	entries, err := d.dir.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotFound
+	}
+	// The state goes last: a session that was removed in part can be removed again.
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		if err = errors.Join(err, d.dir.Remove(folder+"/"+e.Name())); err != nil {
+			return err
+		}
+	}
+	return errors.Join(err, d.dir.Remove(folder), d.dir.SyncDir(d.base))
+}
+
+// lockWait is how long another process may hold a session before it counts as at work.
+const lockWait = 200 * time.Millisecond
+
+// Lock implements Store.
+func (d *DirStore) Lock(ctx context.Context, id string) (func() error, error) {
+	folder := d.base + "/_locks"
+	if _, err := d.dir.MkdirAll(folder); err != nil {
+		return nil, err
+	}
+	brief := *d.dir
+	brief.LockTimeout = lockWait
+	lock, err := brief.Lock(ctx, folder+"/"+id+".lock")
+	var busy *durable.BusyError
+	if errors.As(err, &busy) {
+		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lock.Unlock, nil
+}
+
+// MemStore keeps sessions in memory.
+type MemStore struct {
+	mu     sync.Mutex
+	states map[string][]byte
+	events map[string][]byte
+	locked map[string]bool
+}
+
+// NewMemStore returns an empty store.
+func NewMemStore() *MemStore {
+	return &MemStore{states: map[string][]byte{}, events: map[string][]byte{}, locked: map[string]bool{}}
+}
+
+// Save implements Store.
+func (m *MemStore) Save(_ context.Context, id string, state []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.states[id] = bytes.Clone(state)
+	return nil
+}
+
+// Append implements Store.
+func (m *MemStore) Append(_ context.Context, id string, lines []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events[id] = append(m.events[id], lines...)
+	return nil
+}
+
+// Load implements Store.
+func (m *MemStore) Load(_ context.Context, id string) ([]byte, error) { return m.read(m.states, id) }
+
+// Events implements Store.
+func (m *MemStore) Events(_ context.Context, id string) ([]byte, error) { return m.read(m.events, id) }
+
+func (m *MemStore) read(from map[string][]byte, id string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := from[id]
+	if !ok {
+		return nil, ErrNotFound
+	}
+	return bytes.Clone(data), nil
+}
+
+// List implements Store.
+func (m *MemStore) List(context.Context) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.states)), nil
+}
+
+// Delete implements Store.
+func (m *MemStore) Delete(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.states[id]; !ok {
+		return ErrNotFound
+	}
+	if m.locked[id] {
+		return ErrLocked
+	}
+	delete(m.states, id)
+	delete(m.events, id)
+	return nil
+}
+
+// Lock implements Store.
+func (m *MemStore) Lock(_ context.Context, id string) (func() error, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.locked[id] {
+		return nil, ErrLocked
+	}
+	m.locked[id] = true
+	return func() error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.locked, id)
+		return nil
+	}, nil
+}
+
+// summaries lists what is stored.
+func summaries(ctx context.Context, store Store) ([]Summary, error) {
+	ids, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []Summary{}
+	for _, id := range ids {
+		data, err := store.Load(ctx, id)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		var s *state
+		if err == nil {
+			s, err = parseState(id, data)
+		}
+		if err != nil {
+			out = append(out, Summary{ID: id, Problem: err.Error()})
+			continue
+		}
+		line := Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status, Model: s.Provider.Model, Turns: len(s.Turns), Created: s.Created, Updated: s.Updated}
+		for _, m := range s.Models {
+			if m.Spent != nil {
+				line.Spent += *m.Spent
+			}
+		}
+		out = append(out, line)
+	}
+	slices.SortStableFunc(out, func(a, b Summary) int { return b.Updated.Compare(a.Updated) })
+	return out, nil
+}
+
+// storedEvents reads the saved events. A line that a crash has cut is left out.
+func storedEvents(ctx context.Context, store Store, id string) ([]Event, error) {
+	data, err := store.Events(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	events, last := []Event{}, int64(0)
+	for line := range bytes.Lines(data) {
+		var e Event
+		if json.Unmarshal(line, &e) == nil && e.Seq > last { // a disk that failed may have them twice
+			events, last = append(events, e), e.Seq
+		}
+	}
+	return events, nil
+}
+
+// lastEvent returns the number of the last saved event: after a crash it can be behind that of the
+// state, or before it.
+func lastEvent(ctx context.Context, store Store, id string) (int64, error) {
+	events, err := storedEvents(ctx, store, id)
+	if errors.Is(err, ErrNotFound) || len(events) == 0 && err == nil {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return events[len(events)-1].Seq, nil
+}
+
+// checkID refuses what cannot be an id, before it becomes the name of a folder.
+func checkID(id string) error {
+	if id == "" || len(id) > 64 {
+		return ErrNotFound
+	}
+	for _, r := range id {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' {
+			return ErrNotFound
+		}
+	}
+	return nil
+}

@@ -1,0 +1,455 @@
+package sdk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// The defaults of sessions.
+const (
+	defaultPause     = 30 * time.Minute
+	defaultMaxTokens = 16_000
+	defaultRounds    = 50
+)
+
+// thread is a session or conversation: its state, and what works on it. At most one goroutine
+// works on a turn; every other call only looks, or answers a question.
+type thread struct {
+	client *Client
+	// parent is the session that a sub-agent works for; nil for a session of its own.
+	parent *thread
+	agent  *Agent
+	menu   menu
+	files  vfs.FS
+	box    *toolbox
+	budget *price.Budget
+	events hub
+
+	mu sync.Mutex
+	state
+	// working is true while a goroutine is at work on the turn, cancel ends it.
+	// claimed is true once that goroutine holds the session against other processes.
+	working, claimed bool
+	cancel           context.CancelFunc
+	// pausing is true where the work is to stop at the next safe point.
+	pausing bool
+	// failure is why the last turn ended early.
+	failure error
+	// changed is closed, and replaced, whenever somebody may wait for the change.
+	changed chan struct{}
+	// warned is true once the model's missing price was reported.
+	warned bool
+
+	// saving is held while the state is written.
+	saving sync.Mutex
+}
+
+// start makes a session that nobody has spoken to.
+func (c *Client) start(ctx context.Context, kind, agentID string, o ConversationOptions) (*thread, error) {
+	if c.o.Provider == nil {
+		return nil, ErrNoProvider
+	}
+	if err := errors.Join(ctx.Err(), c.base.Err()); err != nil {
+		return nil, err
+	}
+	agent, m := o.Agent, menu{}
+	if agent != nil && agentID == "" {
+		m = ownMenu(agent)
+	} else if found, its, err := c.shelf.agent(agentID); err != nil {
+		return nil, err
+	} else {
+		agent, m = found, its
+	}
+	limit := o.CostLimit
+	if limit == 0 {
+		limit = c.o.CostLimit
+	}
+	now, info := c.o.Clock().UTC(), c.o.Provider.Info()
+	t := &thread{client: c, agent: agent, menu: m, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
+	if err := t.budget.Admit(info.Model, now); err != nil {
+		return nil, err
+	}
+	t.state = state{
+		Version: stateVersion, ID: c.o.NewID(), Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
+		Options: optionState{
+			CostLimit: limit, PauseTimeout: orDefault(o.PauseTimeout, defaultPause), MaxTokens: orDefault(o.MaxTokens, defaultMaxTokens),
+			Rounds: orDefault(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly, PlainText: o.PlainText, NoQuestions: o.NoQuestions,
+		},
+	}
+	if t.Options.MaxTokens < 0 || t.Options.Rounds < 0 || limit < 0 {
+		return nil, errors.New("MaxTokens, Rounds and CostLimit cannot be negative")
+	}
+	if t.files = o.FS; t.files == nil {
+		t.files = m.files(c.o.Clock)
+	} else {
+		t.FilesOf = "caller"
+	}
+	t.box = newToolbox(t, o.SessionOptions)
+	var err error
+	if t.box.context, err = contextText(o.Context); err != nil {
+		return nil, err
+	}
+	if t.System, err = prompt(agent, m, t.box.tools(), o.SessionOptions); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(t.System))
+	t.Agent = agentState{ID: agent.ID, Name: agent.Name, Hash: hex.EncodeToString(sum[:])}
+	t.publish(Event{Type: EventStarted, Agent: agent.ID, Text: info.Model})
+	return t, nil
+}
+
+func orDefault[T int | time.Duration](given, usual T) T {
+	if given == 0 {
+		return usual
+	}
+	return given
+}
+
+// open reads a saved session.
+func (c *Client) open(ctx context.Context, id string, files vfs.FS) (*thread, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	data, err := c.store.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseState(id, data)
+	if err != nil {
+		return nil, err
+	}
+	if c.o.Provider == nil {
+		return nil, ErrNoProvider
+	}
+	if info := c.o.Provider.Info(); info != s.Provider {
+		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
+	}
+	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
+		return nil, err
+	}
+	// Its prompt is saved: an agent that was changed or removed since does not end a conversation.
+	if t.agent, t.menu, err = c.shelf.agent(s.Agent.ID); err != nil {
+		t.agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
+	}
+	switch {
+	case files != nil:
+		t.files = files
+	case s.FilesOf != "":
+		return nil, &StateError{id, "its files are those of a folder; open it with OpenOn"}
+	default:
+		t.files = t.menu.files(c.o.Clock)
+	}
+	if err := s.restoreFiles(t.files); err != nil {
+		return nil, err
+	}
+	t.box = newToolbox(t, SessionOptions{Commands: s.Options.Commands, NoQuestions: s.Options.NoQuestions})
+	if t.Status == Processing { // its process died
+		t.Status = Paused
+	}
+	last, err := lastEvent(ctx, c.store, id)
+	if err != nil {
+		return nil, err
+	}
+	t.events.seq = max(t.Seq, last)
+	return t, nil
+}
+
+// begin takes the person's first words, without work.
+func (t *thread) begin(ctx context.Context, words string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.take(ctx, words)
+}
+
+// take makes the person's words a turn. The caller holds the lock.
+func (t *thread) take(_ context.Context, words string) error {
+	switch {
+	case t.Status == Ended:
+		return ErrEnded
+	case t.working || t.Status == Waiting || t.Status == Processing || t.Status == Paused:
+		return ErrBusy
+	case strings.TrimSpace(words) == "":
+		return errors.New("the message is empty")
+	}
+	text, warning := t.menu.message(words)
+	if t.box.context != "" && len(t.Turns) == 0 {
+		text = t.box.context + "\n\n" + text
+	}
+	if t.Title == "" {
+		t.Title = clip(words, 100)
+	}
+	now := t.client.o.Clock().UTC()
+	t.Turn = &Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, At: now}
+	why := newWordsText
+	if errors.Is(t.failure, context.Canceled) {
+		why = cancelledText
+	}
+	t.Questions, t.Rounds, t.Pauses, t.Cut, t.failure = nil, 0, 0, false, nil
+	t.say(why, provider.TextBlock(text))
+	t.Status = Processing
+	t.publish(Event{Type: EventTurnStarted, Text: words})
+	if warning != "" {
+		t.publish(Event{Type: EventWarning, Text: warning})
+	}
+	return nil
+}
+
+// publish adds what every event has.
+func (t *thread) publish(e Event) {
+	if t.parent != nil {
+		if e.Type != EventTurnStarted {
+			e.Agent = t.Agent.ID
+			t.parent.event(e)
+		}
+		return
+	}
+	e.At = t.client.o.Clock().UTC()
+	if e.Turn == 0 {
+		if e.Turn = len(t.Turns); t.Turn != nil {
+			e.Turn++
+		}
+	}
+	t.events.publish(e)
+}
+
+// wake tells all who wait that something has changed. The caller holds the lock.
+func (t *thread) wake() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// goOn works on the turn until it is over, paused or given up. Only one call works at a time.
+func (t *thread) goOn(ctx context.Context) error {
+	run, err := t.enter(ctx)
+	if err != nil || run == nil {
+		return err
+	}
+	return run()
+}
+
+// spawn works on the turn in the background.
+func (t *thread) spawn() error {
+	run, err := t.enter(t.client.base)
+	if err != nil || run == nil {
+		return err
+	}
+	go func() {
+		if err := run(); err != nil && !errors.Is(err, errPaused) {
+			t.client.o.Log.Debug("a turn ended early", "session", t.ID, "error", err)
+		}
+	}()
+	return nil
+}
+
+// enter takes the work on the turn, and returns what does it; nil where there is none.
+func (t *thread) enter(ctx context.Context) (run func() error, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.working:
+		return nil, ErrBusy
+	case t.Turn == nil && t.Status == Ended:
+		return nil, ErrEnded
+	case t.Turn == nil:
+		return nil, t.failure
+	case !t.client.enter():
+		return nil, ErrEnded
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	detach := context.AfterFunc(t.client.base, cancel)
+	resumed := t.Status == Paused || t.Status == Waiting
+	t.working, t.cancel, t.pausing = true, cancel, false
+	t.Status = Processing
+	if len(t.Questions) > 0 {
+		t.Status = Waiting
+	}
+	if resumed {
+		t.publish(Event{Type: EventResumed})
+	}
+	t.wake()
+	return func() error {
+		defer t.client.work.Done()
+		defer detach()
+		defer cancel()
+		return t.run(ctx)
+	}, nil
+}
+
+// run works on the turn under the session's lock, and leaves it saved.
+func (t *thread) run(ctx context.Context) error {
+	began := t.client.o.Clock()
+	unlock, err := t.claim(ctx)
+	if err == nil {
+		t.mu.Lock()
+		t.claimed = true
+		t.wake()
+		t.mu.Unlock()
+		err = t.work(ctx)
+		reason := err
+		if ctx.Err() != nil && (t.Kind == kindSession || t.client.base.Err() != nil) { // the program ends, not the person
+			reason = errPaused
+		}
+		t.mu.Lock()
+		if t.Turn != nil {
+			t.Turn.Took += t.client.o.Clock().Sub(began)
+		}
+		t.settle(reason)
+		t.mu.Unlock()
+		err = errors.Join(err, t.save(context.WithoutCancel(ctx)), unlock())
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.working, t.claimed, t.cancel = false, false, nil
+	if t.Status == Processing || t.Status == Waiting { // it could not be claimed
+		t.Status, t.failure = Paused, err
+	}
+	if t.Status == Idle { // only now a message is taken
+		t.publish(Event{Type: EventIdle})
+	}
+	t.wake()
+	return err
+}
+
+// claim locks the session against other processes, and refuses one that they have continued.
+func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
+	if unlock, err = t.client.store.Lock(ctx, t.ID); err != nil {
+		return nil, err
+	}
+	data, err := t.client.store.Load(ctx, t.ID)
+	if errors.Is(err, ErrNotFound) && t.Revision == 0 {
+		return unlock, nil
+	}
+	var head struct{ Revision int }
+	if err == nil {
+		err = json.Unmarshal(data, &head)
+	}
+	if err == nil && head.Revision != t.Revision {
+		err = ErrChanged
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return unlock, nil
+}
+
+// errPaused ends the work on a turn that is to go on later.
+var errPaused = errors.New("paused")
+
+// settle ends a turn, or leaves it for later. The caller holds the lock.
+func (t *thread) settle(err error) {
+	switch {
+	case errors.Is(err, errPaused):
+		t.Status = Paused
+		t.publish(Event{Type: EventPaused})
+		return
+	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		t.publish(Event{Type: EventFailed, Text: cancelledText})
+	case err != nil:
+		t.publish(Event{Type: EventFailed, Text: err.Error()})
+	}
+	turn := t.Turn
+	if turn == nil {
+		return
+	}
+	turn.Response = t.response()
+	if err != nil {
+		turn.Problem = err.Error()
+	}
+	t.failure, t.Turn = err, nil
+	t.Questions = nil
+	t.Status = Idle
+	if err != nil && t.Kind == kindSession {
+		t.Status = Failed
+	}
+	e := Event{Type: EventTurnCompleted, Text: turn.Response, Turn: len(t.Turns) + 1}
+	t.Turns = append(t.Turns, *turn)
+	if err == nil {
+		t.publish(e)
+	}
+	if err == nil && !t.Options.PlainText {
+		t.askText(turn.Response)
+	}
+	if err == nil && t.Kind == kindSession {
+		t.Status = Ended
+		t.publish(Event{Type: EventCompleted, Text: turn.Response})
+	}
+}
+
+// askText announces the question that a text ends with.
+func (t *thread) askText(text string) {
+	if q, ok := textQuestion(text); ok {
+		q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
+		t.Questions = append(t.Questions, q)
+		t.publish(Event{Type: EventQuestion, Question: &q})
+	}
+}
+
+// save writes the state, and the events that are not written yet.
+func (t *thread) save(ctx context.Context) error {
+	if t.parent != nil { // its work is repeated after a crash
+		return nil
+	}
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	events, saved := t.events.toSave()
+	var lines []byte
+	for _, e := range events {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("an event cannot be saved: %w", err)
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	t.mu.Lock()
+	s := t.state
+	s.Revision++
+	s.Updated = t.client.o.Clock().UTC()
+	s.Models = t.budget.Report().Models
+	if len(events) > 0 {
+		s.Seq = events[len(events)-1].Seq
+	}
+	var err error
+	if keeper, ok := t.files.(snapshotter); ok && s.FilesOf == "" {
+		s.Files, err = json.Marshal(keeper.Snapshot())
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(&s)
+	}
+	t.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("the session cannot be saved: %w", err)
+	}
+	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
+		return fmt.Errorf("the events of the session cannot be saved: %w", err)
+	}
+	saved()
+	if err := t.client.store.Save(ctx, t.ID, data); err != nil {
+		return fmt.Errorf("the session cannot be saved: %w", err)
+	}
+	t.mu.Lock()
+	t.Revision, t.Updated, t.Seq = s.Revision, s.Updated, s.Seq
+	t.mu.Unlock()
+	return nil
+}
+
+// clip shortens a text to a line.
+func clip(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,210 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// The tools of an agent besides those for files.
+const (
+	openWorkflow = "open_workflow"
+	invokeAgent  = "invoke_agent"
+)
+
+// maxDepth is how deep agents may call each other.
+const maxDepth = 2
+
+var (
+	workflowTool = provider.Tool{
+		Name:        openWorkflow,
+		Description: "Return the instructions of a workflow or task of the method, by its name.",
+		Schema:      json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"words":{"type":"string","description":"what the person wants of it"}},"required":["name"]}`),
+	}
+	agentTool = provider.Tool{
+		Name:        invokeAgent,
+		Description: "Have another agent of the method do a piece of work in the same files, and return its answer. It sees nothing of this conversation, and cannot ask the person.",
+		Schema:      json.RawMessage(`{"type":"object","properties":{"agent_id":{"type":"string"},"command":{"type":"string","description":"the whole task, or an item of the agent's menu"},"context":{"type":"string"}},"required":["agent_id","command"]}`),
+	}
+)
+
+// toolbox has the tools of a session.
+type toolbox struct {
+	thread *thread
+	files  *vfs.Toolbox
+	all    []provider.Tool
+	// context is told to the agent with its first message.
+	context string
+	depth   int
+	options SessionOptions
+}
+
+func newToolbox(t *thread, o SessionOptions) *toolbox {
+	b := &toolbox{thread: t, options: o, files: vfs.NewToolbox(t.files, vfs.ToolOptions{Commands: o.Commands, Run: o.Run})}
+	b.all = b.files.Tools()
+	if !o.NoQuestions {
+		b.all = append(b.all, askTool)
+	}
+	if t.menu.snapshot != nil {
+		b.all = append(b.all, workflowTool, agentTool)
+	}
+	return b
+}
+
+func (b *toolbox) tools() []provider.Tool { return b.all }
+
+// execute uses a tool, and returns its result for the model.
+func (b *toolbox) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
+	if !slices.ContainsFunc(b.all, func(t provider.Tool) bool { return t.Name == use.Name }) {
+		var names []string
+		for _, t := range b.all {
+			names = append(names, t.Name)
+		}
+		return fmt.Sprintf("Unknown tool: %s. There are: %s", use.Name, strings.Join(names, ", ")), true
+	}
+	switch use.Name {
+	case openWorkflow:
+		return b.workflow(use.Input)
+	case invokeAgent:
+		return b.invoke(ctx, use.Input)
+	}
+	text, failed = b.files.Execute(ctx, use.Name, use.Input)
+	if !failed && (use.Name == "write_file" || use.Name == "edit_file") {
+		b.note(use.Input)
+	}
+	return text, failed
+}
+
+// note keeps the path that a tool has written.
+func (b *toolbox) note(input string) {
+	var in struct {
+		FilePath string `json:"file_path"`
+		Path     string `json:"path"`
+	}
+	if json.Unmarshal([]byte(input), &in) != nil {
+		return
+	}
+	if in.FilePath == "" {
+		in.FilePath = in.Path
+	}
+	info, err := b.thread.files.Stat(in.FilePath)
+	if err != nil {
+		return
+	}
+	for t := b.thread; t != nil; t = t.parent {
+		t.mu.Lock()
+		if !slices.Contains(t.Written, info.Path) {
+			t.Written = append(t.Written, info.Path)
+		}
+		t.mu.Unlock()
+	}
+}
+
+// made returns the files that the agent has made.
+func (b *toolbox) made() []vfs.Info {
+	if _, ok := b.thread.files.(snapshotter); ok {
+		return vfs.Documents(b.thread.files)
+	}
+	b.thread.mu.Lock()
+	written := slices.Sorted(slices.Values(b.thread.Written))
+	b.thread.mu.Unlock()
+	var out []vfs.Info
+	for _, name := range written {
+		if info, err := b.thread.files.Stat(name); err == nil {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+func (b *toolbox) workflow(input string) (text string, failed bool) {
+	var in struct {
+		Name  string `json:"name"`
+		Words string `json:"words"`
+	}
+	if err := json.Unmarshal([]byte(input), &in); err != nil || in.Name == "" {
+		return "The input is not JSON of this tool; required: name", true
+	}
+	m := b.thread.menu
+	text, err := m.snapshot.Workflow(in.Name, in.Words, methodTools)
+	if err != nil {
+		return plainError(err).Error(), true
+	}
+	return m.shelf.withPaths(text), false
+}
+
+// invoke has another agent work. It spends the same budget, in the same files.
+func (b *toolbox) invoke(ctx context.Context, input string) (text string, failed bool) {
+	var in struct {
+		AgentID string `json:"agent_id"`
+		Command string `json:"command"`
+		Context string `json:"context"`
+	}
+	if err := json.Unmarshal([]byte(input), &in); err != nil || in.AgentID == "" || strings.TrimSpace(in.Command) == "" {
+		return "The input is not JSON of this tool; required: agent_id, command", true
+	}
+	if b.depth >= maxDepth {
+		return fmt.Sprintf("Agents call each other at most %d deep; do this work yourself", maxDepth), true
+	}
+	child, err := b.child(in.AgentID)
+	if err != nil {
+		return err.Error(), true
+	}
+	words := in.Command
+	if in.Context != "" {
+		words += "\n\n" + in.Context
+	}
+	answer, err := child.carryOut(ctx, words)
+	if err != nil {
+		var limit *CostLimitError
+		if errors.As(err, &limit) || ctx.Err() != nil {
+			return "The agent was stopped: " + err.Error(), true
+		}
+		return "The agent failed: " + err.Error(), true
+	}
+	return answer, false
+}
+
+// child returns an agent that works for this one.
+func (b *toolbox) child(agentID string) (*thread, error) {
+	parent := b.thread
+	agent, m, err := parent.client.shelf.agent(agentID)
+	if err != nil {
+		return nil, err
+	}
+	t := &thread{client: parent.client, agent: agent, menu: m, files: parent.files, budget: parent.budget, parent: parent, changed: make(chan struct{})}
+	t.state = state{ID: parent.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: parent.Provider, Status: Idle, Options: parent.Options}
+	t.Options.NoQuestions = true
+	options := SessionOptions{NoQuestions: true, Commands: b.options.Commands, Run: b.options.Run}
+	t.box = newToolbox(t, options)
+	t.box.depth = b.depth + 1
+	t.System, err = prompt(agent, m, t.box.tools(), options)
+	return t, err
+}
+
+// carryOut works until a command is carried out, and returns the answer.
+func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
+	if err := t.begin(ctx, words); err != nil {
+		return "", err
+	}
+	err := t.work(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.parent.addTurn(t.Turn)
+	return t.response(), err
+}
+
+// addTurn counts what a sub-agent has used.
+func (t *thread) addTurn(of *Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Turn != nil && of != nil {
+		t.Turn.Usage, t.Turn.Spent = t.Turn.Usage.Plus(of.Usage), t.Turn.Spent+of.Spent
+	}
+}

@@ -1,0 +1,169 @@
+package vfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+)
+
+// bash runs one simple command.
+func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
+	command := *in.Command
+	if b.allowed(command) {
+		return b.runAllowed(ctx, verify.Canonical(command))
+	}
+	words, err := shellWords(command)
+	if err != nil {
+		return "", err
+	}
+	args := words[1:]
+	switch words[0] {
+	case "pwd":
+		return "/", nil
+	case "echo":
+		return strings.Join(args, " "), nil
+	case "mkdir":
+		return b.mkdirs(args)
+	case "ls":
+		return b.ls(ctx, args)
+	case "cat":
+		return b.cat(ctx, args)
+	}
+	return "", fmt.Errorf("Command not allowed: %s. Supported commands: mkdir, ls, pwd, echo, cat%s", words[0], b.alsoAllowed()) //nolint:staticcheck // the words that models know
+}
+
+func (b *Toolbox) alsoAllowed() string {
+	if b.o.Run == nil || len(b.o.Commands) == 0 {
+		return ""
+	}
+	return "; and these as they stand: " + strings.Join(b.o.Commands, "; ")
+}
+
+func (b *Toolbox) mkdirs(args []string) (string, error) {
+	if b.o.ReadOnly {
+		return "", errors.New("the files are for reading")
+	}
+	var made []string
+	for _, arg := range args {
+		if arg == "-p" {
+			continue
+		}
+		if strings.HasPrefix(arg, "-") {
+			return "", fmt.Errorf("mkdir: the option %s is not supported", arg)
+		}
+		name, err := Clean(arg)
+		if err == nil {
+			err = b.files.Mkdir(name)
+		}
+		if err != nil {
+			return "", err
+		}
+		made = append(made, name)
+	}
+	if len(made) == 0 {
+		return "", errors.New("mkdir: the path is missing")
+	}
+	return "Directory created: " + strings.Join(made, ", "), nil
+}
+
+func (b *Toolbox) ls(ctx context.Context, args []string) (string, error) {
+	dir := "/"
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			dir = arg
+		}
+	}
+	return b.list(ctx, arguments{Path: &dir})
+}
+
+func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		return "", errors.New("cat: the path is missing")
+	}
+	var out strings.Builder
+	for _, arg := range args {
+		text, err := b.read(ctx, arguments{FilePath: &arg})
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(text)
+	}
+	return excerpt(out.String(), 0, 0), nil
+}
+
+// errShell is the error of a command that only a shell understands.
+var errShell = errors.New("this is not a shell: no ; | & > < ` $( ) or several lines; run one simple command, and use write_file to write")
+
+// shellWords splits a command into words with their quotes removed.
+func shellWords(command string) ([]string, error) {
+	s := splitter{in: []rune(strings.TrimSpace(command))}
+	for s.at < len(s.in) {
+		if err := s.step(); err != nil {
+			return nil, err
+		}
+		s.at++
+	}
+	if s.quote != 0 {
+		return nil, errors.New("a quote is not closed")
+	}
+	s.end()
+	if len(s.words) == 0 {
+		return nil, errors.New("the command is empty")
+	}
+	return s.words, nil
+}
+
+// splitter is a command that is being read.
+type splitter struct {
+	in    []rune
+	at    int
+	quote rune // the open one
+	words []string
+	word  strings.Builder
+	open  bool // a word has begun, which may be empty in its quotes
+}
+
+func (s *splitter) end() {
+	if s.open {
+		s.words, s.open = append(s.words, s.word.String()), false
+		s.word.Reset()
+	}
+}
+
+func (s *splitter) add(r rune) {
+	s.word.WriteRune(r)
+	s.open = true
+}
+
+// step reads the next character.
+func (s *splitter) step() error {
+	r, next := s.in[s.at], rune(0)
+	if s.at+1 < len(s.in) {
+		next = s.in[s.at+1]
+	}
+	switch {
+	case s.quote != 0 && r == s.quote:
+		s.quote = 0
+	case s.quote == '\'':
+		s.add(r)
+	case r == '`', r == '$' && (next == '(' || next == '{'):
+		return errShell
+	case r == '\\' && next != 0:
+		s.at++
+		s.add(next)
+	case s.quote != 0:
+		s.add(r)
+	case r == '\'' || r == '"':
+		s.quote, s.open = r, true
+	case strings.ContainsRune(";|&<>()\n\r", r):
+		return errShell
+	case r == ' ' || r == '\t':
+		s.end()
+	default:
+		s.add(r)
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+// Dir is a folder of the disk, without anything outside of it. Files are replaced as a whole. Its
+// methods may be called at the same time.
+//
+// These can be read but not written, at any depth and in any spelling that a disk takes for the
+// same, because who writes them gives orders to other programs: .bmad-task, .mcp.json,
+// .gitmodules, and the settings of coding assistants and editors (.claude, .codex, .cursor, .gemini,
+// .vscode, .idea). .git cannot even be read. Nothing is written through a link.
+type Dir struct {
+	read     *durable.Dir
+	write    *os.Root
+	readOnly bool
+}
+
+// DirOptions configure a [Dir].
+type DirOptions struct {
+	// ReadOnly refuses every change.
+	ReadOnly bool
+}
+
+// OpenDir opens a folder. Close releases it.
+func OpenDir(name string, o DirOptions) (*Dir, error) {
+	read, err := durable.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	write, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, errors.Join(err, read.Close())
+	}
+	return &Dir{read: read, write: write, readOnly: o.ReadOnly}, nil
+}
+
+// Close releases the folder.
+func (d *Dir) Close() error { return errors.Join(d.read.Close(), d.write.Close()) }
+
+// hidden cannot be read, guarded cannot be written.
+var (
+	hidden  = []string{".git", "git~1"}
+	guarded = []string{".bmad-task", ".mcp.json", ".gitmodules", ".claude", ".codex", ".cursor", ".gemini", ".vscode", ".idea"}
+)
+
+// names reports whether a part of a path names one of some files. Disks differ in which spellings
+// they take for the same: in the case, in characters without a shape, in dots and blanks at the
+// end, in streams behind a colon.
+func names(name string, files []string) (string, bool) {
+	for part := range strings.SplitSeq(name, "/") {
+		part, _, _ = strings.Cut(part, ":")
+		part = strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Cf, r) {
+				return -1
+			}
+			return r
+		}, part)
+		part = strings.TrimRight(part, ". ")
+		for _, file := range files {
+			if strings.EqualFold(part, file) {
+				return file, true
+			}
+		}
+	}
+	return "", false
+}
+
+// inside returns the name of a path below the folder.
+func inside(name string) (clean, rel string, err error) {
+	if clean, err = Clean(name); err != nil {
+		return "", "", err
+	}
+	if which, ok := names(clean, hidden); ok {
+		return "", "", fmt.Errorf("%s belongs to version control and cannot be used (%s)", clean, which)
+	}
+	if rel = clean[1:]; rel == "" {
+		rel = "."
+	}
+	return clean, rel, nil
+}
+
+// Read implements FS.
+func (d *Dir) Read(name string) ([]byte, error) {
+	name, rel, err := inside(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := d.read.Stat(rel)
+	if err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder", name)
+	}
+	if err != nil {
+		return nil, sentence(name, err)
+	}
+	data, err := d.read.ReadFile(rel, MaxFile)
+	return data, sentence(name, err)
+}
+
+// sentence is an error of the disk for the model, without the path on the disk.
+func sentence(name string, err error) error {
+	var large *durable.TooLargeError
+	var odd *durable.NotRegularError
+	var of *fs.PathError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return absent(name)
+	case errors.As(err, &large):
+		return fmt.Errorf("%s has more than %d bytes, the limit", name, MaxFile)
+	case errors.As(err, &odd):
+		return fmt.Errorf("%s is not a regular file", name)
+	case errors.As(err, &of):
+		return &pathError{fmt.Sprintf("%s: %v", name, of.Err), err}
+	}
+	return &pathError{fmt.Sprintf("%s cannot be used: %v", name, err), err}
+}
+
+// Stat implements FS.
+func (d *Dir) Stat(name string) (Info, error) {
+	name, rel, err := inside(name)
+	if err != nil {
+		return Info{}, err
+	}
+	info, err := d.read.Stat(rel)
+	if err != nil {
+		return Info{}, sentence(name, err)
+	}
+	return infoOf(name, info), nil
+}
+
+func infoOf(name string, info fs.FileInfo) Info {
+	out := Info{Path: name, Dir: info.IsDir(), Modified: info.ModTime().UTC(), Given: true}
+	if !out.Dir {
+		out.Size = info.Size()
+	}
+	return out
+}
+
+// List implements FS. Links that lead out, and what is neither file nor folder, are left out; links to
+// folders too, so that a walk ends.
+func (d *Dir) List(name string) ([]Info, error) {
+	name, rel, err := inside(name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := d.read.ReadDir(rel)
+	if err != nil {
+		return nil, sentence(name, err)
+	}
+	var out []Info
+	for _, e := range entries {
+		if _, skip := names(e.Name(), hidden); skip {
+			continue
+		}
+		info, err := d.read.Stat(path.Join(rel, e.Name()))
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() || info.IsDir() && !e.IsDir() {
+			continue
+		}
+		out = append(out, infoOf(path.Join(name, e.Name()), info))
+	}
+	sortInfos(out)
+	return out, nil
+}
+
+// Write implements FS.
+func (d *Dir) Write(name string, data []byte) error {
+	name, rel, err := d.changeable(name)
+	if err == nil {
+		err = checkSize(name, int64(len(data)))
+	}
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	info, err := d.write.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := d.mkdir(path.Dir(rel)); err != nil {
+			return sentence(path.Dir(name), err)
+		}
+	case err != nil:
+		return sentence(name, err)
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder", name)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", name)
+	default:
+		mode = info.Mode().Perm()
+	}
+	return sentence(name, d.replace(rel, data, mode))
+}
+
+// replace writes a file beside the old one, and renames it.
+func (d *Dir) replace(rel string, data []byte, mode fs.FileMode) error {
+	temp := path.Join(path.Dir(rel), durable.TempName(path.Base(rel)))
+	f, err := d.write.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode) // which the umask may have narrowed
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.write.Rename(temp, rel)
+	}
+	if err != nil {
+		return errors.Join(err, d.write.Remove(temp))
+	}
+	return nil
+}
+
+// Mkdir implements FS.
+func (d *Dir) Mkdir(name string) error {
+	name, rel, err := d.changeable(name)
+	if err != nil {
+		return err
+	}
+	return sentence(name, d.mkdir(rel))
+}
+
+func (d *Dir) mkdir(rel string) error { return d.write.MkdirAll(rel, 0o755) }
+
+// changeable refuses paths that are not the agent's to write.
+func (d *Dir) changeable(name string) (clean, rel string, err error) {
+	if clean, rel, err = inside(name); err != nil {
+		return "", "", err
+	}
+	if d.readOnly {
+		return "", "", errors.New("the folder is for reading")
+	}
+	if which, ok := names(clean, guarded); ok {
+		return "", "", fmt.Errorf("%s cannot be written: %s gives orders to other programs, and is the person's to change", clean, which)
+	}
+	for at := rel; at != "."; at = path.Dir(at) {
+		if info, err := d.write.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", "", fmt.Errorf("%s cannot be written: /%s is a link", clean, at)
+		}
+	}
+	return clean, rel, nil
+}

@@ -1,0 +1,137 @@
+package vfs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
+	name, err := Clean(*in.file())
+	if err != nil {
+		return "", err
+	}
+	data, err := b.files.Read(name)
+	if err != nil {
+		return "", err
+	}
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		return "", fmt.Errorf("%s is not a text file (%d bytes)", name, len(data))
+	}
+	return excerpt(string(data), in.Offset, in.Limit), nil
+}
+
+// excerpt returns lines of a text, as many as a result can hold.
+func excerpt(text string, offset, limit int) string {
+	whole := offset <= 1 && limit <= 0 && len(text) <= MaxResult
+	if whole {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	from := min(max(offset, 1)-1, len(lines))
+	to := len(lines)
+	if limit > 0 {
+		to = min(from+limit, to)
+	}
+	var out strings.Builder
+	for n := from; n < to; n++ {
+		if out.Len()+len(lines[n]) > MaxResult-200 {
+			if n == from { // one line that is longer than a result
+				out.WriteString(strings.ToValidUTF8(lines[n][:MaxResult-200], "") + "… [the rest of this line is left out]\n")
+				n++
+			}
+			to = n
+			break
+		}
+		out.WriteString(lines[n])
+	}
+	switch {
+	case from == len(lines):
+		return fmt.Sprintf("[the file has %d lines]", len(lines))
+	case to < len(lines):
+		return strings.TrimSuffix(out.String(), "\n") + fmt.Sprintf("\n[lines %d to %d of %d; go on with offset %d]", from+1, to, len(lines), to+1)
+	}
+	return out.String()
+}
+
+func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
+	name, err := Clean(*in.file())
+	if err == nil {
+		err = checkText(*in.Content)
+	}
+	if err == nil {
+		err = b.files.Write(name, []byte(*in.Content))
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("File written: %s (%d bytes)", name, len(*in.Content)), nil
+}
+
+// checkText refuses what is not text.
+func checkText(text string) error {
+	switch {
+	case !utf8.ValidString(text):
+		return errors.New("the content is not valid UTF-8")
+	case strings.ContainsRune(text, 0):
+		return errors.New("the content contains a NUL byte")
+	}
+	return nil
+}
+
+func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
+	name, err := Clean(*in.file())
+	if err != nil {
+		return "", err
+	}
+	data, err := b.files.Read(name)
+	if err != nil {
+		return "", err
+	}
+	changed, n, err := replaced(string(data), *in.OldString, *in.NewString, in.ReplaceAll)
+	if err == nil {
+		err = b.files.Write(name, []byte(changed))
+	}
+	if err != nil {
+		return "", err
+	}
+	if n > 1 {
+		return fmt.Sprintf("File edited: %s (%d places)", name, n), nil
+	}
+	return "File edited: " + name, nil
+}
+
+// replaced replaces a text, and returns how often.
+func replaced(text, before, after string, all bool) (string, int, error) {
+	if err := checkText(after); err != nil {
+		return "", 0, err
+	}
+	switch n := strings.Count(text, before); {
+	case before == "":
+		return "", 0, errors.New("old_string is empty; write the whole file with write_file, or give the text to replace")
+	case before == after:
+		return "", 0, errors.New("old_string and new_string are the same")
+	case n == 0:
+		return "", 0, fmt.Errorf("String not found in file: %q", short(before)) //nolint:staticcheck // the words that models know
+	case n > 1 && !all:
+		return "", 0, fmt.Errorf("String appears %d times in file. Please provide a unique string.", n) //nolint:staticcheck // the words that models know
+	case int64(len(text))+int64(n)*int64(len(after)-len(before)) > MaxFile:
+		return "", 0, fmt.Errorf("the file would have more than %d bytes", MaxFile)
+	default:
+		return strings.ReplaceAll(text, before, after), n, nil
+	}
+}
+
+// short returns the beginning of a text.
+func short(text string) string {
+	if runes := []rune(text); len(runes) > 50 {
+		return string(runes[:50]) + "..."
+	}
+	return text
+}

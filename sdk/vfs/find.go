@@ -1,0 +1,271 @@
+package vfs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The limits of searches.
+const (
+	maxNames  = 1000
+	maxHits   = 200
+	maxWalk   = 50_000
+	maxLine   = 300
+	maxSearch = 5 * time.Second
+)
+
+func (b *Toolbox) list(_ context.Context, in arguments) (string, error) {
+	dir, err := Clean(in.dir())
+	if err != nil {
+		return "", err
+	}
+	infos, err := b.files.List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if len(infos) == 0 {
+		return "Directory is empty or does not exist: " + dir, nil
+	}
+	var lines []string
+	for _, info := range infos {
+		if info.Dir {
+			lines = append(lines, info.Path+"/")
+		} else {
+			lines = append(lines, fmt.Sprintf("%s (%d bytes)", info.Path, info.Size))
+		}
+	}
+	return joined(lines, maxNames, "names"), nil
+}
+
+// joined joins lines up to a limit, and says how many are left out.
+func joined(lines []string, most int, what string) string {
+	size, n := 0, 0
+	for n < len(lines) && n < most && size+len(lines[n]) < MaxResult-100 {
+		size += len(lines[n]) + 1
+		n++
+	}
+	text := strings.Join(lines[:n], "\n")
+	if n < len(lines) {
+		text += fmt.Sprintf("\n[%d more %s are left out; search in a folder, or for less]", len(lines)-n, what)
+	}
+	return text
+}
+
+func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
+	dir, match, err := globIn(in.dir(), *in.Pattern)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	note, err := b.walkFiles(ctx, dir, func(info Info) bool {
+		if match.MatchString(info.Path) {
+			found = append(found, info.Path)
+		}
+		return true
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "No files matching pattern: " + *in.Pattern + note, nil
+	}
+	return joined(found, maxNames, "files") + note, nil
+}
+
+// walkFiles visits the files below a folder, or the one file. note says that the walk was cut
+// short.
+func (b *Toolbox) walkFiles(ctx context.Context, dir string, visit func(Info) bool) (note string, err error) {
+	if info, err := b.files.Stat(dir); err == nil && !info.Dir {
+		visit(info)
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxSearch)
+	defer cancel()
+	n := 0
+	err = walk(b.files, dir, func(info Info) bool {
+		if n++; n > maxWalk || ctx.Err() != nil {
+			note = fmt.Sprintf("\n[the search ended after %d files and folders; search in a smaller folder]", n-1)
+			return false
+		}
+		return info.Dir || visit(info)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("Directory is empty or does not exist: %s", dir) //nolint:staticcheck // a sentence for the model
+	}
+	return note, err
+}
+
+// globIn reads a pattern for the files below a folder. An absolute pattern stands for itself.
+func globIn(dir, pattern string) (clean string, match *regexp.Regexp, err error) {
+	if clean, err = Clean(dir); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case pattern == "":
+		return "", nil, errors.New("the pattern is empty")
+	case len(pattern) > maxPath:
+		return "", nil, fmt.Errorf("the pattern has %d bytes, more than %d", len(pattern), maxPath)
+	}
+	full := strings.TrimPrefix(pattern, "./")
+	if !strings.HasPrefix(full, "/") {
+		full = strings.TrimSuffix(quoteGlob(clean), "/") + "/" + full
+	}
+	text, err := globExpression(full)
+	if err != nil {
+		return "", nil, err
+	}
+	match, err = regexp.Compile(`\A(?:` + text + `)\z`)
+	if err != nil {
+		return "", nil, fmt.Errorf("the pattern %q cannot be read", pattern)
+	}
+	return clean, match, nil
+}
+
+// quoteGlob makes a path a pattern for itself.
+func quoteGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, "}", `\}`, ",", `\,`).Replace(name)
+}
+
+// globExpression translates a pattern into a regular expression.
+func globExpression(glob string) (string, error) {
+	var out strings.Builder
+	depth := 0
+	for i := 0; i < len(glob); i++ {
+		switch c := glob[i]; c {
+		case '*':
+			switch {
+			case strings.HasPrefix(glob[i:], "**/"):
+				out.WriteString(`(?:[^/]*/)*`)
+				i += 2
+			case strings.HasPrefix(glob[i:], "**"):
+				out.WriteString(`.*`)
+				i++
+			default:
+				out.WriteString(`[^/]*`)
+			}
+		case '?':
+			out.WriteString(`[^/]`)
+		case '[':
+			end := strings.IndexByte(glob[i+1:], ']')
+			if end < 1 {
+				return "", fmt.Errorf("the pattern %q has a [ without its ]", glob)
+			}
+			class := glob[i+1 : i+1+end]
+			if class[0] == '!' || class[0] == '^' {
+				class = "^/" + quoteClass(class[1:])
+			} else {
+				class = quoteClass(class)
+			}
+			out.WriteString("[" + class + "]")
+			i += end + 1
+		case '{':
+			depth++
+			out.WriteString(`(?:`)
+		case '}':
+			if depth == 0 {
+				out.WriteString(`\}`)
+				continue
+			}
+			depth--
+			out.WriteByte(')')
+		case ',':
+			if depth > 0 {
+				out.WriteByte('|')
+			} else {
+				out.WriteByte(',')
+			}
+		case '\\':
+			if i++; i < len(glob) {
+				out.WriteString(regexp.QuoteMeta(glob[i : i+1]))
+			}
+		default:
+			_, size := utf8.DecodeRuneInString(glob[i:])
+			out.WriteString(regexp.QuoteMeta(glob[i : i+size]))
+			i += size - 1
+		}
+	}
+	if depth > 0 {
+		return "", fmt.Errorf("the pattern %q has a { without its }", glob)
+	}
+	return out.String(), nil
+}
+
+func quoteClass(class string) string {
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "^", `\^`).Replace(class)
+}
+
+func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
+	text := *in.Pattern
+	if text == "" || len(text) > maxPath {
+		return "", fmt.Errorf("the pattern has to have 1 to %d bytes", maxPath)
+	}
+	if in.IgnoreCase {
+		text = "(?i)" + text
+	}
+	match, err := regexp.Compile(text)
+	if err != nil {
+		return "", fmt.Errorf("the pattern is not a regular expression (RE2): %w", err)
+	}
+	dir, only, err := globIn(in.dir(), "**")
+	if err == nil && in.Glob != "" {
+		glob := in.Glob
+		if !strings.Contains(glob, "/") {
+			glob = "**/" + glob
+		}
+		dir, only, err = globIn(in.dir(), glob)
+	}
+	if err != nil {
+		return "", err
+	}
+	var hits []string
+	info, err := b.files.Stat(dir)
+	one := err == nil && !info.Dir
+	note, err := b.walkFiles(ctx, dir, func(info Info) bool {
+		if one || only.MatchString(info.Path) {
+			hits = append(hits, b.hits(match, info.Path, maxHits-len(hits))...)
+		}
+		return len(hits) < maxHits
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(hits) == 0 {
+		return "No matches found for pattern: " + *in.Pattern + note, nil
+	}
+	if len(hits) == maxHits {
+		note = fmt.Sprintf("\n[the search ended at %d lines; search in a folder, or for less]", maxHits)
+	}
+	return joined(hits, maxHits, "lines") + note, nil
+}
+
+// hits returns the matching lines of a text file as path:line: text.
+func (b *Toolbox) hits(match *regexp.Regexp, name string, most int) []string {
+	data, err := b.files.Read(name)
+	if err != nil || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		return nil
+	}
+	var out []string
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		line = bytes.TrimRight(line, "\r\n")
+		if !match.Match(line) {
+			continue
+		}
+		text := string(line)
+		if runes := []rune(text); len(runes) > maxLine {
+			text = string(runes[:maxLine]) + "…"
+		}
+		if out = append(out, fmt.Sprintf("%s:%d: %s", name, n, text)); len(out) >= most {
+			break
+		}
+	}
+	return out
+}
