@@ -43,7 +43,7 @@ func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 	if strings.HasPrefix(strings.TrimSpace(j.Prompt), "/") { // would be one of its own commands
 		j.Prompt = "This is the work:\n\n" + j.Prompt
 	}
-	r := &claudeReader{job: j, out: Outcome{Session: id}}
+	r := newClaudeReader(j, id)
 	p := program{path: c.Path, args: append(args, "--settings", settings), env: env, line: r.line}
 	because := p.run(ctx, j)
 	out := r.outcome()

@@ -17,11 +17,13 @@ type claudeReader struct {
 	job    Job
 	out    Outcome
 	result *claudeLine
-	// said has the usage of each message so far, uses the tools that were called, told those that
-	// were refused.
+	// said has the messages with their usage so far, uses the tools that were called and not refused.
 	said map[string]claudeMessage
 	uses map[string]string
-	told map[string]bool
+}
+
+func newClaudeReader(j Job, session string) *claudeReader {
+	return &claudeReader{job: j, out: Outcome{Session: session}, said: map[string]claudeMessage{}, uses: map[string]string{}}
 }
 
 // claudeLine is what counts of a line. Fields of another type than expected are left out.
@@ -137,9 +139,6 @@ func (r *claudeReader) assistant(l claudeLine) {
 		case b.Type == "text" && l.Parent == nil && m.Model != synthetic && strings.TrimSpace(b.Text) != "":
 			tell(r.job, Activity{Kind: Says, Text: b.Text})
 		case b.Type == "tool_use":
-			if r.uses == nil {
-				r.uses = map[string]string{}
-			}
 			r.uses[b.ID] = r.describe(b.Name, b.Input)
 			tell(r.job, Activity{Kind: UsesTool, Text: r.uses[b.ID]})
 		}
@@ -147,23 +146,17 @@ func (r *claudeReader) assistant(l claudeLine) {
 	if _, known := r.said[m.ID]; m.ID == "" || known || m.Usage == (claudeUsage{}) {
 		return
 	}
-	if r.said == nil {
-		r.said = map[string]claudeMessage{}
-	}
 	r.said[m.ID] = m
 	count(r.job, r.counted())
 }
 
 // refused reports a tool that was not allowed, once.
 func (r *claudeReader) refused(id string) {
-	if r.told[id] {
-		return
+	if what, ok := r.uses[id]; ok {
+		delete(r.uses, id)
+		r.out.Denied = append(r.out.Denied, what)
+		tell(r.job, Activity{Kind: Denied, Text: what})
 	}
-	if r.told == nil {
-		r.told = map[string]bool{}
-	}
-	r.told[id], r.out.Denied = true, append(r.out.Denied, r.uses[id])
-	tell(r.job, Activity{Kind: Denied, Text: r.uses[id]})
 }
 
 // describe returns a tool with what it is for.

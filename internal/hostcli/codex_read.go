@@ -27,8 +27,8 @@ type codexLine struct {
 	Error   struct{ Message string }
 	Usage   codexUsage
 	Item    struct {
-		Type, Text, Command, Status, Tool, Server, Query string
-		Changes                                          []struct{ Path, Kind string }
+		Type, Text, Command, Status string
+		Changes                     []struct{ Path string }
 	}
 }
 
@@ -111,10 +111,6 @@ func (r *codexReader) item(l codexLine) {
 			paths = append(paths, within(r.job.Dir, c.Path))
 		}
 		what = brief("Edit", strings.Join(paths, " "))
-	case "mcp_tool_call":
-		what = brief(i.Server, i.Tool)
-	case "web_search":
-		what = brief("WebSearch", i.Query)
 	default:
 		return
 	}

@@ -58,7 +58,7 @@ func fuzz(f *testing.F, folder string, begin func(Job) reader, end func(reader) 
 }
 
 func FuzzClaude(f *testing.F) {
-	fuzz(f, "claude", func(j Job) reader { return &claudeReader{job: j} }, func(r reader) Outcome { return *r.(*claudeReader).outcome() })
+	fuzz(f, "claude", func(j Job) reader { return newClaudeReader(j, "") }, func(r reader) Outcome { return *r.(*claudeReader).outcome() })
 }
 
 func FuzzCodex(f *testing.F) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
@@ -20,6 +21,9 @@ import (
 func TestMain(m *testing.M) {
 	if do := os.Getenv("STANDIN"); do != "" {
 		os.Exit(standIn(do))
+	}
+	if os.Getenv("BMAD_CLAUDE")+os.Getenv("BMAD_CODEX") == "" { // the real ones have something to save
+		hostcli.Hurry()
 	}
 	os.Exit(scratch.Run(m))
 }

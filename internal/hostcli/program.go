@@ -26,7 +26,7 @@ const (
 )
 
 // grace is how long a program that has to end may take to save its session.
-const grace = 5 * time.Second
+var grace = 5 * time.Second
 
 var (
 	errTimeout = errors.New("it took longer than it may")
