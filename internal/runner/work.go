@@ -160,7 +160,7 @@ func (r *run) keep(ctx context.Context, t *task, o *hostcli.Outcome) (problem la
 }
 
 // worktree identifies the files of the project: those that the repository shows to differ, and all
-// by their fingerprint, which hidden folders are no part of.
+// by their fingerprint, which leaves hidden folders out.
 func (r *run) worktree(ctx context.Context) string {
 	now, _ := r.project.Fingerprint(nil, time.Time{})
 	tree, err := r.look(ctx, r.project.Dir.Path())
