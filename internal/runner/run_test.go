@@ -306,3 +306,14 @@ func TestPause(t *testing.T) {
 	b.at(b.start("Build a to-do list"), runner.Person, "architect/generating")
 	b.at(b.resume("build-a-to-do-list"), runner.Person, "sm/generating")
 }
+
+// BenchmarkWholeRun is the price of six stages and three gates besides the engines.
+func BenchmarkWholeRun(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		bench := newBench(b, wholeRun())
+		b.StartTimer()
+		bench.at(bench.start("Build a to-do list"), runner.Done, "qa/completed")
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/6, "ms/stage")
+}
