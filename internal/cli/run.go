@@ -193,6 +193,9 @@ func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err 
 	switch {
 	case err == nil:
 		o.Person, o.Gates = person, cmp.Or(o.Gates, runner.Ask)
+		if f.events == "-" {
+			person.out = a.err
+		}
 	case o.Gates == runner.Ask && !f.dryRun:
 		return o, err
 	}

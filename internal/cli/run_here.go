@@ -20,10 +20,10 @@ import (
 // runWorkers are the engines on this machine, the likeliest first.
 func runWorkers() []runner.Worker {
 	var out []runner.Worker
-	if path, err := exec.LookPath("claude"); err == nil {
+	if path, ok := hostcli.Find("claude", exec.LookPath); ok {
 		out = append(out, &hostcli.Claude{Path: path})
 	}
-	if path, err := exec.LookPath("codex"); err == nil {
+	if path, ok := hostcli.Find("codex", exec.LookPath); ok {
 		out = append(out, &hostcli.Codex{Path: path})
 	}
 	return out

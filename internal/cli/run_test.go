@@ -18,7 +18,8 @@ var roles = map[string]string{
 // standIn is a program that stands in for Claude Code: it answers the n-th prompt of a stage with
 // the file STAGE-n.md of the folder STANDIN, the last one again where there is no more, and prints
 // it as Claude Code does. Work of dev is a change of todo.txt. A file STAGE-n.fail makes it fail
-// with its text, as Claude Code does where its server cannot be reached.
+// with its text, as Claude Code does where its server cannot be reached; STAGE-n.kill has it kill
+// the run in the middle of its work.
 func standIn() {
 	prompt, err := io.ReadAll(os.Stdin)
 	check(err)
@@ -40,6 +41,12 @@ func standIn() {
 	check(calls.Close())
 	if stage == "dev" {
 		check(os.WriteFile("todo.txt", []byte(fmt.Sprintf("work %d\n", n)), 0o600))
+	}
+	if _, err := os.Stat(filepath.Join(folder, fmt.Sprintf("%s-%d.kill", stage, n))); err == nil {
+		parent, err := os.FindProcess(os.Getppid())
+		check(err)
+		check(parent.Kill())
+		return
 	}
 	print := func(line map[string]any) {
 		data, err := json.Marshal(line)

@@ -19,7 +19,7 @@ func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Answers)) {
-		if !r.used[id] {
+		if !r.asked(id) {
 			out.Unused = append(out.Unused, id)
 		}
 	}
@@ -46,6 +46,16 @@ func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 		Spent: &out.Cost.Spent, Reported: r.state.Reported, Tokens: out.Cost.Usage.Prompt() + out.Cost.Usage.Output,
 	}, true)
 	return out, r.save()
+}
+
+// asked reports whether any stage has had a question of an id.
+func (r *run) asked(id string) bool {
+	for _, rec := range r.session.Stages {
+		if slices.ContainsFunc(rec.Questions, func(q workflow.Question) bool { return q.ID == id }) {
+			return true
+		}
+	}
+	return false
 }
 
 // interrupted keeps the events of a run that an error ends.

@@ -31,7 +31,7 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	case fileAnswers:
 		req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
 		for _, q := range r.reply.Questions {
-			req.Answers[q.ID], r.used[q.ID] = r.Answers[q.ID], true
+			req.Answers[q.ID] = r.Answers[q.ID]
 		}
 	case sayYes:
 		req.Via, req.Feedback = workflow.ChannelScript, yesWords

@@ -29,7 +29,6 @@ type run struct {
 	reply   *engine.Reply
 	worked  int
 	begun   map[workflow.StageID]int // rounds whose begin was told
-	used    map[string]bool          // answers of the file
 
 	mu  sync.Mutex // of seq and files.events
 	seq int

@@ -86,7 +86,7 @@ func (r *Runner) open(ctx context.Context, task string) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &run{Options: r.o, project: p, session: s, language: p.Language(s.Objective), started: r.o.Engine.Clock(), begun: map[workflow.StageID]int{}, used: map[string]bool{}}
+	out := &run{Options: r.o, project: p, session: s, language: p.Language(s.Objective), started: r.o.Engine.Clock(), begun: map[workflow.StageID]int{}}
 	var kept *state
 	if out.files, kept, err = openFiles(ctx, p.Dir, s); err != nil {
 		p.Close()

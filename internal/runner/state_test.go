@@ -179,6 +179,24 @@ func TestDirtyTree(t *testing.T) {
 	}
 }
 
+// TestHiddenChanges: work in a hidden folder is work, as the repository shows.
+func TestHiddenChanges(t *testing.T) {
+	acts := wholeRun()
+	acts["dev"] = []act{{text: report}}
+	b := newBench(t, acts)
+	before := &runner.Tree{Head: "abc"}
+	git := &repository{[]*runner.Tree{before}}
+	acts["dev"][0].meanwhile = func() {
+		git.trees = []*runner.Tree{{Head: "abc", Changed: []string{"?? .github/workflows/test.yml"}}}
+	}
+	b.options.Repository, b.options.Flags.Dirty = git, false
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Done, "qa/completed")
+	if len(out.After.Changed) != 1 || len(out.Before.Changed) != 0 {
+		t.Errorf("before %v, after %v", out.Before, out.After)
+	}
+}
+
 // TestRawOutputIsBounded keeps the output of an engine up to a limit.
 func TestRawOutputIsBounded(t *testing.T) {
 	b := newBench(t, nil)

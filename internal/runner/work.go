@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -86,7 +87,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	if a := r.state.Attempt; a != nil && a.point == r.at() {
 		t.before = a.Files
 	} else {
-		t.before, _ = r.project.Fingerprint(nil, time.Time{})
+		t.before = r.worktree(ctx)
 	}
 	if round := r.reply.Iteration + 1; r.begun[st.ID] < round {
 		r.begun[st.ID] = round
@@ -135,14 +136,19 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	case workErr != nil:
 		problem = lang.Of(workErr)
 	default:
-		problem = r.keep(t, outcome)
+		problem = r.keep(ctx, t, outcome)
 	}
 	return problem, final, r.save()
 }
 
 // keep keeps an answer that can be submitted. problem is why it cannot.
-func (r *run) keep(t *task, o *hostcli.Outcome) (problem lang.Text) {
-	if problem = check(t.stage, o.Text, t.builds, r.changedSince(t.before)); !problem.Empty() {
+func (r *run) keep(ctx context.Context, t *task, o *hostcli.Outcome) (problem lang.Text) {
+	changed := false
+	if t.builds {
+		now := r.worktree(ctx)
+		changed = now != t.before || now == "" // of too many files nothing is known, and nothing is said against the report
+	}
+	if problem = check(t.stage, o.Text, t.builds, changed); !problem.Empty() {
 		return problem
 	}
 	if r.state.Conversations == nil {
@@ -153,10 +159,15 @@ func (r *run) keep(t *task, o *hostcli.Outcome) (problem lang.Text) {
 	return problem
 }
 
-// changedSince reports whether the files of the project have changed.
-func (r *run) changedSince(before string) bool {
+// worktree identifies the files of the project: those that the repository shows to differ, and all
+// by their fingerprint, which leaves hidden folders out.
+func (r *run) worktree(ctx context.Context) string {
 	now, _ := r.project.Fingerprint(nil, time.Time{})
-	return now == "" || now != before // too many files for a fingerprint: nothing speaks against the report
+	tree, err := r.look(ctx, r.project.Dir.Path())
+	if err == nil && tree != nil {
+		now += " " + workflow.Hash([]byte(tree.Head+strings.Join(tree.Changed, "\x00")))
+	}
+	return now
 }
 
 // count adds what a call has used.
