@@ -110,7 +110,7 @@ func (c *Conversation) Cancel() {
 		return
 	}
 	if t.Turn != nil { // it is paused
-		t.settle(context.Canceled)
+		t.settle(context.Canceled, false)
 		t.wake()
 	}
 }

@@ -49,7 +49,8 @@
 //
 // A limit holds for a session with all agents that it calls. It needs a model with a known price;
 // an answer is cut short where the rest of the limit allows no more, and refused where it allows
-// less than 1,000 tokens. Amounts are in nano-dollars, by the dated list of package price.
+// less than 1,000 tokens. A session that has spent its limit is paused; [Client.OpenWith] goes on
+// with more. Amounts are in nano-dollars, by the dated list of package price.
 //
 // # What lasts
 //

@@ -63,6 +63,15 @@ func (e *AgentError) Error() string {
 	return text
 }
 
+// StoreError is a session that could not be saved. It is paused, and goes on once the store works.
+type StoreError struct{ Err error }
+
+// Error describes the failure.
+func (e *StoreError) Error() string { return fmt.Sprintf("the session cannot be saved: %v", e.Err) }
+
+// Unwrap returns the cause.
+func (e *StoreError) Unwrap() error { return e.Err }
+
 // RefusalError is an answer that the model refused to give.
 type RefusalError struct{ Text string }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -424,10 +425,14 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d calls; want none after the limit", len(p.Requests()))
 	}
 	var percents []int
-	for e := range s.Events() {
-		if e.Type == sdk.EventCostWarning {
+	events := s.Events()
+	for len(events) > 0 {
+		if e := <-events; e.Type == sdk.EventCostWarning {
 			percents = append(percents, e.Cost.Percent)
 		}
+	}
+	if s.Status() != sdk.Paused {
+		t.Errorf("status %s; want paused, to go on with more money", s.Status())
 	}
 	if len(percents) != 2 || percents[0] != 80 || percents[1] != 90 {
 		t.Errorf("warnings %v; want 80 and 90", percents)
@@ -712,4 +717,85 @@ func TestSlowReader(t *testing.T) {
 	}
 	stop()
 	_ = past
+}
+
+// TestMoreMoney: a session that has spent its limit goes on with a higher one.
+func TestMoreMoney(t *testing.T) {
+	dir := project(t)
+	big := write("/a", "1")
+	big.Usage = provider.Usage{Output: 600_000}
+	c, _ := client(t, sdk.Options{Project: dir, CostLimit: price.Dollar}, big)
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(limited(t)); err == nil {
+		t.Fatal("the limit did not hold")
+	}
+	other, _ := client(t, sdk.Options{Project: dir}, fake.Text("Done."))
+	v, err := other.OpenWith(t.Context(), s.ID(), sdk.OpenOptions{CostLeft: price.Dollar})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := v.Wait(limited(t)); err != nil || turn.Response != "Done." || v.Costs().Limit != price.Dollar*22/10 {
+		t.Errorf("%+v, %v, %+v", turn, err, v.Costs())
+	}
+}
+
+// TestServerDown: a session whose server does not answer goes on later.
+func TestServerDown(t *testing.T) {
+	c, _ := client(t, sdk.Options{}, fake.Fail(&provider.Error{Message: "connection refused", Retryable: true}), fake.Text("Done."))
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(limited(t))
+	var down *sdk.ProviderError
+	if !errors.As(err, &down) || r.Status != sdk.Paused {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r, err = s.Resume(limited(t)); err != nil || r.Text != "Done." {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	c, _ := client(b, sdk.Options{})
+	for b.Loop() {
+		if _, err := c.StartAgent(b.Context(), "pm", "*create-prd", sdk.SessionOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkConversations reports the memory of 100 conversations, each with a document of 20 kB.
+func BenchmarkConversations(b *testing.B) {
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		dir := project(b)
+		var all []*sdk.Conversation
+		for range 100 {
+			c, _ := client(b, sdk.Options{Project: dir}, write("/docs/prd.md", strings.Repeat("word ", 4000)), fake.Text("Done."))
+			v, err := c.StartConversation(b.Context(), "pm", sdk.ConversationOptions{})
+			if err == nil {
+				err = v.Send(b.Context(), "write")
+			}
+			if err == nil {
+				_, err = v.Wait(b.Context())
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			all = append(all, v)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapInuse-before.HeapInuse)/1e6, "MB/100")
+		runtime.KeepAlive(all)
+	}
 }

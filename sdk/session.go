@@ -38,7 +38,8 @@ func (s *Session) ID() string { return s.t.ID }
 
 // Run works until the command is carried out. Questions are answered with Answer at the same time;
 // when one waits for longer than the pause time-out, or Pause is called, the session is saved and
-// the result has the status [Paused]. A cancelled context pauses it, too.
+// the result has the status [Paused]. So does, with an error, a cancelled context, a server that
+// does not answer, a disk that fails, and a limit that is spent.
 func (s *Session) Run(ctx context.Context) (*Result, error) {
 	err := s.t.goOn(ctx)
 	if errors.Is(err, errPaused) {

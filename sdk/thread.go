@@ -301,15 +301,11 @@ func (t *thread) run(ctx context.Context) error {
 		t.wake()
 		t.mu.Unlock()
 		err = t.work(ctx)
-		reason := err
-		if ctx.Err() != nil && (t.Kind == kindSession || t.client.base.Err() != nil) { // the program ends, not the person
-			reason = errPaused
-		}
 		t.mu.Lock()
 		if t.Turn != nil {
 			t.Turn.Took += t.client.o.Clock().Sub(began)
 		}
-		t.settle(reason)
+		t.settle(err, t.goesOn(ctx, err))
 		t.mu.Unlock()
 		err = errors.Join(err, t.save(context.WithoutCancel(ctx)), unlock())
 	}
@@ -352,12 +348,34 @@ func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
 // errPaused ends the work on a turn that is to go on later.
 var errPaused = errors.New("paused")
 
-// settle ends a turn, or leaves it for later. The caller holds the lock.
-func (t *thread) settle(err error) {
+// goesOn reports whether a turn that has stopped can go on where it is: the program ends, the disk
+// or the server does not answer, or money is missing. A conversation ends such a turn, where its
+// program does not end, since the person can speak again.
+func (t *thread) goesOn(ctx context.Context, err error) bool {
+	var store *StoreError
+	var server *ProviderError
+	var limit *CostLimitError
 	switch {
-	case errors.Is(err, errPaused):
+	case err == nil:
+		return false
+	case errors.Is(err, errPaused), errors.As(err, &store), t.client.base.Err() != nil:
+		return true
+	case t.Kind != kindSession:
+		return false
+	}
+	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit)
+}
+
+// settle ends a turn, or leaves it for later. The caller holds the lock.
+func (t *thread) settle(err error, later bool) {
+	switch {
+	case later:
 		t.Status = Paused
-		t.publish(Event{Type: EventPaused})
+		e := Event{Type: EventPaused}
+		if !errors.Is(err, errPaused) {
+			e.Text = err.Error()
+		}
+		t.publish(e)
 		return
 	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		t.publish(Event{Type: EventFailed, Text: cancelledText})
@@ -438,11 +456,11 @@ func (t *thread) save(ctx context.Context) error {
 		return fmt.Errorf("the session cannot be saved: %w", err)
 	}
 	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
-		return fmt.Errorf("the events of the session cannot be saved: %w", err)
+		return &StoreError{err}
 	}
 	saved()
 	if err := t.client.store.Save(ctx, t.ID, data); err != nil {
-		return fmt.Errorf("the session cannot be saved: %w", err)
+		return &StoreError{err}
 	}
 	t.mu.Lock()
 	t.Revision, t.Updated, t.Seq = s.Revision, s.Updated, s.Seq
