@@ -73,11 +73,17 @@ func (o *Overlay) Mkdir(name string) error {
 	return o.mem.Mkdir(name)
 }
 
-// free refuses a path that goes through a file, and a file where there is a folder.
+// free refuses a path that goes through a file, a file where there is a folder, and what Apply could
+// not write.
 func (o *Overlay) free(name string, dir bool) (string, error) {
 	name, err := Clean(name)
 	if err != nil {
 		return "", err
+	}
+	if base, ok := o.base.(interface{ mayWrite(name string) error }); ok {
+		if err := base.mayWrite(name); err != nil {
+			return "", err
+		}
 	}
 	for at := name; at != "/"; at = path.Dir(at) {
 		info, err := o.Stat(at)
@@ -131,6 +137,9 @@ func (o *Overlay) List(name string) ([]Info, error) {
 	}
 	below, err := o.base.List(name)
 	above, err2 := o.mem.List(name)
+	if err2 != nil && !errors.Is(err2, fs.ErrNotExist) {
+		return nil, err2
+	}
 	if err != nil && err2 != nil {
 		return nil, err
 	}

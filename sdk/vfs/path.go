@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,8 +30,8 @@ func Clean(name string) (string, error) {
 		return "", errNotAbsolute
 	case len(name) > maxPath:
 		return "", fmt.Errorf("the path has %d bytes, more than %d", len(name), maxPath)
-	case strings.ContainsRune(name, 0):
-		return "", errors.New("the path contains a NUL byte")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", fmt.Errorf("the path %q contains a control character", name)
 	case !utf8.ValidString(name):
 		return "", errors.New("the path is not valid UTF-8")
 	case strings.Contains(name, `\`):
