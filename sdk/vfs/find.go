@@ -170,7 +170,11 @@ func globExpression(glob string) (string, error) {
 			} else {
 				class = quoteClass(class)
 			}
-			out.WriteString("[" + class + "]")
+			class = "[" + class + "]"
+			if match, err := regexp.MatchString(class, "/"); err != nil || match {
+				return "", fmt.Errorf("the pattern %q has a [ ] that is out of order, or that includes /", glob)
+			}
+			out.WriteString(class)
 			i += end + 1
 		case '{':
 			depth++
@@ -277,10 +281,14 @@ func (b *Toolbox) hits(ctx context.Context, match *regexp.Regexp, name string, m
 			break
 		}
 		line = bytes.TrimRight(line, "\r\n")
-		if !match.Match(line[:min(len(line), maxMatched)]) {
+		at := match.FindIndex(line[:min(len(line), maxMatched)])
+		if at == nil {
 			continue
 		}
 		text := string(line)
+		if from := at[0] - maxLine/2; from > 0 && len(line) > maxLine {
+			text = "…" + strings.ToValidUTF8(text[from:], "")
+		}
 		if runes := []rune(text); len(runes) > maxLine {
 			text = string(runes[:maxLine]) + "…"
 		}
