@@ -225,11 +225,11 @@ func (d *Dir) Write(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o644)
+	mode, made := fs.FileMode(0o644), []string(nil)
 	info, err := d.write.Lstat(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := d.mkdir(path.Dir(rel)); err != nil {
+		if made, err = d.read.MkdirAll(path.Dir(rel)); err != nil {
 			return sentence(path.Dir(name), err)
 		}
 	case err != nil:
@@ -241,12 +241,15 @@ func (d *Dir) Write(name string, data []byte) error {
 	default:
 		mode = info.Mode().Perm()
 	}
-	return sentence(name, d.replace(rel, data, mode))
+	if err = d.replace(rel, data, mode); err != nil {
+		d.read.RemoveEmpty(made)
+	}
+	return sentence(name, err)
 }
 
 // replace writes a file beside the old one, and renames it.
 func (d *Dir) replace(rel string, data []byte, mode fs.FileMode) error {
-	temp := path.Join(path.Dir(rel), durable.TempName(path.Base(rel)))
+	temp := path.Join(path.Dir(rel), durable.TempName("new"))
 	f, err := d.write.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -273,10 +276,12 @@ func (d *Dir) Mkdir(name string) error {
 	if err != nil {
 		return err
 	}
-	return sentence(name, d.mkdir(rel))
+	if info, err := d.write.Lstat(rel); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, not a folder", name)
+	}
+	_, err = d.read.MkdirAll(rel)
+	return sentence(name, err)
 }
-
-func (d *Dir) mkdir(rel string) error { return d.write.MkdirAll(rel, 0o755) }
 
 // changeable refuses paths that are not the agent's to write.
 func (d *Dir) changeable(name string) (clean, rel string, err error) {

@@ -17,8 +17,9 @@ const (
 	MaxMem  = 64 << 20
 	// MaxFiles is how many files and folders there can be in memory.
 	MaxFiles = 20_000
-	// maxPath is the length of a path, in bytes.
+	// maxPath is the length of a path, maxName that of a name in it, in bytes.
 	maxPath = 1024
+	maxName = 255
 )
 
 var errNotAbsolute = errors.New("Path must be absolute (start with /)") //nolint:staticcheck // a sentence for the model
@@ -37,7 +38,13 @@ func Clean(name string) (string, error) {
 	case strings.Contains(name, `\`):
 		return "", errors.New(`the path contains a backslash; write /`)
 	}
-	return path.Clean(name), nil
+	name = path.Clean(name)
+	for part := range strings.SplitSeq(name, "/") {
+		if len(part) > maxName {
+			return "", fmt.Errorf("a name in the path has %d bytes, more than %d", len(part), maxName)
+		}
+	}
+	return name, nil
 }
 
 // absent is the error of a file that does not exist.
