@@ -232,7 +232,13 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		o.bases[c.Path] = now
 		o.mu.Unlock()
 	}
-	return nil
+	walked := walk(o.mem, "/", func(info Info) bool {
+		if info.Dir { // which may be empty
+			err = o.base.Mkdir(info.Path)
+		}
+		return err == nil
+	})
+	return errors.Join(err, walked)
 }
 
 // Snapshot returns the changes.
