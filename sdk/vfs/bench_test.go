@@ -30,17 +30,17 @@ func BenchmarkTools(b *testing.B) {
 		{"grep_search", with("pattern", "no such line"), ""},
 		{"bash_command", with("command", "ls /docs"), ""},
 	} {
-		in := input(c.args...)
+		forth := input(c.args...)
+		back := strings.NewReplacer("a line", "a Line", "a Line", "a line").Replace(forth) // an edit undoes itself
 		b.Run(c.tool, func(b *testing.B) {
 			for b.Loop() {
-				text, failed := box.Execute(b.Context(), c.tool, in)
-				if failed {
-					b.StopTimer()
-					write(b, m, "/docs/001/01.md", strings.Repeat("a line of a document\n", 50))
-					b.StartTimer()
-				} else if text == "" {
-					b.Fatal("no result")
+				if text, failed := box.Execute(b.Context(), c.tool, forth); failed || text == "" {
+					b.Fatal(text)
 				}
+				forth, back = back, forth
+			}
+			if strings.Contains(forth, `"old_string":"a Line"`) {
+				use(box, c.tool, "file_path", "/docs/001/01.md", "old_string", "a Line", "new_string", "a line", "replace_all", true)
 			}
 		})
 	}

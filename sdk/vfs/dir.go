@@ -294,7 +294,7 @@ func (d *Dir) changeable(name string) (clean, rel string, err error) {
 	return inside(name)
 }
 
-// mayWrite refuses paths of which the folder keeps the content for others.
+// mayWrite refuses paths that no agent may write here. An overlay asks it too, before it takes a file.
 func (d *Dir) mayWrite(name string) error {
 	clean, rel, err := inside(name)
 	if err != nil {

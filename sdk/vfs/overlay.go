@@ -200,7 +200,7 @@ func (e *ConflictError) Error() string {
 	return e.Path + " was changed by somebody else since the agent began to change it; nothing was written"
 }
 
-// Apply writes the changes to the base, after somebody has seen them. Where a file below was
+// Apply writes the changes to the base, and makes new folders, after somebody has seen them. Where a file below was
 // changed in the meantime, the error is a *[ConflictError] and nothing is written. Where a write
 // fails, those before it stay; Apply can be called again.
 func (o *Overlay) Apply(ctx context.Context) error {
