@@ -55,9 +55,6 @@ func (b *Toolbox) mkdirs(args []string) (string, error) {
 			return "", fmt.Errorf("mkdir: the option %s is not supported", arg)
 		}
 		name, err := Clean(arg)
-		if err == nil {
-			err = b.files.Mkdir(name)
-		}
 		if err != nil {
 			return "", err
 		}
@@ -65,6 +62,11 @@ func (b *Toolbox) mkdirs(args []string) (string, error) {
 	}
 	if len(made) == 0 {
 		return "", errors.New("mkdir: the path is missing")
+	}
+	for _, name := range made {
+		if err := b.files.Mkdir(name); err != nil {
+			return "", err
+		}
 	}
 	return "Directory created: " + strings.Join(made, ", "), nil
 }
@@ -89,7 +91,9 @@ func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out.WriteString(text)
+		if out.WriteString(text); out.Len() > MaxResult {
+			break
+		}
 	}
 	return excerpt(out.String(), 0, 0), nil
 }
@@ -151,7 +155,7 @@ func (s *splitter) step() error {
 		s.add(r)
 	case r == '`', r == '$' && (next == '(' || next == '{'):
 		return errShell
-	case r == '\\' && next != 0:
+	case r == '\\' && next != 0 && (s.quote == 0 || strings.ContainsRune("$`\"\\", next)):
 		s.at++
 		s.add(next)
 	case s.quote != 0:

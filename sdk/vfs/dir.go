@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -49,25 +51,30 @@ func (d *Dir) Close() error { return errors.Join(d.read.Close(), d.write.Close()
 
 // hidden cannot be read, guarded cannot be written.
 var (
-	hidden  = []string{".git", "git~1"}
+	hidden  = []string{".git"}
 	guarded = []string{".bmad-task", ".mcp.json", ".gitmodules", ".claude", ".codex", ".cursor", ".gemini", ".vscode", ".idea"}
 )
 
+// shapeless are the characters that a disk may leave out when it compares names.
+var shapeless = []*unicode.RangeTable{unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point}
+
 // names reports whether a part of a path names one of some files. Disks differ in which spellings
 // they take for the same: in the case, in characters without a shape, in dots and blanks at the
-// end, in streams behind a colon.
+// end, in streams behind a colon, in short names such as GIT~1.
 func names(name string, files []string) (string, bool) {
 	for part := range strings.SplitSeq(name, "/") {
 		part, _, _ = strings.Cut(part, ":")
 		part = strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Cf, r) {
+			if unicode.In(r, shapeless...) {
 				return -1
 			}
 			return r
 		}, part)
 		part = strings.TrimRight(part, ". ")
+		start, number, isShort := strings.Cut(strings.ToLower(part), "~")
+		isShort = isShort && len(start) > 1 && number != "" && number[0] >= '0' && number[0] <= '9'
 		for _, file := range files {
-			if strings.EqualFold(part, file) {
+			if strings.EqualFold(part, file) || isShort && strings.HasPrefix(file[1:], start) {
 				return file, true
 			}
 		}
@@ -89,9 +96,34 @@ func inside(name string) (clean, rel string, err error) {
 	return clean, rel, nil
 }
 
+// readable is inside for a path to read, whose links must not lead to what is hidden.
+func (d *Dir) readable(name string) (clean, rel string, err error) {
+	if clean, rel, err = inside(name); err != nil {
+		return "", "", err
+	}
+	at, links := ".", 0
+	for rest := strings.Split(rel, "/"); len(rest) > 0 && links <= maxLinks; {
+		next := path.Join(at, rest[0])
+		rest = rest[1:]
+		if target, err := d.write.Readlink(next); err == nil {
+			links++
+			rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
+		} else {
+			at = next
+		}
+	}
+	if _, ok := names(at, hidden); ok || links > maxLinks {
+		return "", "", fmt.Errorf("%s cannot be used: it is a link, or lies behind one, to version control or to itself", clean)
+	}
+	return clean, rel, nil
+}
+
+// maxLinks is how many links a path may have.
+const maxLinks = 40
+
 // Read implements FS.
 func (d *Dir) Read(name string) ([]byte, error) {
-	name, rel, err := inside(name)
+	name, rel, err := d.readable(name)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +148,8 @@ func sentence(name string, err error) error {
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return absent(name)
+	case errors.Is(err, syscall.ENOTDIR):
+		return &pathError{fmt.Sprintf("%s does not exist: a file lies where its folder would", name), fs.ErrNotExist}
 	case errors.As(err, &large):
 		return fmt.Errorf("%s has more than %d bytes, the limit", name, MaxFile)
 	case errors.As(err, &odd):
@@ -128,7 +162,7 @@ func sentence(name string, err error) error {
 
 // Stat implements FS.
 func (d *Dir) Stat(name string) (Info, error) {
-	name, rel, err := inside(name)
+	name, rel, err := d.readable(name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -147,12 +181,15 @@ func infoOf(name string, info fs.FileInfo) Info {
 	return out
 }
 
-// List implements FS. Links that lead out, and what is neither file nor folder, are left out; links to
-// folders too, so that a walk ends.
+// List implements FS. Links that lead out, names that no path can have, and what is neither file nor
+// folder, are left out; links to folders too, so that a walk ends.
 func (d *Dir) List(name string) ([]Info, error) {
-	name, rel, err := inside(name)
+	name, rel, err := d.readable(name)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := d.read.Stat(rel); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file, not a folder", name)
 	}
 	entries, err := d.read.ReadDir(rel)
 	if err != nil {
@@ -160,14 +197,20 @@ func (d *Dir) List(name string) ([]Info, error) {
 	}
 	var out []Info
 	for _, e := range entries {
-		if _, skip := names(e.Name(), hidden); skip {
+		child := path.Join(name, e.Name())
+		if e.Type().IsRegular() || e.IsDir() {
+			_, _, err = inside(child)
+		} else {
+			_, _, err = d.readable(child)
+		}
+		if err != nil {
 			continue
 		}
 		info, err := d.read.Stat(path.Join(rel, e.Name()))
 		if err != nil || !info.IsDir() && !info.Mode().IsRegular() || info.IsDir() && !e.IsDir() {
 			continue
 		}
-		out = append(out, infoOf(path.Join(name, e.Name()), info))
+		out = append(out, infoOf(child, info))
 	}
 	sortInfos(out)
 	return out, nil
@@ -182,11 +225,11 @@ func (d *Dir) Write(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o644)
+	mode, made := fs.FileMode(0o644), []string(nil)
 	info, err := d.write.Lstat(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := d.mkdir(path.Dir(rel)); err != nil {
+		if made, err = d.read.MkdirAll(path.Dir(rel)); err != nil {
 			return sentence(path.Dir(name), err)
 		}
 	case err != nil:
@@ -198,12 +241,15 @@ func (d *Dir) Write(name string, data []byte) error {
 	default:
 		mode = info.Mode().Perm()
 	}
-	return sentence(name, d.replace(rel, data, mode))
+	if err = d.replace(rel, data, mode); err != nil {
+		d.read.RemoveEmpty(made)
+	}
+	return sentence(name, err)
 }
 
 // replace writes a file beside the old one, and renames it.
 func (d *Dir) replace(rel string, data []byte, mode fs.FileMode) error {
-	temp := path.Join(path.Dir(rel), durable.TempName(path.Base(rel)))
+	temp := path.Join(path.Dir(rel), durable.TempName("new"))
 	f, err := d.write.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -230,26 +276,42 @@ func (d *Dir) Mkdir(name string) error {
 	if err != nil {
 		return err
 	}
-	return sentence(name, d.mkdir(rel))
+	if info, err := d.write.Lstat(rel); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, not a folder", name)
+	}
+	_, err = d.read.MkdirAll(rel)
+	return sentence(name, err)
 }
-
-func (d *Dir) mkdir(rel string) error { return d.write.MkdirAll(rel, 0o755) }
 
 // changeable refuses paths that are not the agent's to write.
 func (d *Dir) changeable(name string) (clean, rel string, err error) {
-	if clean, rel, err = inside(name); err != nil {
-		return "", "", err
-	}
 	if d.readOnly {
 		return "", "", errors.New("the folder is for reading")
 	}
+	if err := d.mayWrite(name); err != nil {
+		return "", "", err
+	}
+	return inside(name)
+}
+
+// mayWrite refuses paths that no agent may write here. An overlay asks it too, before it takes a file.
+func (d *Dir) mayWrite(name string) error {
+	clean, rel, err := inside(name)
+	if err != nil {
+		return err
+	}
 	if which, ok := names(clean, guarded); ok {
-		return "", "", fmt.Errorf("%s cannot be written: %s gives orders to other programs, and is the person's to change", clean, which)
+		return fmt.Errorf("%s cannot be written: %s gives orders to other programs, and is the person's to change", clean, which)
 	}
 	for at := rel; at != "."; at = path.Dir(at) {
-		if info, err := d.write.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return "", "", fmt.Errorf("%s cannot be written: /%s is a link", clean, at)
+		info, err := d.write.Lstat(at)
+		switch {
+		case err != nil: // there is none, or the write will show why not
+		case info.Mode()&fs.ModeSymlink != 0:
+			return fmt.Errorf("%s cannot be written: /%s is a link", clean, at)
+		case at != rel && !info.IsDir():
+			return fmt.Errorf("/%s is a file, not a folder", at)
 		}
 	}
-	return clean, rel, nil
+	return nil
 }

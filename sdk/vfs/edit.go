@@ -36,8 +36,8 @@ func excerpt(text string, offset, limit int) string {
 	}
 	from := min(max(offset, 1)-1, len(lines))
 	to := len(lines)
-	if limit > 0 {
-		to = min(from+limit, to)
+	if limit > 0 && limit < to-from {
+		to = from + limit
 	}
 	var out strings.Builder
 	for n := from; n < to; n++ {

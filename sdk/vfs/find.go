@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,11 +16,15 @@ import (
 
 // The limits of searches.
 const (
-	maxNames  = 1000
-	maxHits   = 200
-	maxWalk   = 50_000
-	maxLine   = 300
-	maxSearch = 5 * time.Second
+	maxNames = 1000
+	maxHits  = 200
+	maxWalk  = 50_000
+	maxLine  = 300
+	// maxMatched is how many bytes of a line are searched, and maxProgram the size of an expression:
+	// the time of a match is their product.
+	maxMatched = 64 << 10
+	maxProgram = 5000
+	maxSearch  = 5 * time.Second
 )
 
 func (b *Toolbox) list(_ context.Context, in arguments) (string, error) {
@@ -64,7 +70,7 @@ func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
 		return "", err
 	}
 	var found []string
-	note, err := b.walkFiles(ctx, dir, func(info Info) bool {
+	note, err := b.walkFiles(ctx, dir, func(_ context.Context, info Info) bool {
 		if match.MatchString(info.Path) {
 			found = append(found, info.Path)
 		}
@@ -73,6 +79,7 @@ func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	slices.Sort(found)
 	if len(found) == 0 {
 		return "No files matching pattern: " + *in.Pattern + note, nil
 	}
@@ -81,20 +88,20 @@ func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
 
 // walkFiles visits the files below a folder, or the one file. note says that the walk was cut
 // short.
-func (b *Toolbox) walkFiles(ctx context.Context, dir string, visit func(Info) bool) (note string, err error) {
-	if info, err := b.files.Stat(dir); err == nil && !info.Dir {
-		visit(info)
-		return "", nil
-	}
+func (b *Toolbox) walkFiles(ctx context.Context, dir string, visit func(context.Context, Info) bool) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxSearch)
 	defer cancel()
+	if info, err := b.files.Stat(dir); err == nil && !info.Dir {
+		visit(ctx, info)
+		return "", nil
+	}
 	n := 0
 	err = walk(b.files, dir, func(info Info) bool {
 		if n++; n > maxWalk || ctx.Err() != nil {
 			note = fmt.Sprintf("\n[the search ended after %d files and folders; search in a smaller folder]", n-1)
 			return false
 		}
-		return info.Dir || visit(info)
+		return info.Dir || visit(ctx, info)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("Directory is empty or does not exist: %s", dir) //nolint:staticcheck // a sentence for the model
@@ -163,7 +170,11 @@ func globExpression(glob string) (string, error) {
 			} else {
 				class = quoteClass(class)
 			}
-			out.WriteString("[" + class + "]")
+			class = "[" + class + "]"
+			if match, err := regexp.MatchString(class, "/"); err != nil || match {
+				return "", fmt.Errorf("the pattern %q has a [ ] that is out of order, or that includes /", glob)
+			}
+			out.WriteString(class)
 			i += end + 1
 		case '{':
 			depth++
@@ -209,9 +220,9 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if in.IgnoreCase {
 		text = "(?i)" + text
 	}
-	match, err := regexp.Compile(text)
+	match, err := expression(text)
 	if err != nil {
-		return "", fmt.Errorf("the pattern is not a regular expression (RE2): %w", err)
+		return "", err
 	}
 	dir, only, err := globIn(in.dir(), "**")
 	if err == nil && in.Glob != "" {
@@ -227,9 +238,9 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	var hits []string
 	info, err := b.files.Stat(dir)
 	one := err == nil && !info.Dir
-	note, err := b.walkFiles(ctx, dir, func(info Info) bool {
+	note, err := b.walkFiles(ctx, dir, func(ctx context.Context, info Info) bool {
 		if one || only.MatchString(info.Path) {
-			hits = append(hits, b.hits(match, info.Path, maxHits-len(hits))...)
+			hits = append(hits, b.hits(ctx, match, info.Path, maxHits-len(hits))...)
 		}
 		return len(hits) < maxHits
 	})
@@ -245,8 +256,20 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	return joined(hits, maxHits, "lines") + note, nil
 }
 
+// expression reads a regular expression that can be searched for in a bounded time.
+func expression(text string) (*regexp.Regexp, error) {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("the pattern is not a regular expression (RE2): %w", err)
+	}
+	if program, err := syntax.Compile(tree.Simplify()); err != nil || len(program.Inst) > maxProgram {
+		return nil, errors.New("the pattern has too many repetitions; write a simpler one")
+	}
+	return regexp.Compile(text)
+}
+
 // hits returns the matching lines of a text file as path:line: text.
-func (b *Toolbox) hits(match *regexp.Regexp, name string, most int) []string {
+func (b *Toolbox) hits(ctx context.Context, match *regexp.Regexp, name string, most int) []string {
 	data, err := b.files.Read(name)
 	if err != nil || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return nil
@@ -254,12 +277,18 @@ func (b *Toolbox) hits(match *regexp.Regexp, name string, most int) []string {
 	var out []string
 	n := 0
 	for line := range bytes.Lines(data) {
-		n++
+		if n++; ctx.Err() != nil {
+			break
+		}
 		line = bytes.TrimRight(line, "\r\n")
-		if !match.Match(line) {
+		at := match.FindIndex(line[:min(len(line), maxMatched)])
+		if at == nil {
 			continue
 		}
 		text := string(line)
+		if from := at[0] - maxLine/2; from > 0 && len(line) > maxLine {
+			text = "…" + strings.ToValidUTF8(text[from:], "")
+		}
 		if runes := []rune(text); len(runes) > maxLine {
 			text = string(runes[:maxLine]) + "…"
 		}

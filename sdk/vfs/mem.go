@@ -27,6 +27,12 @@ type Mem struct {
 type node struct {
 	info Info
 	data []byte
+	in   map[string]*node // what lies in a folder, by path
+}
+
+func folder(info Info) *node {
+	info.Dir = true
+	return &node{info: info, in: map[string]*node{}}
 }
 
 // NewMem returns an empty file system. clock is nil for files without times.
@@ -34,7 +40,7 @@ func NewMem(clock func() time.Time) *Mem {
 	if clock == nil {
 		clock = func() time.Time { return time.Time{} }
 	}
-	return &Mem{clock: clock, nodes: map[string]*node{"/": {info: Info{Path: "/", Dir: true, Given: true}}}}
+	return &Mem{clock: clock, nodes: map[string]*node{"/": folder(Info{Path: "/", Given: true})}}
 }
 
 // Read implements FS.
@@ -72,27 +78,33 @@ func (m *Mem) put(name string, data []byte, given bool) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	old := m.nodes[name]
+	old, now := m.nodes[name], m.clock().UTC()
+	n := &node{info: Info{Path: name, Size: int64(len(data)), Created: now, Modified: now, Given: given}, data: data}
+	size := m.size + n.info.Size
+	if old != nil {
+		n.info.Created = old.info.Created
+		size -= old.info.Size
+	}
 	switch {
 	case old != nil && old.info.Dir:
 		return fmt.Errorf("%s is a folder", name)
-	case m.size+int64(len(data)) > MaxMem:
+	case size > MaxMem:
 		return fmt.Errorf("the files would have more than %d bytes together", MaxMem)
 	}
-	if err := m.mkdir(path.Dir(name), given); err != nil {
-		return err
+	if old == nil {
+		if err := m.room(name); err != nil {
+			return err
+		}
+		m.mkdir(path.Dir(name), given)
 	}
-	now := m.clock().UTC()
-	n := &node{info: Info{Path: name, Size: int64(len(data)), Created: now, Modified: now, Given: given}, data: data}
-	if old != nil {
-		n.info.Created = old.info.Created
-		m.size -= old.info.Size
-	} else if len(m.nodes) >= MaxFiles {
-		return fmt.Errorf("there are %d files and folders already, which is the limit", MaxFiles)
-	}
-	m.nodes[name] = n
-	m.size += n.info.Size
+	m.add(n)
+	m.size = size
 	return nil
+}
+
+func (m *Mem) add(n *node) {
+	m.nodes[n.info.Path] = n
+	m.nodes[path.Dir(n.info.Path)].in[n.info.Path] = n
 }
 
 // Mkdir implements FS.
@@ -103,25 +115,39 @@ func (m *Mem) Mkdir(name string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.mkdir(name, false)
-}
-
-func (m *Mem) mkdir(name string, given bool) error {
-	if n := m.nodes[name]; n != nil {
-		if !n.info.Dir {
-			return fmt.Errorf("%s is a file, not a folder", name)
-		}
+	if n := m.nodes[name]; n != nil && n.info.Dir {
 		return nil
 	}
-	if err := m.mkdir(path.Dir(name), given); err != nil {
+	if err := m.room(name); err != nil {
 		return err
 	}
-	if len(m.nodes) >= MaxFiles {
-		return fmt.Errorf("there are %d files and folders already, which is the limit", MaxFiles)
-	}
-	now := m.clock().UTC()
-	m.nodes[name] = &node{info: Info{Path: name, Dir: true, Created: now, Modified: now, Given: given}}
+	m.mkdir(name, false)
 	return nil
+}
+
+// room refuses a path that goes through a file, and one that needs more files and folders than there
+// may be.
+func (m *Mem) room(name string) error {
+	needed := 0
+	for ; m.nodes[name] == nil; name = path.Dir(name) {
+		needed++
+	}
+	switch {
+	case !m.nodes[name].info.Dir:
+		return fmt.Errorf("%s is a file, not a folder", name)
+	case len(m.nodes)+needed > MaxFiles:
+		return fmt.Errorf("there are %d files and folders already; the limit is %d", len(m.nodes), MaxFiles)
+	}
+	return nil
+}
+
+// mkdir makes a folder and those above it, for which there is room.
+func (m *Mem) mkdir(name string, given bool) {
+	if m.nodes[name] == nil {
+		m.mkdir(path.Dir(name), given)
+		now := m.clock().UTC()
+		m.add(folder(Info{Path: name, Created: now, Modified: now, Given: given}))
+	}
 }
 
 // Stat implements FS.
@@ -147,14 +173,15 @@ func (m *Mem) List(name string) ([]Info, error) {
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if n := m.nodes[name]; n == nil || !n.info.Dir {
+	switch n := m.nodes[name]; {
+	case n == nil:
 		return nil, absent(name)
+	case !n.info.Dir:
+		return nil, fmt.Errorf("%s is a file, not a folder", name)
 	}
-	var out []Info
-	for at, n := range m.nodes {
-		if at != "/" && path.Dir(at) == name {
-			out = append(out, n.info)
-		}
+	out := make([]Info, 0, len(m.nodes[name].in))
+	for _, n := range m.nodes[name].in {
+		out = append(out, n.info)
 	}
 	sortInfos(out)
 	return out, nil
@@ -236,7 +263,7 @@ func (e Entry) data() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(e.Base64)
 }
 
-// walk visits the files below a folder in the order of their paths, until visit returns false.
+// walk visits what lies below a folder, each folder before its content, until visit returns false.
 func walk(fsys FS, dir string, visit func(Info) bool) error {
 	_, err := walkIn(fsys, dir, visit)
 	return err
@@ -251,9 +278,9 @@ func walkIn(fsys FS, dir string, visit func(Info) bool) (more bool, err error) {
 		if !visit(info) {
 			return false, nil
 		}
-		if info.Dir {
-			if more, err = walkIn(fsys, info.Path, visit); !more || err != nil {
-				return more, err
+		if info.Dir { // one that cannot be listed hides nothing but itself
+			if more, err := walkIn(fsys, info.Path, visit); !more && err == nil {
+				return false, nil
 			}
 		}
 	}

@@ -73,11 +73,17 @@ func (o *Overlay) Mkdir(name string) error {
 	return o.mem.Mkdir(name)
 }
 
-// free refuses a path that goes through a file, and a file where there is a folder.
+// free refuses a path that goes through a file, a file where there is a folder, and what Apply could
+// not write.
 func (o *Overlay) free(name string, dir bool) (string, error) {
 	name, err := Clean(name)
 	if err != nil {
 		return "", err
+	}
+	if base, ok := o.base.(interface{ mayWrite(name string) error }); ok {
+		if err := base.mayWrite(name); err != nil {
+			return "", err
+		}
 	}
 	for at := name; at != "/"; at = path.Dir(at) {
 		info, err := o.Stat(at)
@@ -131,6 +137,9 @@ func (o *Overlay) List(name string) ([]Info, error) {
 	}
 	below, err := o.base.List(name)
 	above, err2 := o.mem.List(name)
+	if err2 != nil && !errors.Is(err2, fs.ErrNotExist) {
+		return nil, err2
+	}
 	if err != nil && err2 != nil {
 		return nil, err
 	}
@@ -191,7 +200,7 @@ func (e *ConflictError) Error() string {
 	return e.Path + " was changed by somebody else since the agent began to change it; nothing was written"
 }
 
-// Apply writes the changes to the base, after somebody has seen them. Where a file below was
+// Apply writes the changes to the base, and makes new folders, after somebody has seen them. Where a file below was
 // changed in the meantime, the error is a *[ConflictError] and nothing is written. Where a write
 // fails, those before it stay; Apply can be called again.
 func (o *Overlay) Apply(ctx context.Context) error {
@@ -223,7 +232,13 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		o.bases[c.Path] = now
 		o.mu.Unlock()
 	}
-	return nil
+	walked := walk(o.mem, "/", func(info Info) bool {
+		if info.Dir { // which may be empty
+			err = o.base.Mkdir(info.Path)
+		}
+		return err == nil
+	})
+	return errors.Join(err, walked)
 }
 
 // Snapshot returns the changes.

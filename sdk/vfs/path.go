@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,8 +17,9 @@ const (
 	MaxMem  = 64 << 20
 	// MaxFiles is how many files and folders there can be in memory.
 	MaxFiles = 20_000
-	// maxPath is the length of a path, in bytes.
+	// maxPath is the length of a path, maxName that of a name in it, in bytes.
 	maxPath = 1024
+	maxName = 255
 )
 
 var errNotAbsolute = errors.New("Path must be absolute (start with /)") //nolint:staticcheck // a sentence for the model
@@ -29,14 +31,20 @@ func Clean(name string) (string, error) {
 		return "", errNotAbsolute
 	case len(name) > maxPath:
 		return "", fmt.Errorf("the path has %d bytes, more than %d", len(name), maxPath)
-	case strings.ContainsRune(name, 0):
-		return "", errors.New("the path contains a NUL byte")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", fmt.Errorf("the path %q contains a control character", name)
 	case !utf8.ValidString(name):
 		return "", errors.New("the path is not valid UTF-8")
 	case strings.Contains(name, `\`):
 		return "", errors.New(`the path contains a backslash; write /`)
 	}
-	return path.Clean(name), nil
+	name = path.Clean(name)
+	for part := range strings.SplitSeq(name, "/") {
+		if len(part) > maxName {
+			return "", fmt.Errorf("a name in the path has %d bytes, more than %d", len(part), maxName)
+		}
+	}
+	return name, nil
 }
 
 // absent is the error of a file that does not exist.

@@ -1,12 +1,14 @@
 package vfs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -133,6 +135,7 @@ func (b *Toolbox) Execute(ctx context.Context, name, input string) (text string,
 		if cause := recover(); cause != nil {
 			text, failed = fmt.Sprintf("The tool %s failed by a fault of its own: %v", name, cause), true
 		}
+		text = bounded(text)
 	}()
 	at := slices.IndexFunc(b.tools, func(t tool) bool { return t.Name == name })
 	if at < 0 {
@@ -172,6 +175,9 @@ func (t tool) parse(input string) (in arguments, err error) {
 	if strings.TrimSpace(input) == "" {
 		input = "{}"
 	}
+	if !utf8.ValidString(input) { // the decoder would replace bytes in silence
+		return in, fmt.Errorf("the input of %s is not valid UTF-8; %s", t.Name, required)
+	}
 	if err := json.Unmarshal([]byte(input), &in); err != nil {
 		return in, fmt.Errorf("the input of %s is not JSON of its schema (%w); %s", t.Name, err, required)
 	}
@@ -197,9 +203,17 @@ func (b *Toolbox) runAllowed(ctx context.Context, command string) (string, error
 	output, failed := b.o.Run(ctx, command)
 	output = cutEnd(output)
 	if failed {
-		return "", errors.New(output)
+		return "", errors.New(cmp.Or(output, "the command failed without an output"))
 	}
 	return output, nil
+}
+
+// bounded makes a result one that can be sent, whatever names and messages it repeats.
+func bounded(text string) string {
+	if len(text) > MaxResult+500 {
+		text = text[:MaxResult] + "… [the rest is left out]"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 // cutEnd shortens an output to its end, which has the summary.
