@@ -134,7 +134,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 }
 
 // runHTTP serves until ctx ends, and then answers what it has accepted.
-func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Listener, h *mcpserver.Handler, grace time.Duration) error {
+func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Listener, h interface{ Close(context.Context) }, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	var failed error

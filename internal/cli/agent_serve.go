@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// agentServer is what the server of agents is started with besides its flags.
+type agentServer struct {
+	// client makes the client, which the server closes; limit returns the most that a request may
+	// set for its conversation, 0 for any.
+	client func(context.Context) (*sdk.Client, error)
+	limit  func() price.Money
+	// runs serves /api/runs; nil where that is not offered.
+	runs sdkhttp.Runs
+}
+
+// agentServeCommand serves agents over HTTP.
+func agentServeCommand(a *app, from agentServer) *cobra.Command {
+	f := httpFlags{maxBody: 1, idle: time.Hour}
+	var noToken bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve agents over HTTP",
+		Long: `Serve the agents of the project over HTTP: conversations, single commands, and a stream
+of events for each. GET /api/openapi.json describes the API.
+
+Clients send the token of --token-file as Authorization: Bearer …: one line of at least
+16 characters, such as made by: openssl rand -base64 24. --no-token lets in every program
+of this machine, and works on its own addresses only. On other addresses the token
+travels as the Authorization header, so put a proxy with TLS in front. Of web pages, only
+those of the server's own origin and of each --allow-origin may call.
+
+Conversations are saved after each step. One that was at work when the server ended is
+paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the server.
+
+` + exitHelp,
+		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
+  bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serveAgents(cmd.Context(), f, noToken, from)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.BoolVar(&noToken, "no-token", false, "let in every program of this machine")
+	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
+	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	return cmd
+}
+
+// serveAgents is the server of agents.
+func (a *app) serveAgents(ctx context.Context, f httpFlags, noToken bool, from agentServer) error {
+	if noToken == (f.tokenFile != "") {
+		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
+			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
+	}
+	host, _, _ := net.SplitHostPort(f.address) // check refuses what has no host
+	if f.allowRemote = !httpguard.Loopback(host); f.allowRemote && noToken {
+		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", f.address).WithHint("take 127.0.0.1, or give --token-file")
+	}
+	token, err := f.check()
+	if err != nil {
+		return err
+	}
+	origins, err := parseOrigins(f.origins)
+	if err != nil {
+		return err
+	}
+	client, err := from.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	if err != nil {
+		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
+	}
+	h := sdkhttp.New(sdkhttp.Options{
+		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
+		Client:  client, Runs: from.runs, Clock: a.engine.Clock, Log: a.log, CostLimit: from.limit(),
+	})
+	fmt.Fprintln(a.err, a.lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
+	if token == "" {
+		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
+	}
+	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
+}

@@ -1,0 +1,104 @@
+package sdkhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+)
+
+// command has an agent carry out one command, and returns its result; a client that accepts a stream
+// gets the events before. Work that asks the person, fails or loses its client is kept as a
+// conversation.
+func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
+	agent, words, message := r.PathValue("id"), r.PathValue("command"), ""
+	// The words are known once the body is read.
+	into := keys{"message": &commandWords{&message, &words}}
+	e, release, err := h.create(w, r, &agent, &words, into, true)
+	if err != nil {
+		return err
+	}
+	defer release()
+	lines, streams := accepts(r, ndjson), accepts(r, ndjson) || accepts(r, sse)
+	if !streams {
+		if err := h.carryOut(r.Context(), e, func() error { return nil }, func(event sdk.Event) (bool, error) { return event.Type == sdk.EventQuestion, nil }); err != nil {
+			return e.kept(err)
+		}
+		reply(w, http.StatusOK, resultOf(e.Conversation))
+		return nil
+	}
+	s, done, err := h.openStream(w, r, lines, e.ID())
+	if err != nil {
+		return e.kept(errors.Join(err, e.Pause(h.base)))
+	}
+	defer done()
+	err = h.carryOut(r.Context(), e, s.ping, func(event sdk.Event) (bool, error) {
+		return false, s.send(event.Seq, string(event.Type), eventOf(event))
+	})
+	if err != nil { // a client that has gone needs no answer
+		_ = s.send(0, "error", object{"type": "error", "error": e.kept(err)})
+		return nil
+	}
+	_ = s.send(0, "result", object{"type": "result", "result": resultOf(e.Conversation)})
+	return nil
+}
+
+// commandWords adds what follows a command.
+type commandWords struct{ message, words *string }
+
+// UnmarshalText implements encoding.TextUnmarshaler, for a string of JSON.
+func (c *commandWords) UnmarshalText(text []byte) error {
+	*c.message = string(text)
+	*c.words += " " + *c.message
+	return nil
+}
+
+// carryOut waits until the command is carried out, and ends the conversation then. each sees the
+// events, and reports where to stop.
+func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, each func(sdk.Event) (bool, error)) error {
+	err := h.follow(ctx, e, 0, ping, func(event sdk.Event) (bool, error) {
+		last, err := each(event)
+		return last || event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted, err
+	})
+	switch {
+	case ctx.Err() != nil || err != nil && h.base.Err() == nil: // nobody waits for it any more
+		return errors.Join(err, e.Pause(h.base))
+	case err != nil:
+		return err
+	case e.Status() == sdk.Waiting || e.Status() == sdk.Processing:
+		return nil
+	}
+	if _, err := e.Wait(ctx); err != nil {
+		return err
+	}
+	if e.Status() == sdk.Idle {
+		e.action.Lock()
+		defer e.action.Unlock()
+		if _, err := e.End(ctx); err != nil && !errors.Is(err, sdk.ErrEnded) {
+			return err
+		}
+	}
+	return nil
+}
+
+// kept adds to a failure where the work is.
+func (e *entry) kept(err error) *failure {
+	f := *asFailure(err)
+	f.Conversation = e.ID()
+	if f.Hint == "" {
+		f.Hint = "what was done is kept in the conversation"
+	}
+	return &f
+}
+
+// failureOf returns the error that ended the last turn early; nil while one is under way.
+func failureOf(c *sdk.Conversation) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if s := c.Status(); s == sdk.Processing || s == sdk.Waiting {
+		return nil
+	}
+	_, err := c.Wait(ctx)
+	return err
+}

@@ -1,0 +1,122 @@
+package sdkhttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// object is a JSON object of a reply.
+type object = map[string]any
+
+// progress describes where a conversation is.
+func progress(id string, status sdk.Status) object {
+	return object{"conversationId": id, "status": status}
+}
+
+// renamed are keys that the API calls something else.
+var renamed = map[string]string{"usage": "tokensUsed", "spent_nano_usd": "cost", "took_ns": "duration"}
+
+// camel returns a value of the sdk as JSON with the keys of this API: camelCase, amounts in US
+// dollars, durations in milliseconds.
+func camel(value any) any {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil // a bug: all values are plain
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var out any
+	_ = decoder.Decode(&out) // it was encoded above
+	return rekeyed(out)
+}
+
+func rekeyed(value any) any {
+	switch value := value.(type) {
+	case []any:
+		for n := range value {
+			value[n] = rekeyed(value[n])
+		}
+	case object:
+		out := object{}
+		for key, inner := range value {
+			name, known := renamed[key]
+			if !known {
+				parts := strings.Split(strings.TrimSuffix(key, "_nano_usd"), "_")
+				for n := 1; n < len(parts); n++ {
+					parts[n] = strings.ToUpper(parts[n][:1]) + parts[n][1:]
+				}
+				name = strings.Join(parts, "")
+			}
+			out[name] = rekeyed(inner)
+			if n, ok := inner.(json.Number); ok {
+				whole, _ := n.Int64()
+				switch {
+				case strings.HasSuffix(key, "_nano_usd"):
+					out[name] = price.Money(whole).USD()
+				case strings.HasSuffix(key, "_ns"):
+					out[name] = whole / 1e6
+				}
+			}
+		}
+		return out
+	}
+	return value
+}
+
+// viewOf describes a conversation as it is now.
+func viewOf(c *sdk.Conversation) object {
+	status := c.Status()
+	v := progress(c.ID(), status)
+	v["agentId"], v["isIdle"] = c.Agent().ID, status == sdk.Idle
+	v["turns"], v["documents"] = turnsOf(c.History()), camel(c.Documents())
+	v["costs"], v["questions"] = camel(c.Costs()), append([]sdk.Question{}, c.Questions()...)
+	if err := failureOf(c); err != nil {
+		v["error"] = asFailure(err)
+	}
+	return v
+}
+
+// resultOf is the outcome of a conversation's last turn.
+func resultOf(c *sdk.Conversation) object {
+	v := viewOf(c)
+	v["text"] = ""
+	if turns := c.History(); len(turns) > 0 {
+		last := turns[len(turns)-1]
+		v["text"], v["duration"] = last.Response, last.Took.Milliseconds()
+	}
+	return v
+}
+
+// outcomeOf is all of a conversation that has ended.
+func outcomeOf(o *sdk.Outcome) object {
+	return object{
+		"conversationId": o.ID, "status": sdk.Ended, "turns": turnsOf(o.Turns), "documents": camel(o.Documents), "costs": camel(o.Costs),
+		"totalCost": o.Costs.Spent.USD(), "totalTokens": camel(o.Usage), "duration": o.Took.Milliseconds(),
+	}
+}
+
+func summaryOf(s sdk.Summary) any {
+	v, _ := camel(s).(object)
+	v["conversationId"], v["agentId"], v["isIdle"] = s.ID, s.Agent, s.Status == sdk.Idle
+	delete(v, "id")
+	delete(v, "agent")
+	return v
+}
+
+func turnsOf(turns []sdk.Turn) any {
+	for n := range turns {
+		turns[n].Problem = redacted(turns[n].Problem)
+	}
+	return camel(turns)
+}
+
+func eventOf(e sdk.Event) any {
+	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
+		e.Text = redacted(e.Text)
+	}
+	return camel(e)
+}
