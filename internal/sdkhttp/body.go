@@ -20,7 +20,7 @@ const (
 	// maxBody bounds a request, in bytes, and readLimit the time that its body may take.
 	maxBody   = 1 << 20
 	readLimit = 30 * time.Second
-	// maxCost is the highest limit that is taken for one, in US dollars.
+	// maxCost bounds the limits of costs, in US dollars: a higher one is a mistake.
 	maxCost = 1e6
 )
 

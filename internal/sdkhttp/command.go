@@ -87,7 +87,7 @@ func (e *entry) kept(err error) *failure {
 	f := *asFailure(err)
 	f.Conversation = e.ID()
 	if f.Hint == "" {
-		f.Hint = "what was done is kept in the conversation"
+		f.Hint = "its work so far is kept; GET the conversation"
 	}
 	return &f
 }

@@ -110,6 +110,6 @@ func (h *Handler) runEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer done()
 	// The response has begun: an error can only end it.
-	_ = pump(h, ctx, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
+	_ = pump(ctx, h, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
 	return nil
 }

@@ -144,7 +144,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() 
 			last, err = take(past[n])
 		}
 		if !last && err == nil {
-			err = pump(h, ctx, live, ping, take)
+			err = pump(ctx, h, live, ping, take)
 		}
 		stop()
 		if !missed || err != nil {
@@ -155,7 +155,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() 
 
 // pump hands on what comes, with pings between, until each reports the last one, or nothing can come
 // any more.
-func pump[T any](h *Handler, ctx context.Context, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
+func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
 	tick := time.NewTicker(h.o.Ping)
 	defer tick.Stop()
 	for {
