@@ -50,7 +50,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serveAgents(cmd.Context(), f, noToken, from)
+			return serveAgents(cmd.Context(), a, f, noToken, from)
 		},
 	}
 	flags := cmd.Flags()
@@ -63,7 +63,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 }
 
 // serveAgents is the server of agents.
-func (a *app) serveAgents(ctx context.Context, f httpFlags, noToken bool, from agentServer) error {
+func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from agentServer) error {
 	if noToken == (f.tokenFile != "") {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
