@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
@@ -25,7 +26,7 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 		if err := h.carryOut(r.Context(), e, func() error { return nil }, func(event sdk.Event) (bool, error) { return event.Type == sdk.EventQuestion, nil }); err != nil {
 			return e.kept(err)
 		}
-		reply(w, http.StatusOK, resultOf(e.Conversation))
+		reply(w, http.StatusOK, resultOf(e))
 		return nil
 	}
 	s, done, err := h.openStream(w, r, lines, e.ID())
@@ -40,7 +41,7 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 		_ = s.send(0, "error", object{"type": "error", "error": e.kept(err)})
 		return nil
 	}
-	_ = s.send(0, "result", object{"type": "result", "result": resultOf(e.Conversation)})
+	_ = s.send(0, "result", object{"type": "result", "result": resultOf(e)})
 	return nil
 }
 
@@ -59,8 +60,18 @@ func (c *commandWords) UnmarshalText(text []byte) error {
 func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, each func(sdk.Event) (bool, error)) error {
 	err := h.follow(ctx, e, 0, ping, func(event sdk.Event) (bool, error) {
 		last, err := each(event)
-		return last || event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted, err
+		own := event.Agent == "" // and not of an agent that helps
+		return last || own && (event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted), err
 	})
+	for err == nil && e.Status() == sdk.Processing && len(e.Questions()) > 0 { // the tools beside a question end first
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-h.base.Done():
+			err = errClosing
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 	switch {
 	case ctx.Err() != nil || err != nil && h.base.Err() == nil: // nobody waits for it any more
 		return errors.Join(err, e.Pause(h.base))
@@ -90,15 +101,4 @@ func (e *entry) kept(err error) *failure {
 		f.Hint = "its work so far is kept; GET the conversation"
 	}
 	return &f
-}
-
-// failureOf returns the error that ended the last turn early; nil while one is under way.
-func failureOf(c *sdk.Conversation) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if s := c.Status(); s == sdk.Processing || s == sdk.Waiting {
-		return nil
-	}
-	_, err := c.Wait(ctx)
-	return err
 }

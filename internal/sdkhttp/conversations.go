@@ -2,6 +2,7 @@ package sdkhttp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 
@@ -66,8 +67,11 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.accept(w, r, func(ctx context.Context, e *entry) error {
+		var spent *sdk.CostLimitError
 		if c := e.Costs(); c.Limit > 0 && c.Spent >= c.Limit {
 			return &sdk.CostLimitError{Spent: c.Spent, Limit: c.Limit}
+		} else if errors.As(e.failure(), &spent) { // the rest is too small for an answer
+			return spent
 		}
 		return h.begin(e, func() error { return e.Send(ctx, text) })
 	})
@@ -127,11 +131,14 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// giveUp cancels a turn, and waits until that is saved.
+// giveUp cancels the turn that is under way or paused, if there is one, and waits until that is
+// saved.
 func (h *Handler) giveUp(ctx context.Context, e *entry) error {
+	stopped := !e.busy() && e.Status() != sdk.Idle && !over(e.Status())
 	e.Cancel()
-	if _, err := e.Wait(ctx); ctx.Err() != nil {
-		return err
+	_, _ = e.Wait(ctx) // the error is that of the turn, or the context's
+	if !stopped || ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return e.Save(ctx)
 }
@@ -155,13 +162,11 @@ func (h *Handler) finish(w http.ResponseWriter, r *http.Request) error {
 // remove deletes a conversation for good.
 func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
 	return h.act(r, func(ctx context.Context, e *entry) error {
-		switch s := e.Status(); {
-		case s == sdk.Processing || s == sdk.Waiting && !e.stalled():
+		if e.busy() {
 			return e.refused(sdk.ErrBusy)
-		case s == sdk.Paused || s == sdk.Waiting:
-			if err := h.giveUp(ctx, e); err != nil {
-				return err
-			}
+		}
+		if err := h.giveUp(ctx, e); err != nil {
+			return err
 		}
 		if e.Status() == sdk.Idle { // which ends the streams of its events
 			if _, err := e.End(ctx); err != nil {
@@ -211,7 +216,10 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	reply(w, http.StatusOK, viewOf(e.Conversation))
+	if !e.busy() {
+		_, _ = e.Wait(r.Context()) // until the last turn is saved
+	}
+	reply(w, http.StatusOK, viewOf(e))
 	return nil
 }
 

@@ -105,7 +105,6 @@ func New(o Options) *Handler {
 	}
 	h := &Handler{o: o, limiter: httpguard.NewLimiter(o.Limits), mux: http.NewServeMux(), open: map[string]*entry{}}
 	h.base, h.end = context.WithCancel(context.Background())
-	h.mux.HandleFunc("GET /health", h.health)
 	for _, r := range h.routes() {
 		h.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
 			if err := r.serve(w, req); err != nil {
@@ -134,7 +133,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	if r.URL.Path == "/health" {
-		h.mux.ServeHTTP(w, r)
+		h.health(w)
 		return
 	}
 	h.guarded.ServeHTTP(w, r)
@@ -195,7 +194,7 @@ func (h *Handler) Close(ctx context.Context) {
 	}
 }
 
-func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
+func (h *Handler) health(w http.ResponseWriter) {
 	if h.base.Err() != nil {
 		reply(w, http.StatusServiceUnavailable, map[string]string{"status": "closing"})
 		return

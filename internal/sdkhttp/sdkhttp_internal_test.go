@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -273,6 +275,57 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestHelper: the end of an agent that helps is not the end of the stream.
+func TestHelper(t *testing.T) {
+	d := serve(t, Options{}, fake.Call("invoke_agent", map[string]string{"agent_id": "pm", "command": "look"}), fake.Text("I have looked."), fake.Text("All done."))
+	s := d.reader(d.request("POST", "/api/agents/pm/check", "{}", "Accept", "text/event-stream"))
+	all := s.until("result")
+	helped := slices.ContainsFunc(all, func(e sent) bool { return e.name != "started" && e.data["agent"] == "pm" })
+	if got := all[len(all)-1].data["result"].(map[string]any); got["text"] != "All done." || !helped {
+		t.Errorf("the helper was seen: %v; the result is %v", helped, got)
+	}
+}
+
+// TestSpent: a conversation that has spent its limit takes no message.
+func TestSpent(t *testing.T) {
+	d := serve(t, Options{}, fake.Text("Never."))
+	reply := d.ok("POST", "/api/conversations", `{"agentId":"pm","message":"x","costLimit":0.000001}`)
+	path := "/api/conversations/" + text(reply["conversationId"])
+	view := d.until(path, "idle")
+	if f := failureIn(view); f["code"] != "cost_limit" {
+		t.Errorf("the conversation shows %v", view)
+	}
+	status, reply := d.call("POST", path+"/messages", `{"message":"more"}`)
+	if f := failureIn(reply); status != http.StatusPaymentRequired || f["limit"] != 0.000001 || f["spent"] != 0.0 {
+		t.Errorf("a message: %d %v", status, f)
+	}
+}
+
+// TestNothingWritten: a refused request leaves the saved conversation as it was.
+func TestNothingWritten(t *testing.T) {
+	dir := folder(t)
+	d := serveIn(t, dir, Options{}, fake.Text("Hello."))
+	path := d.begin("hello")
+	d.until(path, "idle")
+	if got := d.ok("POST", path+"/cancel", ""); got["status"] != "idle" { // which waits until all is saved
+		t.Fatal(got)
+	}
+	name := filepath.Join(dir, ".bmad-task", "conversations", strings.TrimPrefix(path, "/api/conversations/"), "state.json")
+	before, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []string{path + "/answers", path + "/messages", path + "/resume"} {
+		if status, _ := d.call("POST", c, `{"answer":"x"}`); status < 400 {
+			t.Errorf("%s: %d", c, status)
+		}
+	}
+	after, err := os.ReadFile(name)
+	if err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed, %v", err)
+	}
+}
+
 func (d *desk) reader(r *http.Response) *reader {
 	return readerOf(d.t, r)
 }
@@ -370,6 +423,7 @@ func TestElsewhere(t *testing.T) {
 	d := serveIn(t, dir, Options{}, fake.Text("One."), fake.Text("Three."))
 	path := d.begin("one")
 	d.until(path, "idle")
+	d.ok("POST", path+"/cancel", "") // which waits until the turn is saved
 	other, err := sdk.New(sdk.Options{Provider: fake.New(fake.Text("Two.")), Prices: fake.Prices(), Project: dir})
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,8 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	defer done()
 	// The response has begun: an error can only end it.
 	_ = h.follow(r.Context(), e, from, func() error { return s.ping() }, func(event sdk.Event) (bool, error) {
-		return event.Type == sdk.EventCompleted || event.Type == sdk.EventFailed && over(e.Status()), s.send(event.Seq, string(event.Type), eventOf(event))
+		ends := event.Type == sdk.EventCompleted || event.Type == sdk.EventFailed
+		return ends && event.Agent == "" && over(e.Status()), s.send(event.Seq, string(event.Type), eventOf(event))
 	})
 	return nil
 }

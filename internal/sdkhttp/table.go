@@ -86,14 +86,16 @@ func (h *Handler) act(r *http.Request, do func(context.Context, *entry) error) e
 		if err != nil {
 			return err
 		}
-		e.action.Lock()
-		err = h.settle(ctx, e)
-		if err == nil {
-			err = do(ctx, e)
-		}
-		e.action.Unlock()
-		release()
-		if !errors.Is(err, sdk.ErrChanged) {
+		err = func() error {
+			defer release()
+			e.action.Lock()
+			defer e.action.Unlock()
+			if err := h.settle(ctx, e); err != nil {
+				return err
+			}
+			return do(ctx, e)
+		}()
+		if elsewhere := errors.Is(err, sdk.ErrChanged) || errors.Is(err, sdk.ErrNotFound); !elsewhere {
 			return err
 		}
 		h.forget(id, e)
@@ -103,25 +105,38 @@ func (h *Handler) act(r *http.Request, do func(context.Context, *entry) error) e
 	}
 }
 
-// settle waits until a turn that is over is saved, too, and compares the conversation with the saved
-// one.
+// settle waits until a turn that is over is saved, too, and compares the conversation in memory with
+// the saved one.
 func (h *Handler) settle(ctx context.Context, e *entry) error {
-	if s := e.Status(); s == sdk.Processing || s == sdk.Waiting && !e.stalled() {
+	if e.busy() {
 		return nil
 	}
-	if _, err := e.Wait(ctx); ctx.Err() != nil {
-		return err
+	_, _ = e.Wait(ctx) // the error is that of the turn, or the context's
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	return e.Save(ctx)
+	return e.Fresh(ctx)
 }
 
-// stalled reports whether nobody works on a conversation that waits for an answer, because its
-// process has ended.
-func (e *entry) stalled() bool {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
+// busy reports whether a turn is under way. One that waits for an answer is not where its process
+// has ended since.
+func (e *entry) busy() bool {
+	switch e.Status() {
+	case sdk.Processing:
+		return true
+	case sdk.Waiting:
+		return errors.Is(e.failure(), context.DeadlineExceeded)
+	}
+	return false
+}
+
+// failure returns the error that ended the last turn early, [context.DeadlineExceeded] while one is
+// under way.
+func (e *entry) failure() error {
+	ctx, cancel := context.WithDeadline(context.Background(), time.Time{})
+	defer cancel()
 	_, err := e.Wait(ctx)
-	return !errors.Is(err, context.Canceled)
+	return err
 }
 
 // begin makes room for a conversation that is to work, and gives it the work. action is held.
@@ -183,7 +198,7 @@ func (h *Handler) drop(before time.Time) {
 	h.mu.Lock()
 	unused := map[string]*entry{}
 	for id, e := range h.open {
-		if e.users == 0 && !e.atWork() && e.Conversation != nil && e.Status() != sdk.Waiting && e.used.Before(before) {
+		if e.users == 0 && e.Conversation != nil && e.used.Before(before) && !e.busy() {
 			unused[id] = e
 			e.users++
 		}

@@ -2,7 +2,9 @@ package sdkhttp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -68,20 +70,20 @@ func rekeyed(value any) any {
 }
 
 // viewOf describes a conversation as it is now.
-func viewOf(c *sdk.Conversation) object {
+func viewOf(c *entry) object {
 	status := c.Status()
 	v := progress(c.ID(), status)
 	v["agentId"], v["isIdle"] = c.Agent().ID, status == sdk.Idle
 	v["turns"], v["documents"] = turnsOf(c.History()), camel(c.Documents())
 	v["costs"], v["questions"] = camel(c.Costs()), append([]sdk.Question{}, c.Questions()...)
-	if err := failureOf(c); err != nil {
+	if err := c.failure(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		v["error"] = asFailure(err)
 	}
 	return v
 }
 
 // resultOf is the outcome of a conversation's last turn.
-func resultOf(c *sdk.Conversation) object {
+func resultOf(c *entry) object {
 	v := viewOf(c)
 	v["text"] = ""
 	if turns := c.History(); len(turns) > 0 {
