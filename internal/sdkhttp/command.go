@@ -63,14 +63,8 @@ func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, eac
 		own := event.Agent == "" // and not of an agent that helps
 		return last || own && (event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted), err
 	})
-	for err == nil && e.Status() == sdk.Processing && len(e.Questions()) > 0 { // the tools beside a question end first
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-h.base.Done():
-			err = errClosing
-		case <-time.After(10 * time.Millisecond):
-		}
+	if err == nil {
+		err = h.asked(ctx, e)
 	}
 	switch {
 	case ctx.Err() != nil || err != nil && h.base.Err() == nil: // nobody waits for it any more
@@ -88,6 +82,20 @@ func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, eac
 		defer e.action.Unlock()
 		if _, err := e.End(ctx); err != nil && !errors.Is(err, sdk.ErrEnded) {
 			return err
+		}
+	}
+	return nil
+}
+
+// asked waits at a question until the tools that were used beside it have ended.
+func (h *Handler) asked(ctx context.Context, e *entry) error {
+	for e.Status() == sdk.Processing && len(e.Questions()) > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-h.base.Done():
+			return errClosing
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	return nil

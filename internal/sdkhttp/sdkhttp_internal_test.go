@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -411,6 +413,57 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestRestartAtQuestion: an answer reaches the question that was open when the server ended.
+func TestRestartAtQuestion(t *testing.T) {
+	dir := folder(t)
+	d := serveIn(t, dir, Options{}, ask("Who?"))
+	path := d.begin("write")
+	d.until(path, "waiting")
+	d.stop()
+	d = serveIn(t, dir, Options{}, fake.Text("For them."))
+	if view := d.ok("GET", path, ""); view["status"] != "paused" || len(view["questions"].([]any)) != 1 {
+		t.Errorf("after the restart: %v", view)
+	}
+	d.ok("POST", path+"/answers", `{"answer":"shoppers"}`)
+	if turns := d.until(path, "idle")["turns"].([]any); turns[0].(map[string]any)["agentResponse"] != "For them." {
+		t.Errorf("after the answer: %v", turns)
+	}
+}
+
+// TestStuckReader: a client that does not read loses its stream, and the server's room for it is
+// free again.
+func TestStuckReader(t *testing.T) {
+	limits := defaultLimits
+	limits.Write = 100 * time.Millisecond
+	d := serve(t, Options{Limits: limits}, fake.Text(strings.Repeat("x", 12<<20)))
+	path := d.begin("write much")
+	d.until(path, "idle")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(d.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", path); err != nil {
+		t.Fatal(err)
+	}
+	streams := func() int {
+		_, n := d.h.limiter.Held()
+		return n
+	}
+	opened := false
+	for range 4000 {
+		n := streams()
+		if opened = opened || n == 1; opened && n == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("it was opened: %v; %d streams are open", opened, streams())
+}
+
 func intText(n int) string {
 	data, _ := json.Marshal(n)
 	return string(data)
@@ -466,6 +519,25 @@ func TestIdle(t *testing.T) {
 	d.until(busy, "idle")
 	if view := d.ok("GET", path, ""); len(view["documents"].([]any)) != 1 || len(view["turns"].([]any)) != 1 {
 		t.Errorf("opened again: %v", view)
+	}
+}
+
+// TestSweep: the handler does so by itself.
+func TestSweep(t *testing.T) {
+	d := serve(t, Options{Idle: time.Millisecond}, fake.Text("One."))
+	path := d.begin("one")
+	n := 1
+	for range 4000 {
+		d.h.mu.Lock()
+		n = len(d.h.open)
+		d.h.mu.Unlock()
+		if n == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if view := d.ok("GET", path, ""); n != 0 || len(view["turns"].([]any)) != 1 {
+		t.Errorf("%d conversations stay in memory; opened again: %v", n, view)
 	}
 }
 
