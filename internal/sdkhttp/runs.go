@@ -99,6 +99,7 @@ func (h *Handler) runEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	defer context.AfterFunc(h.base, cancel)()
 	id := r.PathValue("id")
 	events, err := runs.Events(ctx, id, from)
 	if err != nil {
@@ -110,6 +111,6 @@ func (h *Handler) runEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer done()
 	// The response has begun: an error can only end it.
-	_ = pump(ctx, h, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
+	_ = pump(ctx, h.o.Ping, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
 	return nil
 }

@@ -492,7 +492,18 @@ func TestElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := d.stream(path + "/events")
+	s.until("idle")
 	d.ok("POST", path+"/messages", `{"message":"three"}`)
+	for { // the stream ends, so that its client connects again
+		if _, more := s.next(); !more {
+			break
+		}
+	}
+	s = d.stream(path + "/events")
+	for range 3 {
+		s.until("idle")
+	}
 	view := d.until(path, "idle")
 	if turns := view["turns"].([]any); len(turns) != 3 || turns[1].(map[string]any)["agentResponse"] != "Two." {
 		t.Errorf("turns %v", turns)

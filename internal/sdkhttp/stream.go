@@ -125,9 +125,12 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 func over(s sdk.Status) bool { return s == sdk.Ended || s == sdk.Failed }
 
 // follow hands on the events of a conversation after one, until each reports the last, there is an
-// error, or the context or the handler ends. A reader that is too slow misses pieces of text only:
+// error, the context ends, or another process has continued the conversation. A reader that is too slow misses pieces of text only:
 // numbered events are read again.
 func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() error, each func(sdk.Event) (last bool, err error)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.live, func() { cancel(errClosing) })()
 	for {
 		past, live, stop, err := e.Follow(ctx, from)
 		if err != nil {
@@ -145,7 +148,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() 
 			last, err = take(past[n])
 		}
 		if !last && err == nil {
-			err = pump(ctx, h, live, ping, take)
+			err = pump(ctx, h.o.Ping, live, ping, take)
 		}
 		stop()
 		if !missed || err != nil {
@@ -156,8 +159,8 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() 
 
 // pump hands on what comes, with pings between, until each reports the last one, or nothing can come
 // any more.
-func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
-	tick := time.NewTicker(h.o.Ping)
+func pump[T any](ctx context.Context, pause time.Duration, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
 		select {
@@ -173,9 +176,7 @@ func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() err
 				return err
 			}
 		case <-ctx.Done():
-			return ctx.Err()
-		case <-h.base.Done():
-			return errClosing
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -19,6 +19,11 @@ type entry struct {
 	// action is held while a request changes the conversation.
 	action sync.Mutex
 
+	// live ends when another process has continued the conversation: its streams end, and clients
+	// that connect again get the continued one.
+	live  context.Context
+	leave context.CancelFunc
+
 	// users counts the requests that have it, used is when the last one ended, and starting is true
 	// while one gives it work. They belong to the handler's lock.
 	users    int
@@ -33,8 +38,7 @@ func (e *entry) atWork() bool { return e.Conversation != nil && e.Status() == sd
 func (h *Handler) hold(ctx context.Context, id string) (e *entry, release func(), err error) {
 	h.mu.Lock()
 	if e = h.open[id]; e == nil {
-		e = &entry{}
-		h.open[id] = e
+		e = h.enlist(id, nil)
 	}
 	e.users++
 	h.mu.Unlock()
@@ -51,10 +55,13 @@ func (h *Handler) hold(ctx context.Context, id string) (e *entry, release func()
 		defer h.mu.Unlock()
 		e.users--
 		e.used = h.o.Clock()
+		if e.users == 0 && h.open[id] != e {
+			e.leave()
+		}
 	}
 	if e.err != nil {
-		release()
 		h.forget(id, e)
+		release()
 		return nil, nil, e.err
 	}
 	return e, release, nil
@@ -63,9 +70,17 @@ func (h *Handler) hold(ctx context.Context, id string) (e *entry, release func()
 // keep enters a new conversation.
 func (h *Handler) keep(c *sdk.Conversation) (e *entry, release func(), err error) {
 	h.mu.Lock()
-	h.open[c.ID()] = &entry{Conversation: c}
+	h.enlist(c.ID(), c)
 	h.mu.Unlock()
 	return h.hold(h.base, c.ID())
+}
+
+// enlist enters a conversation; nil is for one that is to be opened. The caller holds the lock.
+func (h *Handler) enlist(id string, c *sdk.Conversation) *entry {
+	e := &entry{Conversation: c}
+	e.live, e.leave = context.WithCancel(h.base)
+	h.open[id] = e
+	return e
 }
 
 // forget removes a conversation from memory.
@@ -99,6 +114,7 @@ func (h *Handler) act(r *http.Request, do func(context.Context, *entry) error) e
 			return err
 		}
 		h.forget(id, e)
+		e.leave()
 		if again {
 			return err
 		}
@@ -210,6 +226,7 @@ func (h *Handler) drop(before time.Time) {
 		h.mu.Lock()
 		if e.users--; e.users == 0 && (err == nil || gone) {
 			delete(h.open, id)
+			e.leave()
 		}
 		h.mu.Unlock()
 		if err != nil && !gone {
