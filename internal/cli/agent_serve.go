@@ -89,6 +89,7 @@ func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from ag
 	if err != nil {
 		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 	}
+	f.warn(a)
 	h := sdkhttp.New(sdkhttp.Options{
 		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
 		Client:  client, Runs: from.runs, Clock: a.engine.Clock, Log: a.log, CostLimit: from.limit(),

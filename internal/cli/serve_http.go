@@ -123,9 +123,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if err != nil {
 		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 	}
-	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		a.warn("other users of this machine can read %s; chmod 600 keeps them out", f.tokenFile)
-	}
+	f.warn(a)
 	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
 	if token == "" {
 		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
@@ -175,6 +173,13 @@ func (f httpFlags) check() (token string, err error) {
 			WithHint("write one into a file (openssl rand -base64 24 > token) and add --token-file token")
 	}
 	return "", nil
+}
+
+// warn warns of a token that others can read.
+func (f httpFlags) warn(a *app) {
+	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		a.warn("other users of this machine can read %s; chmod 600 keeps them out", f.tokenFile)
+	}
 }
 
 // parseOrigins reads the origins of the pages that may call.
