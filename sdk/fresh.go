@@ -1,6 +1,9 @@
 package sdk
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Fresh reports whether the conversation can go on from the state in memory: the error is
 // [ErrChanged] where another process has continued it, and [ErrLocked] where one is at work on it.
@@ -16,4 +19,31 @@ func (c *Conversation) Fresh(ctx context.Context) error {
 		return err
 	}
 	return unlock()
+}
+
+// Sync returns once all that has happened so far is saved: a message that was sent before is not lost
+// if the process dies. The error is that of [Conversation.Save].
+func (c *Conversation) Sync(ctx context.Context) error {
+	t := c.t
+	t.events.mu.Lock()
+	last := t.events.seq
+	t.events.mu.Unlock()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		t.mu.Lock()
+		saved, working := t.Seq >= last, t.working
+		t.mu.Unlock()
+		switch {
+		case saved:
+			return nil
+		case !working:
+			return c.Save(ctx)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

@@ -1,10 +1,13 @@
 package sdk_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
@@ -46,5 +49,47 @@ func TestFresh(t *testing.T) {
 	}
 	if err := c.Fresh(t.Context()); !errors.Is(err, sdk.ErrNotFound) {
 		t.Errorf("after it was removed: %v", err)
+	}
+}
+
+// TestSync: a message is saved before the model has answered it, and one that cannot be saved is
+// reported.
+func TestSync(t *testing.T) {
+	dir := project(t)
+	free := make(chan struct{})
+	slow := fake.Text("One.")
+	slow.Before = func(context.Context, provider.Request) error { <-free; return nil }
+	one, _ := client(t, sdk.Options{Project: dir}, slow, fake.Text("Never."))
+	two, _ := client(t, sdk.Options{Project: dir}, fake.Text("Two."))
+	c, err := one.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err == nil {
+		err = errors.Join(c.Send(t.Context(), "my words"), c.Sync(limited(t)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := one.Transcript(t.Context(), c.ID())
+	if err != nil || !slices.ContainsFunc(saved, func(e sdk.Event) bool { return e.Text == "my words" }) {
+		t.Errorf("saved are %v, %v", saved, err)
+	}
+	close(free)
+	if _, err := c.Wait(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	again, err := two.Open(t.Context(), c.ID())
+	if err == nil {
+		err = again.Send(t.Context(), "two")
+	}
+	if err == nil {
+		_, err = again.Wait(limited(t))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Send(t.Context(), "lost"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Sync(limited(t)); !errors.Is(err, sdk.ErrChanged) {
+		t.Errorf("after a turn elsewhere: %v", err)
 	}
 }
