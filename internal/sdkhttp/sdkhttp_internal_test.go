@@ -303,6 +303,33 @@ func TestSpent(t *testing.T) {
 	}
 }
 
+// TestAccepted: a message that was accepted is on the disk before the model has answered.
+func TestAccepted(t *testing.T) {
+	dir := folder(t)
+	one, begun, release := held(fake.Text("One."))
+	two, again, _ := held(fake.Text("Two."))
+	d := serveIn(t, dir, Options{}, one, two)
+	path := d.begin("my first words")
+	saved := func() string {
+		data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "conversations", strings.TrimPrefix(path, "/api/conversations/"), "state.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if !strings.Contains(saved(), "my first words") {
+		t.Error("the first message is not saved")
+	}
+	<-begun
+	release()
+	d.until(path, "idle")
+	d.ok("POST", path+"/messages", `{"message":"my next words"}`)
+	if !strings.Contains(saved(), "my next words") {
+		t.Error("the next message is not saved")
+	}
+	<-again
+}
+
 // TestNothingWritten: a refused request leaves the saved conversation as it was.
 func TestNothingWritten(t *testing.T) {
 	dir := folder(t)

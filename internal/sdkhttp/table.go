@@ -155,8 +155,9 @@ func (e *entry) failure() error {
 	return err
 }
 
-// begin makes room for a conversation that is to work, and gives it the work. action is held.
-func (h *Handler) begin(e *entry, work func() error) error {
+// begin makes room for a conversation that is to work, gives it the work, and waits until that is
+// saved: the client may rely on it. action is held.
+func (h *Handler) begin(ctx context.Context, e *entry, work func() error) error {
 	h.mu.Lock()
 	n := 0
 	for _, other := range h.open {
@@ -171,6 +172,12 @@ func (h *Handler) begin(e *entry, work func() error) error {
 		return errFull
 	}
 	err := work()
+	if err == nil {
+		if err = e.Sync(ctx); err != nil && ctx.Err() == nil { // the saved state counts
+			h.forget(e.ID(), e)
+			e.leave()
+		}
+	}
 	h.mu.Lock()
 	e.starting = false
 	h.mu.Unlock()
