@@ -13,10 +13,8 @@ import (
 // gets the events before. Work that asks the person, fails or loses its client is kept as a
 // conversation.
 func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
-	agent, words, message := r.PathValue("id"), r.PathValue("command"), ""
-	// The words are known once the body is read.
-	into := keys{"message": &commandWords{&message, &words}}
-	e, release, err := h.create(w, r, &agent, &words, into, true)
+	agent := r.PathValue("id")
+	e, release, err := h.create(w, r, keys{}, &agent, r.PathValue("command"), true)
 	if err != nil {
 		return err
 	}
@@ -42,16 +40,6 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	_ = s.send(0, "result", object{"type": "result", "result": resultOf(e)})
-	return nil
-}
-
-// commandWords adds what follows a command.
-type commandWords struct{ message, words *string }
-
-// UnmarshalText implements encoding.TextUnmarshaler, for a string of JSON.
-func (c *commandWords) UnmarshalText(text []byte) error {
-	*c.message = string(text)
-	*c.words += " " + *c.message
 	return nil
 }
 

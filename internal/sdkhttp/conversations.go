@@ -5,14 +5,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
 // start starts a conversation, and returns while its agent works on the first message.
 func (h *Handler) start(w http.ResponseWriter, r *http.Request) error {
-	var agent, message string
-	e, release, err := h.create(w, r, &agent, &message, keys{"agentId": &agent, "message": &message}, false)
+	var agent string
+	e, release, err := h.create(w, r, keys{"agentId": &agent}, &agent, "", false)
 	if err != nil {
 		return err
 	}
@@ -21,16 +22,18 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// create starts a conversation with the body of a request.
-func (h *Handler) create(w http.ResponseWriter, r *http.Request, agent, message *string, into keys, plain bool) (e *entry, release func(), err error) {
+// create starts a conversation with the body of a request. Its message follows the first words.
+func (h *Handler) create(w http.ResponseWriter, r *http.Request, into keys, agent *string, first string, plain bool) (e *entry, release func(), err error) {
 	var o sdk.ConversationOptions
+	var message string
 	var usd float64
-	into["costLimit"], into["context"] = &usd, &o.Context
+	into["message"], into["costLimit"], into["context"] = &message, &usd, &o.Context
 	if err = h.body(w, r, into); err != nil {
 		return nil, nil, err
 	}
+	message = strings.TrimSpace(first + " " + message)
 	if err = words("agentId", *agent); err == nil {
-		err = words("message", *message)
+		err = words("message", message)
 	}
 	if err == nil {
 		o.CostLimit, err = h.limit(usd)
@@ -47,11 +50,11 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request, agent, message 
 		return nil, nil, err
 	}
 	e.action.Lock()
-	err = h.begin(r.Context(), e, func() error { return e.Send(r.Context(), *message) })
+	err = h.begin(r.Context(), e, func() error { return e.Send(r.Context(), message) })
 	e.action.Unlock()
 	if err != nil {
-		release()
 		h.forget(c.ID(), e)
+		release()
 		return nil, nil, err
 	}
 	return e, release, nil

@@ -188,6 +188,9 @@ func TestRefusals(t *testing.T) {
 	} {
 		status, reply := d.call(c.method, c.path, c.body, c.headers...)
 		f := failureIn(reply)
+		if c.body == `{"message":7}` && f["message"] != `"message" has to be a string` {
+			t.Errorf("a number for a text: %v", f)
+		}
 		if status != c.status || f["code"] != c.code || text(f["field"]) != c.field || text(f["message"]) == "" {
 			t.Errorf("%s %s %.80s: %d %v; want %d %s %q", c.method, c.path, c.body, status, f, c.status, c.code, c.field)
 		}
