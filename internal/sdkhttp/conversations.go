@@ -50,7 +50,7 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request, into keys, agen
 		return nil, nil, err
 	}
 	e.action.Lock()
-	err = h.begin(r.Context(), e, func() error { return e.Send(r.Context(), message) })
+	err = h.begin(e, func() error { return e.Send(r.Context(), message) })
 	e.action.Unlock()
 	if err != nil {
 		h.forget(c.ID(), e)
@@ -76,7 +76,7 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request) error {
 		} else if errors.As(e.failure(), &spent) { // the rest is too small for an answer
 			return spent
 		}
-		return h.begin(ctx, e, func() error { return e.Send(ctx, text) })
+		return h.begin(e, func() error { return e.Send(ctx, text) })
 	})
 }
 
@@ -106,7 +106,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.accept(w, r, func(ctx context.Context, e *entry) error {
-		return h.begin(ctx, e, func() error { return e.Answer(ctx, id, text) })
+		return h.begin(e, func() error { return e.Answer(ctx, id, text) })
 	})
 }
 
@@ -116,7 +116,7 @@ func (h *Handler) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return h.accept(w, r, func(ctx context.Context, e *entry) error {
-		return h.begin(ctx, e, func() error { return e.Resume(ctx) })
+		return h.begin(e, func() error { return e.Resume(ctx) })
 	})
 }
 

@@ -156,8 +156,8 @@ func (e *entry) failure() error {
 }
 
 // begin makes room for a conversation that is to work, gives it the work, and waits until that is
-// saved: the client may rely on it. action is held.
-func (h *Handler) begin(ctx context.Context, e *entry, work func() error) error {
+// saved, also for a client that has gone: others may rely on it. action is held.
+func (h *Handler) begin(e *entry, work func() error) error {
 	h.mu.Lock()
 	n := 0
 	for _, other := range h.open {
@@ -173,7 +173,7 @@ func (h *Handler) begin(ctx context.Context, e *entry, work func() error) error 
 	}
 	err := work()
 	if err == nil {
-		if err = e.Sync(ctx); err != nil && ctx.Err() == nil { // the saved state counts
+		if err = e.Sync(h.base); err != nil { // the saved state counts
 			h.forget(e.ID(), e)
 			e.leave()
 		}
@@ -181,7 +181,7 @@ func (h *Handler) begin(ctx context.Context, e *entry, work func() error) error 
 	h.mu.Lock()
 	e.starting = false
 	h.mu.Unlock()
-	if errors.Is(err, sdk.ErrEnded) && h.base.Err() != nil {
+	if err != nil && h.base.Err() != nil {
 		return errClosing
 	}
 	return e.refused(err)
