@@ -1,9 +1,6 @@
 package sdk
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Fresh reports whether the conversation can go on from the state in memory: the error is
 // [ErrChanged] where another process has continued it, and [ErrLocked] where one is at work on it.
@@ -28,11 +25,9 @@ func (c *Conversation) Sync(ctx context.Context) error {
 	t.events.mu.Lock()
 	last := t.events.seq
 	t.events.mu.Unlock()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
 	for {
 		t.mu.Lock()
-		saved, working := t.Seq >= last, t.working
+		saved, working, changed := t.Seq >= last, t.working, t.changed
 		t.mu.Unlock()
 		switch {
 		case saved:
@@ -41,7 +36,7 @@ func (c *Conversation) Sync(ctx context.Context) error {
 			return c.Save(ctx)
 		}
 		select {
-		case <-tick.C:
+		case <-changed:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -178,7 +178,10 @@ func (t *thread) begin(ctx context.Context, words string) error {
 }
 
 // take makes the person's words a turn. The caller holds the lock.
-func (t *thread) take(_ context.Context, words string) error {
+func (t *thread) take(ctx context.Context, words string) error {
+	if err := t.settled(ctx); err != nil {
+		return err
+	}
 	switch {
 	case t.Status == Ended:
 		return ErrEnded
@@ -206,6 +209,23 @@ func (t *thread) take(_ context.Context, words string) error {
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	if warning != "" {
 		t.publish(Event{Type: EventWarning, Text: warning})
+	}
+	return nil
+}
+
+// settled waits until a turn that is over is saved. The caller holds the lock.
+func (t *thread) settled(ctx context.Context) error {
+	for t.working && t.Turn == nil {
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -316,9 +336,6 @@ func (t *thread) run(ctx context.Context) error {
 		t.Status, t.failure = Paused, err
 		t.publish(Event{Type: EventPaused, Text: err.Error()})
 	}
-	if t.Status == Idle { // only now a message is taken
-		t.publish(Event{Type: EventIdle})
-	}
 	t.wake()
 	return err
 }
@@ -408,6 +425,9 @@ func (t *thread) settle(err error, later bool) {
 		t.Status = Ended
 		t.publish(Event{Type: EventCompleted, Text: turn.Response})
 	}
+	if t.Status == Idle {
+		t.publish(Event{Type: EventIdle})
+	}
 }
 
 // askText announces the question that a text ends with.
@@ -464,6 +484,7 @@ func (t *thread) save(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	t.Revision, t.Updated, t.Seq = s.Revision, s.Updated, s.Seq
+	t.wake()
 	t.mu.Unlock()
 	return nil
 }

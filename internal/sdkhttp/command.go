@@ -59,7 +59,7 @@ func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, eac
 		return errors.Join(err, e.Pause(h.base))
 	case err != nil:
 		return err
-	case e.Status() == sdk.Waiting || e.Status() == sdk.Processing:
+	case len(e.Questions()) > 0:
 		return nil
 	}
 	if _, err := e.Wait(ctx); err != nil {
