@@ -45,7 +45,7 @@ var may = map[string][]string{
 	"internal/lesson":                {"internal/markdown", "internal/standing", "internal/words", "internal/workflow"},
 	"internal/gate":                  {"internal/lang", "internal/standing", "internal/words", "internal/workflow"},
 	"internal/doctor":                {"internal/artifact", "internal/durable", "internal/fault", "internal/hosts", "internal/lang", "internal/store", "internal/store/filestore", "internal/workflow"},
-	"internal/config":                {"internal/bmad/gitsource", "internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/visible", "internal/workflow"},
+	"internal/config":                {"internal/bmad/gitsource", "internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/visible", "internal/workflow", "sdk/price"},
 	"internal/store":                 {"internal/durable", "internal/fault", "internal/lang", "internal/recent", "internal/workflow"},
 	"internal/store/filestore":       {"internal/durable", "internal/fault", "internal/lang", "internal/store", "internal/workflow"},
 	"internal/store/storetest":       {"internal/durable", "internal/durable/durabletest", "internal/fault", "internal/store", "internal/workflow"},

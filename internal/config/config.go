@@ -111,6 +111,8 @@ type Config struct {
 	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
 	// of notes are sent there; "" sends none.
 	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
+	// Model is the language model of agents that work without a host.
+	Model Model
 	// Ignored names the settings of the project that do not count, with the reason.
 	Ignored []lang.Text
 
@@ -262,8 +264,8 @@ func (c *Config) keyOf(variable string) (string, bool) {
 
 var (
 	topKeys = []string{
-		"document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "pause", "personas", "projects", "prompts", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
+		"base_url", "cost_limit", "document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
+		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "model", "pause", "personas", "projects", "prompts", "provider", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
 	stageKeys = []string{"engines", "gate", "gate_score", "pause", "scoring", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
@@ -305,6 +307,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setPolicy(key, v)
 	case "memory", "memory_dir", "memory_embeddings", "memory_embedding_model", "memory_qdrant":
 		return c.setMemory(key, v)
+	case "provider", "model", "base_url", "cost_limit":
+		return c.setModel(key, v)
 	case "verify":
 		c.setVerifies(v)
 	case "workflow":
