@@ -202,12 +202,16 @@ func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
 
 // Summary describes a saved session.
 type Summary struct {
-	ID      string      `json:"id"`
-	Kind    string      `json:"kind"`
-	Agent   string      `json:"agent"`
-	Title   string      `json:"title,omitempty"`
-	Status  Status      `json:"status"`
-	Model   string      `json:"model"`
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`
+	Agent  string `json:"agent"`
+	Title  string `json:"title,omitempty"`
+	Status Status `json:"status"`
+	Model  string `json:"model"`
+	// Provider is the kind of server that has the model.
+	Provider string `json:"provider,omitempty"`
+	// FilesOf is "caller" where the session was started with files of the caller's, for OpenOn.
+	FilesOf string      `json:"files_of,omitempty"`
 	Turns   int         `json:"turns"`
 	Spent   price.Money `json:"spent_nano_usd"`
 	Created time.Time   `json:"created_at"`

@@ -464,7 +464,9 @@ func (t *thread) save(ctx context.Context) error {
 		s.Seq = events[len(events)-1].Seq
 	}
 	var err error
-	if keeper, ok := t.files.(snapshotter); ok && s.FilesOf == "" {
+	// The changes of an overlay are kept nowhere else, whoever made it.
+	_, overlay := t.files.(*vfs.Overlay)
+	if keeper, ok := t.files.(snapshotter); ok && (overlay || s.FilesOf == "") {
 		s.Files, err = json.Marshal(keeper.Snapshot())
 	}
 	var data []byte
