@@ -44,6 +44,8 @@ type app struct {
 	// language is the setting for the same folder, and lang the language that is spoken.
 	language string
 	lang     lang.Language
+	// model is the setting for the same folder.
+	model config.Model
 	// toolsets are those of the same folder, or of --toolsets.
 	toolsets []config.Toolset
 

@@ -54,6 +54,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 		return exitSpent
 	case errors.Is(err, errEngine):
 		return exitEngine
+	case errors.Is(err, errStopped):
+		return exitInterrupted
 	case errors.Is(err, errUnvouched):
 		return exitNotFound
 	case errors.Is(err, context.Canceled):

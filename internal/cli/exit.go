@@ -59,6 +59,9 @@ var (
 	errEngine = errors.New("engine")
 )
 
+// errStopped ends the program with exitInterrupted: the command has said what remains.
+var errStopped = errors.New("stopped")
+
 // fail reports an error and returns its exit code.
 func (a *app) fail(err error) int {
 	var f *fault.Error

@@ -68,6 +68,8 @@ func subcommands(a *app) []*cobra.Command {
 		projectsCommand(a),
 		auditCommand(a),
 		memoryCommand(a),
+		agentCommand(a),
+		pricesCommand(a),
 		workflowCommand(a),
 		itemsCommand(a, catalog.Agent, "agents"),
 		itemsCommand(a, catalog.Workflow, "workflows"),

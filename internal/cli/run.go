@@ -181,7 +181,7 @@ func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err 
 	if o.Folder, err = a.project(); err != nil {
 		return o, err
 	}
-	if o.Prices, err = runPrices(); err != nil {
+	if o.Prices, _, err = priceTable(); err != nil {
 		return o, err
 	}
 	if f.answers != "" {

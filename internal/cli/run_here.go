@@ -3,18 +3,13 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
-	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // runWorkers are the engines on this machine, the likeliest first.
@@ -27,26 +22,6 @@ func runWorkers() []runner.Worker {
 		out = append(out, &hostcli.Codex{Path: path})
 	}
 	return out
-}
-
-// maxPrices bounds the person's file of prices, in bytes.
-const maxPrices = 1 << 20
-
-// runPrices are the known prices, with the person's own over them.
-func runPrices() (*price.Table, error) {
-	name := filepath.Join(userFolder("XDG_CONFIG_HOME", ".config"), "bmad-mcp", "prices.json")
-	data, err := durable.ReadPath(name, maxPrices)
-	if errors.Is(err, fs.ErrNotExist) {
-		return price.Default(), nil
-	}
-	if err != nil {
-		return nil, fault.From(err)
-	}
-	own, err := price.Parse(data)
-	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "the prices in %s cannot be used: %w", name, err).WithHint("correct the file, or remove it")
-	}
-	return own.Over(price.Default()), nil
 }
 
 // gitRepository describes a project's repository by git.

@@ -40,7 +40,7 @@ func (a *app) readSettings() (level slog.Level) {
 		defer func() { _ = dir.Close() }()
 	}
 	c, err := a.settings.Load(dir)
-	a.language = c.Language
+	a.language, a.model = c.Language, c.Model
 	if err == nil {
 		level, a.hostConfirm = c.LogLevel, c.HostConfirm
 		if a.toolsets == nil {

@@ -1,0 +1,67 @@
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
+)
+
+// testKey is the key that the server of scripts asks for; no output and no file may have it.
+const testKey = "sk-ant-api03-key-of-the-scripts"
+
+// scripted is a line of a script for the model.
+type scripted struct {
+	Text   string     `json:"text"`
+	Tool   string     `json:"tool"`
+	Input  any        `json:"input"`
+	Tools  []scripted `json:"tools"`
+	Status int        `json:"status"`
+	Silent bool       `json:"silent"`
+}
+
+func (s scripted) step() sdktest.Step {
+	switch {
+	case s.Status != 0:
+		return sdktest.Fail(s.Status, "api_error", s.Text)
+	case s.Silent:
+		return sdktest.Text("I begin, and").With(sdktest.Silent)
+	case len(s.Tools) > 0:
+		var steps []sdktest.Step
+		for _, t := range s.Tools {
+			steps = append(steps, t.step())
+		}
+		return sdktest.Calls(steps...)
+	case s.Tool != "":
+		return sdktest.Call(s.Tool, s.Input)
+	}
+	return sdktest.Text(s.Text)
+}
+
+// model FILE has a server play the model by a file with a step on each line, and leads the program
+// there. model -openai FILE plays it with chat completions.
+func model(ts *testscript.TestScript, neg bool, args []string) {
+	openai := len(args) == 2 && args[0] == "-openai"
+	if neg || len(args) != 1 && !openai {
+		ts.Fatalf("usage: model [-openai] FILE")
+	}
+	var steps []sdktest.Step
+	lines := bufio.NewScanner(strings.NewReader(ts.ReadFile(args[len(args)-1])))
+	for lines.Scan() {
+		var s scripted
+		ts.Check(json.Unmarshal(lines.Bytes(), &s))
+		steps = append(steps, s.step())
+	}
+	server := sdktest.NewServer(steps...)
+	ts.Defer(server.Close)
+	if openai {
+		ts.Setenv("BMAD_BASE_URL", server.ChatURL)
+		return
+	}
+	server.Key = testKey
+	ts.Setenv("ANTHROPIC_BASE_URL", server.URL)
+	ts.Setenv("ANTHROPIC_API_KEY", testKey)
+}
