@@ -464,7 +464,7 @@ func (t *thread) save(ctx context.Context) error {
 		s.Seq = events[len(events)-1].Seq
 	}
 	var err error
-	// The changes of an overlay are kept nowhere else, whoever made it.
+	// The changes of an overlay are kept nowhere else, even if a caller has made it.
 	_, overlay := t.files.(*vfs.Overlay)
 	if keeper, ok := t.files.(snapshotter); ok && (overlay || s.FilesOf == "") {
 		s.Files, err = json.Marshal(keeper.Snapshot())

@@ -22,7 +22,7 @@ func agentChatCommand(a *app, m *modelFlags) *cobra.Command {
 	var ofProject, write bool
 	cmd := &cobra.Command{
 		Use: "chat AGENT", Short: "Talk with an agent", Args: cobra.ExactArgs(1),
-		Long: `Talks with an agent, line by line. What it writes stays in memory until /save; with
+		Long: `Talks with an agent, line by line. Its documents stay in memory until /save; with
 --project it also reads the files of the project, and with --files it changes them.
 Ctrl+C once cancels the agent's turn, twice ends. From a pipe each line is a message, or
 the answer to a question.
@@ -60,7 +60,7 @@ the answer to a question.
 			return newChat(a, c, signals, cancel).run(ctx)
 		},
 	}
-	cmd.Flags().BoolVar(&ofProject, "project", false, "let the agent read the files of the project; what it writes is kept aside")
+	cmd.Flags().BoolVar(&ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
 	cmd.Flags().BoolVar(&write, "files", false, "let the agent change the files of the project")
 	return cmd
 }
@@ -149,8 +149,8 @@ func (c *chat) watch(ctx context.Context) {
 	}
 }
 
-// read hands on what the person types. A line belongs to whoever waits for one then: a question
-// that was cancelled takes none.
+// read hands on the lines that the person types. A line goes to the question or prompt that waits
+// for it then: one that was cancelled takes none.
 func (c *chat) read(ctx context.Context) {
 	in := bufio.NewReader(c.a.in)
 	for {

@@ -225,11 +225,11 @@ func agentFault(a *app, err error) error {
 	case errors.As(err, &unknown):
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold", unknown.Model).WithHint("leave out the limit, or write the price into %s", pricesFile())
 	case errors.As(err, &limit):
-		a.warn("the limit of %s is spent (%s so far); what was done until now is saved", limit.Limit, limit.Spent)
+		a.warn("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return errSpent
 	case errors.As(err, &server), errors.As(err, &refused), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
 		a.warn("the model did not do the work: %q", err.Error())
 		return errEngine
 	}
-	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent sessions lists what is saved")
+	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent sessions lists the saved ones")
 }

@@ -3,6 +3,9 @@ package cli_test
 import (
 	"bufio"
 	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -64,4 +67,38 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 	server.Key = testKey
 	ts.Setenv("ANTHROPIC_BASE_URL", server.URL)
 	ts.Setenv("ANTHROPIC_API_KEY", testKey)
+}
+
+// idof NAME puts the id in the JSON of the last program into a variable.
+func idof(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: idof NAME")
+	}
+	var out struct{ ID string }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &out))
+	ts.Setenv(args[0], out.ID)
+}
+
+// nokey fails where the last program has printed the key of the model's server, or any file has it.
+func nokey(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: nokey")
+	}
+	if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), testKey) {
+		ts.Fatalf("the key was printed")
+	}
+	files := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		files++
+		if data, err := os.ReadFile(name); err != nil || strings.Contains(string(data), testKey) {
+			ts.Fatalf("%s has the key, or cannot be read: %v", name, err)
+		}
+		return nil
+	}))
+	if files == 0 {
+		ts.Fatalf("no files")
+	}
 }

@@ -134,7 +134,7 @@ func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, rep
 			ended = true
 		}
 	}
-	for { // what was said before the end
+	for { // events from before the end
 		select {
 		case e, ok := <-events:
 			if !ok {

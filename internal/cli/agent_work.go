@@ -61,9 +61,9 @@ func filesOf(a *app, write bool) (files vfs.FS, release func() error, err error)
 func agentAskCommand(a *app, m *modelFlags) *cobra.Command {
 	f := &workFlags{}
 	cmd := &cobra.Command{
-		Use: "ask AGENT COMMAND…", Short: "Have an agent carry out one command, and save what it writes", Args: cobra.MinimumNArgs(2),
+		Use: "ask AGENT COMMAND…", Short: "Have an agent carry out one command, and save its documents", Args: cobra.MinimumNArgs(2),
 		Long: `Has an agent carry out one command: an item of its menu, such as *create-prd, or words of
-your own. It reads the project. What it writes is kept aside and shown as a diff, unless
+your own. It reads the project. Its changes are kept aside and shown as a diff, unless
 --write lets it change the project. At a question it asks you at the terminal; elsewhere
 it saves the session, prints the question and ends with code 6.
 
@@ -159,7 +159,7 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 // sayWork is the report for people.
 func sayWork(a *app, o outcome) {
 	if o.Diff != "" {
-		a.say("\nWhat it would change in the project:\n")
+		a.say("\nProposed changes to the project:\n")
 		fmt.Fprint(a.out, o.Diff)
 	}
 	fmt.Fprintln(a.out)

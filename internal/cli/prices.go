@@ -56,8 +56,8 @@ func pricesCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "prices [MODEL]", Short: "Show what models cost, as sessions are counted", Args: cobra.MaximumNArgs(1),
 		Long: `Shows the prices by which sessions with agents are counted, in US dollars for a million
-tokens. prices.json in the folder of your settings goes before the built-in ones, model by
-model, and has the form of the built-in file:
+tokens. prices.json in the folder of your settings takes precedence over the built-in ones,
+model by model, and has the form of the built-in file:
 
   {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}
 
@@ -94,7 +94,7 @@ model, and has the form of the built-in file:
 				return a.printJSON(out)
 			}
 			if own {
-				a.say("Prices of %s go before the built-in ones.", pricesFile())
+				a.say("Prices of %s take precedence over the built-in ones.", pricesFile())
 			}
 			return a.table(a.header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
 		},

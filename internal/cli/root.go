@@ -15,7 +15,7 @@ func newRoot(a *app) *cobra.Command {
 		Long: `bmad-mcp leads an AI coding assistant and the human beside it through six stages:
 PO → Architect → SM → Dev → Review → QA. It keeps each run in .bmad-task/ of the
 project, hands out role prompts, scores what is submitted, and holds the gates
-until the human decides. It calls no model, except where you start bmad-mcp run.
+until the human decides. It calls no model, except where you start run or agent, or have named one.
 
 Without a subcommand it is an MCP server on stdio, as hosts start it.
 New here? Run: bmad-mcp demo

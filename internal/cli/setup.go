@@ -83,7 +83,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 func serverOptions(a *app, l *library.Library, places mcpserver.Places) mcpserver.Options {
 	return mcpserver.Options{
 		Version: version(), Places: places, HostConfirm: a.hostConfirm,
-		Method: l, Memory: a.memory, Contract: a.contract, Toolsets: a.toolsets, Log: a.log,
+		Method: l, Memory: a.memory, Contract: a.contract, Model: newDelegate(a), Toolsets: a.toolsets, Log: a.log,
 	}
 }
 

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// delegate is the person's model for tasks that an assistant hands to an agent. It is made at the
+// first task: a server that gets none does not pay for it.
+type delegate struct {
+	a *app
+
+	once   sync.Once
+	model  provider.Provider
+	budget *price.Budget
+	failed error
+}
+
+// newDelegate returns the model that the person has named in the settings; nil where they have
+// named none, even where a key is at hand.
+func newDelegate(a *app) mcpserver.Model {
+	if !a.model.Named() {
+		return nil
+	}
+	return &delegate{a: a}
+}
+
+func (d *delegate) start() {
+	prices, _, err := priceTable()
+	if err == nil {
+		d.model, err = newProvider(d.a.model, prices, d.a.engine.Now())
+	}
+	if err == nil {
+		d.budget = price.NewBudget(prices, d.a.model.CostLimit)
+		err = d.budget.Admit(d.model.Info().Model, d.a.engine.Now())
+	}
+	d.failed = err
+}
+
+// Complete implements mcpserver.Model. All tasks of the process spend one limit.
+func (d *delegate) Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error) {
+	if d.once.Do(d.start); d.failed != nil {
+		return "", "", d.failed
+	}
+	name, now := d.model.Info().Model, d.a.engine.Now()
+	room, err := d.budget.Room(name, now, int64(len(system)+len(message))/2, tokens)
+	if err != nil {
+		return "", "", err
+	}
+	r, err := d.model.Send(ctx, provider.Request{
+		System: system, MaxTokens: room,
+		Messages: []provider.Message{{Role: provider.User, Blocks: []provider.Block{provider.TextBlock(message)}}},
+	}, nil)
+	if err != nil {
+		return "", "", err
+	}
+	d.budget.Spend(name, d.a.engine.Now(), r.Usage)
+	if err := d.budget.Check(); err != nil {
+		d.a.log.Warn("the limit for delegated tasks is spent", "error", err)
+	}
+	return r.Message.Text(), name, nil
+}
