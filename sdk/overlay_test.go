@@ -32,7 +32,7 @@ func TestOverlayOfTheCaller(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].FilesOf != "caller" || list[0].Provider != "fake" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	conv, err := again.OpenOn(limited(t), s.ID(), over())
+	conv, err := again.OpenWith(limited(t), s.ID(), sdk.OpenOptions{FS: over()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, rep
 				events = nil
 				continue
 			}
-			if err := react(ctx, s, t, e, reply, done); err != nil {
+			if err := react(ctx, s, t, e, reply); err != nil {
 				return err
 			}
 		case failed = <-done:
@@ -149,7 +149,7 @@ func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, rep
 }
 
 // react shows an event, and has a question answered. Where nobody can, the agent is paused.
-func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier, done chan error) error {
+func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) error {
 	t.tell(e)
 	if e.Type != sdk.EventQuestion || e.Question.Source == "text" {
 		return nil

@@ -316,12 +316,7 @@ func (c *Config) set(key string, values []string, base string) error {
 	case "prompts":
 		return c.folder(&c.Prompts, key, v, base)
 	case "rubrics":
-		if c.from == own && c.byPerson[key] {
-			c.ignore(lang.T("%s %s", key, v))
-			return nil
-		}
-		c.OwnRubrics, c.byPerson[key] = c.from == own, c.from != own
-		return c.folder(&c.Rubrics, key, v, base)
+		return c.setRubrics(key, v, base)
 	default:
 		if slices.Contains(stageKeys, key) {
 			return lang.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
@@ -329,6 +324,16 @@ func (c *Config) set(key string, values []string, base string) error {
 		return unknown(lang.T("unknown key %q", key), key, topKeys, lang.T("valid keys: %s", strings.Join(topKeys, ", ")))
 	}
 	return nil
+}
+
+// setRubrics sets the folder of rubrics, for which the person takes precedence over the project.
+func (c *Config) setRubrics(key, v, base string) error {
+	if c.from == own && c.byPerson[key] {
+		c.ignore(lang.T("%s %s", key, v))
+		return nil
+	}
+	c.OwnRubrics, c.byPerson[key] = c.from == own, c.from != own
+	return c.folder(&c.Rubrics, key, v, base)
 }
 
 // setChoice sets one of a few words.
