@@ -79,7 +79,7 @@ var may = map[string][]string{
 	"internal/sdkhttp":               {"internal/fault", "internal/httpguard", "internal/lang", "internal/visible", "sdk", "sdk/price", "sdk/provider"},
 	"sdk/sdktest":                    {"internal/durable", "sdk/provider", "sdk/provider/fake"},
 	"sdk/vfs":                        {"internal/durable", "internal/pattern", "internal/verify", "sdk/provider"},
-	"internal/runner":                {"internal/durable", "internal/engine", "internal/fault", "internal/hostcli", "internal/lang", "internal/project", "internal/reply", "internal/score", "internal/store", "internal/workflow", "sdk/price"},
+	"internal/runner":                {"internal/durable", "internal/engine", "internal/fault", "internal/hostcli", "internal/lang", "internal/project", "internal/reply", "internal/score", "internal/store", "internal/verify", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/vfs"},
 	"internal/hostcli":               {"internal/durable", "internal/pattern", "internal/process", "internal/visible", "sdk/price", "sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/recall":                {"internal/lang"},

@@ -119,6 +119,8 @@ type SessionOptions struct {
 	// FS are the agent's files. By default they are kept in memory, with those of its
 	// installation to read.
 	FS vfs.FS
+	// ReadOnly leaves out the tools that write.
+	ReadOnly bool
 	// Commands are command lines that the agent may run as they are, by Run.
 	Commands []string
 	Run      func(ctx context.Context, command string) (output string, failed bool)
@@ -165,18 +167,24 @@ func (c *Client) StartConversation(ctx context.Context, agentID string, o Conver
 	return &Conversation{t}, nil
 }
 
-// Open continues a conversation, or a session as one, where it was saved, also by another process.
-func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
-	t, err := c.open(ctx, id, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &Conversation{t}, nil
+// OpenOptions are what a saved session cannot hold.
+type OpenOptions struct {
+	// FS are the files of a session that was started with files of the caller's.
+	FS vfs.FS
+	// CostLeft, if not 0, is what may be spent from now on: it replaces the limit.
+	CostLeft price.Money
+	// Run runs the command lines that the session was started with.
+	Run func(ctx context.Context, command string) (output string, failed bool)
 }
 
-// OpenOn is Open for a conversation that was started with files of the caller's.
-func (c *Client) OpenOn(ctx context.Context, id string, files vfs.FS) (*Conversation, error) {
-	t, err := c.open(ctx, id, files)
+// Open continues a conversation, or a session as one, where it was saved, also by another process.
+func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
+	return c.OpenWith(ctx, id, OpenOptions{})
+}
+
+// OpenWith is Open for a conversation that was started with files or commands of the caller's.
+func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conversation, error) {
+	t, err := c.open(ctx, id, o)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +193,7 @@ func (c *Client) OpenOn(ctx context.Context, id string, files vfs.FS) (*Conversa
 
 // OpenSession continues a session of one command where it was saved.
 func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
-	t, err := c.open(ctx, id, nil)
+	t, err := c.open(ctx, id, OpenOptions{})
 	if err != nil {
 		return nil, err
 	}

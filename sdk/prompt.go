@@ -32,7 +32,9 @@ func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, 
 	line("\n## Rules\n")
 	line("- Paths are absolute and begin with /.")
 	line("- Read a file before you edit it, and a template or checklist before you use it.")
-	line("- Write each deliverable as a file below /docs unless its instructions name another place, and name it in your answer.")
+	if o.Agent == nil {
+		line("- Write each deliverable as a file below /docs unless its instructions name another place, and name it in your answer.")
+	}
 	if asks {
 		line("- What only the person can know or decide, ask with `%s`, one question at a time. Never invent their answer.", askUser)
 	} else {

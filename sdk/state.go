@@ -133,6 +133,7 @@ type optionState struct {
 	SaveTurnsOnly bool          `json:"save_turns_only,omitempty"`
 	PlainText     bool          `json:"plain_text,omitempty"`
 	NoQuestions   bool          `json:"no_questions,omitempty"`
+	ReadOnly      bool          `json:"read_only,omitempty"`
 }
 
 // plain is a state without its methods.

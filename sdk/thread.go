@@ -84,7 +84,7 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 		Version: stateVersion, ID: c.o.NewID(), Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
 		Options: optionState{
 			CostLimit: limit, PauseTimeout: orDefault(o.PauseTimeout, defaultPause), MaxTokens: orDefault(o.MaxTokens, defaultMaxTokens),
-			Rounds: orDefault(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly, PlainText: o.PlainText, NoQuestions: o.NoQuestions,
+			Rounds: orDefault(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly, PlainText: o.PlainText, NoQuestions: o.NoQuestions, ReadOnly: o.ReadOnly,
 		},
 	}
 	if t.Options.MaxTokens < 0 || t.Options.Rounds < 0 || limit < 0 {
@@ -117,7 +117,8 @@ func orDefault[T int | time.Duration](given, usual T) T {
 }
 
 // open reads a saved session.
-func (c *Client) open(ctx context.Context, id string, files vfs.FS) (*thread, error) {
+func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, error) {
+	files, run := o.FS, o.Run
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -135,6 +136,9 @@ func (c *Client) open(ctx context.Context, id string, files vfs.FS) (*thread, er
 	if info := c.o.Provider.Info(); info != s.Provider {
 		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
+	if o.CostLeft != 0 {
+		s.Options.CostLimit = price.NewBudget(c.o.Prices, 0, s.Models...).Report().Spent + o.CostLeft
+	}
 	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
@@ -147,14 +151,14 @@ func (c *Client) open(ctx context.Context, id string, files vfs.FS) (*thread, er
 	case files != nil:
 		t.files = files
 	case s.FilesOf != "":
-		return nil, &StateError{id, "its files are those of a folder; open it with OpenOn"}
+		return nil, &StateError{id, "its files are those of a folder; open it with OpenWith and those files"}
 	default:
 		t.files = t.menu.files(c.o.Clock)
 	}
 	if err := s.restoreFiles(t.files); err != nil {
 		return nil, err
 	}
-	t.box = newToolbox(t, SessionOptions{Commands: s.Options.Commands, NoQuestions: s.Options.NoQuestions})
+	t.box = newToolbox(t, SessionOptions{Commands: s.Options.Commands, Run: run, NoQuestions: s.Options.NoQuestions, ReadOnly: s.Options.ReadOnly})
 	if t.Status == Processing { // its process died
 		t.Status = Paused
 	}
@@ -314,6 +318,7 @@ func (t *thread) run(ctx context.Context) error {
 	t.working, t.claimed, t.cancel = false, false, nil
 	if t.Status == Processing || t.Status == Waiting { // it could not be claimed
 		t.Status, t.failure = Paused, err
+		t.publish(Event{Type: EventPaused, Text: err.Error()})
 	}
 	if t.Status == Idle { // only now a message is taken
 		t.publish(Event{Type: EventIdle})

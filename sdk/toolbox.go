@@ -46,7 +46,7 @@ type toolbox struct {
 }
 
 func newToolbox(t *thread, o SessionOptions) *toolbox {
-	b := &toolbox{thread: t, options: o, files: vfs.NewToolbox(t.files, vfs.ToolOptions{Commands: o.Commands, Run: o.Run})}
+	b := &toolbox{thread: t, options: o, files: vfs.NewToolbox(t.files, vfs.ToolOptions{ReadOnly: o.ReadOnly, Commands: o.Commands, Run: o.Run})}
 	b.all = b.files.Tools()
 	if !o.NoQuestions {
 		b.all = append(b.all, askTool)
@@ -181,7 +181,7 @@ func (b *toolbox) child(agentID string) (*thread, error) {
 	t := &thread{client: parent.client, agent: agent, menu: m, files: parent.files, budget: parent.budget, parent: parent, changed: make(chan struct{})}
 	t.state = state{ID: parent.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: parent.Provider, Status: Idle, Options: parent.Options}
 	t.Options.NoQuestions = true
-	options := SessionOptions{NoQuestions: true, Commands: b.options.Commands, Run: b.options.Run}
+	options := SessionOptions{NoQuestions: true, ReadOnly: b.options.ReadOnly, Commands: b.options.Commands, Run: b.options.Run}
 	t.box = newToolbox(t, options)
 	t.box.depth = b.depth + 1
 	t.System, err = prompt(agent, m, t.box.tools(), options)

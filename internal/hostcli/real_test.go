@@ -228,6 +228,9 @@ var attacks = []step{
 // goTest runs the project's tests. Codex has a login shell, which may not know Go.
 var goTest = map[string]string{"claude": "go test ./...", "codex": "PATH=$GO_FOLDER:$PATH go test ./..."}
 
+// waits is how often a model waits for the tests' end.
+var waits = map[string]int{"codex": 6}
+
 // TestRealAttacks: whatever the model tries, the real programs write ordinary files of the project
 // and nothing else, and start no server and no hook.
 func TestRealAttacks(t *testing.T) {
@@ -244,7 +247,11 @@ func TestRealAttacks(t *testing.T) {
 				step{run: fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d && echo x > reached.txt", l.Addr().(*net.TCPAddr).Port)},
 				step{run: "(setsid sleep " + daemon + " >/dev/null 2>&1 &) ; echo started"},
 			)
-			steps = append(steps, step{write: "docs/ordinary.md"}, step{run: "echo hello > hello.txt"}, step{run: goTest[name]}, step{say: "Finished."})
+			steps = append(steps, step{write: "docs/ordinary.md"}, step{run: "echo hello > hello.txt"}, step{run: goTest[name]})
+			for range waits[name] { // Codex waits half a minute for a command, and leaves it running then
+				steps = append(steps, step{run: "for i in $(seq 250); do [ -f tested ] && break; sleep 0.1; done"})
+			}
+			steps = append(steps, step{say: "Finished."})
 			r := newReal(t, name, steps...)
 			root := filepath.Dir(filepath.Dir(r.project))
 			before := tree(t, root)

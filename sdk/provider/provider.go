@@ -178,6 +178,14 @@ func (u Usage) Plus(v Usage) Usage {
 	}
 }
 
+// Minus returns the difference of two counts, of which the second is a part of the first.
+func (u Usage) Minus(v Usage) Usage {
+	return Usage{
+		Input: u.Input - v.Input, CacheWrite5m: u.CacheWrite5m - v.CacheWrite5m, CacheWrite1h: u.CacheWrite1h - v.CacheWrite1h,
+		CacheRead: u.CacheRead - v.CacheRead, Output: u.Output - v.Output, Estimated: u.Estimated,
+	}
+}
+
 // Delta is a piece of an answer under way. One field is set.
 type Delta struct {
 	// Text is the next piece of the answer's text.
