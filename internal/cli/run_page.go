@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,7 @@ type pageFacts struct {
 	spent    price.Money
 	budget   price.Money
 	began    time.Time
+	complete bool
 }
 
 // redraw is how often the time is drawn anew.
@@ -160,7 +162,7 @@ func (f *pageFacts) take(e runner.Event) {
 			f.note = f.language.Say("%d %% of the budget are spent", e.Percent)
 		}
 	case runner.Completed, runner.Stopped:
-		f.doing, f.engine = "", ""
+		f.doing, f.engine, f.complete = "", "", e.Type == runner.Completed
 	}
 	if e.Type != runner.EngineEvent && e.Stage != "" && e.Type != runner.Submitted && e.Type != runner.Cost {
 		f.stage = e.Stage
@@ -177,24 +179,24 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 		return "\x1b[" + code + "m" + fit(text) + "\x1b[0m"
 	}
 	out := []string{paint("1", f.task)}
-	at := -1
-	for i, id := range f.stages {
-		if id == f.stage {
-			at = i
-		}
+	at := slices.Index(f.stages, f.stage)
+	if f.complete {
+		at = len(f.stages)
 	}
 	for i, id := range f.stages {
-		result := f.results[id]
+		text := strings.TrimRight(fmt.Sprintf("%-10s %s", id, f.results[id]), " ")
 		switch {
-		case i == at && f.engine != "":
+		case i < at:
+			out = append(out, fit("✓ "+text))
+		case i > at:
+			out = append(out, paint("2", "· "+text))
+		case f.results[id] != "" || f.engine == "": // it waits
+			out = append(out, paint("36", "▶ "+text))
+		default:
 			out = append(out, paint("36", f.language.Say("▶ %-10s round %d · %s", id, f.round, f.engine)))
 			if f.doing != "" {
 				out = append(out, fit("    "+f.doing))
 			}
-		case i < at || result != "":
-			out = append(out, fit(strings.TrimRight(fmt.Sprintf("✓ %-10s %s", id, result), " ")))
-		default:
-			out = append(out, paint("2", "· "+string(id)))
 		}
 	}
 	if f.note != "" {

@@ -57,14 +57,33 @@ func TestPageLines(t *testing.T) {
 			}
 		}
 	}
-	facts.color = true
+	score := 91.0
+	facts.take(runner.Event{Type: runner.Submitted, Stage: "architect", Score: &score})
+	facts.take(runner.Event{Type: runner.GateReached, Stage: "architect"})
+	if all := strings.Join(facts.lines(80, 24, at), "\n"); !strings.Contains(all, "▶ architect  score 91\n· sm\n") {
+		t.Errorf("at a gate:\n%s", all)
+	}
+	copied := facts
+	copied.take(runner.Event{Type: runner.Completed, Stage: "dev"})
+	if all := strings.Join(copied.lines(80, 24, at), "\n"); strings.Count(all, "✓") != 3 || !strings.Contains(all, "✓ architect  score 91") {
+		t.Errorf("complete:\n%s", all)
+	}
+	copied.take(runner.Event{Type: runner.Rework, Stage: "po", Text: "once more"})
+	copied.complete = false
+	if all := strings.Join(copied.lines(80, 24, at), "\n"); !strings.Contains(all, "· architect  score 91") || !strings.Contains(all, "back to work: once more") {
+		t.Errorf("sent back:\n%s", all)
+	}
 	codes := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	facts.color = false
+	got = strings.Join(facts.lines(80, 24, at), "\n")
+	facts.color = true
 	for i, line := range facts.lines(80, 24, at) {
 		if plain := codes.ReplaceAllString(line, ""); plain != strings.Split(got, "\n")[i] {
 			t.Errorf("in colour: %q; want %q", plain, strings.Split(got, "\n")[i])
 		}
 	}
 	facts.language = lang.Language("zh")
+	facts.take(runner.Event{Type: runner.StageStarted, Stage: "architect", Round: 2, Engine: "codex"})
 	if got := strings.Join(facts.lines(80, 24, at), "\n"); !strings.Contains(got, "第 2 轮") {
 		t.Errorf("in Chinese:\n%s", got)
 	}

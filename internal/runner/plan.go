@@ -203,7 +203,7 @@ func (o *Options) admitTree(ctx context.Context, folder string, plan *Plan) erro
 		return fault.New(fault.NotAllowed, "%s is not in a git repository, so that nothing could show or undo what the engine changes", folder).
 			WithHint("git init and commit the files; or pass --allow-dirty")
 	case len(tree.Changed) > 0:
-		return fault.New(fault.NotAllowed, "the project has changes that are not committed, such as %s; they could not be told from the engine's", tree.Changed[0]).
+		return fault.New(fault.NotAllowed, "the project has changes that are not committed, such as %s; they could not be told from the engine's", fileOf(tree.Changed[0])).
 			WithHint("commit or stash them; or pass --allow-dirty")
 	}
 	return nil
@@ -219,12 +219,14 @@ func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
 		return nil, err
 	}
 	tree.Changed = slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool {
-		_, name, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
-		name = strings.TrimLeft(name, " ")
+		name := fileOf(line)
 		return strings.HasPrefix(name, ".bmad-task/") || strings.HasPrefix(name, ".claude/specs/")
 	})
 	return tree, nil
 }
+
+// fileOf returns the file of a line of [Tree.Changed], which begins with two letters.
+func fileOf(line string) string { return line[min(3, len(line)):] }
 
 // refused is the error of gates that no yes of a command line may open.
 func refused(st workflow.StageID) error {

@@ -156,12 +156,12 @@ func TestDirtyTree(t *testing.T) {
 	}{
 		"clean":                 {trees: []*runner.Tree{clean}},
 		"its own files":         {trees: []*runner.Tree{own}},
-		"dirty":                 {trees: []*runner.Tree{dirty}, refused: "such as  M main.go"},
+		"dirty":                 {trees: []*runner.Tree{dirty}, refused: "such as main.go"},
 		"dirty, allowed":        {trees: []*runner.Tree{dirty}, allow: true},
 		"dirty, nothing built":  {trees: []*runner.Tree{dirty}, stages: "po..sm"},
 		"no git":                {trees: []*runner.Tree{nil}, refused: "not in a git repository"},
 		"no git, allowed":       {trees: []*runner.Tree{nil}, allow: true},
-		"dirty before the work": {trees: []*runner.Tree{clean, dirty}, refused: "such as  M main.go"},
+		"dirty before the work": {trees: []*runner.Tree{clean, dirty}, refused: "such as main.go"},
 	} {
 		b := newBench(t, wholeRun())
 		b.options.Repository, b.options.Flags = &repository{tt.trees}, runner.Flags{Dirty: tt.allow, Stages: tt.stages}
