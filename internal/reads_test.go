@@ -24,19 +24,20 @@ var unbounded = map[string][]string{
 
 // mayRead lists the files that may, each with what for and why.
 var mayRead = map[string]map[string]string{
-	"internal/audit/words.go":          {".ReadFile": "of the word lists in the binary"},
-	"internal/audit/rubric.go":         {"fs.ReadFile": "of the rubrics in the binary"},
-	"internal/cli/demo_files.go":       {".ReadFile": "of the texts in the binary"},
-	"internal/cli/input.go":            {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
-	"internal/cli/hook.go":             {"os.ReadDir": "of the person's own state folder"},
-	"internal/project/detect.go":       {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
-	"internal/score/lexicon.go":        {".ReadFile": "of the word lists in the binary"},
-	"internal/lang/catalogue.go":       {".ReadFile": "of the catalogues in the binary"},
-	"internal/bmad/gitsource/entry.go": {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
-	"sdk/vfs/dir.go":                   {"os.OpenRoot": "of the agent's folder, to write files in"},
-	"internal/trust/userstate.go":      {"os.OpenRoot": "of the person's state folder, to make files in"},
-	"internal/workflow/definition.go":  {".ReadFile": "of the definitions in the binary"},
-	"internal/golden/golden.go":        {"os.ReadFile": "of tests"},
+	"internal/audit/words.go":             {".ReadFile": "of the word lists in the binary"},
+	"internal/audit/rubric.go":            {"fs.ReadFile": "of the rubrics in the binary"},
+	"internal/cli/demo_files.go":          {".ReadFile": "of the texts in the binary"},
+	"internal/cli/input.go":               {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
+	"internal/cli/hook.go":                {"os.ReadDir": "of the person's own state folder"},
+	"internal/project/detect.go":          {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
+	"internal/score/lexicon.go":           {".ReadFile": "of the word lists in the binary"},
+	"internal/lang/catalogue.go":          {".ReadFile": "of the catalogues in the binary"},
+	"internal/bmad/gitsource/entry.go":    {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
+	"sdk/vfs/dir.go":                      {"os.OpenRoot": "of the agent's folder, to write files in"},
+	"internal/trust/userstate.go":         {"os.OpenRoot": "of the person's state folder, to make files in"},
+	"internal/workflow/definition.go":     {".ReadFile": "of the definitions in the binary"},
+	"internal/golden/golden.go":           {"os.ReadFile": "of tests"},
+	"internal/exposition/process_unix.go": {"os.Open": "of the list of this process's own files", "os.ReadFile": "of the system's figures on this process"},
 }
 
 // unboundedReads returns the calls in a file that its package may not make.

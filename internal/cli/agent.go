@@ -1,6 +1,13 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
 
 func agentCommand(a *app) *cobra.Command {
 	m := &modelFlags{}
@@ -20,6 +27,13 @@ in .bmad-task/conversations of the project, and go on after a crash.
 	cmd.AddCommand(
 		agentChatCommand(a, m), agentAskCommand(a, m), agentAnswerCommand(a, m), agentResumeCommand(a, m),
 		agentListCommand(a), agentSessionsCommand(a), agentShowCommand(a), agentTranscriptCommand(a), agentDeleteCommand(a),
+		agentServeCommand(a, agentServer{
+			client: func(context.Context) (*sdk.Client, error) { return workingClient(a, *m) },
+			limit: func() price.Money {
+				settings, _ := m.over(a.model) // client has refused wrong flags before
+				return settings.CostLimit
+			},
+		}),
 	)
 	return cmd
 }

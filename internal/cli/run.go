@@ -176,7 +176,7 @@ func (f *runFlags) read() (err error) {
 // runOptions are those of a runner for the flags.
 func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err error) {
 	o = runner.Options{
-		Engine: a.engine, Workers: runWorkers(), Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags, Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log,
+		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags, Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log,
 	}
 	if o.Folder, err = a.project(); err != nil {
 		return o, err
@@ -184,6 +184,7 @@ func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err 
 	if o.Prices, _, err = priceTable(); err != nil {
 		return o, err
 	}
+	o.Workers = runWorkers(a, o.Prices)
 	if f.answers != "" {
 		if err := readAnswers(cmd.Context(), a, f.answers, o.Answers); err != nil {
 			return o, err

@@ -2,26 +2,53 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// runWorkers are the engines on this machine, the likeliest first.
-func runWorkers() []runner.Worker {
+// runWorkers are the engines on this machine, the likeliest first: programs bring their own login,
+// permissions and sandbox.
+func runWorkers(a *app, prices *price.Table) []runner.Worker {
 	var out []runner.Worker
-	if path, ok := hostcli.Find("claude", exec.LookPath); ok {
+	if path, err := exec.LookPath("claude"); err == nil {
 		out = append(out, &hostcli.Claude{Path: path})
 	}
-	if path, ok := hostcli.Find("codex", exec.LookPath); ok {
+	if path, err := exec.LookPath("codex"); err == nil {
 		out = append(out, &hostcli.Codex{Path: path})
 	}
+	set := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
+	}
+	if set("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") {
+		out = append(out, apiWorker(a, prices, "api", config.ProviderAnthropic))
+	}
+	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || a.model.BaseURL != "" && a.model.Provider != config.ProviderAnthropic {
+		out = append(out, apiWorker(a, prices, "openai", config.ProviderOpenAI))
+	}
 	return out
+}
+
+// apiWorker is a model behind an API. The settings name its model where they are for that API.
+func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
+	return &runner.API{Engine: engine, Prices: prices, Clock: a.engine.Clock, Provider: func(model string) (provider.Provider, error) {
+		m := a.model
+		if m.Provider != "" && m.Provider != name || m.Provider == "" && m.BaseURL != "" && name == config.ProviderAnthropic {
+			m = config.Model{}
+		}
+		m.Provider, m.Name = name, cmp.Or(model, m.Name)
+		return newProvider(m, prices, a.engine.Now())
+	}}
 }
 
 // gitRepository describes a project's repository by git.

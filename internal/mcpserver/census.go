@@ -1,14 +1,16 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/exposition"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -37,6 +39,10 @@ type place struct {
 	state workflow.State
 }
 
+func (a place) compare(b place) int {
+	return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.state, b.state))
+}
+
 const (
 	// censusAge is how long a count is good for. Prometheus asks every 15 to 60 s.
 	censusAge = 10 * time.Second
@@ -45,22 +51,14 @@ const (
 	censusPatience = 3 * time.Millisecond
 )
 
-var (
-	sessionsDesc = prometheus.NewDesc("bmad_sessions", "Sessions of the served projects by stage and state.", []string{"stage", "state"}, nil)
-	gatesDesc    = prometheus.NewDesc("bmad_gates_waiting", "Sessions that wait for their human, by stage and state.", []string{"stage", "state"}, nil)
-)
-
 func newCensus(e *engine.Engine, log *slog.Logger) *census {
 	c := &census{engine: e, log: log}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }
 
-// Describe implements prometheus.Collector.
-func (c *census) Describe(out chan<- *prometheus.Desc) { out <- sessionsDesc; out <- gatesDesc }
-
-// Collect implements prometheus.Collector.
-func (c *census) Collect(out chan<- prometheus.Metric) {
+// addTo adds the last count to a page.
+func (c *census) addTo(p *exposition.Page) {
 	if counting := c.begin(); counting != nil {
 		patience := time.NewTimer(censusPatience)
 		defer patience.Stop()
@@ -72,12 +70,16 @@ func (c *census) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	found := c.found // which is replaced, not changed
 	c.mu.Unlock()
-	for at, n := range found {
-		out <- prometheus.MustNewConstMetric(sessionsDesc, prometheus.GaugeValue, float64(n), string(at.stage), string(at.state))
+	var sessions, gates []exposition.Sample
+	for _, at := range slices.SortedFunc(maps.Keys(found), place.compare) {
+		s := exposition.Sample{Labels: []string{"stage", string(at.stage), "state", string(at.state)}, Value: float64(found[at])}
+		sessions = append(sessions, s)
 		if at.state.WaitsForHuman() {
-			out <- prometheus.MustNewConstMetric(gatesDesc, prometheus.GaugeValue, float64(n), string(at.stage), string(at.state))
+			gates = append(gates, s)
 		}
 	}
+	p.Add(exposition.Gauge, "bmad_sessions", "Sessions of the served projects by stage and state.", sessions...)
+	p.Add(exposition.Gauge, "bmad_gates_waiting", "Sessions that wait for their human, by stage and state.", gates...)
 }
 
 // begin begins a count if the last one is old. It returns the count that is under way, if any.

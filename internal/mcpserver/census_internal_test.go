@@ -3,16 +3,16 @@ package mcpserver
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/exposition"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -56,10 +56,11 @@ func TestScrapesDoNotWaitForTheCensus(t *testing.T) {
 	c := newCensus(e, slog.New(slog.DiscardHandler))
 	scrape := func(series int, lists int64) {
 		t.Helper()
-		out := make(chan prometheus.Metric, 100)
-		c.Collect(out)
-		if len(out) != series || backend.lists.Load() > lists {
-			t.Errorf("%d series, want %d; %d lists, want at most %d", len(out), series, backend.lists.Load(), lists)
+		var page exposition.Page
+		c.addTo(&page)
+		found := strings.Count("\n"+string(page.Bytes()), "\nbmad_")
+		if found != series || backend.lists.Load() > lists {
+			t.Errorf("%d series, want %d; %d lists, want at most %d", found, series, backend.lists.Load(), lists)
 		}
 	}
 	finish := func() {
