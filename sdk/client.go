@@ -210,7 +210,7 @@ type Summary struct {
 	Model  string `json:"model"`
 	// Provider is the kind of server that has the model.
 	Provider string `json:"provider,omitempty"`
-	// FilesOf is "caller" where the session was started with files of the caller's, for OpenOn.
+	// FilesOf is "caller" where the session was started with files of the caller's, for OpenWith.
 	FilesOf string      `json:"files_of,omitempty"`
 	Turns   int         `json:"turns"`
 	Spent   price.Money `json:"spent_nano_usd"`

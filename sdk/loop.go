@@ -360,30 +360,5 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	return more, t.saveUnlessWorking(ctx)
 }
 
-// saveUnlessWorking saves what is done between turns. The work on a turn saves by itself.
-func (t *thread) saveUnlessWorking(ctx context.Context) error {
-	t.mu.Lock()
-	for t.working && !t.claimed {
-		changed := t.changed
-		t.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		t.mu.Lock()
-	}
-	working := t.working
-	t.mu.Unlock()
-	if working {
-		return t.save(ctx)
-	}
-	unlock, err := t.claim(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(t.save(ctx), unlock())
-}
-
 // report is what the session has cost.
 func (t *thread) report() price.Report { return t.budget.Report() }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -340,28 +339,6 @@ func (t *thread) run(ctx context.Context) error {
 	return err
 }
 
-// claim locks the session against other processes, and refuses one that they have continued.
-func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
-	if unlock, err = t.client.store.Lock(ctx, t.ID); err != nil {
-		return nil, err
-	}
-	data, err := t.client.store.Load(ctx, t.ID)
-	if errors.Is(err, ErrNotFound) && t.Revision == 0 {
-		return unlock, nil
-	}
-	var head struct{ Revision int }
-	if err == nil {
-		err = json.Unmarshal(data, &head)
-	}
-	if err == nil && head.Revision != t.Revision {
-		err = ErrChanged
-	}
-	if err != nil {
-		return nil, errors.Join(err, unlock())
-	}
-	return unlock, nil
-}
-
 // errPaused ends the work on a turn that is to go on later.
 var errPaused = errors.New("paused")
 
@@ -437,58 +414,6 @@ func (t *thread) askText(text string) {
 		t.Questions = append(t.Questions, q)
 		t.publish(Event{Type: EventQuestion, Question: &q})
 	}
-}
-
-// save writes the state, and the events that are not written yet.
-func (t *thread) save(ctx context.Context) error {
-	if t.parent != nil { // its work is repeated after a crash
-		return nil
-	}
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	events, saved := t.events.toSave()
-	var lines []byte
-	for _, e := range events {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("an event cannot be saved: %w", err)
-		}
-		lines = append(append(lines, line...), '\n')
-	}
-	t.mu.Lock()
-	s := t.state
-	s.Revision++
-	s.Updated = t.client.o.Clock().UTC()
-	s.Models = t.budget.Report().Models
-	if len(events) > 0 {
-		s.Seq = events[len(events)-1].Seq
-	}
-	var err error
-	// The changes of an overlay are kept nowhere else, even if a caller has made it.
-	_, overlay := t.files.(*vfs.Overlay)
-	if keeper, ok := t.files.(snapshotter); ok && (overlay || s.FilesOf == "") {
-		s.Files, err = json.Marshal(keeper.Snapshot())
-	}
-	var data []byte
-	if err == nil {
-		data, err = json.Marshal(&s)
-	}
-	t.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("the session cannot be saved: %w", err)
-	}
-	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
-		return &StoreError{err}
-	}
-	saved()
-	if err := t.client.store.Save(ctx, t.ID, data); err != nil {
-		return &StoreError{err}
-	}
-	t.mu.Lock()
-	t.Revision, t.Updated, t.Seq = s.Revision, s.Updated, s.Seq
-	t.wake()
-	t.mu.Unlock()
-	return nil
 }
 
 // clip shortens a text to a line.

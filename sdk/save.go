@@ -1,0 +1,109 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// claim locks the session against other processes, and refuses one that they have continued.
+func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
+	if unlock, err = t.client.store.Lock(ctx, t.ID); err != nil {
+		return nil, err
+	}
+	data, err := t.client.store.Load(ctx, t.ID)
+	if errors.Is(err, ErrNotFound) && t.Revision == 0 {
+		return unlock, nil
+	}
+	var head struct{ Revision int }
+	if err == nil {
+		err = json.Unmarshal(data, &head)
+	}
+	if err == nil && head.Revision != t.Revision {
+		err = ErrChanged
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return unlock, nil
+}
+
+// save writes the state, and the events that are not written yet.
+func (t *thread) save(ctx context.Context) error {
+	if t.parent != nil { // its work is repeated after a crash
+		return nil
+	}
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	events, saved := t.events.toSave()
+	var lines []byte
+	for _, e := range events {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("an event cannot be saved: %w", err)
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	t.mu.Lock()
+	s := t.state
+	s.Revision++
+	s.Updated = t.client.o.Clock().UTC()
+	s.Models = t.budget.Report().Models
+	if len(events) > 0 {
+		s.Seq = events[len(events)-1].Seq
+	}
+	var err error
+	// The changes of an overlay are kept nowhere else, even if a caller has made it.
+	_, overlay := t.files.(*vfs.Overlay)
+	if keeper, ok := t.files.(snapshotter); ok && (overlay || s.FilesOf == "") {
+		s.Files, err = json.Marshal(keeper.Snapshot())
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(&s)
+	}
+	t.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("the session cannot be saved: %w", err)
+	}
+	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
+		return &StoreError{err}
+	}
+	saved()
+	if err := t.client.store.Save(ctx, t.ID, data); err != nil {
+		return &StoreError{err}
+	}
+	t.mu.Lock()
+	t.Revision, t.Updated, t.Seq = s.Revision, s.Updated, s.Seq
+	t.wake()
+	t.mu.Unlock()
+	return nil
+}
+
+// saveUnlessWorking saves what is done between turns. The work on a turn saves by itself.
+func (t *thread) saveUnlessWorking(ctx context.Context) error {
+	t.mu.Lock()
+	for t.working && !t.claimed {
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		t.mu.Lock()
+	}
+	working := t.working
+	t.mu.Unlock()
+	if working {
+		return t.save(ctx)
+	}
+	unlock, err := t.claim(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.save(ctx), unlock())
+}
