@@ -22,8 +22,6 @@ type agentServer struct {
 	// set for its conversation, 0 for any.
 	client func(context.Context) (*sdk.Client, error)
 	limit  func() price.Money
-	// runs serves /api/runs; nil where that is not offered.
-	runs sdkhttp.Runs
 }
 
 // agentServeCommand serves agents over HTTP.
@@ -90,9 +88,13 @@ func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from ag
 		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 	}
 	f.warn(a)
+	working, end := context.WithCancel(ctx)
+	runs := newServedRuns(working, servedRunOptions(a))
+	defer runs.Close()
+	defer end()
 	h := sdkhttp.New(sdkhttp.Options{
 		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
-		Client:  client, Runs: from.runs, Clock: a.engine.Clock, Log: a.log, CostLimit: from.limit(),
+		Client:  client, Runs: runs, Clock: a.engine.Clock, Log: a.log, CostLimit: from.limit(),
 	})
 	fmt.Fprintln(a.err, a.lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	if token == "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -218,4 +219,32 @@ func disk(err error) error {
 		return nil
 	}
 	return fault.From(err)
+}
+
+// Events returns the events that are kept of a session's run; none where it had no run.
+func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
+	s, folder, err := r.o.Engine.Session(ctx, project.Address{Cwd: r.o.Folder, Session: task})
+	if err != nil {
+		return "", nil, err
+	}
+	p, err := r.o.Engine.Projects().At(project.Address{Cwd: folder})
+	if err != nil {
+		return "", nil, err
+	}
+	defer p.Close()
+	f := &files{dir: p.Dir, folder: store.RunFolder(s.SessionID)}
+	data, err := f.dir.ReadFile(f.eventsName(), maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.SessionID, nil, nil
+	}
+	if err != nil {
+		return "", nil, fault.From(err)
+	}
+	for line := range bytes.Lines(data) { // a crash may have cut one
+		var e Event
+		if workflow.Unmarshal(line, &e) == nil && e.Seq > 0 {
+			events = append(events, e)
+		}
+	}
+	return s.SessionID, events, nil
 }
