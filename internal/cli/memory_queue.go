@@ -14,6 +14,7 @@ func memoryQueueCommand(a *app, f *memoryFlags) *cobra.Command {
 	cmd := queueListCommand(a, "queue")
 	cmd.AddCommand(
 		queueListCommand(a, "list"),
+		queueWorkCommand(a),
 		queueStepCommand(a, f, "take [ID]", "Claim a task: the one of that id, else the one that has waited longest", memory.TaskClaimed, cobra.MaximumNArgs(1)),
 		queueStepCommand(a, f, "done ID [RESULT]", "Say that a claimed task is done", memory.TaskCompleted, cobra.MinimumNArgs(1)),
 		queueStepCommand(a, f, "fail ID [REASON]", "Say that a claimed task has failed", memory.TaskFailed, cobra.MinimumNArgs(1)),

@@ -75,7 +75,7 @@ func TestConversation(t *testing.T) {
 	s.until("idle")
 	d.ok("POST", path+"/messages", `{"message":"Add a goal"}`)
 	s.until("idle")
-	view = d.ok("GET", path, "")
+	view = d.until(path, "idle")
 	turns := view["turns"].([]any)
 	if len(turns) != 2 || view["isIdle"] != true || view["agentId"] != "pm" {
 		t.Errorf("after two turns: %v", view)

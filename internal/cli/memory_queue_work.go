@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// queueWorkCommand has a model do the tasks that wait.
+func queueWorkCommand(a *app) *cobra.Command {
+	m, run := &modelFlags{}, ""
+	cmd := &cobra.Command{
+		Use: "work", Short: "Have your model do the waiting tasks, the oldest first", Args: cobra.NoArgs,
+		Long: `Has the agent of each waiting task do it, by the model that you have named in the settings
+or name here. The agents read the project; their changes are kept aside, in the session that
+bmad-mcp agent show shows. All tasks together spend one --limit.
+
+` + agentExitHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !a.model.Named() && m.model == "" && m.provider == "" {
+				return fault.New(fault.InvalidArgument, "no model is named, and this spends money by itself").WithHint("name one with --model, or in the settings; see docs/agents.md")
+			}
+			settings, err := m.over(a.model)
+			if err != nil {
+				return err
+			}
+			client, err := workingClient(a, *m)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			return withBook(a, func(b *memory.Book) error {
+				return workQueue(cmd.Context(), a, b, client, run, settings.CostLimit)
+			})
+		},
+	}
+	m.add(cmd)
+	cmd.Flags().StringVar(&run, "run", "", "only the tasks of this run")
+	return cmd
+}
+
+// workQueue does the waiting tasks of a run, or of all. One that its agent cannot do fails; one
+// that money or the model's server keeps from its end stays claimed, with a session to resume.
+func workQueue(ctx context.Context, a *app, b *memory.Book, client *sdk.Client, run string, limit price.Money) error {
+	done, left := 0, limit
+	for {
+		tasks, _, err := b.Tasks(ctx, run)
+		if err != nil {
+			return err
+		}
+		next := slices.IndexFunc(tasks, func(t memory.Task) bool { return t.Status == memory.TaskQueued })
+		if next < 0 {
+			a.say("No task waits any more; %d were done.", done)
+			return nil
+		}
+		t := tasks[next]
+		if _, err := b.Step(ctx, memory.Step{ID: t.ID, To: memory.TaskClaimed, By: byTerminal}); fault.Is(err, fault.Conflict) {
+			continue // another worker was faster
+		} else if err != nil {
+			return err
+		}
+		a.say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
+		result, spent, err := workTask(ctx, a, client, t, left)
+		step := memory.Step{ID: t.ID, To: memory.TaskCompleted, By: byTerminal, Result: result}
+		var limited *sdk.CostLimitError
+		var server *sdk.ProviderError
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.As(err, &limited) || errors.As(err, &server)):
+			a.warn("%s", a.lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
+			return agentFault(a, err)
+		case err != nil:
+			step.To, step.Result = memory.TaskFailed, err.Error()
+		default:
+			done++
+		}
+		if _, err := b.Step(ctx, step); err != nil {
+			return err
+		}
+		if limit > 0 {
+			left = max(left-spent, 1)
+		}
+		a.say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
+	}
+}
+
+// workTask has an agent do one task.
+func workTask(ctx context.Context, a *app, client *sdk.Client, t memory.Task, limit price.Money) (result string, spent price.Money, err error) {
+	files, release, err := filesOf(a, false)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	words := t.Task
+	if len(t.ContextFiles) > 0 {
+		words += "\n\nRead first: /" + strings.Join(t.ContextFiles, ", /")
+	}
+	s, err := client.StartAgent(ctx, t.Agent, words, sdk.SessionOptions{FS: files, NoQuestions: true, CostLimit: limit})
+	if err != nil {
+		return "", 0, err
+	}
+	r, err := s.Run(ctx)
+	return r.Text + "\n(bmad-mcp agent show " + r.ID + ")", r.Costs.Spent, err
+}
