@@ -62,17 +62,8 @@ func (c *Conversation) Wait(ctx context.Context) (*Turn, error) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.working {
-		changed := t.changed
-		t.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-		t.mu.Lock()
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	if err := t.until(ctx, func() bool { return !t.working }); err != nil {
+		return nil, err
 	}
 	if t.Turn != nil {
 		turn := *t.Turn

@@ -25,20 +25,12 @@ func (c *Conversation) Sync(ctx context.Context) error {
 	t.events.mu.Lock()
 	last := t.events.seq
 	t.events.mu.Unlock()
-	for {
-		t.mu.Lock()
-		saved, working, changed := t.Seq >= last, t.working, t.changed
-		t.mu.Unlock()
-		switch {
-		case saved:
-			return nil
-		case !working:
-			return c.Save(ctx)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	t.mu.Lock()
+	err := t.until(ctx, func() bool { return t.Seq >= last || !t.working })
+	saved := t.Seq >= last
+	t.mu.Unlock()
+	if err != nil || saved {
+		return err
 	}
+	return c.Save(ctx)
 }

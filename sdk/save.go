@@ -86,15 +86,9 @@ func (t *thread) save(ctx context.Context) error {
 // saveUnlessWorking saves what is done between turns. The work on a turn saves by itself.
 func (t *thread) saveUnlessWorking(ctx context.Context) error {
 	t.mu.Lock()
-	for t.working && !t.claimed {
-		changed := t.changed
+	if err := t.until(ctx, func() bool { return !t.working || t.claimed }); err != nil {
 		t.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		t.mu.Lock()
+		return err
 	}
 	working := t.working
 	t.mu.Unlock()

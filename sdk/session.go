@@ -105,19 +105,7 @@ func (t *thread) pause(ctx context.Context) error {
 	}
 	t.pausing = true
 	t.wake()
-	for t.working {
-		changed := t.changed
-		t.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-		t.mu.Lock()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
+	return t.until(ctx, func() bool { return !t.working })
 }
 
 func (t *thread) questions() []Question {

@@ -214,7 +214,12 @@ func (t *thread) take(ctx context.Context, words string) error {
 
 // settled waits until a turn that is over is saved. The caller holds the lock.
 func (t *thread) settled(ctx context.Context) error {
-	for t.working && t.Turn == nil {
+	return t.until(ctx, func() bool { return !t.working || t.Turn != nil })
+}
+
+// until waits until something holds. The caller holds the lock, under which it is looked at.
+func (t *thread) until(ctx context.Context, holds func() bool) error {
+	for !holds() {
 		changed := t.changed
 		t.mu.Unlock()
 		select {
