@@ -732,8 +732,19 @@ func TestMoreMoney(t *testing.T) {
 	if _, err := s.Run(limited(t)); err == nil {
 		t.Fatal("the limit did not hold")
 	}
-	other, _ := client(t, sdk.Options{Project: dir}, fake.Text("Done."))
-	v, err := other.OpenWith(t.Context(), s.ID(), sdk.OpenOptions{CostLeft: price.Dollar})
+	other, p := client(t, sdk.Options{Project: dir}, fake.Text("Done."))
+	v, err := other.Open(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var spent *sdk.CostLimitError
+	if _, err := v.Wait(limited(t)); !errors.As(err, &spent) || len(p.Requests()) != 0 {
+		t.Fatalf("without more money: %v after %d calls; want the limit and no call", err, len(p.Requests()))
+	}
+	v, err = other.OpenWith(t.Context(), s.ID(), sdk.OpenOptions{CostLeft: price.Dollar})
 	if err != nil {
 		t.Fatal(err)
 	}

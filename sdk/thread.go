@@ -43,7 +43,7 @@ type thread struct {
 	cancel           context.CancelFunc
 	// pausing is true where the work is to stop at the next safe point.
 	pausing bool
-	// failure is why the last turn ended early.
+	// failure is why the last turn ended early, was paused or could not be saved.
 	failure error
 	// changed is closed, and replaced, whenever somebody may wait for the change.
 	changed chan struct{}
@@ -298,7 +298,7 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(t.client.base, cancel)
 	resumed := t.Status == Paused || t.Status == Waiting
-	t.working, t.cancel, t.pausing = true, cancel, false
+	t.working, t.cancel, t.pausing, t.failure = true, cancel, false, nil
 	t.Status = Processing
 	if len(t.Questions) > 0 {
 		t.Status = Waiting
@@ -336,6 +336,9 @@ func (t *thread) run(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.working, t.claimed, t.cancel = false, false, nil
+	if err != nil && !errors.Is(err, errPaused) && t.client.base.Err() == nil {
+		t.failure = err
+	}
 	if t.Status == Processing || t.Status == Waiting { // it could not be claimed
 		t.Status, t.failure = Paused, err
 		t.publish(Event{Type: EventPaused, Text: err.Error()})

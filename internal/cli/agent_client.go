@@ -74,6 +74,9 @@ func agentSessions(ctx context.Context, a *app) ([]sdk.Summary, error) {
 
 // workingClient makes a client with the model of the flags and settings.
 func workingClient(a *app, f modelFlags) (*sdk.Client, error) {
+	if a.unread != nil { // the limit may be in what could not be read
+		return nil, a.unread
+	}
 	m, err := f.over(a.model)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,9 @@ func newDelegate(a *app) mcpserver.Model {
 func (d *delegate) start() {
 	prices, _, err := priceTable()
 	if err == nil {
+		err = d.a.unread // the limit may be in what could not be read
+	}
+	if err == nil {
 		d.model, err = newProvider(d.a.model, prices, d.a.engine.Now())
 	}
 	if err == nil {

@@ -141,7 +141,10 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 	switch {
 	case failed != nil:
 		err = errors.Join(err, agentFault(a, failed))
-		if o.Status == sdk.Paused {
+		switch {
+		case errors.Is(err, errSpent):
+			a.warn("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", o.ID)
+		case o.Status == sdk.Paused:
 			a.warn("it goes on with: bmad-mcp agent resume %s", o.ID)
 		}
 		return err
@@ -212,7 +215,14 @@ func reopened(ctx context.Context, a *app, m modelFlags, write bool, id string, 
 		return err
 	}
 	defer client.Close()
-	s, resume, release, err := openTalk(ctx, a, client, was, write)
+	var left price.Money
+	if m.limit != "" {
+		settings, _ := m.over(a.model) // workingClient has refused wrong flags
+		if left = settings.CostLimit - was.Spent; left <= 0 {
+			return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing", was.Spent.Short(), m.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
+		}
+	}
+	s, resume, release, err := openTalk(ctx, a, client, was, left, write)
 	if err != nil {
 		return err
 	}
@@ -220,18 +230,19 @@ func reopened(ctx context.Context, a *app, m modelFlags, write bool, id string, 
 	return work(s, resume)
 }
 
-// openTalk opens a session for work; resume goes on with its turn and waits for the end.
-func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, write bool) (s talk, resume func() error, release func() error, err error) {
+// openTalk opens a session for work, with what is left to spend unless that is 0; resume goes on with
+// its turn and waits for the end.
+func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, left price.Money, write bool) (s talk, resume func() error, release func() error, err error) {
 	release = func() error { return nil }
 	var c *sdk.Conversation
 	if was.FilesOf == "" {
-		c, err = client.Open(ctx, was.ID)
+		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{CostLeft: left})
 	} else {
 		var files vfs.FS
 		if files, release, err = filesOf(a, false); err != nil {
 			return nil, nil, release, err
 		}
-		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files})
+		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLeft: left})
 		if over, ok := files.(*vfs.Overlay); ok && err == nil && write {
 			changes, problem := over.Changes()
 			if err = problem; err == nil && len(changes) > 0 {
@@ -239,7 +250,7 @@ func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, 
 			}
 			if err = errors.Join(err, release()); err == nil {
 				if files, release, err = filesOf(a, true); err == nil {
-					c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files})
+					c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLeft: left})
 				}
 			}
 		}

@@ -46,6 +46,8 @@ type app struct {
 	lang     lang.Language
 	// model is the setting for the same folder.
 	model config.Model
+	// unread is why the settings could not be read; nil where they could.
+	unread error
 	// toolsets are those of the same folder, or of --toolsets.
 	toolsets []config.Toolset
 

@@ -40,7 +40,7 @@ func (a *app) readSettings() (level slog.Level) {
 		defer func() { _ = dir.Close() }()
 	}
 	c, err := a.settings.Load(dir)
-	a.language, a.model = c.Language, c.Model
+	a.language, a.model, a.unread = c.Language, c.Model, err
 	if err == nil {
 		level, a.hostConfirm = c.LogLevel, c.HostConfirm
 		if a.toolsets == nil {
