@@ -230,7 +230,7 @@ func reopened(ctx context.Context, a *app, m modelFlags, write bool, id string, 
 	return work(s, resume)
 }
 
-// openTalk opens a session for work, with what is left to spend unless that is 0; resume goes on with
+// openTalk opens a session for work, with a rest to spend unless left is 0; resume goes on with
 // its turn and waits for the end.
 func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, left price.Money, write bool) (s talk, resume func() error, release func() error, err error) {
 	release = func() error { return nil }
