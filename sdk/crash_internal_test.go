@@ -138,3 +138,38 @@ func finish(t *testing.T, s *Session) error {
 	}
 	return errors.New("the session does not end")
 }
+
+// failing is a store that stops saving at a question.
+type failing struct {
+	*MemStore
+	left int
+}
+
+func (f *failing) Save(ctx context.Context, id string, state []byte) error {
+	if f.left--; f.left < 0 {
+		return errors.New("the disk is full")
+	}
+	return f.MemStore.Save(ctx, id, state)
+}
+
+// TestPauseThatIsNotSaved: whoever pauses a session hears that the pause cannot be saved.
+func TestPauseThatIsNotSaved(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	for saves := range 8 {
+		store := &failing{NewMemStore(), saves}
+		c, err := New(Options{Provider: &steady{}, Store: store, Folders: []string{agentFolder(t)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.StartAgent(t.Context(), "writer", "write", SessionOptions{PauseTimeout: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var unsaved *StoreError
+		r, err := s.Run(t.Context())
+		if failed := store.left < 0; r.Status != Paused || errors.As(err, &unsaved) != failed {
+			t.Errorf("%d saves, one failed: %v: %s, %v", saves, failed, r.Status, err)
+		}
+		c.Close()
+	}
+}

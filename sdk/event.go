@@ -97,7 +97,7 @@ func (h *hub) publish(e Event) {
 		h.seq++
 		e.Seq = h.seq
 		h.unsaved++
-		if h.recent = append(h.recent, e); len(h.recent) > 2*kept {
+		if h.recent = append(h.recent, e); len(h.recent) > 2*max(kept, h.unsaved) {
 			h.recent = append([]Event(nil), h.recent[len(h.recent)-max(kept, h.unsaved):]...)
 		}
 	}

@@ -42,7 +42,8 @@ func (s *Session) ID() string { return s.t.ID }
 // does not answer, a disk that fails, and a limit that is spent.
 func (s *Session) Run(ctx context.Context) (*Result, error) {
 	err := s.t.goOn(ctx)
-	if errors.Is(err, errPaused) {
+	var unsaved *StoreError
+	if errors.Is(err, errPaused) && !errors.As(err, &unsaved) {
 		err = nil
 	}
 	return s.t.result(), err

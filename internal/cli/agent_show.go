@@ -109,16 +109,14 @@ func agentShowCommand(a *app) *cobra.Command {
 			defer func() { _ = release() }() // nothing was written
 			o := outcome{ID: s.ID(), Status: list[at].Status, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs()}
 			if f.out != "" {
-				if o.Saved, err = saveDocuments(o.Documents, f.out, f.force); err != nil {
-					return err
-				}
+				o.Saved, err = saveDocuments(o.Documents, f.out, f.force)
 			}
 			if a.asJSON {
-				return a.printJSON(o)
+				return errors.Join(err, a.printJSON(o))
 			}
 			a.say("%s with %s (%s), %s", list[at].Kind, list[at].Agent, list[at].Model, list[at].Status)
 			sayWork(a, o)
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&f.out, "out", "", "the folder that the documents are written to")

@@ -224,16 +224,27 @@ func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []stri
 		return nil, fault.New(fault.Storage, "the folder for documents cannot be opened: %w", err).WithHint("name another with --out")
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	var able []sdk.Document
+	var refused error
 	for _, d := range docs {
-		if _, err := dir.Stat(d.Path); !force && !errors.Is(err, fs.ErrNotExist) {
+		switch _, err := dir.Stat(d.Path); {
+		case err == nil && !force:
 			return nil, fault.New(fault.Conflict, "%s exists already; nothing was written", filepath.Join(folder, filepath.FromSlash(d.Path))).WithHint("add --force, or name another folder with --out")
+		case err == nil, errors.Is(err, fs.ErrNotExist):
+			able = append(able, d)
+		default: // its path is not for agents
+			refused = err
 		}
 	}
-	for _, d := range docs {
+	for _, d := range able {
 		if err := dir.Write(d.Path, []byte(d.Content)); err != nil {
-			return saved, fault.New(fault.Storage, "a document cannot be written: %q", err.Error()).WithHint("name another folder with --out; bmad-mcp agent show --out writes them again")
+			refused = err
+			continue
 		}
 		saved = append(saved, filepath.Join(folder, filepath.FromSlash(d.Path)))
+	}
+	if refused != nil {
+		return saved, fault.New(fault.Storage, "a document cannot be written: %q", refused.Error()).WithHint("name another folder with --out; bmad-mcp agent show --out writes them again")
 	}
 	return saved, nil
 }

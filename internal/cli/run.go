@@ -184,6 +184,9 @@ func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err 
 	if o.Prices, _, err = priceTable(); err != nil {
 		return o, err
 	}
+	if a.unread != nil { // what bounds the money may be in it
+		return o, a.unread
+	}
 	o.Workers = runWorkers(a, o.Prices)
 	if f.answers != "" {
 		if err := readAnswers(cmd.Context(), a, f.answers, o.Answers); err != nil {

@@ -204,6 +204,9 @@ func servedRunOptions(a *app) func(sdkhttp.RunRequest) (runner.Options, error) {
 		if o.Prices, _, err = priceTable(); err != nil {
 			return o, err
 		}
+		if a.unread != nil {
+			return o, a.unread
+		}
 		o.Workers = runWorkers(a, o.Prices)
 		return o, nil
 	}
