@@ -28,8 +28,14 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 			why = lang.T("--engine-for asks for it")
 		}
 		if !slices.Contains(available, name) {
-			return choice{}, fault.New(fault.InvalidArgument, "the engine %q cannot be used: it is not here", name).
-				WithHint("the engines here are: %s", strings.Join(append(slices.Clone(available), Auto), ", "))
+			err := fault.New(fault.InvalidArgument, "the engine %q cannot be used: it is not here", name)
+			switch name {
+			case "api":
+				return choice{}, err.WithHint("set ANTHROPIC_API_KEY")
+			case "openai":
+				return choice{}, err.WithHint("set OPENAI_API_KEY, or name a server of your own with the setting base_url")
+			}
+			return choice{}, err.WithHint("the engines here are: %s", strings.Join(append(slices.Clone(available), Auto), ", "))
 		}
 		return choice{name, why}, nil
 	}
