@@ -54,20 +54,25 @@ func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revisi
 func (r *run) stage() workflow.Stage { return r.plan.definition.Current(r.session) }
 
 // read reads where the session is.
-func (r *run) read(ctx context.Context) (err error) {
+func (r *run) read(ctx context.Context) error {
 	at := project.Address{Cwd: r.project.Dir.Path(), Session: r.state.SessionID}
 	r.project.Dir.ForgetFolders() // others may have worked in between
 	for range 3 {
-		if r.session, _, err = r.Engine.Session(ctx, at); err != nil {
-			return err
+		s, _, err := r.Engine.Session(ctx, at)
+		if err != nil {
+			return err // the end of the run is reported with the session as it was
 		}
+		r.session = s
 		action := workflow.ActionResume
 		if !r.session.CurrentState.Active() {
 			action = workflow.ActionStatus
 		}
-		r.reply, err = r.Engine.Do(ctx, engine.Request{Action: action, SessionID: r.state.SessionID, Cwd: at.Cwd, By: r.By, Inline: true})
-		if err != nil || r.reply.Revision == r.session.Revision {
+		reply, err := r.Engine.Do(ctx, engine.Request{Action: action, SessionID: r.state.SessionID, Cwd: at.Cwd, By: r.By, Inline: true})
+		if err != nil {
 			return err
+		}
+		if r.reply = reply; reply.Revision == s.Revision {
+			return nil
 		}
 	}
 	return fault.New(fault.Conflict, "the session %s changes while it is read", r.state.TaskName).WithHint("look who else works on it, then resume the run")

@@ -116,6 +116,22 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedAtTheBeginning: a run that is given up before it has looked at its session ends.
+func TestInterruptedAtTheBeginning(t *testing.T) {
+	interrupted, stop := context.WithCancel(ctx)
+	b := newBench(t, wholeRun())
+	b.options.Tell = func(e runner.Event) {
+		if e.Type == runner.RunStarted {
+			stop()
+		}
+	}
+	if _, err := runner.New(b.options).Start(interrupted, "Build a to-do list", ""); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	b.options.Tell = nil
+	b.at(b.resume("build-a-to-do-list"), runner.Done, "qa/completed")
+}
+
 // TestOthersSubmitMeanwhile: an answer for a point that has passed is not submitted.
 func TestOthersSubmitMeanwhile(t *testing.T) {
 	b := newBench(t, map[string][]act{"po": {{text: scored(95)}}})
