@@ -299,7 +299,6 @@ func TestRealKills(t *testing.T) {
 	kill := func(when string, ready func() bool, args ...string) {
 		t.Helper()
 		cmd := r.command(append(args, flags...)...)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -368,7 +367,7 @@ func TestRealLimits(t *testing.T) {
 	if out := r.does(4, resume...); !strings.Contains(out, fmt.Sprint(first.Process.Pid)) {
 		t.Errorf("the second run is not told that process %d works:\n%s", first.Process.Pid, out)
 	}
-	if err := first.Process.Signal(syscall.SIGINT); err != nil {
+	if err := first.Process.Signal(syscall.SIGHUP); err != nil { // its terminal is closed
 		t.Fatal(err)
 	}
 	_ = first.Wait()
