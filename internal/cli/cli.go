@@ -20,7 +20,11 @@ import (
 func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// A client that closes our output must not kill us in the middle of an action.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // a terminal that closes; nohup goes on without one
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)

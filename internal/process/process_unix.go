@@ -13,7 +13,10 @@ import (
 // groupPoll is the interval of checks whether a group has ended.
 const groupPoll = 10 * time.Millisecond
 
-func own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func own(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	orphaned(cmd.SysProcAttr)
+}
 
 // terminate asks the group of a process to end.
 func terminate(leader *os.Process) error {
