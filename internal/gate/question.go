@@ -76,6 +76,8 @@ type Response struct {
 	// Decision is empty where the person took none; Silence then says why.
 	Decision workflow.Decision
 	Feedback string
+	// Comments are the person's remarks on lines of the draft, in any decision on it.
+	Comments []workflow.Comment
 	Answers  map[string]string
 	// SkipRest is true where the person skips the questions that they give no answer to.
 	SkipRest bool
