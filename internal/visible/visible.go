@@ -33,7 +33,7 @@ func Text(text string) string {
 }
 
 // Parts calls shown for each part of a text that Text keeps, and unseen for each character that it
-// escapes. A byte that is no part of a character is passed as its value.
+// escapes. An invalid byte is passed as its value.
 func Parts(text string, shown func(string), unseen func(rune)) {
 	var f filter
 	flush := func() {

@@ -64,7 +64,7 @@ type Diagram struct {
 
 const (
 	// maxDepth bounds how deep blocks may stand in each other, and maxMarks the marks of quotes
-	// and lists at the beginning of a line: what is deeper is shown as source.
+	// and lists at the beginning of a line. Deeper blocks are shown as source.
 	maxDepth = 60
 	maxMarks = 100
 	// maxRendered is the largest document that is parsed, in bytes. Larger ones are shown as

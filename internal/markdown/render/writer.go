@@ -103,7 +103,7 @@ func (w *writer) within(n ast.Node, element, more string, depth int) {
 	w.out.WriteString("</" + element + ">\n")
 }
 
-// around writes an element that is no block by itself.
+// around writes an element without lines of its own.
 func (w *writer) around(n ast.Node, element, more string, depth int) {
 	w.out.WriteString("<" + element + more + ">")
 	w.children(n, depth)
