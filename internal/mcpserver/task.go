@@ -126,6 +126,9 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) 
 	return func(n engine.Notice) {
 		mu.Lock()
 		defer mu.Unlock()
+		if mcpwire.Detach(ctx, n.Message) {
+			return // the task says it, and its request is answered
+		}
 		// The work goes on where a client takes no notification.
 		_ = srv.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "bmad-mcp", n.Message))
 		if token == nil {
