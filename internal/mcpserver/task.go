@@ -39,7 +39,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		return t.callers.refuseCall(ctx, call, err), nil
 	}
 	who := t.callers.request(ctx)
-	req.By, req.Client, req.Tell = who.By, who.Client, telling(ctx, call)
+	req.By, req.Client, req.Page, req.Tell = who.By, who.Client, who.Page, telling(ctx, call)
 	req.Via, req.HostConfirm = workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
 	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
