@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -88,10 +89,15 @@ func (t tasks) blind(ctx context.Context, req engine.Request) bool {
 // do runs an action and returns its result: the reply, the refusal, or the question on
 // its way to the person.
 func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
-	began := t.engine.Clock()
-	req.Hold = t.waits.hold(mcpwire.ClientKey(ctx))
+	began, waited := t.engine.Clock(), time.Duration(0)
+	hold := t.waits.hold(mcpwire.ClientKey(ctx))
+	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
+		from := t.engine.Clock()
+		hold(ctx, project, seen, look)
+		waited += t.engine.Clock().Sub(from)
+	}
 	reply, err := t.engine.Do(ctx, req)
-	t.metrics.count(req.Action, t.engine.Clock().Sub(began), outcome(err))
+	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
 	switch {
 	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
 		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
