@@ -25,6 +25,9 @@ func (q *Request) Validate() error {
 	if err := q.checkTexts(); err != nil {
 		return err
 	}
+	if len(q.Comments) > 0 && !q.Decides() && q.Action != workflow.ActionAnswer {
+		return words.CommentsNotTaken(string(q.Action))
+	}
 	if q.Action == workflow.ActionStart && strings.TrimSpace(q.Objective) == "" {
 		return fault.New(fault.InvalidArgument, "start needs an objective").
 			WithHint("say in one or two sentences what is to be built")
