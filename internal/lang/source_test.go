@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"text/template/parse"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
@@ -128,6 +130,8 @@ func (s source) readFolder(t *testing.T, root string) {
 			s.readYAML(t, path)
 		case d.Name() == "kept.txt":
 			s.readKept(t, path)
+		case strings.HasSuffix(path, ".html"):
+			s.readTemplate(t, path)
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
 			s.readGo(t, path)
 		}
@@ -184,6 +188,58 @@ func (s source) readCall(t *testing.T, at token.Position, call *ast.CallExpr) {
 	}
 	if strings.ContainsFunc(verb.ReplaceAllString(sentence, ""), unicode.IsLetter) {
 		s.sentences[strings.ReplaceAll(sentence, "%w", "%v")] = place
+	}
+}
+
+// readTemplate reads the sentences of a page's template, which are constant arguments of say.
+func (s source) readTemplate(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees := map[string]*parse.Tree{}
+	tree := parse.New(filepath.Base(path))
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(string(text), "", "", trees); err != nil {
+		t.Fatal(err)
+	}
+	for _, tree := range trees {
+		s.readNode(t, path, reflect.ValueOf(tree.Root))
+	}
+}
+
+func (s source) readNode(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	if command, ok := v.Interface().(*parse.CommandNode); ok && command != nil && len(command.Args) > 1 {
+		name, text := command.Args[0].String(), command.Args[len(command.Args)-1]
+		if name == "say" {
+			text = command.Args[1]
+		}
+		quoted, constant := text.(*parse.StringNode)
+		switch {
+		case name != "say" && name != "count":
+		case !constant:
+			t.Errorf("%s: the sentence of %s is not constant: a catalogue cannot have it", path, command)
+		case name == "count":
+			s.nouns[quoted.Text], s.texts[quoted.Text] = path, true
+		default:
+			s.sentences[quoted.Text], s.texts[quoted.Text] = path, true
+		}
+	}
+	switch v = reflect.Indirect(v); v.Kind() {
+	case reflect.Struct:
+		for _, field := range reflect.VisibleFields(v.Type()) {
+			if part := v.FieldByIndex(field.Index); field.IsExported() && !field.Anonymous && slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Interface}, part.Kind()) {
+				s.readNode(t, path, part)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			s.readNode(t, path, v.Index(i))
+		}
+	case reflect.Interface:
+		s.readNode(t, path, v.Elem())
 	}
 }
 

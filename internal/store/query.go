@@ -140,3 +140,9 @@ func SortByAge(sessions []workflow.Summary) {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.SessionID, b.SessionID))
 	})
 }
+
+// Selects reports whether the query asks for a session.
+func (q Query) Selects(s workflow.Summary) bool {
+	q.Text = strings.ToLower(q.Text)
+	return q.selects(&s)
+}

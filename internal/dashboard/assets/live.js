@@ -1,0 +1,78 @@
+// Follows the subject of a page, and offers the new state: nothing is exchanged under its reader.
+const bar = document.getElementById('live');
+const follow = document.body.dataset.follow;
+const titled = document.title;
+let first = '';
+
+export function say(text, action, label) {
+  const line = document.createElement('p');
+  line.textContent = text + ' ';
+  if (action) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = label;
+    button.addEventListener('click', action);
+    line.append(button);
+  }
+  bar.replaceChildren(line);
+}
+
+function changed(event) {
+  const now = JSON.parse(event.data);
+  document.title = (now.waiting ? `(${now.waiting}) ` : '') + titled;
+  document.dispatchEvent(new CustomEvent('state', { detail: now }));
+  if (!first) first = now.print;
+  else if (now.print !== first) say(bar.dataset.changed, () => location.reload(), bar.dataset.show);
+  else bar.replaceChildren();
+}
+
+if (follow) {
+  let source;
+  const open = () => {
+    source = new EventSource('/events?follow=' + encodeURIComponent(follow));
+    source.addEventListener('changed', changed);
+    source.addEventListener('error', () => say(bar.dataset.lost));
+  };
+  open();
+  // A browser lets few streams be open at once: those of hidden pages give way.
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) source.close();
+    else if (source.readyState === EventSource.CLOSED) open();
+  });
+}
+
+for (const time of document.querySelectorAll('time[datetime]')) {
+  const at = new Date(time.dateTime);
+  if (!isNaN(at)) time.textContent = at.toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+// Keys: each moves or focuses, none decides. They are read outside of fields only.
+const off = 'bmad-keys-off';
+const help = document.getElementById('keys');
+const button = document.getElementById('keys-help');
+let before = '';
+
+export const focus = (selector) => document.querySelector(selector)?.focus();
+export const keys = {
+  '?': () => help.showModal(), '/': () => focus('input[type=search]'),
+  gi: () => { location.href = '/'; }, gr: () => { location.href = document.querySelector('.trail a:last-of-type')?.href ?? '/'; },
+};
+
+function pressed(e) {
+  const typing = e.target.closest?.('input, textarea, select, dialog');
+  if (typing || e.ctrlKey || e.metaKey || e.altKey || localStorage.getItem(off)) return;
+  const key = before + e.key;
+  before = e.key === 'g' && !before ? 'g' : '';
+  if (!keys[key]) return;
+  e.preventDefault();
+  keys[key]();
+}
+
+if (help) {
+  document.addEventListener('keydown', pressed);
+  button.hidden = false;
+  button.addEventListener('click', () => help.showModal());
+  const box = help.querySelector('input');
+  box.checked = !localStorage.getItem(off);
+  box.addEventListener('change', () => (box.checked ? localStorage.removeItem(off) : localStorage.setItem(off, '1')));
+}

@@ -1,0 +1,169 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// everything is the subject of a page that shows all projects.
+const everything = "all"
+
+// heartbeat keeps a stream open that has nothing to say.
+const heartbeat = 25 * time.Second
+
+// maxStreams bounds the pages that are followed at once.
+const maxStreams = 50
+
+// stream is a page that follows a subject. It implements feed.Subscriber.
+type stream struct {
+	d       *Dashboard
+	changed chan struct{}
+
+	mu   sync.Mutex
+	last change
+}
+
+// change describes the state of a page's subject.
+type change struct {
+	// Revision is that of the run, 0 where the subject is more than one.
+	Revision int              `json:"revision,omitempty"`
+	State    workflow.State   `json:"state,omitempty"`
+	Stage    workflow.StageID `json:"stage,omitempty"`
+	Round    int              `json:"round,omitempty"`
+	// Waiting counts the runs that wait for the person.
+	Waiting int `json:"waiting"`
+	// Print differs from the one before when anything on the page has changed.
+	Print string `json:"print"`
+}
+
+// Look implements feed.Subscriber.
+func (s *stream) Look(ctx context.Context, subject string) feed.Sight {
+	now, sight := s.d.look(ctx, subject)
+	s.mu.Lock()
+	s.last = now
+	s.mu.Unlock()
+	return sight
+}
+
+// Changed implements feed.Subscriber.
+func (s *stream) Changed(string) {
+	select {
+	case s.changed <- struct{}{}:
+	default: // one is on its way, which reports the latest look
+	}
+}
+
+// look describes a subject: everything, a project by its id, or a run by the project's id and
+// its own.
+func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sight) {
+	id, session, one := strings.Cut(subject, "/")
+	var now change
+	var sight feed.Sight
+	var print strings.Builder
+	for _, p := range d.folders() {
+		if id != everything && id != p.ID {
+			continue
+		}
+		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
+		if one {
+			s, _, err := d.o.Engine.Session(ctx, project.Address{Cwd: p.Path, Session: session})
+			if err != nil {
+				continue
+			}
+			now.Revision, now.State, now.Stage, now.Round = s.Revision, s.CurrentState, s.CurrentStage, s.Current().Iteration
+			fmt.Fprintln(&print, s.Revision)
+			continue
+		}
+		board, err := d.o.Engine.Board(ctx, address(p), maxBoard, "")
+		if err != nil {
+			continue
+		}
+		for _, r := range board.Rows {
+			if r.CurrentState.WaitsForHuman() {
+				now.Waiting++
+			}
+			fmt.Fprintln(&print, r.SessionID, r.Revision)
+		}
+	}
+	now.Print = workflow.Hash([]byte(print.String()))[:16]
+	sight.State = now.Print
+	return now, sight
+}
+
+// known reports whether a subject can be followed.
+func (d *Dashboard) known(subject string) bool {
+	id, _, _ := strings.Cut(subject, "/")
+	if subject == everything {
+		return true
+	}
+	for _, p := range d.folders() {
+		if p.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// events is the stream of a page: an event says that the page's subject has changed. The page
+// decides whether to show it: a document is not exchanged under its reader.
+func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
+	subject := r.URL.Query().Get("follow")
+	if !d.known(subject) {
+		f := fault.New(fault.NotFound, "the page follows nothing that is known here")
+		http.Error(w, f.Error(), http.StatusNotFound)
+		return
+	}
+	if d.streams.Add(1) > maxStreams {
+		d.streams.Add(-1)
+		http.Error(w, spoken(w, r).Say("Too many pages are followed at once; close some."), http.StatusTooManyRequests)
+		return
+	}
+	defer d.streams.Add(-1)
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	s := &stream{d: d, changed: make(chan struct{}, 1)}
+	d.feed.Follow(s, subject, s.Look(r.Context(), subject))
+	defer d.feed.Leave(s)
+	out := http.NewResponseController(w)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	// The first event tells a page that reconnects what it has missed.
+	for s.send(w) == nil && out.Flush() == nil {
+		select {
+		case <-s.changed:
+		case <-beat.C:
+			if _, err := fmt.Fprint(w, ": \n\n"); err != nil {
+				return
+			}
+		case <-d.ended.Done():
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// send writes what was seen last. Its print is the event's id.
+func (s *stream) send(w http.ResponseWriter) error {
+	s.mu.Lock()
+	now := s.last
+	s.mu.Unlock()
+	data, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "id: %s\nevent: changed\ndata: %s\n\n", now.Print, data)
+	return err
+}

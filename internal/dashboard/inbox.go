@@ -1,0 +1,188 @@
+package dashboard
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// maxBoard is how many runs of a project a page lists, those changed last.
+const maxBoard = 200
+
+// maxLeads bounds the runs of the inbox whose question is read, since each costs a look at its
+// documents.
+const maxLeads = 20
+
+// card is a run on a page that lists several.
+type card struct {
+	views.Row
+	Project projectLink
+	Href    string
+	// Place is its stage, and the state of that.
+	Place string
+	// Lead names the decision, where the run waits for the person; "" where it was not read.
+	Lead string
+}
+
+// projectLink names a project.
+type projectLink struct {
+	folder
+	// Waits counts the runs that wait for the person, Active those under way.
+	Waits, Active int
+	// Trouble says why the project cannot be read.
+	Trouble string
+	Broken  []string
+}
+
+// inbox shows what waits for the person in all projects.
+func (d *Dashboard) inbox(a *asked) (any, error) {
+	a.page.Title = a.lang.Say("Inbox")
+	a.page.Follow = everything
+	var body struct {
+		Waiting  []card
+		Stages   []column
+		Projects []projectLink
+	}
+	var running []card
+	var stages []workflow.Stage
+	for _, p := range d.folders() {
+		row := projectLink{folder: p}
+		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
+		if err != nil {
+			if a.Err() != nil {
+				return nil, a.Err()
+			}
+			row.Trouble = lang.Of(err).In(a.lang)
+		}
+		row.Broken = board.Broken
+		own := d.o.Engine.Stages(address(p))
+		stages = withStages(stages, own)
+		for _, r := range board.Rows {
+			switch c := newCard(a, p, own, r); {
+			case r.CurrentState.WaitsForHuman():
+				row.Waits++
+				row.Active++
+				body.Waiting = append(body.Waiting, c)
+			case r.CurrentState.Active():
+				row.Active++
+				running = append(running, c)
+			}
+		}
+		body.Projects = append(body.Projects, row)
+	}
+	slices.SortStableFunc(body.Waiting, func(a, b card) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	for i := range min(len(body.Waiting), maxLeads) {
+		d.lead(a, &body.Waiting[i])
+	}
+	body.Stages = columns(stages, running)
+	return body, nil
+}
+
+func address(p folder) project.Address { return project.Address{Cwd: p.Path} }
+
+// newCard describes a run.
+func newCard(a *asked, p folder, stages []workflow.Stage, r views.Row) card {
+	c := card{Row: r, Project: projectLink{folder: p}, Href: p.Run(r.TaskName), Place: place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)}
+	if r.CurrentState.WaitsForHuman() {
+		c.Href = p.Document(r.TaskName, r.CurrentStage)
+	}
+	return c
+}
+
+// column is the runs of one stage.
+type column struct {
+	Stage workflow.StageID
+	Label string
+	Cards []card
+}
+
+// withStages adds the stages of a project to those of others.
+func withStages(stages, own []workflow.Stage) []workflow.Stage {
+	for _, st := range own {
+		if !slices.ContainsFunc(stages, func(known workflow.Stage) bool { return known.ID == st.ID }) {
+			stages = append(stages, st)
+		}
+	}
+	return stages
+}
+
+// labelOf is the label of a stage; its id where it is of a workflow that the settings no longer have.
+func labelOf(stages []workflow.Stage, id workflow.StageID) string {
+	for _, st := range stages {
+		if st.ID == id {
+			return st.Label
+		}
+	}
+	return string(id)
+}
+
+// columns puts runs under their stages, without those that have none.
+func columns(stages []workflow.Stage, cards []card) []column {
+	var out []column
+	for _, st := range stages {
+		out = append(out, column{Stage: st.ID, Label: st.Label})
+	}
+	for _, c := range cards {
+		i := slices.IndexFunc(out, func(col column) bool { return col.Stage == c.CurrentStage })
+		if i < 0 {
+			i = len(out)
+			out = append(out, column{Stage: c.CurrentStage, Label: string(c.CurrentStage)})
+		}
+		out[i].Cards = append(out[i].Cards, c)
+	}
+	return slices.DeleteFunc(out, func(col column) bool { return len(col.Cards) == 0 })
+}
+
+// board shows the runs of one project.
+func (d *Dashboard) board(a *asked) (any, error) {
+	p, err := d.folder(a)
+	if err != nil {
+		return nil, err
+	}
+	board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
+	if err != nil {
+		return nil, err
+	}
+	a.page.Title, a.page.Follow = p.Name, p.ID
+	body := struct {
+		Project       projectLink
+		Waiting, Done []card
+		Stages        []column
+		Running       []card
+		More          bool
+		List          bool
+	}{Project: projectLink{folder: p, Broken: board.Broken}, More: board.More, List: a.r.URL.Query().Get("view") == "list"}
+	stages := d.o.Engine.Stages(address(p))
+	for _, r := range board.Rows {
+		switch c := newCard(a, p, stages, r); {
+		case r.CurrentState.WaitsForHuman():
+			body.Waiting = append(body.Waiting, c)
+		case r.CurrentState.Active():
+			body.Running = append(body.Running, c)
+		default:
+			body.Done = append(body.Done, c)
+		}
+	}
+	for i := range min(len(body.Waiting), maxLeads) {
+		d.lead(a, &body.Waiting[i])
+	}
+	body.Stages = columns(stages, body.Running)
+	slices.SortStableFunc(body.Done, func(a, b card) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.TaskName, b.TaskName))
+	})
+	return body, nil
+}
+
+// lead adds to a card what is asked at its gate. One that cannot be read keeps its place alone:
+// its own page says why.
+func (d *Dashboard) lead(a *asked, c *card) {
+	q, err := d.o.Engine.Gate(a, engine.Request{Cwd: c.Project.Path, SessionID: c.SessionID})
+	if err == nil {
+		c.Lead = q.Lead
+	}
+}

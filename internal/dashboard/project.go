@@ -1,0 +1,69 @@
+package dashboard
+
+import (
+	"net/url"
+	"path/filepath"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// folder is one with sessions that the server knows.
+type folder struct {
+	// ID addresses it. It is made from the folder, so that a link holds after a restart.
+	ID, Path, Name string
+}
+
+// projectID matches the ids of projects, whether or not one has it.
+var projectID = pattern.New(`^[0-9a-f]{10}$`)
+
+// idOf is the id of a folder.
+func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
+
+// folders are those that are served.
+func (d *Dashboard) folders() []folder {
+	var out []folder
+	for _, path := range d.o.Engine.Projects().List() {
+		out = append(out, folder{idOf(path), path, filepath.Base(path)})
+	}
+	return out
+}
+
+// folder returns the one that a request names.
+func (d *Dashboard) folder(a *asked) (folder, error) {
+	id := a.r.PathValue("project")
+	if projectID.MatchString(id) {
+		for _, p := range d.folders() {
+			if p.ID == id {
+				return p, nil
+			}
+		}
+	}
+	return folder{}, fault.New(fault.NotFound, "no project has the id %q", id).WithHint("the inbox lists the projects; a project is known once a session was started in it")
+}
+
+// maxTask bounds the name of a task in an address, in bytes.
+const maxTask = 300
+
+// request addresses the session that a request names.
+func (d *Dashboard) request(a *asked) (engine.Request, folder, error) {
+	p, err := d.folder(a)
+	task := a.r.PathValue("task")
+	if err == nil && (task == "" || len(task) > maxTask) {
+		err = fault.New(fault.NotFound, "the address names no task").WithHint("the board of the project lists its tasks")
+	}
+	return engine.Request{Cwd: p.Path, SessionID: task, By: "browser"}, p, err
+}
+
+// Href is the address of the project's board.
+func (p folder) Href() string { return "/p/" + p.ID + "/" }
+
+// Run is the address of one of its runs.
+func (p folder) Run(task string) string { return p.Href() + "r/" + url.PathEscape(task) + "/" }
+
+// Document is the address of a document of a run.
+func (p folder) Document(task string, stage workflow.StageID) string {
+	return p.Run(task) + "d/" + url.PathEscape(string(stage))
+}

@@ -1,0 +1,131 @@
+package dashboard
+
+import (
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// runPage is one run, from its first stage to those to come.
+type runPage struct {
+	Project folder
+	Session *workflow.Session
+	Place   string
+	// Asks is true where it waits for answers.
+	Asks bool
+	// Review is the address of the document that waits.
+	Review   string
+	Log      string
+	Found    workflow.Verification
+	Stages   []stageRow
+	Findings []workflow.Finding
+	Charts   []chart
+	Density  string
+	Timeline []step
+}
+
+// stageRow is a stage of a run.
+type stageRow struct {
+	workflow.Stage
+	Record *workflow.Record
+	// Mark is done, now or next.
+	Mark string
+	Href string
+	// Decided says who decided about it last.
+	Decided string
+	Rounds  []documents.Round
+}
+
+// step is an entry of the timeline.
+type step struct {
+	views.Step
+	Text, Decided string
+	// Gap is how long nothing happened before it, where that was long.
+	Gap  time.Duration
+	Href string
+}
+
+// longGap is the pause that the timeline shows as one.
+const longGap = time.Hour
+
+// The densities of the timeline: decisions only, one line for each entry, everything.
+var densities = []string{"decisions", "lines", "full"}
+
+func (d *Dashboard) run(a *asked) (any, error) {
+	req, p, err := d.request(a)
+	if err != nil {
+		return nil, err
+	}
+	s, found, _, err := d.o.Engine.Inspect(a, req.Address())
+	if err != nil {
+		return nil, err
+	}
+	a.page.Title, a.page.Follow = s.TaskName, p.ID+"/"+s.SessionID
+	a.page.Trail = []link{{p.Href(), p.Name}}
+	out := runPage{
+		Project: p, Session: s, Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), Asks: s.CurrentState == workflow.Clarifying,
+		Log: p.Run(s.TaskName) + "log", Found: found.In(a.lang), Density: densities[1],
+		Findings: workflow.OpenFindings(s.Current().Findings),
+	}
+	if s.CurrentState.WaitsForHuman() {
+		out.Review = p.Document(s.TaskName, s.CurrentStage)
+	}
+	for _, known := range densities {
+		if a.r.URL.Query().Get("timeline") == known {
+			out.Density = known
+		}
+	}
+	steps := views.History(s, found)
+	out.Stages = stageRows(a, p, s, steps)
+	out.Charts = charts(s)
+	out.Timeline = timeline(a, p, s, steps, out.Density)
+	return out, nil
+}
+
+// stageRows are the stages of a session's workflow, with those to come.
+func stageRows(a *asked, p folder, s *workflow.Session, steps []views.Step) []stageRow {
+	var rows []stageRow
+	mark := "done"
+	for _, st := range s.Definition().Stages {
+		row := stageRow{Stage: st, Record: s.Record(st.ID), Mark: mark, Rounds: documents.Rounds(s, st.ID)}
+		if st.ID == s.CurrentStage && s.CurrentState.Active() {
+			row.Mark, mark = "now", "next"
+		} else if row.Record.Status != workflow.Done && mark == "done" {
+			row.Mark = "next"
+		}
+		if len(row.Rounds) > 0 || row.Record.Artifact != nil {
+			row.Href = p.Document(s.TaskName, st.ID)
+		}
+		for _, e := range steps {
+			if e.Grant != nil && e.Grant.Stage == st.ID {
+				row.Decided = decided(a.lang, e.Grant, e.Unvouched)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// timeline are the entries of a history in a density, the newest first.
+func timeline(a *asked, p folder, s *workflow.Session, steps []views.Step, density string) []step {
+	var out []step
+	for i := len(steps) - 1; i >= 0; i-- {
+		e := steps[i]
+		if density == "decisions" && e.Grant == nil && i > 0 {
+			continue
+		}
+		row := step{Step: e, Text: eventText(a.lang, e.Event), Decided: decided(a.lang, e.Grant, e.Unvouched)}
+		if i > 0 {
+			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
+				row.Gap = gap
+			}
+		}
+		if e.Action == workflow.ActionSubmit && e.Path != "" {
+			row.Href = p.Document(s.TaskName, e.FromStage()) + "?round=" + itoa(e.Iteration)
+		}
+		out = append(out, row)
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package dashboard
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// page is what the layout shows around a screen.
+type page struct {
+	Lang lang.Language
+	// Title names the page in the browser's tab and in its heading.
+	Title string
+	// Screen is the template's name.
+	Screen  string
+	Version string
+	// Path is the page's own address, without the language.
+	Path string
+	// Trail leads from the inbox to the page.
+	Trail []link
+	// Follow are the subjects whose changes the page reports.
+	Follow string
+	// Languages are those that the page can be read in.
+	Languages []lang.Language
+	// Query is what was searched for.
+	Query string
+	Body  any
+}
+
+// link is an address with its name.
+type link struct{ Href, Text string }
+
+// asked is a request for a page.
+type asked struct {
+	context.Context
+	r    *http.Request
+	lang lang.Language
+	// page is filled in by the screen.
+	page *page
+}
+
+// screen serves one kind of page. show returns the facts that its template lays out.
+func (d *Dashboard) screen(name string, show func(*asked) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), maxWait)
+		defer cancel()
+		l := spoken(w, r)
+		a := &asked{Context: ctx, r: r, lang: l}
+		a.page = &page{Lang: l, Screen: name, Version: d.o.Version, Path: r.URL.Path, Languages: lang.All()}
+		status := http.StatusOK
+		body, err := show(a)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				return
+			}
+			f := fault.From(err)
+			status = statusOf(f)
+			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), f.Translated(l)
+		}
+		a.page.Body = body
+		d.write(w, r, status, a.page)
+	})
+}
+
+// nowhere answers addresses that lead to no page.
+func nowhere(a *asked) (any, error) {
+	return nil, fault.New(fault.NotFound, "no page has the address %q", a.r.URL.Path).WithHint("the inbox leads to all pages")
+}
+
+// statusOf maps an error to a status of HTTP.
+func statusOf(f *fault.Error) int {
+	switch f.Code {
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.InvalidArgument:
+		return http.StatusBadRequest
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.GatePending, fault.NotAllowed:
+		return http.StatusForbidden
+	}
+	return http.StatusInternalServerError
+}
+
+// write renders a page whole before any of it is sent, so that an error shows no half of it.
+func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
+	var text bytes.Buffer
+	if err := d.screens.render(&text, p); err != nil {
+		d.log.Error("a page cannot be rendered", "path", r.URL.Path, "error", err)
+		http.Error(w, p.Lang.Say("This page cannot be shown because of a bug; the log of the dashboard names it."), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Language", string(p.Lang))
+	h.Add("Vary", "Accept-Encoding, Accept-Language, Cookie")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, _ = w.Write(text.Bytes())
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z := gzip.NewWriter(w)
+	_, _ = z.Write(text.Bytes()) // an error means that the reader has gone
+	_ = z.Close()
+}
+
+// languageCookie keeps the language that a person has chosen on a page.
+const languageCookie = "lang"
+
+// spoken returns the language of a request: the one it names, which is kept, else that of an
+// earlier choice, else what the browser asks for.
+func spoken(w http.ResponseWriter, r *http.Request) lang.Language {
+	if l, ok := lang.Known(r.URL.Query().Get("lang")); ok && r.URL.Query().Has("lang") {
+		//nolint:gosec // it keeps no secret, and the pages come over plain HTTP
+		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: string(l), Path: "/", MaxAge: 365 * 24 * 60 * 60, SameSite: http.SameSiteStrictMode, HttpOnly: true})
+		return l
+	}
+	if c, err := r.Cookie(languageCookie); err == nil {
+		if l, ok := lang.Known(c.Value); ok {
+			return l
+		}
+	}
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
+		tag, _, _ := strings.Cut(strings.TrimSpace(strings.ToLower(part)), ";")
+		tag, _, _ = strings.Cut(tag, "-")
+		if l, ok := lang.Known(tag); ok {
+			return l
+		}
+	}
+	return lang.English
+}

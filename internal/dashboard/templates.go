@@ -1,0 +1,122 @@
+package dashboard
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
+)
+
+//go:embed templates/*.html
+var templates embed.FS
+
+// screens are the templates of every screen, by language.
+type screens map[lang.Language]map[string]*template.Template
+
+// readScreens parses the templates. A screen is layout.html, the parts in files whose name begins
+// with an underscore, and its own file.
+func readScreens() (screens, error) {
+	entries, err := templates.ReadDir("templates")
+	if err != nil {
+		return nil, err
+	}
+	all := screens{}
+	for _, l := range lang.All() {
+		base, err := template.New("layout.html").Funcs(functions(l)).ParseFS(templates, "templates/layout.html", "templates/_*.html")
+		if err != nil {
+			return nil, err
+		}
+		all[l] = map[string]*template.Template{}
+		for _, e := range entries {
+			name := strings.TrimSuffix(e.Name(), ".html")
+			if name == "layout" || strings.HasPrefix(name, "_") {
+				continue
+			}
+			of, err := base.Clone()
+			if err == nil {
+				of, err = of.ParseFS(templates, path.Join("templates", e.Name()))
+			}
+			if err != nil {
+				return nil, err
+			}
+			all[l][name] = of
+		}
+	}
+	return all, nil
+}
+
+// render writes a page.
+func (v screens) render(w io.Writer, p *page) error {
+	of := v[p.Lang][p.Screen]
+	if of == nil {
+		return fmt.Errorf("no screen %q", p.Screen)
+	}
+	return of.Execute(w, p)
+}
+
+// functions are those of the templates. Sentences stand in calls of say with a constant format,
+// so that the catalogues are held against them.
+func functions(l lang.Language) template.FuncMap {
+	return template.FuncMap{
+		"say":    l.Say,
+		"count":  l.Count,
+		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
+		"asset":  assetPath,
+		"when":   func(t time.Time) template.HTML { return when(t) },
+		"ago":    func(d time.Duration) string { return ago(l, d) },
+		"dict":   dict,
+		"hidden": func(k render.HiddenKind) string { return hiddenWords[k].In(l) },
+	}
+}
+
+// dict makes a map of keys and values, for a part that takes more than one.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict: %d arguments", len(pairs))
+	}
+	out := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		key, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is not a key", pairs[i])
+		}
+		out[key] = pairs[i+1]
+	}
+	return out, nil
+}
+
+// when shows a time for people, which the script turns into the browser's own time zone.
+func when(t time.Time) template.HTML {
+	if t.IsZero() {
+		return ""
+	}
+	//nolint:gosec // both are digits
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04 UTC")))
+}
+
+// ago says a duration by its largest unit.
+func ago(l lang.Language, d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return l.Count(max(int(d/time.Second), 0), "second")
+	case d < time.Hour:
+		return l.Count(int(d/time.Minute), "minute")
+	case d < 48*time.Hour:
+		return l.Count(int(d/time.Hour), "hour")
+	}
+	return l.Count(int(d/(24*time.Hour)), "day")
+}
+
+// hiddenWords name the ways in which something is hidden.
+var hiddenWords = map[render.HiddenKind]lang.Text{
+	render.Comment: lang.T("a comment"),
+	render.HTML:    lang.T("HTML"),
+	render.Image:   lang.T("an image, not loaded"),
+	render.Unseen:  lang.T("an invisible character"),
+}
