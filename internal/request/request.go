@@ -69,6 +69,8 @@ type Request struct {
 	Confirmed *bool
 	Approved  *bool
 	Feedback  string
+	// Comments are remarks on lines of the draft, with a decision.
+	Comments []workflow.Comment
 	// Via is what the call itself counts as where it states a decision or answers: the
 	// assistant's word if empty, unless Ask is set.
 	Via workflow.Channel
