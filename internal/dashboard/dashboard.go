@@ -13,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 )
 
 // Options are what a Dashboard needs from outside.
@@ -22,6 +24,10 @@ type Options struct {
 	Version string
 	// Engine reads the sessions, and carries out decisions.
 	Engine *engine.Engine
+	// Library serves the BMAD method, and Memory the notes of the projects; without one, its page
+	// says that there are none.
+	Library *library.Library
+	Memory  *memory.Memory
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
 	Recheck func()
 	Log     *slog.Logger
@@ -80,6 +86,8 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", d.screen("document", d.document))
 	mux.Handle("GET /search", d.screen("search", d.search))
+	mux.Handle("GET /method", d.screen("method", d.method))
+	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 //go:embed templates/*.html
@@ -70,6 +71,9 @@ func functions(l lang.Language) template.FuncMap {
 		"when":  func(t time.Time) template.HTML { return when(t) },
 		"ago":   func(d time.Duration) string { return ago(l, d) },
 		"dict":  dict,
+		// Text of others has its hidden characters visible, as one line or as it is.
+		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
+		"text":  visible.Text,
 	}
 }
 
