@@ -74,6 +74,7 @@ func functions(l lang.Language) template.FuncMap {
 		// Text of others has its hidden characters visible, as one line or as it is.
 		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
 		"text":  visible.Text,
+		"exact": visible.Exact,
 	}
 }
 
