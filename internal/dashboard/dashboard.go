@@ -90,6 +90,8 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))
 	mux.Handle("GET /memory", d.screen("memory", d.memories))
 	mux.Handle("GET /memory/{project}", d.screen("notes", d.memory))
+	mux.Handle("GET /runs", d.screen("runs", d.runs))
+	mux.Handle("GET /runs/{project}/{task}", d.screen("ran", d.ranOne))
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
