@@ -28,6 +28,8 @@ type Options struct {
 	// says that there are none.
 	Library *library.Library
 	Memory  *memory.Memory
+	// Health gathers what the settings page shows of the program's own state; nil shows nothing.
+	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
 	Recheck func()
 	Log     *slog.Logger
@@ -92,6 +94,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /memory/{project}", d.screen("notes", d.memory))
 	mux.Handle("GET /runs", d.screen("runs", d.runs))
 	mux.Handle("GET /runs/{project}/{task}", d.screen("ran", d.ranOne))
+	mux.Handle("GET /settings", d.screen("settings", d.settings))
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
