@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -29,6 +30,7 @@ exactly one active session. --json prints the tool's reply.
 func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 	var exitCode bool
 	var view string
+	var wait int
 	cmd := &cobra.Command{
 		Use:   string(action) + " [TASK]",
 		Short: short,
@@ -36,7 +38,12 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: action, SessionID: taskName(args), View: view}
+			req := engine.Request{Action: action, SessionID: taskName(args), View: view, Wait: wait}
+			if wait > 0 {
+				changes := feed.New(feed.Options{Now: a.engine.Clock, Log: a.log})
+				defer changes.Close()
+				req.Hold = changes.Await
+			}
 			if !exitCode {
 				return a.act(cmd, req, action == workflow.ActionResume)
 			}
@@ -52,6 +59,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 	}
 	if action == workflow.ActionStatus {
 		cmd.Flags().StringVar(&view, "view", "", "also show: session, history, sessions, workflow, or an artifact by its stage or file name")
+		cmd.Flags().IntVar(&wait, "wait", 0, "wait so many seconds, at most 50, for a pending decision or answer of the human")
 		cmd.Flags().BoolVar(&exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is pending")
 	}
 	return cmd

@@ -20,15 +20,20 @@ var assets embed.FS
 
 // asset is a file of the pages, packed for the network.
 type asset struct {
-	hash          string
 	whole, packed []byte
 	kind          string
 }
 
-// packedAssets are all assets by name. An address has the hash of the content, so that a browser
-// keeps it for good.
-var packedAssets = sync.OnceValue(func() map[string]asset {
-	out := map[string]asset{}
+// assetSet are all assets. Their addresses have the hash of all contents, so that a browser keeps
+// them for good, and so that scripts name each other by their names.
+type assetSet struct {
+	hash   string
+	byName map[string]asset
+}
+
+var packedAssets = sync.OnceValue(func() assetSet {
+	out := assetSet{byName: map[string]asset{}}
+	var hashes []byte
 	entries, err := assets.ReadDir("assets")
 	if err != nil {
 		panic(err) // the files are part of the program
@@ -42,23 +47,26 @@ var packedAssets = sync.OnceValue(func() map[string]asset {
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 		_, _ = z.Write(data) // a buffer takes everything
 		_ = z.Close()
-		out[e.Name()] = asset{workflow.Hash(data)[:12], data, packed.Bytes(), mime.TypeByExtension(path.Ext(e.Name()))}
+		hashes = append(hashes, workflow.Hash(data)...)
+		out.byName[e.Name()] = asset{data, packed.Bytes(), mime.TypeByExtension(path.Ext(e.Name()))}
 	}
+	out.hash = workflow.Hash(hashes)[:12]
 	return out
 })
 
 // assetPath is the address of an asset.
 func assetPath(name string) (string, error) {
-	a, ok := packedAssets()[name]
-	if !ok {
+	all := packedAssets()
+	if _, ok := all.byName[name]; !ok {
 		return "", fmt.Errorf("no asset %q", name)
 	}
-	return "/assets/" + a.hash + "/" + name, nil
+	return "/assets/" + all.hash + "/" + name, nil
 }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	a, ok := packedAssets()[r.PathValue("name")]
-	if !ok || a.hash != r.PathValue("hash") {
+	all := packedAssets()
+	a, ok := all.byName[r.PathValue("name")]
+	if !ok || all.hash != r.PathValue("hash") {
 		http.NotFound(w, r)
 		return
 	}

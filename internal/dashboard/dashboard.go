@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +33,9 @@ type Options struct {
 	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
 	Recheck func()
-	Log     *slog.Logger
+	// State is the person's folder outside of projects; "" keeps no words that were not sent.
+	State string
+	Log   *slog.Logger
 }
 
 // Dashboard serves the pages. It is safe for concurrent use.
@@ -41,6 +44,7 @@ type Dashboard struct {
 	log     *slog.Logger
 	screens screens
 	feed    *feed.Feed
+	drafts  drafts
 	// ended is closed when the pages' streams have to end.
 	// streams counts the pages that follow something.
 	streams atomic.Int64
@@ -58,6 +62,9 @@ func New(o Options) (*Dashboard, error) {
 		return nil, err
 	}
 	d := &Dashboard{o: o, log: o.Log, screens: s}
+	if o.State != "" {
+		d.drafts = drafts(filepath.Join(o.State, "drafts"))
+	}
 	d.ended, d.end = context.WithCancel(context.Background())
 	d.feed = feed.New(feed.Options{Recheck: o.Recheck, Now: o.Engine.Clock, Log: o.Log})
 	return d, nil
@@ -87,6 +94,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/log", d.screen("log", d.logPage))
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", d.screen("document", d.document))
+	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
 	mux.Handle("GET /search", d.screen("search", d.search))
 	mux.Handle("GET /method", d.screen("method", d.method))
 	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))

@@ -1,8 +1,16 @@
 package dashboard
 
 import (
+	"html/template"
+	"slices"
+	"strconv"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
+	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -11,15 +19,42 @@ type documentPage struct {
 	Project folder
 	Session *workflow.Session
 	Stage   workflow.Stage
-	Text    string
+	Found   workflow.Verification
+	Place   string
+
+	// Rounds are the submissions that can be read, Round the one that is shown, and Versus the
+	// round that it is compared with.
+	Rounds []documents.Round
+	Round  documents.Round
+	Versus int
+	// Old is true where a later round was handed in.
+	Old      bool
+	View     string
+	Views    []view
+	NextView string
+
+	Rendered, Source template.HTML
+	Hunks            []textdiff.Hunk
+	Stat             string
+	Hidden           []render.Hidden
+	Notes            []note
+	DocumentLang     string
+
+	review
 }
+
+// view is a way to look at a document.
+type view struct{ Name, Text, Href string }
+
+// viewNames are the views, in the order in which a key goes through them.
+var viewNames = []string{"rendered", "source", "diff", "split"}
 
 func (d *Dashboard) document(a *asked) (any, error) {
 	req, p, err := d.request(a)
 	if err != nil {
 		return nil, err
 	}
-	s, _, _, err := d.o.Engine.Inspect(a, req.Address())
+	s, found, _, err := d.o.Engine.Inspect(a, req.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -27,15 +62,109 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
 	}
-	out := documentPage{Project: p, Session: s, Stage: st}
 	a.page.Title, a.page.Follow = a.lang.Say("%s of %s", st.DocumentIn(a.lang), s.TaskName), p.ID+"/"+s.SessionID
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
-	if rounds := documents.Rounds(s, st.ID); len(rounds) > 0 {
-		texts, err := d.o.Engine.Submissions(a, req.Address(), st.ID, rounds[len(rounds)-1].Iteration)
-		if err != nil {
+	out := &documentPage{Project: p, Session: s, Stage: st, Found: found.In(a.lang), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}
+	if err := d.texts(a, out, req); err != nil {
+		return nil, err
+	}
+	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()
+	if waits && !out.Old {
+		if err := d.review(a, out, req); err != nil {
 			return nil, err
 		}
-		out.Text = texts[0].Text
 	}
 	return out, nil
+}
+
+// texts reads the rounds that a request names, and lays out the view that it asks for.
+func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request) error {
+	out.Rounds = documents.Rounds(out.Session, out.Stage.ID)
+	if out.Session.Record(out.Stage.ID).Artifact != nil {
+		out.Rounds = append(out.Rounds, documents.Round{Iteration: documents.Saved})
+	}
+	if len(out.Rounds) == 0 {
+		return fault.New(fault.NotFound, "the stage %s has no document yet", out.Stage.Label).WithHint("the page of the run shows where it is")
+	}
+	handed := documents.Rounds(out.Session, out.Stage.ID)
+	last := len(handed) - 1
+	now := documents.Saved
+	if last >= 0 {
+		now = handed[last].Iteration
+	}
+	shown, err := roundOf(a, "round", out.Rounds, now)
+	if err != nil {
+		return err
+	}
+	before := shown
+	if i := slices.IndexFunc(out.Rounds, func(r documents.Round) bool { return r.Iteration == shown }); i > 0 {
+		before = out.Rounds[i-1].Iteration
+	}
+	if out.Versus, err = roundOf(a, "vs", out.Rounds, before); err != nil {
+		return err
+	}
+	texts, err := d.o.Engine.Submissions(a, req.Address(), out.Stage.ID, shown, out.Versus)
+	if err != nil {
+		return err
+	}
+	out.Round, out.Old = texts[0], shown != now
+	out.layViews(a)
+	out.DocumentLang = string(lang.Choose(lang.Auto, out.Round.Text, a.lang))
+	out.lay(a, texts[1].Text)
+	return nil
+}
+
+// roundOf is the round that a field of the address names.
+func roundOf(a *asked, field string, rounds []documents.Round, otherwise int) (int, error) {
+	given := a.r.URL.Query().Get(field)
+	if given == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || !slices.ContainsFunc(rounds, func(r documents.Round) bool { return r.Iteration == n }) {
+		return 0, fault.New(fault.NotFound, "the document has no round %q", given).WithHint("open it without a round for the latest one")
+	}
+	return n, nil
+}
+
+// layViews lists the views, each with its address.
+func (out *documentPage) layViews(a *asked) {
+	labels := []string{a.lang.Say("Rendered"), a.lang.Say("Source"), a.lang.Say("Differences"), a.lang.Say("Side by side")}
+	query := a.r.URL.Query()
+	query.Del("lang")
+	asked := query.Get("view")
+	out.View = viewNames[0]
+	for i, name := range viewNames {
+		if name == asked {
+			out.View = name
+		}
+		query.Set("view", name)
+		out.Views = append(out.Views, view{name, labels[i], "?" + query.Encode()})
+	}
+	next := (slices.Index(viewNames, out.View) + 1) % len(viewNames)
+	out.NextView = out.Views[next].Href
+}
+
+// foldAround is how many lines stand around a difference.
+const foldAround = 3
+
+// lay renders the document in its view, with the notes of its margin.
+func (out *documentPage) lay(a *asked, before string) {
+	text := out.Round.Text
+	page := render.Document(text)
+	out.Hidden = page.Hidden
+	switch out.View {
+	case "source":
+		out.Source = render.Source(text)
+	case "diff", "split":
+		rows := textdiff.Rows(before, text)
+		added, removed, changed := textdiff.Stat(rows)
+		out.Hunks = textdiff.Fold(rows, foldAround)
+		out.Stat = a.lang.Say("%s added, %s removed, %s changed", a.lang.Count(added, "line"), a.lang.Count(removed, "line"), a.lang.Count(changed, "line"))
+	default:
+		out.Rendered = page.HTML
+	}
+	if !out.Old {
+		out.Notes = notes(a, out.Session.Record(out.Stage.ID))
+	}
 }

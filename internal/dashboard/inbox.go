@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
@@ -179,4 +180,9 @@ func (d *Dashboard) board(a *asked) (any, error) {
 
 // lead adds to a card what is asked at its gate. One that cannot be read keeps its place alone:
 // its own page says why.
-func (d *Dashboard) lead(_ *asked, _ *card) {}
+func (d *Dashboard) lead(a *asked, c *card) {
+	q, err := d.o.Engine.Gate(a, engine.Request{Cwd: c.Project.Path, SessionID: c.SessionID})
+	if err == nil {
+		c.Lead = q.Lead
+	}
+}

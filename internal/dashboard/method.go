@@ -15,7 +15,7 @@ const maxItems = 500
 
 // methodPage is the catalog of the BMAD method that a project has.
 type methodPage struct {
-	choice
+	selection
 	Kinds []methodKind
 	// Problems are the parts that were skipped, Sources the places that were searched.
 	Problems []catalog.Problem
@@ -63,7 +63,7 @@ func (d *Dashboard) method(a *asked) (any, error) {
 		return nil, err
 	}
 	a.page.Title = a.lang.Say("BMAD method")
-	out := methodPage{choice: c}
+	out := methodPage{selection: c}
 	s := d.shelf(a, c.Project)
 	if s == nil || s.Empty() {
 		out.Trouble = fault.From(catalog.NoInstallation()).Translated(a.lang)

@@ -37,7 +37,7 @@ type Check struct {
 
 // settingsPage is the settings of a project and the state of this machine.
 type settingsPage struct {
-	choice
+	selection
 	ProjectFile string
 	Values      []config.Setting
 	// Ignored are the settings of the project's file that do not count.
@@ -57,7 +57,7 @@ func (d *Dashboard) settings(a *asked) (any, error) {
 		return nil, err
 	}
 	a.page.Title = a.lang.Say("Settings")
-	out := settingsPage{choice: c, ProjectFile: config.ProjectFile, Checked: a.r.URL.Query().Has("checks")}
+	out := settingsPage{selection: c, ProjectFile: config.ProjectFile, Checked: a.r.URL.Query().Has("checks")}
 	trouble := func(err error) {
 		if err != nil {
 			out.Troubles = append(out.Troubles, lang.Of(err).In(a.lang))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -64,13 +65,14 @@ func (v screens) render(w io.Writer, p *page) error {
 // so that the catalogues are held against them.
 func functions(l lang.Language) template.FuncMap {
 	return template.FuncMap{
-		"say":   l.Say,
-		"count": l.Count,
-		"word":  func(text any) string { return l.Word(fmt.Sprint(text)) },
-		"asset": assetPath,
-		"when":  func(t time.Time) template.HTML { return when(t) },
-		"ago":   func(d time.Duration) string { return ago(l, d) },
-		"dict":  dict,
+		"say":    l.Say,
+		"count":  l.Count,
+		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
+		"asset":  assetPath,
+		"when":   func(t time.Time) template.HTML { return when(t) },
+		"ago":    func(d time.Duration) string { return ago(l, d) },
+		"dict":   dict,
+		"hidden": func(k render.HiddenKind) string { return hiddenWords[k].In(l) },
 		// Text of others has its hidden characters visible, as one line or as it is.
 		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
 		"text":  visible.Text,
@@ -114,4 +116,12 @@ func ago(l lang.Language, d time.Duration) string {
 		return l.Count(int(d/time.Hour), "hour")
 	}
 	return l.Count(int(d/(24*time.Hour)), "day")
+}
+
+// hiddenWords name the ways in which something is hidden.
+var hiddenWords = map[render.HiddenKind]lang.Text{
+	render.Comment: lang.T("a comment"),
+	render.HTML:    lang.T("HTML"),
+	render.Image:   lang.T("an image, not loaded"),
+	render.Unseen:  lang.T("an invisible character"),
 }

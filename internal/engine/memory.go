@@ -56,6 +56,12 @@ func (c caller) showedOther(revision int) bool {
 	return ok && shown != revision || !ok && c.shown.Forgot()
 }
 
+// showed reports whether the last document of the session that was shown is of this revision.
+func (c caller) showed(revision int) bool {
+	shown, ok := c.shown.Get(c.key)
+	return ok && shown == revision
+}
+
 // knew reports whether the caller could know where the session is: this program had named its
 // revision before the call came in.
 func (c caller) knew(revision int, call int64) bool {

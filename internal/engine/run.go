@@ -100,7 +100,11 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
+			Waits: r.req.Hold != nil,
 		},
+	}
+	if r.req.Page != nil && s.CurrentState.WaitsForHuman() {
+		st.Call.Page = r.req.Page(st.Folder, s.TaskName, string(s.CurrentStage))
 	}
 	st.Policy = st.Stage.Policy()
 	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {

@@ -17,16 +17,27 @@ import (
 
 // status describes a session and changes nothing.
 func (r *run) status(ctx context.Context) (*Reply, error) {
+	inVain, err := r.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
 	s, err := r.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.reply(ctx, s, reply.Light, words.Message(s))
+	message := words.Message
+	if inVain {
+		message = words.StillWaiting
+	}
+	out, err := r.reply(ctx, s, reply.Light, message(s))
 	if err != nil {
 		return nil, err
 	}
 	out.AddStages(s)
 	out.Allowed = request.ActionNames(gate.Allowed(s))
+	if inVain {
+		out.Unmoved()
+	}
 	if r.req.View == "" {
 		return out, nil
 	}

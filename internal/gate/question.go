@@ -30,6 +30,8 @@ type Question struct {
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
 	Draft string
 	Size  int64
+	// Page is the address at which a dashboard shows the document; "" for none.
+	Page string
 	// Choices are the decisions that can be taken, in the words of this gate.
 	Choices []Choice
 	// Questions are the open ones, where answers are asked for. Choices then has the one to take
@@ -76,6 +78,8 @@ type Response struct {
 	// Decision is empty where the person took none; Silence then says why.
 	Decision workflow.Decision
 	Feedback string
+	// Comments are the person's remarks on lines of the draft, in any decision on it.
+	Comments []workflow.Comment
 	Answers  map[string]string
 	// SkipRest is true where the person skips the questions that they give no answer to.
 	SkipRest bool
@@ -98,7 +102,7 @@ type Silence struct {
 func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
-		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout,
+		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
 	}
 	if doc := s.Waiting(); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size

@@ -58,12 +58,14 @@ type callers struct {
 	// models of hosts.
 	forms, folderForms, samples *forms
 	hostConfirm                 config.HostConfirm
-	log                         *slog.Logger
+	// page is [Options.Page].
+	page func(cwd, task, stage string) string
+	log  *slog.Logger
 }
 
 // request returns an engine request by the caller of a request.
 func (c *callers) request(ctx context.Context) engine.Request {
-	req := engine.Request{By: callerName(ctx)}
+	req := engine.Request{By: callerName(ctx), Page: c.page}
 	if c.places.Remote { // on stdio there is only one
 		req.Client = mcpwire.ClientKey(ctx)
 	}

@@ -71,7 +71,10 @@ func styleOf(ctx context.Context) formStyle {
 // worst consequence and the draft come first.
 func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
 	lines := []string{q.Lead, cmp.Or(longEnds(q.Language, q.Questions), q.Worst)}
-	if q.Draft != "" {
+	// A path that is cut leads nowhere; a link that fits is one click.
+	if page := q.Language.Say("Read it: %s", q.Page); q.Page != "" && visible.Columns(page) <= messageColumns {
+		lines = append(lines, page)
+	} else if q.Draft != "" {
 		lines = append(lines, q.DraftLine())
 	}
 	lines = append(lines, "", q.Language.Say("Task “%s” · %s", q.TaskName, q.Title))

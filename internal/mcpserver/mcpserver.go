@@ -61,6 +61,9 @@ type Options struct {
 	Contract *contract.Runner
 	// Model answers tasks for agents where the host's model cannot; it may be nil.
 	Model Model
+	// Page returns the address at which a dashboard shows the document of a stage; "" where none
+	// runs. It may be nil.
+	Page func(cwd, task, stage string) string
 	// Toolsets are the groups of tools that are offered; none is auto.
 	Toolsets []config.Toolset
 	Log      *slog.Logger
@@ -84,7 +87,7 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s := &Server{
 		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
-		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), samples: newForms(e.Clock), hostConfirm: o.HostConfirm, log: o.Log},
+		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock), folderForms: newForms(e.Clock), samples: newForms(e.Clock), hostConfirm: o.HostConfirm, page: o.Page, log: o.Log},
 		offer:   &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil && o.Contract != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
 	if o.Reach != nil {
@@ -96,7 +99,7 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s.connect(o)
 	tools := allTools(
-		tasks{engine: e, callers: s.callers, metrics: s.metrics, changed: s.feed.Poke, log: o.Log},
+		tasks{engine: e, callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), of: map[string]int{}}, changed: s.feed.Poke, log: o.Log},
 		bmadTools{offer: s.offer, callers: s.callers},
 		memoryTools{engine: e, callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke, log: o.Log})
 	for _, t := range tools {

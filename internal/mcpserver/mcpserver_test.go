@@ -275,7 +275,7 @@ func TestTranscripts(t *testing.T) {
 
 // directives does what the first lines of a transcript ask for, and returns the server's
 // environment: "# layout NAME" puts an installation of the method into dir, "# kit NAME" the
-// files of a kit, "# toolsets NAMES", "# memory HOW" and "# personas WHOSE" are settings.
+// files of a kit, "# toolsets NAMES", "# gate POLICY", "# memory HOW" and "# personas WHOSE" are settings.
 func directives(t *testing.T, dir, transcript string) (env []string) {
 	t.Helper()
 	for line := range strings.Lines(transcript) {
@@ -291,6 +291,8 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 			}
 		case word == "memory":
 			env = append(env, "BMAD_MEMORY="+rest)
+		case word == "gate":
+			env = append(env, "BMAD_GATE="+rest)
 		case word == "toolsets":
 			env = append(env, "BMAD_TOOLSETS="+rest)
 		case word == "personas":

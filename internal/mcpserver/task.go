@@ -27,6 +27,7 @@ type tasks struct {
 	engine  *engine.Engine
 	callers *callers
 	metrics *metrics
+	waits   *waits
 	// changed is called when an action may have changed something.
 	changed func()
 	log     *slog.Logger
@@ -43,7 +44,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
-		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Via: req.Via, HostConfirm: req.HostConfirm}
+		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm}
 	}
 	if channel != nil {
 		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
@@ -55,7 +56,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 			// The call may be the submission that raised the questions: it was taken.
 			req = engine.Request{
 				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
-				By: req.By, Client: req.Client, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
+				By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
 			}
 		}
 		if channel.seen() {
@@ -88,6 +89,7 @@ func (t tasks) blind(ctx context.Context, req engine.Request) bool {
 // its way to the person.
 func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
 	began := t.engine.Clock()
+	req.Hold = t.waits.hold(mcpwire.ClientKey(ctx))
 	reply, err := t.engine.Do(ctx, req)
 	t.metrics.count(req.Action, t.engine.Clock().Sub(began), outcome(err))
 	switch {

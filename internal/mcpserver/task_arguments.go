@@ -36,6 +36,7 @@ var taskArguments = []argument[engine.Request]{
 	{name: "approved", read: truth(func(q *engine.Request) **bool { return &q.Approved }), decides: true},
 	{name: "feedback", text: func(q *engine.Request) *string { return &q.Feedback }},
 	{name: "view", text: func(q *engine.Request) *string { return &q.View }},
+	{name: "wait", read: valueAs(lang.T("a whole number of seconds such as 50"), func(q *engine.Request) *int { return &q.Wait })},
 	{name: "revision", read: readRevision},
 }
 
@@ -59,6 +60,7 @@ var takenBy = map[string][]workflow.Action{
 	"approved":           {workflow.ActionApprove},
 	"feedback":           leaves,
 	"view":               {workflow.ActionStatus},
+	"wait":               {workflow.ActionStatus},
 	"revision":           append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, leaves...),
 }
 

@@ -44,12 +44,16 @@ type Wire struct {
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
 	end     context.CancelFunc
+	// leaving ends with it, and on stdio once the client has closed its input.
+	leaving context.Context
+	leave   context.CancelFunc
 }
 
 // New makes a server of the library with the given hooks and options, and its wire.
 func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
 	w := &Wire{spoken: o.Language, log: o.Log}
 	w.closing, w.end = context.WithCancel(context.Background())
+	w.leaving, w.leave = context.WithCancel(w.closing)
 	hooks.AddOnError(noteFailure(o.Missing))
 	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
 		server.WithHooks(hooks),
@@ -65,6 +69,10 @@ func (w *Wire) Close() { w.end() }
 // Closing reports whether the server has begun to close.
 func (w *Wire) Closing() bool { return w.closing.Err() != nil }
 
+// Leaving is done once calls have to come to their end: the server begins to close, or its one
+// client has closed its side.
+func (w *Wire) Leaving() context.Context { return w.leaving }
+
 // Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
 const (
 	workers   = 32
@@ -78,7 +86,7 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	server.WithWorkerPoolSize(workers)(stdio)
 	server.WithQueueSize(queueSize)(stdio)
 	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
-	filter := newStdioFilter(in, out)
+	filter := newStdioFilter(in, out, w.leave)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
 		return context.WithValue(ctx, failingKey{}, filter)
 	})(stdio)

@@ -23,6 +23,8 @@ type stdioFilter struct {
 
 	line []byte // the rest of the current line
 	end  error  // the end of the input, once met
+	// ended is called then.
+	ended func()
 
 	mu      sync.Mutex
 	open    map[string]int     // requests read and not answered, by id
@@ -31,8 +33,8 @@ type stdioFilter struct {
 	changed chan struct{}      // closed, and replaced, at each answer
 }
 
-func newStdioFilter(in io.Reader, out io.Writer) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
+func newStdioFilter(in io.Reader, out io.Writer, ended func()) *stdioFilter {
+	return &stdioFilter{in: bufio.NewReader(in), out: out, ended: ended, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
 }
 
 // message is the part of a JSON-RPC line that the filter has to know.
@@ -60,6 +62,9 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 		line, err := f.in.ReadBytes('\n')
 		if f.end = err; err != nil && len(line) > 0 {
 			line = append(line, '\n') // the library drops a last line without it
+		}
+		if f.end != nil {
+			f.ended()
 		}
 		f.line = f.note(line)
 	}

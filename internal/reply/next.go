@@ -91,13 +91,22 @@ func decides(s *standing.Standing, out *Reply) {
 			out.Gate.AskByHost, out.RequiresUserConfirmation = true, false
 		}
 	case standing.ByOwnAct:
-		out.NextCall = nil // whatever the assistant calls is refused
+		out.NextCall = waitCall(s) // whatever else the assistant calls is refused
 	}
 }
 
 // NewGateView describes a session that waits for the human.
 func NewGateView(s *standing.Standing) *GateView {
-	return &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s)}
+	return &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s), Page: s.Call.Page}
+}
+
+// waitCall is the call that returns once the human has acted by themselves; nil for a caller that
+// cannot wait.
+func waitCall(s *standing.Standing) map[string]any {
+	if !s.Call.Waits {
+		return nil
+	}
+	return map[string]any{"action": workflow.ActionStatus, "session_id": s.Handle(), "wait": standing.MaxWait}
 }
 
 // askHuman makes the reply wait for one of the human's actions.
@@ -145,6 +154,6 @@ func markChanged(s *standing.Standing, out *Reply) {
 		return
 	}
 	out.UserMessage = words.Stopped(s)
-	out.NextCall, out.Gate = nil, nil
+	out.NextCall, out.Gate = waitCall(s), nil
 	askHuman(out, string(workflow.ActionAdopt))
 }

@@ -100,9 +100,14 @@ type Reply struct {
 	// describes is true for a reply to an action that changes nothing.
 	describes bool
 	taskLine  string // with which the message begins
+	// unmoved is true for a reply to one who knows all of it.
+	unmoved bool
 	// shortened is true where the reply names the session file, because it does not have all.
 	shortened bool
 }
+
+// Unmoved marks the reply to a caller who was shown the same revision before.
+func (r *Reply) Unmoved() { r.unmoved = true }
 
 // AuditView is an audit in short; the session file has all of it.
 type AuditView struct {
@@ -138,6 +143,8 @@ type GateView struct {
 	AskByHost bool `json:"ask_by_host,omitempty"`
 	// Terminal is the command by which the human decides themselves.
 	Terminal string `json:"terminal"`
+	// Page is the address at which a dashboard shows the document, and takes the decision.
+	Page string `json:"page,omitempty"`
 	// Silence says why the last question brought no decision.
 	Silence string `json:"no_decision,omitempty"`
 }

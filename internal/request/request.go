@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -23,6 +24,9 @@ const (
 	MaxFeedback  = 8000
 	MaxAnswer    = 8000
 )
+
+// MaxWait is the longest that a status waits, in seconds.
+const MaxWait = standing.MaxWait
 
 // Request is one call, from any face. Unused fields are zero.
 type Request struct {
@@ -49,6 +53,12 @@ type Request struct {
 	// View names what a status shows besides: one of the View constants, or an artifact by
 	// its stage or file name.
 	View string
+	// Wait is how many seconds a status waits for the person to act, at most [MaxWait].
+	Wait int
+	// Hold returns once a look at a session shows another state than was seen, or ctx ends. It
+	// looks now and then by itself: not every file system of a project reports changes. nil
+	// waits for nothing.
+	Hold func(ctx context.Context, project, seen string, look func(context.Context) string)
 	// Stage is where the caller believes the session stands; for reopen, where to go.
 	Stage   string
 	Results []Result
@@ -77,6 +87,9 @@ type Request struct {
 	Draft string
 	// HostConfirm is true where the caller has a tool about which the host asks the person.
 	HostConfirm bool
+	// Page, if not nil, returns the address at which a dashboard shows the document of a stage; ""
+	// where none runs.
+	Page func(cwd, task, stage string) string
 	// Tell, if not nil, is called while something takes long, from other goroutines too.
 	Tell func(verify.Notice)
 	// Blind is true where the call would accept any draft that waits, and nothing shows which one

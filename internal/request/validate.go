@@ -25,6 +25,10 @@ func (q *Request) Validate() error {
 	if err := q.checkTexts(); err != nil {
 		return err
 	}
+	if q.Wait < 0 || q.Wait > MaxWait {
+		return fault.New(fault.InvalidArgument, "wait %d is not between 0 and %d seconds", q.Wait, MaxWait).
+			WithHint("pass at most %d, and call again while nothing has changed", MaxWait)
+	}
 	if q.Action == workflow.ActionStart && strings.TrimSpace(q.Objective) == "" {
 		return fault.New(fault.InvalidArgument, "start needs an objective").
 			WithHint("say in one or two sentences what is to be built")

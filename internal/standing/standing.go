@@ -104,9 +104,16 @@ type Call struct {
 	HostConfirm bool
 	// Inline is true where the one who works on the stage answers with the document.
 	Inline bool
+	// Waits is true where the caller can make a call that returns once the person has acted.
+	Waits bool
+	// Page is the address at which a dashboard shows the session's document; "" for none.
+	Page string
 	// Withheld is true where the person was just asked and took no decision.
 	Withheld bool
 }
+
+// MaxWait is the longest that a status waits, in seconds: hosts give up a call after a minute.
+const MaxWait = 50
 
 // Leaving reports whether the call takes the session away from where it is.
 func (c Call) Leaving() bool {

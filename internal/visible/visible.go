@@ -32,6 +32,24 @@ func Text(text string) string {
 	return f.out.String()
 }
 
+// Parts calls shown for each part of a text that Text keeps, and unseen for each character that it
+// escapes. An invalid byte is passed as its value.
+func Parts(text string, shown func(string), unseen func(rune)) {
+	var f filter
+	flush := func() {
+		if f.out.Len() > 0 {
+			shown(f.out.String())
+			f.out.Reset()
+		}
+	}
+	f.unseen = func(r rune) {
+		flush()
+		unseen(r)
+	}
+	f.add(text, true)
+	flush()
+}
+
 // Line returns text as Text does, in one line: each run of white space becomes one space,
 // and is removed at the ends.
 func Line(text string) string {
@@ -100,6 +118,17 @@ type filter struct {
 	last, before rune
 	// held waits for more input: part of a character, or of a keycap.
 	held string
+	// unseen takes the characters that are escaped otherwise, unless it is nil.
+	unseen func(rune)
+}
+
+// escape writes a character that is not shown as it is.
+func (f *filter) escape(r rune) {
+	if f.unseen != nil {
+		f.unseen(r)
+		return
+	}
+	escape(&f.out, r)
 }
 
 // add filters more of the stream; end is true at its end.
@@ -114,11 +143,11 @@ func (f *filter) add(text string, end bool) {
 		rest := text[size:]
 		switch {
 		case r == utf8.RuneError && size == 1:
-			escape(&f.out, rune(text[0]))
+			f.escape(rune(text[0]))
 		case !hidden(r) || r == '\u3000' || f.joins(r, rest):
 			f.out.WriteRune(r)
 		default:
-			escape(&f.out, r)
+			f.escape(r)
 		}
 		f.before, f.last, text = f.last, r, rest
 	}

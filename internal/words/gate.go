@@ -26,11 +26,20 @@ func options(s *standing.Standing, ways ...string) string {
 	case standing.ByOwnAct:
 		return ownAct(s)
 	}
+	if s.Call.Page != "" {
+		ways = append(ways, s.Say("or decide on its page: %s", s.Call.Page))
+	}
 	return s.Say("**You can now** read it and\n- %s", strings.Join(ways, "\n- "))
 }
 
 // ownAct says how the person decides by themselves.
 func ownAct(s *standing.Standing) string {
+	switch {
+	case s.Call.Waits && s.Call.Page != "":
+		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: open %s, or type `%s` in a terminal. The assistant goes on once you have decided.", s.Call.Page, Terminal(s))
+	case s.Call.Waits && s.Route() == standing.ByOwnAct:
+		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. The assistant goes on once you have decided.", Terminal(s))
+	}
 	if s.Call.HostConfirm && s.CurrentState.Gated() {
 		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal, or let the assistant call %s, about which your host asks you. Then tell the assistant to go on.", Terminal(s), s.Names.Confirm)
 	}

@@ -11,6 +11,14 @@ func Terminal(s *standing.Standing) string {
 	return s.Names.Program + " " + string(standing.GateAction(s.CurrentState)) + " " + s.TaskName
 }
 
+// StillWaiting says that nothing has happened since the person was told what waits for them.
+func StillWaiting(s *standing.Standing) string {
+	if s.Stopped {
+		return s.Say("The person has not accepted the session yet.")
+	}
+	return s.Say("Nothing is decided yet: %s.", NextMove(s).In(s.Language))
+}
+
 // Ways says how the person can decide by their own act.
 func Ways(s *standing.Standing) lang.Text {
 	command := Terminal(s)
@@ -22,6 +30,9 @@ func Ways(s *standing.Standing) lang.Text {
 	}
 	if s.Call.HostConfirm && s.CurrentState.Gated() && !s.Call.Leaving() {
 		return lang.T("the human decides here, with the tool %s, about which the host asks the human; or in a terminal: %s", s.Names.Confirm, command)
+	}
+	if s.Call.Page != "" && !s.Call.Leaving() {
+		return lang.T("the human decides on the page %s, or in a terminal: %s", s.Call.Page, command)
 	}
 	return lang.T("the human decides in a terminal: %s", command)
 }

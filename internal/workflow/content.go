@@ -156,11 +156,13 @@ func FailedCriteria(all []Criterion) []Criterion {
 	return out
 }
 
-// Resolution is the developer's statement about one finding.
+// Resolution is the author's statement about one finding or change request.
 type Resolution struct {
-	ID    string `json:"id"`
-	How   string `json:"how,omitempty"`
-	Extra Extra  `json:",unknown"`
+	ID  string `json:"id"`
+	How string `json:"how,omitempty"`
+	// Declined is true where the author gives a reason against it. The change request keeps it.
+	Declined bool  `json:"-"`
+	Extra    Extra `json:",unknown"`
 }
 
 // SprintStatus is the progress of a sprint.

@@ -65,6 +65,8 @@ type Grant struct {
 	Assurance Assurance `json:"assurance"`
 	Decision  Decision  `json:"decision"`
 	Feedback  string    `json:"feedback,omitempty"`
+	// Comments are the person's remarks on lines of the draft.
+	Comments []Comment `json:"comments,omitempty"`
 	// Client is the name and version of the program that brought the decision.
 	Client string    `json:"client,omitempty"`
 	At     time.Time `json:"at"`

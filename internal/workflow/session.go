@@ -90,6 +90,8 @@ type Record struct {
 	Gaps      []string          `json:"gaps,omitempty"`
 	// Feedback is the person's latest feedback, for the next round.
 	Feedback string `json:"feedback,omitempty"`
+	// ChangeRequests are the comments of all rounds that the stage had to take up.
+	ChangeRequests []ChangeRequest `json:"change_requests,omitempty"`
 	// Scope lists the sprints of the latest dev submission.
 	Scope []int `json:"scope,omitempty"`
 	// ApprovedScope is the scope that a person has approved before the stage builds.
@@ -131,6 +133,11 @@ type Transition struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Score     *float64 `json:"score,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
+	// AuditScore, FindingsOpen and ExitCode are what the server found out about a submission: the
+	// next one replaces them in the record. ExitCode is that of the verify command.
+	AuditScore   *float64 `json:"audit_score,omitempty"`
+	FindingsOpen *int     `json:"findings_open,omitempty"`
+	ExitCode     *int     `json:"exit_code,omitempty"`
 	// Path is the document that the transition concerned, relative to the project.
 	Path     string `json:"path,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`

@@ -41,9 +41,9 @@ func (s *Session) standing(revision int) string {
 	return standingShape() + ":" + Hash(data)
 }
 
-// earlierShapes are the shapes of programs that did not know a session's workflow and approved
-// scope, and covered the same keys otherwise.
-var earlierShapes = []string{"fa933583"}
+// The shapes of programs that covered the same keys otherwise: without the change requests of a
+// record, and before those without a session's workflow and approved scope, too.
+const withoutRequests, withoutWorkflows = "2928bc11", "fa933583"
 
 // stands reports whether a session is unchanged since its newest entry. That cannot be checked,
 // and is taken to be so, if the entry has no standing, or one of a program with other keys.
@@ -54,20 +54,27 @@ func (s *Session) stands() bool {
 		return true
 	case shape == standingShape():
 		return s.Last().Standing == s.standing(s.Revision)
-	case !slices.Contains(earlierShapes, shape):
+	case shape != withoutRequests && shape != withoutWorkflows:
 		return true
 	}
 	then := *s
-	then.Workflow, then.Stages = nil, maps.Clone(s.Stages)
+	then.Stages = maps.Clone(s.Stages)
+	if shape == withoutWorkflows {
+		then.Workflow = nil
+	}
 	for id, r := range then.Stages {
-		if r != nil && r.ApprovedScope != nil {
-			plain := *r
-			plain.ApprovedScope = nil
-			then.Stages[id] = &plain
+		if r == nil {
+			continue
 		}
+		plain := *r
+		plain.ChangeRequests = nil
+		if shape == withoutWorkflows {
+			plain.ApprovedScope = nil
+		}
+		then.Stages[id] = &plain
 	}
 	_, now, _ := strings.Cut(then.standing(s.Revision), ":")
-	return now == hash && (s.Workflow == nil || s.knewWorkflows())
+	return now == hash && (shape != withoutWorkflows || s.Workflow == nil || s.knewWorkflows())
 }
 
 // knewWorkflows reports whether an entry is by a program that stores the workflow in the session.
@@ -75,7 +82,7 @@ func (s *Session) stands() bool {
 func (s *Session) knewWorkflows() bool {
 	return slices.ContainsFunc(s.History, func(t Transition) bool {
 		shape, _, ok := strings.Cut(t.Standing, ":")
-		return ok && !slices.Contains(earlierShapes, shape)
+		return ok && shape != withoutWorkflows
 	})
 }
 
@@ -92,6 +99,10 @@ var standingShape = sync.OnceValue(func() string {
 				return
 			}
 			for i := range t.NumField() {
+				if t.Field(i).Anonymous {
+					add(t.Field(i).Type, path)
+					continue
+				}
 				name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 				if name == "" || name == "-" || path == "" && slices.Contains(uncovered, name) {
 					continue

@@ -166,3 +166,18 @@ func TestStandingOfAnotherShape(t *testing.T) {
 		}
 	}
 }
+
+// TestStandingBeforeRequests: what a program sealed that knew no change requests still stands,
+// also after it rewrote a session that has some.
+func TestStandingBeforeRequests(t *testing.T) {
+	s := Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0).UTC())
+	_, hash, _ := strings.Cut(s.standing(s.Revision), ":")
+	s.History[0].Standing = withoutRequests + ":" + hash
+	s.Record(PO).AddRequests([]Comment{{ID: "c1"}}, ChangeRequest{Round: 1})
+	if !s.stands() {
+		t.Error("a session of the program before is taken to be changed")
+	}
+	if s.Objective = "another"; s.stands() {
+		t.Error("another objective is not seen")
+	}
+}

@@ -45,3 +45,34 @@ for (const time of document.querySelectorAll('time[datetime]')) {
   const at = new Date(time.dateTime);
   if (!isNaN(at)) time.textContent = at.toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });
 }
+
+// Keys: each moves or focuses, none decides. They are read outside of fields only.
+const off = 'bmad-keys-off';
+const help = document.getElementById('keys');
+const button = document.getElementById('keys-help');
+let before = '';
+
+export const focus = (selector) => document.querySelector(selector)?.focus();
+export const keys = {
+  '?': () => help.showModal(), '/': () => focus('input[type=search]'),
+  gi: () => { location.href = '/'; }, gr: () => { location.href = document.querySelector('.trail a:last-of-type')?.href ?? '/'; },
+};
+
+function pressed(e) {
+  const typing = e.target.closest?.('input, textarea, select, dialog');
+  if (typing || e.ctrlKey || e.metaKey || e.altKey || localStorage.getItem(off)) return;
+  const key = before + e.key;
+  before = e.key === 'g' && !before ? 'g' : '';
+  if (!keys[key]) return;
+  e.preventDefault();
+  keys[key]();
+}
+
+if (help) {
+  document.addEventListener('keydown', pressed);
+  button.hidden = false;
+  button.addEventListener('click', () => help.showModal());
+  const box = help.querySelector('input');
+  box.checked = !localStorage.getItem(off);
+  box.addEventListener('change', () => (box.checked ? localStorage.removeItem(off) : localStorage.setItem(off, '1')));
+}

@@ -6,8 +6,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// choice is the project that a page about one of all projects is for.
-type choice struct {
+// selection is the project that a page about one of all projects is for.
+type selection struct {
 	// Action is the page's own address.
 	Action string
 	// Project is the one that was chosen; it has no id where no project is known.
@@ -22,9 +22,9 @@ type choice struct {
 const maxQuery = 300
 
 // choose returns the project that the parameter p names, the first one without it.
-func (d *Dashboard) choose(a *asked, action string) (choice, error) {
+func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 	given := a.r.URL.Query()
-	c := choice{Action: action, Projects: d.folders(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
+	c := selection{Action: action, Projects: d.folders(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
 	if len(c.Query) > maxQuery {
 		return c, fault.New(fault.InvalidArgument, "the search has %d bytes; at most %d are looked for", len(c.Query), maxQuery).WithHint("search for a few words")
 	}

@@ -1,0 +1,99 @@
+package dashboard
+
+import (
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// review is the decision that a document waits for; the zero value where it waits for none.
+type review struct {
+	Question *engine.Question
+	// Facts are the lines of the question's text.
+	Facts   []string
+	Choices []choice
+	// Nonce marks this showing of the document: a decision names it, once.
+	Nonce string
+	// Draft has the words that were kept from an earlier visit.
+	Draft draft
+	// Drafts, Decide and RunHref are addresses, Terminal the command that decides elsewhere.
+	Drafts, Decide, RunHref, Terminal string
+}
+
+// choice is a decision that can be taken.
+type choice struct {
+	engine.Choice
+	// Effect says where the decision leads.
+	Effect string
+	// Needs asks for the person's words where the decision takes none without.
+	Needs string
+	// Quiet is true for those that do not go on.
+	Quiet bool
+}
+
+// review adds the decision about the document that is shown.
+func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) error {
+	q, err := d.o.Engine.Gate(a, req)
+	if err != nil {
+		return err
+	}
+	s, p := out.Session, out.Project
+	doc := p.Document(s.TaskName, out.Stage.ID)
+	out.review = review{
+		Question: &q, Drafts: doc + "/drafts", Decide: doc + "/decide", RunHref: p.Run(s.TaskName),
+		Terminal: "bmad-mcp " + terminalCommand(q) + " " + s.TaskName + " --cwd " + p.Path,
+	}
+	for line := range strings.SplitSeq(q.Text, "\n") {
+		if line = strings.TrimLeft(strings.TrimSpace(line), "-• "); line != "" {
+			out.Facts = append(out.Facts, line)
+		}
+	}
+	for _, c := range q.Choices {
+		out.Choices = append(out.Choices, d.choice(a, out, q, c))
+	}
+	out.Draft = d.drafts.read(draftName(p, s.SessionID, out.Stage.ID))
+	return nil
+}
+
+// terminalCommand is the subcommand that asks the same question at a terminal.
+func terminalCommand(q gate.Question) string {
+	switch {
+	case len(q.Questions) > 0:
+		return "answer"
+	case q.Action == workflow.ActionApprove:
+		return "approve"
+	}
+	return "confirm"
+}
+
+// choice describes a decision by its effect.
+func (d *Dashboard) choice(a *asked, out *documentPage, q gate.Question, c engine.Choice) choice {
+	w, st := out.Session.Definition(), out.Stage
+	next := ""
+	if i := w.Index(st.ID); i+1 < len(w.Stages) {
+		next = w.Stages[i+1].Label
+	}
+	row := choice{Choice: c, Quiet: c.Decision == workflow.DecisionChanges}
+	switch {
+	case c.Decision == workflow.DecisionChanges && st.SendsBackTo != "":
+		row.Effect = a.lang.Say("The work goes back to %s with your words and comments.", labelOf(w.Stages, st.SendsBackTo))
+	case c.Decision == workflow.DecisionChanges:
+		row.Effect = a.lang.Say("The assistant takes up your words and comments, and you are asked again.")
+		row.Needs = a.lang.Say("Say what to change, or comment on a line.")
+	case next == "":
+		row.Effect = a.lang.Say("The run is complete.")
+	case c.Decision == workflow.DecisionOverride:
+		row.Effect = a.lang.Say("The work goes on to %s although it did not pass, on your word; comments go with it.", next)
+	default:
+		row.Effect = a.lang.Say("The stage %s begins; comments go to it as notes.", next)
+	}
+	if c.Reason {
+		row.Needs = a.lang.Say("Say why: your reason is recorded.")
+	}
+	if len(q.Questions) > 0 {
+		row.Quiet = true
+	}
+	return row
+}

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+)
+
+// wait holds a status until the session has another revision, if it waits for the person to act.
+// It holds no lock. inVain is true where nothing has happened, and the caller knows the session.
+func (r *run) wait(ctx context.Context) (inVain bool, err error) {
+	if r.req.Wait == 0 || r.req.Hold == nil {
+		return false, nil
+	}
+	before, err := r.check.Get(ctx)
+	if err != nil || !before.CurrentState.WaitsForHuman() && !r.check.Stops {
+		return false, err
+	}
+	limit := time.Duration(r.req.Wait) * time.Second
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	l := r.project.Language(before.Objective)
+	done := verify.Tell(ctx, l, r.req.Tell, l.Say("waiting for your decision on “%s”", before.TaskName), r.Clock, limit)
+	r.req.Hold(waiting, r.project.Dir.Path(), strconv.Itoa(before.Revision), r.revision)
+	done()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	r.project.Dir.ForgetFolders() // the person may have taken their time
+	return r.revision(ctx) == strconv.Itoa(before.Revision) && r.caller.showed(before.Revision), nil
+}
+
+// revision is that of the session as it is stored now; "" where it cannot be read.
+func (r *run) revision(ctx context.Context) string {
+	s, err := r.project.Backend.Get(ctx, r.id)
+	if err != nil {
+		return ""
+	}
+	return strconv.Itoa(s.Revision)
+}
