@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 //go:embed templates/*.html
@@ -72,6 +73,10 @@ func functions(l lang.Language) template.FuncMap {
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,
 		"hidden": func(k render.HiddenKind) string { return hiddenWords[k].In(l) },
+		// Text of others has its hidden characters visible, as one line or as it is.
+		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
+		"text":  visible.Text,
+		"exact": visible.Exact,
 	}
 }
 
