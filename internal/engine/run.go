@@ -128,6 +128,7 @@ func (r *run) recorded(s *standing.Standing, policy workflow.GateMode, b Bound, 
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
 		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+		Passkey: a.Passkey,
 	}
 	if a.Took > 0 {
 		ms := a.Took.Milliseconds()
