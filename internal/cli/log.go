@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,6 +132,9 @@ func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []view
 		}
 		if e.Feedback != "" {
 			words = "“" + oneLine(e.Feedback) + "”"
+		}
+		if text := commentsText(a.lang, e.Grant); text != "" {
+			words = strings.TrimSpace(words + " " + text)
 		}
 		switch {
 		case e.Policy != "":

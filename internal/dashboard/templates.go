@@ -6,11 +6,11 @@ import (
 	"html/template"
 	"io"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -73,7 +73,8 @@ func functions(l lang.Language) template.FuncMap {
 		"when":   func(t time.Time) template.HTML { return when(t) },
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,
-		"hidden": func(k render.HiddenKind) string { return hiddenWords[k].In(l) },
+		"points": func(score *float64) string { return strconv.FormatFloat(*score, 'f', -1, 64) },
+		"hidden": func(kind string) string { return hiddenWords[kind].In(l) },
 		// Text of others has its hidden characters visible, as one line or as it is.
 		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
 		"text":  visible.Text,
@@ -129,10 +130,13 @@ func ago(l lang.Language, d time.Duration) string {
 	return l.Count(int(d/(24*time.Hour)), "day")
 }
 
-// hiddenWords name the ways in which something is hidden.
-var hiddenWords = map[render.HiddenKind]lang.Text{
-	render.Comment: lang.T("a comment"),
-	render.HTML:    lang.T("HTML"),
-	render.Image:   lang.T("an image, not loaded"),
-	render.Unseen:  lang.T("an invisible character"),
+// hiddenWords name the ways in which something is hidden, as package render does.
+var hiddenWords = map[string]lang.Text{
+	"comment":   lang.T("a comment"),
+	"html":      lang.T("HTML"),
+	"image":     lang.T("an image, not loaded"),
+	"unseen":    lang.T("an invisible character"),
+	"reference": lang.T("the definition of a link"),
+	"info":      lang.T("words behind the language of a code block"),
+	"cell":      lang.T("a cell without a column"),
 }

@@ -283,3 +283,28 @@ func TestBindFollowsTheDraft(t *testing.T) {
 		t.Errorf("with questions: got %+v, want %+v", got, want)
 	}
 }
+
+// TestCommentsAsWords: they say what to do, so that a no or a blocked stage needs no other words;
+// they are no reason to accept a risk.
+func TestCommentsAsWords(t *testing.T) {
+	t.Parallel()
+	comments := []workflow.Comment{{ID: "c1", Kind: workflow.CommentChange, Text: "the key is in the vault"}}
+	for name, tt := range map[string]struct {
+		verdict  workflow.Verdict
+		decision workflow.Decision
+		feedback string
+		needs    bool
+	}{
+		"blocked, a no":   {workflow.Blocked, workflow.DecisionChanges, "", false},
+		"blocked, a yes":  {workflow.Blocked, workflow.DecisionApprove, "", false},
+		"failed, a no":    {workflow.Fail, workflow.DecisionChanges, "", false},
+		"failed, a yes":   {workflow.Fail, workflow.DecisionApprove, "", true},
+		"failed, a cause": {workflow.Fail, workflow.DecisionApprove, "we ship", false},
+	} {
+		s := at(workflow.Review, workflow.AwaitingApproval)
+		s.Current().Verdict, s.ReworkCount = tt.verdict, 2
+		if got := !gate.NeedsWords(s, tt.decision, tt.feedback, comments).Empty(); got != tt.needs {
+			t.Errorf("%s: needs words %v, want %v", name, got, tt.needs)
+		}
+	}
+}
