@@ -39,6 +39,8 @@ type documentPage struct {
 	Hidden           []hidden
 	Notes            []note
 	DocumentLang     string
+	// Draws is true where the document has diagrams that can be drawn.
+	Draws bool
 
 	review
 }
@@ -153,6 +155,7 @@ const foldAround = 3
 func (out *documentPage) lay(a *asked, versus, before string) {
 	text := out.Round.Text
 	page := render.Document(text)
+	out.Draws = drawsDiagrams && len(page.Diagrams) > 0
 	switch out.View {
 	case "source":
 		out.Source = render.Source(text)
