@@ -16,6 +16,7 @@ func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflo
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
 		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+		Passkey: a.Passkey,
 	}
 	if a.Took > 0 {
 		ms := a.Took.Milliseconds()

@@ -136,6 +136,8 @@ func TestOwnWord(t *testing.T) {
 		"strict":              {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelRelayed}, "gate_pending: this call is the assistant's; nobody saw it", "program confirm clock", false},
 		"strict, a script":    {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelScript}, "gate_pending: this call is a script's", "program confirm clock", false},
 		"strict, in person":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelTerminal}, "", "", false},
+		"strict, a browser":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelBrowser}, "", "", false},
+		"strict, a passkey":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelPasskey}, "", "", false},
 		"the host asks":       {workflow.GateAuto, standing.Call{HostConfirm: true}, gate.Word{Via: workflow.ChannelRelayed}, "gate_pending: each call of confirm-tool", "call confirm-tool", true},
 		"the host, a no":      {workflow.GateAuto, standing.Call{HostConfirm: true}, gate.Word{Via: workflow.ChannelRelayed, No: true}, "", "", false},
 		"the host, relay":     {workflow.GateRelay, standing.Call{HostConfirm: true}, gate.Word{Via: workflow.ChannelRelayed}, "", "", false},

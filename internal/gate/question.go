@@ -84,7 +84,9 @@ type Response struct {
 	// SkipRest is true where the person skips the questions that they give no answer to.
 	SkipRest bool
 	Took     time.Duration
-	Silence  Silence
+	// Passkey is the signature of an answer by ChannelPasskey.
+	Passkey *workflow.Signature
+	Silence Silence
 }
 
 // Silence says why there is no decision. It continues the words "no decision was taken: ".

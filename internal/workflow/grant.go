@@ -7,10 +7,13 @@ type Channel string
 
 // The channels, the best first. ChannelTyped is a command that a person typed to their host
 // and its hook passed on; ChannelScript is a decision given on a command line, without a
-// person at a terminal.
+// person at a terminal. ChannelPasskey is a decision that a person's passkey signed in a paired
+// browser, ChannelBrowser one without its signature.
 const (
 	ChannelElicited      Channel = "elicited"
+	ChannelPasskey       Channel = "passkey"
 	ChannelHostConfirmed Channel = "host_confirmed"
+	ChannelBrowser       Channel = "browser"
 	ChannelTerminal      Channel = "terminal"
 	ChannelTyped         Channel = "typed"
 	ChannelScript        Channel = "script"
@@ -20,9 +23,9 @@ const (
 // Assurance is how well a channel proves that a person decided.
 type Assurance string
 
-// The assurances. High: a person filled in a form of their own host. Medium: a person
-// approved a host's question, answered at a terminal, or typed a command of their host. Low:
-// only the caller says so.
+// The assurances. High: a person filled in a form of their own host, or signed with their
+// passkey. Medium: a person approved a host's question, answered in a paired browser or at a
+// terminal, or typed a command of their host. Low: only the caller says so.
 const (
 	AssuranceHigh   Assurance = "high"
 	AssuranceMedium Assurance = "medium"
@@ -32,9 +35,9 @@ const (
 // Assurance returns the assurance of a channel.
 func (c Channel) Assurance() Assurance {
 	switch c {
-	case ChannelElicited:
+	case ChannelElicited, ChannelPasskey:
 		return AssuranceHigh
-	case ChannelHostConfirmed, ChannelTerminal, ChannelTyped:
+	case ChannelHostConfirmed, ChannelBrowser, ChannelTerminal, ChannelTyped:
 		return AssuranceMedium
 	}
 	return AssuranceLow
@@ -79,9 +82,27 @@ type Grant struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Policy is the gate's policy at the time.
 	Policy GateMode `json:"policy,omitempty"`
+	// Passkey is the signature of a decision by ChannelPasskey.
+	Passkey *Signature `json:"passkey,omitempty"`
 	// Note is the reason why a better channel did not decide.
 	Note  string `json:"note,omitempty"`
 	Extra Extra  `json:",unknown"`
+}
+
+// Signature is what a passkey signed, and everything that is needed to check it again except for
+// the decision itself. Its values are base64url without padding.
+type Signature struct {
+	// Credential is the id of the passkey, PublicKey its key (COSE) when it signed.
+	Credential        string `json:"credential"`
+	PublicKey         string `json:"public_key"`
+	AuthenticatorData string `json:"authenticator_data"`
+	ClientData        string `json:"client_data"`
+	Signature         string `json:"signature"`
+	// Nonce is the part of the challenge that makes it unique.
+	Nonce string `json:"nonce"`
+	// Answers is the hash of the answers that the decision gives to open questions.
+	Answers string `json:"answers,omitempty"`
+	Extra   Extra  `json:",unknown"`
 }
 
 // Took returns how long the person took; ok is false if that is unknown.
