@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,19 +70,11 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 			return err
 		}
 	}
-	checks, err := project.Check(ctx)
+	checks, err := projectChecks(ctx, a, project, cwd)
 	if err != nil {
 		return err
 	}
-	report.Add(checkSettings(a, cwd))
 	report.Add(checks...)
-	histories, err := checkHistories(ctx, a, cwd)
-	if err != nil {
-		return err
-	}
-	report.Add(histories)
-	report.Add(checkMethod(a, cwd)...)
-	report.Add(checkMemory(ctx, a)...)
 	report.Add(doctorMachine(a, cwd).Check()...)
 	report.Add(checkFolders(a))
 	if a.asJSON {
@@ -95,6 +88,19 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 		return errReported
 	}
 	return nil
+}
+
+// projectChecks checks a project: its settings, files, histories, method and memory.
+func projectChecks(ctx context.Context, a *app, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
+	checks, err := files.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	histories, err := checkHistories(ctx, a, cwd)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]doctor.Check{checkSettings(a, cwd)}, checks, []doctor.Check{histories}, checkMethod(a, cwd), checkMemory(ctx, a)), nil
 }
 
 // openFolder opens the folder of the project to look after.

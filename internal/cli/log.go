@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,6 +150,9 @@ func printLog(a *app, s *workflow.Session, steps []views.Step) error {
 		}
 		if e.Feedback != "" {
 			words = "“" + oneLine(e.Feedback) + "”"
+		}
+		if text := commentsText(a.lang, e.Grant); text != "" {
+			words = strings.TrimSpace(words + " " + text)
 		}
 		switch {
 		case e.Policy != "":

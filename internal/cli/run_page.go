@@ -152,10 +152,10 @@ func (f *pageFacts) take(e runner.Event) {
 			f.doing = visible.Line(e.Text) // an engine's
 		}
 	case runner.Submitted:
-		f.results[e.Stage] = strings.TrimPrefix(resultWords(f.language, e.Score, e.Audit, e.Verdict), ", ")
+		f.results[e.Stage] = strings.TrimPrefix(runner.Outcome(f.language, e.Score, e.Audit, e.Verdict), ", ")
 		f.doing = ""
 	case runner.Retry, runner.Rework:
-		f.note, f.doing = visible.Line(runLine(f.language, e)), ""
+		f.note, f.doing = visible.Line(e.Line(f.language)), ""
 	case runner.Cost:
 		f.tokens, f.spent = e.Tokens, *e.Spent
 		if e.Percent > 0 {

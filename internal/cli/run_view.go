@@ -69,7 +69,7 @@ func (v *runView) tell(e runner.Event) {
 		v.page.tell(e)
 	}
 	if v.lines != nil {
-		if text := runLine(v.app.lang, e); text != "" {
+		if text := e.Line(v.app.lang); text != "" {
 			fmt.Fprintln(v.lines, text)
 		}
 	}
@@ -143,7 +143,7 @@ func printWaiting(a *app, r *runner.Result) {
 		audit = &s.Audit.Score
 	}
 	if s.State.Gated() {
-		a.say("  stage:   %s, round %d%s", s.Stage, s.Iteration, resultWords(a.lang, s.Score, audit, s.Verdict))
+		a.say("  stage:   %s, round %d%s", s.Stage, s.Iteration, runner.Outcome(a.lang, s.Score, audit, s.Verdict))
 	}
 	if s.Draft != nil {
 		a.say("  draft:   %s", s.Draft.Path)

@@ -122,6 +122,9 @@ func (a *app) note(e workflow.Transition, unvouched bool) string {
 	if e.Feedback != "" {
 		note += " “" + e.Feedback + "”"
 	}
+	if text := commentsText(a.lang, e.Grant); text != "" {
+		note += " " + text
+	}
 	if e.Policy != "" {
 		note += " " + e.Policy
 	}
@@ -214,6 +217,12 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 			fmt.Fprintf(a.out, "  - %s\n", g)
 		}
 	}
+	if len(r.ChangeRequests) > 0 {
+		heading(lang.T("change requests"))
+		for _, c := range r.ChangeRequests {
+			printRequest(a, c)
+		}
+	}
 	if len(r.Questions)+len(r.Asked) > 0 {
 		heading(lang.T("questions"))
 		for _, q := range r.SettledQuestions() {
@@ -259,6 +268,35 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 			fmt.Fprintf(a.out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
 		}
 	}
+}
+
+// printRequest prints a change request, and what its author says about it.
+func printRequest(a *app, c workflow.ChangeRequest) {
+	where := a.lang.Say("the whole document")
+	switch {
+	case c.To > c.From:
+		where = a.lang.Say("lines %d to %d", c.From, c.To)
+	case c.From > 0:
+		where = a.lang.Say("line %d", c.From)
+	}
+	if c.Stage != "" {
+		where = string(c.Stage) + ", " + where
+	}
+	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, oneLine(c.Text)), " "))
+	if c.Replace != "" {
+		a.say("      instead: %s", oneLine(c.Replace))
+	}
+	if c.Note != "" {
+		fmt.Fprintf(a.out, "      → %s\n", oneLine(c.Note))
+	}
+}
+
+// commentsText counts the comments of a decision; "" without any.
+func commentsText(l lang.Language, g *workflow.Grant) string {
+	if g == nil || len(g.Comments) == 0 {
+		return ""
+	}
+	return l.Say("(with %s)", l.Count(len(g.Comments), "comment"))
 }
 
 // printSeen prints the server's own findings about a stage's document.

@@ -120,7 +120,9 @@ type Config struct {
 	engines map[workflow.StageID][]workflow.Engine
 	// byPerson has the keys that the person has set; those of verify with the stage.
 	byPerson map[string]bool
-	from     source
+	// setBy has the setters of settings that are not of one stage.
+	setBy map[string]workflow.Setter
+	from  source
 	// project is the folder of the project, userFile the user's file; "" where there is none.
 	project, userFile string
 	confined          bool
@@ -165,7 +167,7 @@ func Default(project string) Config {
 		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Memory: MemoryAuto, Language: lang.Auto, DocumentLanguage: lang.Auto,
 		Rubrics: filepath.Join(project, filepath.FromSlash(DefaultRubrics)),
 		Verify:  map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
-		byPerson: map[string]bool{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
+		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: DefaultVerifyTimeout, VerifyOutput: DefaultVerifyOutput,
 	}
 }
 
@@ -218,7 +220,7 @@ func (c *Config) file(name string, data []byte, err error, base string) error {
 		return fault.New(fault.Storage, "the configuration %s cannot be read: %w", name, err).
 			WithHint("make it a readable file, or remove it to use the defaults")
 	}
-	return eachSetting(name, data, func(key string, values []string) error { return c.set(key, values, base) })
+	return eachSetting(name, data, func(key string, values []string) error { return c.apply(key, values, base) })
 }
 
 func (c *Config) environ(environ []string, project string) error {
@@ -235,7 +237,7 @@ func (c *Config) environ(environ []string, project string) error {
 				values = append(values, strings.TrimSpace(v))
 			}
 		}
-		if err := c.set(key, values, project); err != nil {
+		if err := c.apply(key, values, project); err != nil {
 			return fault.New(fault.InvalidArgument, "environment variable %s: %w", variable, err).
 				WithHint("correct or unset the variable where the server is started")
 		}

@@ -21,11 +21,11 @@ type chart struct {
 type scores struct {
 	Round            int
 	Claimed, Audited *float64
-	X                int
 }
 
-// chartStep is the distance between two rounds of a drawing, in its own units.
-const chartStep = 40
+// chartWidth is the width of a drawing, and chartEdge the space at its sides, in its own units: a
+// point of a score is one high.
+const chartWidth, chartEdge = 240, 10
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -41,22 +41,33 @@ func charts(s *workflow.Session) []chart {
 			if e.Action != workflow.ActionSubmit || e.FromStage() != st.ID || e.Iteration == 0 || e.Score == nil {
 				continue
 			}
-			r := scores{Round: e.Iteration, Claimed: e.Score, Audited: auditOf(s, e), X: 10 + chartStep*len(c.Rounds)}
-			c.Claimed += point(r.X, r.Claimed)
-			c.Audited += point(r.X, r.Audited)
-			c.Rounds = append(c.Rounds, r)
+			c.Rounds = append(c.Rounds, scores{Round: e.Iteration, Claimed: e.Score, Audited: auditOf(s, e)})
 		}
-		if c.Width = 20 + chartStep*(len(c.Rounds)-1); len(c.Rounds) > 1 {
+		if len(c.Rounds) > 1 {
+			c.draw()
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
+// draw lays the rounds out over the width.
+func (c *chart) draw() {
+	c.Width = chartWidth
+	for i, r := range c.Rounds {
+		x := chartEdge + i*(chartWidth-2*chartEdge)/(len(c.Rounds)-1)
+		c.Claimed += point(x, r.Claimed)
+		c.Audited += point(x, r.Audited)
+	}
+}
+
 // auditOf is the audited score of a submission. Only that of the latest one of a stage is known
 // of sessions that an older program wrote.
 func auditOf(s *workflow.Session, e workflow.Transition) *float64 {
 	rec := s.Record(e.FromStage())
+	if e.AuditScore != nil {
+		return e.AuditScore
+	}
 	if rec.Audit != nil && rec.Iteration == e.Iteration {
 		return &rec.Audit.Score
 	}

@@ -14,8 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 )
 
 // Options are what a Dashboard needs from outside.
@@ -23,6 +25,12 @@ type Options struct {
 	Version string
 	// Engine reads the sessions, and carries out decisions.
 	Engine *engine.Engine
+	// Library serves the BMAD method, and Memory the notes of the projects; without one, its page
+	// says that there are none.
+	Library *library.Library
+	Memory  *memory.Memory
+	// Health gathers what the settings page shows of the program's own state; nil shows nothing.
+	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
 	Recheck func()
 	// State is the person's folder outside of projects; "" keeps no words that were not sent.
@@ -88,6 +96,14 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", d.screen("document", d.document))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
 	mux.Handle("GET /search", d.screen("search", d.search))
+	mux.Handle("GET /method", d.screen("method", d.method))
+	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))
+	mux.Handle("GET /memory", d.screen("memory", d.memories))
+	mux.Handle("GET /memory/{project}", d.screen("notes", d.memory))
+	mux.Handle("GET /runs", d.screen("runs", d.runs))
+	mux.Handle("GET /runs/{project}/{task}", d.screen("ran", d.ranOne))
+	mux.Handle("GET /settings", d.screen("settings", d.settings))
+	d.diagrams(mux)
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

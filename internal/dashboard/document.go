@@ -36,9 +36,11 @@ type documentPage struct {
 	Rendered, Source template.HTML
 	Hunks            []textdiff.Hunk
 	Stat             string
-	Hidden           []render.Hidden
+	Hidden           []hidden
 	Notes            []note
 	DocumentLang     string
+	// Draws is true where the document has diagrams that can be drawn.
+	Draws bool
 
 	review
 }
@@ -62,7 +64,7 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
 	}
-	a.page.Title, a.page.Follow = a.lang.Say("%s of %s", st.DocumentIn(a.lang), s.TaskName), p.ID+"/"+s.SessionID
+	a.page.Title, a.page.Follow = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang)), p.ID+"/"+s.SessionID
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
 	out := &documentPage{Project: p, Session: s, Stage: st, Found: found.In(a.lang), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}
 	if err := d.texts(a, out, req); err != nil {
@@ -103,14 +105,14 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request) error
 	if out.Versus, err = roundOf(a, "vs", out.Rounds, before); err != nil {
 		return err
 	}
-	texts, err := d.o.Engine.Submissions(a, req.Address(), out.Stage.ID, shown, out.Versus)
+	texts, err := d.o.Engine.Submissions(a, req.Address(), out.Stage.ID, shown, out.Versus, before)
 	if err != nil {
 		return err
 	}
 	out.Round, out.Old = texts[0], shown != now
 	out.layViews(a)
 	out.DocumentLang = string(lang.Choose(lang.Auto, out.Round.Text, a.lang))
-	out.lay(a, texts[1].Text)
+	out.lay(a, texts[1].Text, texts[2].Text)
 	return nil
 }
 
@@ -148,16 +150,17 @@ func (out *documentPage) layViews(a *asked) {
 // foldAround is how many lines stand around a difference.
 const foldAround = 3
 
-// lay renders the document in its view, with the notes of its margin.
-func (out *documentPage) lay(a *asked, before string) {
+// lay renders the document in its view, with the notes of its margin. before is the text of the
+// round before it.
+func (out *documentPage) lay(a *asked, versus, before string) {
 	text := out.Round.Text
 	page := render.Document(text)
-	out.Hidden = page.Hidden
+	out.Draws = drawsDiagrams && len(page.Diagrams) > 0
 	switch out.View {
 	case "source":
 		out.Source = render.Source(text)
 	case "diff", "split":
-		rows := textdiff.Rows(before, text)
+		rows := textdiff.Rows(versus, text)
 		added, removed, changed := textdiff.Stat(rows)
 		out.Hunks = textdiff.Fold(rows, foldAround)
 		out.Stat = a.lang.Say("%s added, %s removed, %s changed", a.lang.Count(added, "line"), a.lang.Count(removed, "line"), a.lang.Count(changed, "line"))
@@ -166,5 +169,50 @@ func (out *documentPage) lay(a *asked, before string) {
 	}
 	if !out.Old {
 		out.Notes = notes(a, out.Session.Record(out.Stage.ID))
+	}
+	anchors := out.anchors(page.Blocks)
+	out.Notes = byLine(append(out.Notes, remarks(a, out.Session, out.Stage.ID, out.Round.Iteration, before, text)...))
+	for i, n := range out.Notes {
+		out.Notes[i].Anchor = anchors(n.Line)
+	}
+	for _, h := range page.Hidden {
+		out.Hidden = append(out.Hidden, hidden{h, anchors(h.Line)})
+	}
+}
+
+// hidden is a hidden part of a document, with the element of its line in the view.
+type hidden struct {
+	render.Hidden
+	Anchor string
+}
+
+// anchors finds the element of a line in the view; "" where the view does not show it.
+func (out *documentPage) anchors(blocks []render.Block) func(line int) string {
+	shown := map[int]bool{}
+	for _, h := range out.Hunks {
+		for _, r := range h.Rows {
+			shown[r.After] = !h.Folded
+		}
+	}
+	return func(line int) string {
+		if line < 1 {
+			return ""
+		}
+		switch out.View {
+		case "source":
+			return "s" + itoa(line)
+		case "rendered":
+			id := ""
+			for _, b := range blocks {
+				if b.From <= line {
+					id = b.ID
+				}
+			}
+			return id
+		}
+		if !shown[line] {
+			return ""
+		}
+		return "l" + itoa(line)
 	}
 }

@@ -3,7 +3,9 @@ package dashboard
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -12,7 +14,9 @@ type note struct {
 	// Kind is finding, gap, question or comment.
 	Kind string
 	// Line is 0 for the document as a whole.
-	Line                   int
+	Line int
+	// Anchor is the element of that line in the view; "" where it has none.
+	Anchor                 string
 	Label, Severity, Quote string
 	Text, Fix              string
 	Points                 float64
@@ -22,7 +26,7 @@ type note struct {
 	Adopts bool
 }
 
-// notes are those on the latest submission of a stage, in the order of the lines.
+// notes are those on the latest submission of a stage.
 func notes(a *asked, rec *workflow.Record) []note {
 	var out []note
 	if rec.Audit != nil {
@@ -42,6 +46,85 @@ func notes(a *asked, rec *workflow.Record) []note {
 	for _, text := range rec.Objections {
 		out = append(out, note{Kind: "finding", Label: a.lang.Say("against the stated pass"), Text: text, Adopts: true})
 	}
+	return out
+}
+
+// remarks are the comments of the person: on a round, at its own lines; and those on the round
+// before it, where the lines stand now, with their fate.
+func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
+	var out []note
+	for _, c := range s.RoundRequests(stage, round) {
+		out = append(out, remark(a, c, c.From))
+	}
+	earlier := s.RoundRequests(stage, round-1)
+	if len(earlier) == 0 {
+		return out
+	}
+	rows := textdiff.Rows(before, text)
+	for _, c := range earlier {
+		line, unchanged := 0, false
+		if c.From > 0 {
+			from, _, there := textdiff.Place(rows, c.From, c.To)
+			if line = from; !there {
+				line = 0
+			}
+			unchanged = same(rows, c.From, c.To)
+		}
+		n := remark(a, c, line)
+		n.Became = became(a, c, unchanged)
+		out = append(out, n)
+	}
+	return out
+}
+
+// remark is a comment of the person as a note.
+func remark(a *asked, c workflow.ChangeRequest, line int) note {
+	n := note{Kind: "comment", Line: line, Label: a.lang.Say("your comment %s", c.ID), Quote: c.Quote, Text: c.Text}
+	if c.Kind == workflow.CommentEdit {
+		n.Text = strings.TrimSpace(n.Text + "\n→ " + c.Replace)
+	}
+	if n.Text == "" {
+		n.Text = a.lang.Say("remove this")
+	}
+	return n
+}
+
+// same reports whether lines of the earlier text stand unchanged in the later one.
+func same(rows []textdiff.Row, from, to int) bool {
+	for _, r := range rows {
+		if r.Before >= from && r.Before <= to && r.Kind != textdiff.Same {
+			return false
+		}
+	}
+	return true
+}
+
+// became says how the author answered a comment, and whether its lines are as they were.
+func became(a *asked, c workflow.ChangeRequest, unchanged bool) string {
+	text := ""
+	switch c.Status {
+	case workflow.RequestTakenUp:
+		text = a.lang.Say("taken up")
+	case workflow.RequestDeclined:
+		text = a.lang.Say("declined")
+	case workflow.RequestOutdated:
+		text = a.lang.Say("the stage began again")
+	case workflow.RequestOpen:
+		text = a.lang.Say("waits for the next version")
+	case workflow.RequestUnmentioned:
+		text = a.lang.Say("not mentioned")
+	}
+	if c.Note != "" {
+		text = a.lang.Say("%s: %s", text, c.Note)
+	}
+	if unchanged {
+		text = a.lang.Say("%s; the text is unchanged", text)
+	}
+	return text
+}
+
+// byLine sorts notes.
+func byLine(out []note) []note {
 	slices.SortStableFunc(out, func(a, b note) int { return cmp.Compare(a.Line, b.Line) })
 	return out
 }

@@ -33,7 +33,11 @@ func (d *Dashboard) folders() []folder {
 
 // folder returns the one that a request names.
 func (d *Dashboard) folder(a *asked) (folder, error) {
-	id := a.r.PathValue("project")
+	return d.folderOf(a.r.PathValue("project"))
+}
+
+// folderOf returns the one of an id.
+func (d *Dashboard) folderOf(id string) (folder, error) {
 	if projectID.MatchString(id) {
 		for _, p := range d.folders() {
 			if p.ID == id {

@@ -6,11 +6,12 @@ import (
 	"html/template"
 	"io"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 //go:embed templates/*.html
@@ -63,16 +64,32 @@ func (v screens) render(w io.Writer, p *page) error {
 // functions are those of the templates. Sentences stand in calls of say with a constant format,
 // so that the catalogues are held against them.
 func functions(l lang.Language) template.FuncMap {
+	said := l.Say
 	return template.FuncMap{
-		"say":    l.Say,
+		"say":    func(format string, args ...any) string { return said(format, values(args)...) },
 		"count":  l.Count,
 		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
 		"asset":  assetPath,
 		"when":   func(t time.Time) template.HTML { return when(t) },
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,
-		"hidden": func(k render.HiddenKind) string { return hiddenWords[k].In(l) },
+		"points": func(score *float64) string { return strconv.FormatFloat(*score, 'f', -1, 64) },
+		"hidden": func(kind string) string { return hiddenWords[kind].In(l) },
+		// Text of others has its hidden characters visible, as one line or as it is.
+		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
+		"text":  visible.Text,
+		"exact": visible.Exact,
 	}
+}
+
+// values are arguments with the figures that pointers lead to in place of these.
+func values(args []any) []any {
+	for i, arg := range args {
+		if figure, ok := arg.(*float64); ok && figure != nil {
+			args[i] = *figure
+		}
+	}
+	return args
 }
 
 // dict makes a map of keys and values, for a part that takes more than one.
@@ -113,10 +130,13 @@ func ago(l lang.Language, d time.Duration) string {
 	return l.Count(int(d/(24*time.Hour)), "day")
 }
 
-// hiddenWords name the ways in which something is hidden.
-var hiddenWords = map[render.HiddenKind]lang.Text{
-	render.Comment: lang.T("a comment"),
-	render.HTML:    lang.T("HTML"),
-	render.Image:   lang.T("an image, not loaded"),
-	render.Unseen:  lang.T("an invisible character"),
+// hiddenWords name the ways in which something is hidden, as package render does.
+var hiddenWords = map[string]lang.Text{
+	"comment":   lang.T("a comment"),
+	"html":      lang.T("HTML"),
+	"image":     lang.T("an image, not loaded"),
+	"unseen":    lang.T("an invisible character"),
+	"reference": lang.T("the definition of a link"),
+	"info":      lang.T("words behind the language of a code block"),
+	"cell":      lang.T("a cell without a column"),
 }

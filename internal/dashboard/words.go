@@ -66,6 +66,8 @@ var channelWords = map[workflow.Channel]lang.Text{
 	workflow.ChannelElicited:      lang.T("in a form of the host"),
 	workflow.ChannelHostConfirmed: lang.T("by a question of the host"),
 	workflow.ChannelTerminal:      lang.T("at a terminal"),
+	workflow.ChannelBrowser:       lang.T("in a paired browser"),
+	workflow.ChannelPasskey:       lang.T("with a passkey"),
 	workflow.ChannelTyped:         lang.T("typed as a command of the host"),
 	workflow.ChannelScript:        lang.T("by a script"),
 	workflow.ChannelRelayed:       lang.T("relayed by the assistant"),

@@ -72,6 +72,6 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 	if s.Stopped {
 		policy = workflow.GateStrict
 	}
-	g, err := r.recorded(s, policy, q.Bound, a)
+	g, err := r.recorded(ctx, s, policy, q.Bound, a)
 	return &g, err
 }

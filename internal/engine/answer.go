@@ -26,16 +26,24 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 		}
 		return request.CheckAnswers(s.Session, given.Answers, given.SkipRest)
 	}, func(_ store.Tx, s *standing.Standing) error {
-		grant, err := r.recorded(s, s.Policy.Gate, gate.Bind(s), given)
+		grant, err := r.recorded(ctx, s, s.Policy.Gate, gate.Bind(s), given)
 		if err != nil {
 			return err
 		}
 		event, met := workflow.EventAnswered, s.Met()
 		rec := s.Current()
-		if settled = settle(rec, given); met && settled.answered+settled.open == 0 {
+		on := judged{stage: s.CurrentStage, round: rec.Iteration}
+		if rec.FinalResultRef != nil {
+			on.sha256 = rec.FinalResultRef.SHA256
+		}
+		if settled = settle(rec, given); met && settled.answered+settled.open+len(grant.Comments) == 0 {
 			event = workflow.EventSkipped
 		}
-		return r.fire(ctx, s, event, workflow.Transition{Iteration: rec.Iteration, Grant: &grant, Skipped: settled.skipped})
+		if err := r.fire(ctx, s, event, workflow.Transition{Iteration: rec.Iteration, Grant: &grant, Skipped: settled.skipped}); err != nil {
+			return err
+		}
+		requests(s, grant, on)
+		return nil
 	})
 	var taken *taken
 	if errors.As(err, &taken) {
@@ -64,7 +72,7 @@ func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant
 	if s.Draft.Edited {
 		return workflow.Grant{}, gate.Edited(s)
 	}
-	return t.run.granted(s, t.bound, t.given)
+	return t.run.granted(ctx, s, t.bound, t.given)
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.
@@ -95,5 +103,5 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 	if err := request.CheckAnswers(s.Session, r.req.Answers, false); err != nil {
 		return Response{}, err
 	}
-	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed}, nil
+	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed, Comments: r.req.Comments}, nil
 }

@@ -34,29 +34,32 @@ type crashStep struct {
 }
 
 // crashRun takes every road that writes: questions and answers, both engines, a
-// change request, a plan, failed work sent back, an accepted risk, a reopened
+// change request with comments, notes for the next stage, a plan, failed work sent back, an accepted risk, a reopened
 // stage whose artifact is replaced.
 func crashRun() []crashStep {
 	both := submit(workflow.Architect, `{"architecture_draft":"# A claude","quality_score":91}`)
 	both.Results = append(both.Results, engine.Result{Engine: workflow.Codex, Text: `{"architecture_draft":"# A codex","quality_score":95}`})
 	changes := confirm(false)
-	changes.Feedback = "shorter"
+	changes.Feedback, changes.Comments = "shorter", []workflow.Comment{{From: 1, Kind: workflow.CommentEdit, Replace: "# P"}}
+	noted, sentBack := confirm(true), approve(false, "mend it")
+	noted.Comments = []workflow.Comment{{Kind: workflow.CommentChange, Text: "mind the load"}}
+	sentBack.Comments = []workflow.Comment{{From: 2, Kind: workflow.CommentQuestion, Text: "since when?"}}
 	return []crashStep{
 		{"po/generating", start("build a thing")},
 		{"po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)},
 		{"po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}},
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P long","quality_score":95}`)},
 		{"po/refining", changes},
-		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P short","quality_score":96}`)},
-		{"architect/generating", confirm(true)},
+		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P short","quality_score":96,"resolved":[{"id":"r2c1","status":"declined","how":"it is a PRD"}]}`)},
+		{"architect/generating", noted},
 		{"architect/awaiting_confirmation", both},
 		{"sm/generating", confirm(true)},
 		{"sm/awaiting_approval", submit(workflow.SM, "# S\n## Sprint 1: one\n## Sprint 2: two")},
 		{"dev/generating", approve(true, "")},
 		{"review/generating", submit(workflow.Dev, "# D first")},
 		{"review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail")},
-		{"dev/refining", approve(false, "mend it")},
-		{"review/generating", submit(workflow.Dev, "# D second")},
+		{"dev/refining", sentBack},
+		{"review/generating", submit(workflow.Dev, "# D second\n\n{\"resolved\":[{\"id\":\"r1c1\",\"how\":\"since now\"}]}")},
 		{"qa/generating", submit(workflow.Review, "# R\nStatus: pass")},
 		{"qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: fail")},
 		{"qa/completed", approve(true, "we ship it")},

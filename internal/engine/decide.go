@@ -56,6 +56,8 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
+	on := judged{s.CurrentStage, rec.Iteration, note.SHA256}
+	rec.DropRequests(workflow.RequestUnmentioned) // an older program let a submission ignore them
 	yes := grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
 		r.disk.Forget(s)
@@ -75,6 +77,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		}
 		// After the transition: a failed review has moved the session to dev.
 		s.Current().Feedback = note.Feedback
+		requests(s, grant, on)
 		return "", nil
 	}
 	if kept, err = r.disk.SaveArtifact(ctx, tx, s, grant, r.Now()); err != nil {
@@ -135,12 +138,12 @@ func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, 
 		return workflow.Grant{}, err
 	}
 	if asked != nil {
-		return r.granted(s, bound, *asked)
+		return r.granted(ctx, s, bound, *asked)
 	}
 	if err := gate.OwnWord(s, word, note); err != nil {
 		return workflow.Grant{}, err
 	}
-	g, err := r.granted(s, bound, Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback})
+	g, err := r.granted(ctx, s, bound, Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
 	g.Note = note.In(s.Language)
 	return g, err
 }
@@ -157,7 +160,7 @@ func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (
 	case err != nil:
 		return nil, note, err
 	case a.Decision != "":
-		if why := gate.NeedsWords(s, a.Decision, a.Feedback); !why.Empty() {
+		if why := gate.NeedsWords(s, a.Decision, a.Feedback, a.Comments); !why.Empty() {
 			return nil, note, &silence{Silence{Why: words.NoWords(why)}}
 		}
 		return &a, note, nil
@@ -189,6 +192,6 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	if strict && !a.Channel.Personal() {
 		return nil, words.NotPersonal(s, r.req.Via, a.Silence.Why)
 	}
-	g, err := r.recorded(s, policy, bound, a)
+	g, err := r.recorded(ctx, s, policy, bound, a)
 	return &g, err
 }

@@ -25,6 +25,9 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 		rec := s.Current()
 		rec.Feedback = grant.Feedback
 		rec.DropOpenQuestions()
+		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.CurrentStage):] {
+			s.Record(st.ID).DropRequests(workflow.RequestOutdated)
+		}
 		return r.disk.WorkFromArtifact(tx, r.standing(ctx, s.Session))
 	})
 	if err != nil {

@@ -3,14 +3,11 @@ package engine
 import (
 	"context"
 	"path/filepath"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -121,27 +118,4 @@ func (r *run) ask(ctx context.Context, s *standing.Standing, q Question) (Respon
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)
 	return a, err
-}
-
-// recorded makes the record of an answer, which may have come from anywhere.
-func (r *run) recorded(s *standing.Standing, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
-	g := workflow.Grant{
-		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
-		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
-		Passkey: a.Passkey,
-	}
-	if a.Took > 0 {
-		ms := a.Took.Milliseconds()
-		g.TookMS = &ms
-	}
-	return g, request.CheckText("feedback", g.Feedback, MaxFeedback)
-}
-
-// granted is the record of a decision at a gate, if the gate takes it.
-func (r *run) granted(s *standing.Standing, b Bound, a Response) (workflow.Grant, error) {
-	g, err := r.recorded(s, s.Policy.Gate, b, a)
-	if err != nil {
-		return g, err
-	}
-	return gate.Granted(s, g)
 }

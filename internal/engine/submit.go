@@ -42,7 +42,7 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), len(sub.Assessment.Resolved), kept) + words.EditsNote(s.Language, sub.Edits)
+	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), sub.Fixed(from, s.Record(from.ID)), kept) + words.EditsNote(s.Language, sub.Edits)
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
@@ -82,6 +82,9 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	}
 	guard := r.person.In(r.project)
 	if err := sub.Judge(ctx, s, r.disk, guard); err != nil {
+		return err
+	}
+	if err := sub.TakesUp(s.Current()); err != nil { // of two drafts, the one that is taken
 		return err
 	}
 	if !scoping { // nothing was changed yet
@@ -144,11 +147,29 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		}
 	}
 	rec.Policy = &policy
+	audited, findings, exit := measured(st, rec)
 	if err := r.fire(ctx, s, event, workflow.Transition{
-		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(),
+		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, ExitCode: exit,
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec), Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
 	}); err != nil {
 		return "", err
 	}
 	return kept, nil
+}
+
+// measured is what the history keeps of the server's own findings about a submission.
+func measured(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
+	if rec.Audit != nil {
+		score := rec.Audit.Score
+		audited = &score
+	}
+	if st.Kind == workflow.KindVerdict {
+		open := len(workflow.OpenFindings(rec.Findings))
+		findings = &open
+	}
+	if e := rec.Evidence; e != nil && e.NotRun == "" {
+		code := e.ExitCode
+		exit = &code
+	}
+	return audited, findings, exit
 }

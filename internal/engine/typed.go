@@ -21,7 +21,7 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workf
 		return g, false, nil
 	}
 	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
-	needsWords := !gate.NeedsWords(s, a.Decision, "").Empty()
+	needsWords := !gate.NeedsWords(s, a.Decision, "", nil).Empty()
 	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
@@ -34,7 +34,7 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workf
 	if a.Feedback = words; words == "" && a.Decision == workflow.DecisionChanges {
 		a.Feedback = r.req.Feedback
 	}
-	g, err = r.granted(s, b, a)
+	g, err = r.granted(ctx, s, b, a)
 	return g, true, err
 }
 

@@ -104,8 +104,12 @@ func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 }
 
 // NeedsWords says why a decision needs words of the person and has none; empty where it does not.
-func NeedsWords(s *standing.Standing, d workflow.Decision, given string) lang.Text {
-	if !blank(given) || !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()) {
+// Comments say what to do, but not why a risk is accepted.
+func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comments []workflow.Comment) lang.Text {
+	switch {
+	case !blank(given), s.Blocked() && len(comments) > 0:
+		return lang.Text{}
+	case !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()):
 		return lang.Text{}
 	}
 	return words.NeedsWords(s.Blocked())
@@ -113,7 +117,7 @@ func NeedsWords(s *standing.Standing, d workflow.Decision, given string) lang.Te
 
 // Granted is the record of a decision at a gate, if the gate accepts it.
 func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
-	if why := NeedsWords(s, g.Decision, g.Feedback); !why.Empty() {
+	if why := NeedsWords(s, g.Decision, g.Feedback, g.Comments); !why.Empty() {
 		return g, words.WithoutWords(why)
 	}
 	if g.Decision == workflow.DecisionChanges {

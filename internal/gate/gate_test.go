@@ -136,6 +136,8 @@ func TestOwnWord(t *testing.T) {
 		"strict":              {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelRelayed}, "gate_pending: this call is the assistant's; nobody saw it", "program confirm clock", false},
 		"strict, a script":    {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelScript}, "gate_pending: this call is a script's", "program confirm clock", false},
 		"strict, in person":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelTerminal}, "", "", false},
+		"strict, a browser":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelBrowser}, "", "", false},
+		"strict, a passkey":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelPasskey}, "", "", false},
 		"the host asks":       {workflow.GateAuto, standing.Call{HostConfirm: true}, gate.Word{Via: workflow.ChannelRelayed}, "gate_pending: each call of confirm-tool", "call confirm-tool", true},
 		"the host, a no":      {workflow.GateAuto, standing.Call{HostConfirm: true}, gate.Word{Via: workflow.ChannelRelayed, No: true}, "", "", false},
 		"the host, relay":     {workflow.GateRelay, standing.Call{HostConfirm: true}, gate.Word{Via: workflow.ChannelRelayed}, "", "", false},
@@ -281,5 +283,30 @@ func TestBindFollowsTheDraft(t *testing.T) {
 	s.CurrentState, want.SHA256, want.Action = workflow.Clarifying, "", workflow.ActionAnswer
 	if got := gate.Bind(s); got != want {
 		t.Errorf("with questions: got %+v, want %+v", got, want)
+	}
+}
+
+// TestCommentsAsWords: they say what to do, so that a no or a blocked stage needs no other words;
+// they are no reason to accept a risk.
+func TestCommentsAsWords(t *testing.T) {
+	t.Parallel()
+	comments := []workflow.Comment{{ID: "c1", Kind: workflow.CommentChange, Text: "the key is in the vault"}}
+	for name, tt := range map[string]struct {
+		verdict  workflow.Verdict
+		decision workflow.Decision
+		feedback string
+		needs    bool
+	}{
+		"blocked, a no":   {workflow.Blocked, workflow.DecisionChanges, "", false},
+		"blocked, a yes":  {workflow.Blocked, workflow.DecisionApprove, "", false},
+		"failed, a no":    {workflow.Fail, workflow.DecisionChanges, "", false},
+		"failed, a yes":   {workflow.Fail, workflow.DecisionApprove, "", true},
+		"failed, a cause": {workflow.Fail, workflow.DecisionApprove, "we ship", false},
+	} {
+		s := at(workflow.Review, workflow.AwaitingApproval)
+		s.Current().Verdict, s.ReworkCount = tt.verdict, 2
+		if got := !gate.NeedsWords(s, tt.decision, tt.feedback, comments).Empty(); got != tt.needs {
+			t.Errorf("%s: needs words %v, want %v", name, got, tt.needs)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"log/slog"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,10 @@ type callers struct {
 
 // request returns an engine request by the caller of a request.
 func (c *callers) request(ctx context.Context) engine.Request {
-	req := engine.Request{By: callerName(ctx), Page: c.page}
+	req := engine.Request{By: callerName(ctx)}
+	if who, overHTTP := httpguard.VisitorIn(ctx); !overHTTP || !who.Page && net.ParseIP(who.Address).IsLoopback() {
+		req.Page = c.page // it is served on this machine only
+	}
 	if c.places.Remote { // on stdio there is only one
 		req.Client = mcpwire.ClientKey(ctx)
 	}

@@ -405,7 +405,8 @@ func TestHostAsksWhereItShowsNoForm(t *testing.T) {
 		}
 	}
 	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
-	if reply := gateOf(t, none); reply["next_call"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp confirm x") {
+	reply := gateOf(t, none)
+	if next := reply["next_call"].(object); next["action"] != "status" || next["wait"] != 50.0 || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp confirm x") {
 		t.Errorf("strict, with no way here: %v", reply)
 	}
 }

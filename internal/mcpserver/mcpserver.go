@@ -130,7 +130,7 @@ func (s *Server) connect(o Options) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.hook(hooks)
-	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.callers.formLimit, Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""), Log: s.log}, hooks,
+	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.callers.formLimit, Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""), Now: s.engine.Clock, Log: s.log}, hooks,
 		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
 		server.WithIcons(icons()...),

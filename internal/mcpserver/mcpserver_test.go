@@ -221,6 +221,7 @@ var variable = []struct {
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<id>"},
 	{regexp.MustCompile(`\d{8}T\d{6}\.\d{3}Z(-\d+)?`), "<time>"},
+	{regexp.MustCompile(`("taskId":")[A-Z2-7]{26}`), "${1}<task>"},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`), "<time>"},
 	{regexp.MustCompile(`(prev[\\]*": [\\]*")[0-9a-f]{64}`), "${1}<hash>"},                 // of an entry with a time
 	{regexp.MustCompile(`(standing[\\]*": [\\]*")[0-9a-f]{8}:[0-9a-f]{64}`), "${1}<hash>"}, // of a session with an id
@@ -231,6 +232,8 @@ var variable = []struct {
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
 }
+
+var taskID = regexp.MustCompile(`"taskId":"([A-Z2-7]{26})"`)
 
 // TestTranscripts plays the requests of testdata/mcp/*.requests against the real
 // binary and compares what it answers, byte by byte but for ids and times.
@@ -252,16 +255,20 @@ func TestTranscripts(t *testing.T) {
 			}
 			r := raw(t, dir, directives(t, dir, string(data))...)
 			var out strings.Builder
+			task := "" // the id of the last task
 			for line := range strings.Lines(string(data)) {
 				line = strings.TrimSpace(line)
 				if strings.HasPrefix(line, "#") {
 					fmt.Fprintln(&out, line)
 					continue
 				}
-				r.send(line)
+				r.send(strings.ReplaceAll(line, "<task>", task))
 				fmt.Fprintf(&out, "C> %s\n", line)
 				if strings.Contains(line, `"id"`) || !strings.HasPrefix(line, "{") {
 					answer := strings.ReplaceAll(r.line(), dir, "<dir>")
+					if m := taskID.FindStringSubmatch(answer); m != nil {
+						task = m[1]
+					}
 					for _, v := range variable {
 						answer = v.re.ReplaceAllString(answer, v.as)
 					}

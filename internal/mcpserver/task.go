@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -39,7 +40,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		return t.callers.refuseCall(ctx, call, err), nil
 	}
 	who := t.callers.request(ctx)
-	req.By, req.Client, req.Tell = who.By, who.Client, telling(ctx, call)
+	req.By, req.Client, req.Page, req.Tell = who.By, who.Client, who.Page, telling(ctx, call)
 	req.Via, req.HostConfirm = workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
 	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
@@ -88,10 +89,15 @@ func (t tasks) blind(ctx context.Context, req engine.Request) bool {
 // do runs an action and returns its result: the reply, the refusal, or the question on
 // its way to the person.
 func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
-	began := t.engine.Clock()
-	req.Hold = t.waits.hold(mcpwire.ClientKey(ctx))
+	began, waited := t.engine.Clock(), time.Duration(0)
+	hold := t.waits.hold(mcpwire.ClientKey(ctx))
+	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
+		from := t.engine.Clock()
+		hold(ctx, project, seen, look)
+		waited += t.engine.Clock().Sub(from)
+	}
 	reply, err := t.engine.Do(ctx, req)
-	t.metrics.count(req.Action, t.engine.Clock().Sub(began), outcome(err))
+	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
 	switch {
 	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
 		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
@@ -126,6 +132,9 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) 
 	return func(n engine.Notice) {
 		mu.Lock()
 		defer mu.Unlock()
+		if mcpwire.Detach(ctx, n.Message) {
+			return // the task says it, and its request is answered
+		}
 		// The work goes on where a client takes no notification.
 		_ = srv.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "bmad-mcp", n.Message))
 		if token == nil {

@@ -59,7 +59,10 @@ func ClientKey(ctx context.Context) string {
 		return session.SessionID()
 	}
 	who, _ := httpguard.VisitorIn(ctx)
-	client := ClientInfo(ctx)
+	return sessionlessKey(who, ClientInfo(ctx))
+}
+
+func sessionlessKey(who httpguard.Visitor, client mcp.Implementation) string {
 	return sessionless + strings.Join([]string{who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " ")
 }
 

@@ -29,7 +29,22 @@ type failed struct {
 }
 
 // failing writes the answer to a request.
-type failing interface{ fail(id any, f failed) }
+type failing interface {
+	fail(id any, f failed)
+	// edit has the answer changed before it is written.
+	edit(id any, e edit)
+}
+
+// edit returns what is written in the place of an answer.
+type edit func(answer []byte) []byte
+
+// in changes an answer. e may be nil.
+func (e edit) in(answer []byte) []byte {
+	if e == nil {
+		return answer
+	}
+	return e(answer)
+}
 
 type failingKey struct{}
 

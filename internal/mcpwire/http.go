@@ -99,6 +99,7 @@ func (h *HTTP) Close(ctx context.Context) {
 	case <-answered:
 	case <-ctx.Done():
 	}
+	h.wire.tasks.end(ctx)
 	h.stream.CloseSessions(context.WithoutCancel(ctx))
 }
 
@@ -180,6 +181,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
 		response.asks = &h.asks
 	}
+	if isTaskMethod(m.Method) {
+		response.instead = func() ([]byte, int) { return h.wire.taskAnswer(r, body) }
+	}
 	ctx := context.WithValue(context.WithValue(r.Context(), responseKey{}, response), failingKey{}, response)
 	switch id := r.Header.Get(server.HeaderKeySessionID); m.Method {
 	case string(mcp.MethodInitialize):
@@ -215,7 +219,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m incoming) bool {
 	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	most := maxMessage
-	if m.Method == "" {
+	if m.Method == "" || m.Method == methodTasksUpdate {
 		most = maxAnswer
 	}
 	switch {

@@ -32,7 +32,9 @@ type Options struct {
 	Missing func(ctx context.Context, method mcp.MCPMethod, name string) Error
 	// Language is that of refusals over HTTP.
 	Language lang.Language
-	Log      *slog.Logger
+	// Now is the clock.
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Wire is a server of the library, and its ways to clients.
@@ -40,6 +42,8 @@ type Wire struct {
 	*server.MCPServer
 	spoken lang.Language
 	log    *slog.Logger
+	self   mcp.Implementation
+	tasks  *tasks
 	// closing ends when the server begins to close: waiting for a person then goes on without
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
@@ -51,12 +55,19 @@ type Wire struct {
 
 // New makes a server of the library with the given hooks and options, and its wire.
 func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
-	w := &Wire{spoken: o.Language, log: o.Log}
+	w := &Wire{spoken: o.Language, log: o.Log, self: mcp.Implementation{Name: name, Version: version}}
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
+	w.tasks = &tasks{now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}}
 	hooks.AddOnError(noteFailure(o.Missing))
+	hooks.AddAfterCallTool(noteHandle)
+	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+		result.Capabilities.Extensions = nil // there are none before 2026-07-28
+	})
 	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
 		server.WithHooks(hooks),
+		server.WithExtensions(map[string]any{TasksExtension: struct{}{}}),
+		server.WithToolHandlerMiddleware(w.tasks.middleware),
 		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),
 		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.closing}.middleware),
 	}, options...)...)
@@ -86,11 +97,15 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	server.WithWorkerPoolSize(workers)(stdio)
 	server.WithQueueSize(queueSize)(stdio)
 	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
-	filter := newStdioFilter(in, out, w.leave)
+	filter := newStdioFilter(in, out, w)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
 		return context.WithValue(ctx, failingKey{}, filter)
 	})(stdio)
-	return stdio.Listen(ctx, filter, filter)
+	err := stdio.Listen(ctx, filter, filter)
+	gone, cancel := context.WithCancel(context.Background()) // nobody asks for the results any more
+	cancel()
+	w.tasks.end(gone)
+	return err
 }
 
 // logWriter passes the library's log lines on.

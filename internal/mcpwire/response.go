@@ -38,6 +38,9 @@ type response struct {
 	started   bool // the header is out
 	streaming bool // and says that this is an event stream
 	failure   *failed
+	edits     edit
+	// instead answers a request whose method the library does not know.
+	instead func() (answer []byte, status int)
 }
 
 type responseKey struct{}
@@ -136,6 +139,11 @@ func (r *response) WriteHeader(code int) {
 		return
 	}
 	r.started = true
+	if r.instead != nil && code == http.StatusNotFound {
+		if answer, status := r.instead(); answer != nil {
+			code, r.edits = status, func([]byte) []byte { return answer }
+		}
+	}
 	maps.Copy(r.rw.Header(), r.header)
 	r.streaming = r.libraryStreams()
 	if r.failure != nil && r.failure.code != 0 && r.failure.modern && !r.streaming {
@@ -153,14 +161,14 @@ func (r *response) Write(p []byte) (int, error) {
 	defer r.mu.Unlock()
 	var err error
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
-	case r.libraryStreams() && one && r.failure != nil:
-		err = r.event(r.failure.in(message))
+	case r.libraryStreams() && one && (r.failure != nil || r.edits != nil):
+		err = r.event(r.edits.in(r.failure.in(message)))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)
 	case r.streaming:
-		err = r.event(r.failure.in(p))
+		err = r.event(r.edits.in(r.failure.in(p)))
 	default:
-		_, err = r.rw.Write(r.failure.in(p))
+		_, err = r.rw.Write(r.edits.in(r.failure.in(p)))
 	}
 	if err != nil {
 		return 0, err
@@ -185,6 +193,13 @@ func (r *response) fail(_ any, f failed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failure = &f
+}
+
+// edit implements failing.
+func (r *response) edit(_ any, e edit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.edits = e
 }
 
 // ask sends a request to the client and waits for its result. The answer to the call that it

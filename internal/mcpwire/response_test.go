@@ -22,6 +22,7 @@ func testWire() *Wire {
 		Refuse: func(_ context.Context, _ mcp.CallToolRequest, err error) *mcp.CallToolResult {
 			return mcp.NewToolResultError(err.Error())
 		},
+		Now: time.Now,
 		Log: slog.New(slog.DiscardHandler),
 	}, &server.Hooks{}, server.WithLogging(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))
 }

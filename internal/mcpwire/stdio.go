@@ -23,18 +23,18 @@ type stdioFilter struct {
 
 	line []byte // the rest of the current line
 	end  error  // the end of the input, once met
-	// ended is called then.
-	ended func()
+	wire *Wire
 
 	mu      sync.Mutex
 	open    map[string]int     // requests read and not answered, by id
 	first   string             // the id of initialize
 	failed  map[string]*failed // errors of answers that are to come, by id
+	edits   map[string]edit    // of answers that are to come, by id
 	changed chan struct{}      // closed, and replaced, at each answer
 }
 
-func newStdioFilter(in io.Reader, out io.Writer, ended func()) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, ended: ended, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
+func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
+	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
 }
 
 // message is the part of a JSON-RPC line that the filter has to know.
@@ -64,7 +64,7 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 			line = append(line, '\n') // the library drops a last line without it
 		}
 		if f.end != nil {
-			f.ended()
+			f.wire.leave()
 		}
 		f.line = f.note(line)
 	}
@@ -101,6 +101,9 @@ func (f *stdioFilter) note(line []byte) []byte {
 	if m.Method == "initialize" {
 		f.first = m.id()
 	}
+	if isTaskMethod(m.Method) {
+		f.edits[m.id()] = f.wire.taskEdit(line)
+	}
 	return line
 }
 
@@ -112,8 +115,9 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	defer f.mu.Unlock()
 	line := p
 	if answer {
-		line = f.failed[m.id()].in(p)
+		line = f.edits[m.id()].in(f.failed[m.id()].in(p))
 		delete(f.failed, m.id())
+		delete(f.edits, m.id())
 	}
 	n, err := len(p), error(nil)
 	if _, err = f.out.Write(line); err != nil {
@@ -136,6 +140,13 @@ func (f *stdioFilter) fail(id any, failure failed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failed[message{ID: id}.id()] = &failure
+}
+
+// edit implements failing.
+func (f *stdioFilter) edit(id any, e edit) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.edits[message{ID: id}.id()] = e
 }
 
 // tell writes a notification at once, so that it comes before the answer that follows.

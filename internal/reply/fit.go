@@ -31,12 +31,15 @@ func (r *Reply) shorten(items, text int) {
 	r.Findings = first(r.Findings, items, func(f *workflow.Finding) {
 		f.Problem, f.Fix, f.File, f.Extra = cut(f.Problem), cut(f.Fix), cut(f.File), nil
 	})
+	// None is left out: the next submission is refused without it.
+	r.ChangeRequests = first(r.ChangeRequests, len(r.ChangeRequests), func(c *CommentView) { c.cut(text) })
 	r.Gaps = first(r.Gaps, items, func(s *string) { *s = cut(*s) })
 	r.Objections = first(r.Objections, items, func(s *string) { *s = cut(*s) })
 	r.Unreadable = first(r.Unreadable, items, func(s *string) { *s = cut(*s) })
 	r.Sprints = first(r.Sprints, 2*items, func(s *workflow.Sprint) { s.Title, s.Extra = cut(s.Title), nil })
 	r.Sessions = first(r.Sessions, 2*items, func(s *SessionView) { s.Objective = cut(s.Objective) })
 	if c := r.Context; c != nil {
+		c.Comments = first(c.Comments, 2*items, func(c *CommentView) { c.cut(text) })
 		c.Answers = first(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
 		c.Documents = first(c.Documents, items, func(d *Document) { d.Summary = cut(d.Summary) })
 		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
@@ -55,6 +58,11 @@ func (r *Reply) shorten(items, text int) {
 	if len(r.UserMessage) >= 12*text-3 && r.SessionFile != "" {
 		r.UserMessage += "\n\n" + r.language.Say("(shortened; all of it is in `%s`)", r.SessionFile)
 	}
+}
+
+// cut shortens the texts of a comment: the quote more than what the person says about it.
+func (c *CommentView) cut(text int) {
+	c.Quote, c.Text, c.Replace = words.Clip(c.Quote, max(text/4, 24)), words.Clip(c.Text, text), words.Clip(c.Replace, text)
 }
 
 // first returns a changed copy of at most n items: the originals belong to the session.

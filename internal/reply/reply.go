@@ -76,16 +76,18 @@ type Reply struct {
 	Findings   []workflow.Finding  `json:"findings,omitempty"`
 	Questions  []workflow.Question `json:"questions,omitempty"`
 	Gaps       []string            `json:"gaps,omitempty"`
-	Draft      *Document           `json:"draft,omitempty"`
-	Artifact   string              `json:"artifact_path,omitempty"`
-	Sprints    []workflow.Sprint   `json:"sprints,omitempty"`
-	Rework     int                 `json:"rework_count,omitempty"`
-	Iteration  int                 `json:"iteration,omitempty"`
-	Stages     []StageView         `json:"stages,omitempty"`
-	Artifacts  []workflow.Artifact `json:"artifacts,omitempty"`
-	Sessions   []SessionView       `json:"sessions,omitempty"`
-	Unreadable []string            `json:"unreadable_sessions,omitempty"`
-	Allowed    []string            `json:"allowed_actions,omitempty"`
+	// ChangeRequests are the person's comments that the next submission has to take up.
+	ChangeRequests []CommentView       `json:"change_requests,omitempty"`
+	Draft          *Document           `json:"draft,omitempty"`
+	Artifact       string              `json:"artifact_path,omitempty"`
+	Sprints        []workflow.Sprint   `json:"sprints,omitempty"`
+	Rework         int                 `json:"rework_count,omitempty"`
+	Iteration      int                 `json:"iteration,omitempty"`
+	Stages         []StageView         `json:"stages,omitempty"`
+	Artifacts      []workflow.Artifact `json:"artifacts,omitempty"`
+	Sessions       []SessionView       `json:"sessions,omitempty"`
+	Unreadable     []string            `json:"unreadable_sessions,omitempty"`
+	Allowed        []string            `json:"allowed_actions,omitempty"`
 	// Resource is what the call wanted to see besides.
 	Resource *Resource `json:"resource,omitempty"`
 	// SessionFile is where everything that was shortened here stands in full.
@@ -165,8 +167,28 @@ type Context struct {
 	Documents []Document `json:"documents,omitempty"`
 	Answers   []Answer   `json:"user_answers,omitempty"`
 	Feedback  string     `json:"feedback,omitempty"`
+	// Comments are the person's remarks with which they let the stage before go on.
+	Comments []CommentView `json:"comments,omitempty"`
 	// Memory are notes of earlier runs that may help.
 	Memory []lesson.Note `json:"memory,omitempty"`
+}
+
+// CommentView is a comment in short.
+type CommentView struct {
+	ID string `json:"id"`
+	// Lines are those of the draft, such as "12" or "12-15"; "" for the whole document.
+	Lines string `json:"lines,omitempty"`
+	// Stage is the one whose document they are of, where that is not the stage that works.
+	Stage   workflow.StageID     `json:"stage,omitempty"`
+	Quote   string               `json:"quote,omitempty"`
+	Kind    workflow.CommentKind `json:"kind"`
+	Text    string               `json:"text,omitempty"`
+	Replace string               `json:"replace,omitempty"`
+}
+
+// NewCommentView returns a comment in short.
+func NewCommentView(c workflow.Comment, stage workflow.StageID) CommentView {
+	return CommentView{ID: c.ID, Lines: c.Lines(), Stage: stage, Quote: c.Quote, Kind: c.Kind, Text: c.Text, Replace: c.Replace}
 }
 
 // Document refers to a text in the project.

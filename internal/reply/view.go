@@ -75,6 +75,9 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
 	}
+	for _, asked := range rec.OpenRequests() {
+		out.ChangeRequests = append(out.ChangeRequests, NewCommentView(asked.Comment, asked.Stage))
+	}
 	markChanged(s, out)
 	if d != Short {
 		out.StageDescription = s.Word(st.Description)
@@ -189,6 +192,9 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 		}
 		c.Answers = append(c.Answers, a)
 	}
+	for _, note := range s.Handed() {
+		c.Comments = append(c.Comments, NewCommentView(note, ""))
+	}
 	if st.Gate == workflow.GateVerdict && rec.Iteration > 0 {
 		out.Findings = rec.Findings // each is to be taken up again
 		if d == Short {
@@ -213,6 +219,9 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 		out.RolePrompt = words.Refinement(s, role)
 	} else if s.Call.Action == workflow.ActionStart || s.Call.Action == workflow.ActionResume {
 		c.Objective = s.Objective // later stages have it in the first document
+	}
+	if out.RolePrompt != "" {
+		out.RolePrompt += words.TakeUp(len(out.ChangeRequests), len(c.Comments))
 	}
 	out.Context = c
 }

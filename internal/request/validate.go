@@ -25,6 +25,9 @@ func (q *Request) Validate() error {
 	if err := q.checkTexts(); err != nil {
 		return err
 	}
+	if len(q.Comments) > 0 && !q.Decides() && q.Action != workflow.ActionAnswer {
+		return words.CommentsNotTaken(string(q.Action))
+	}
 	if q.Wait < 0 || q.Wait > MaxWait {
 		return fault.New(fault.InvalidArgument, "wait %d is not between 0 and %d seconds", q.Wait, MaxWait).
 			WithHint("pass at most %d, and call again while nothing has changed", MaxWait)
@@ -52,7 +55,7 @@ func (q *Request) Complete() error {
 		}
 	case workflow.ActionConfirm:
 		// A "no, because …" without the no must not open the gate.
-		if q.Confirmed == nil && strings.TrimSpace(q.Feedback) != "" {
+		if q.Confirmed == nil && (strings.TrimSpace(q.Feedback) != "" || len(q.Comments) > 0) {
 			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
 				WithHint("true saves the document and goes on; false asks for another round with the feedback")
 		}

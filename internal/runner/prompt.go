@@ -16,8 +16,10 @@ type material struct {
 	Context  *reply.Context     `json:"context,omitempty"`
 	Gaps     []string           `json:"gaps,omitempty"`
 	Findings []workflow.Finding `json:"findings,omitempty"`
-	Evidence any                `json:"evidence,omitempty"`
-	Sprints  []workflow.Sprint  `json:"sprints,omitempty"`
+	// Requests are the person's comments that the answer has to take up.
+	Requests []reply.CommentView `json:"change_requests,omitempty"`
+	Evidence any                 `json:"evidence,omitempty"`
+	Sprints  []workflow.Sprint   `json:"sprints,omitempty"`
 	// Build are the sprints that the person wants.
 	Build any    `json:"build,omitempty"`
 	File  string `json:"session_file,omitempty"`
@@ -26,7 +28,7 @@ type material struct {
 // promptFor is everything that an engine is told for a stage. problem is why its last answer was
 // not submitted.
 func promptFor(r *engine.Reply, writes bool, problem lang.Text) (string, error) {
-	m := material{Stage: r.Stage, Draft: r.Draft, Context: r.Context, Gaps: r.Gaps, Findings: r.Findings, Sprints: r.Sprints, File: r.SessionFile}
+	m := material{Stage: r.Stage, Draft: r.Draft, Context: r.Context, Gaps: r.Gaps, Findings: r.Findings, Requests: r.ChangeRequests, Sprints: r.Sprints, File: r.SessionFile}
 	if r.Evidence != nil {
 		m.Evidence = r.Evidence
 	}

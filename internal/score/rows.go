@@ -313,7 +313,13 @@ func readCriteria(v any) []workflow.Criterion {
 func readResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
 	for _, o := range objects(v, "id") {
-		r := workflow.Resolution{ID: clipRunes(field(o, "id", "finding", "problem"), maxID), How: field(o, "how", "resolution", "fix")}
+		id := field(o, "id", "finding", "problem")
+		r := workflow.Resolution{ID: clipRunes(id, maxID), How: field(o, "how", "resolution", "fix", "note", "reason")}
+		if text := field(o, "problem"); r.How == "" && text != id && o["result"] != nil { // {"R1": "the key is checked"}
+			r.How = text
+		}
+		state := folded(field(o, "status", "state"))
+		r.Declined = strings.HasPrefix(state, "declined") || strings.HasPrefix(state, "rejected")
 		if r.ID != "" {
 			out = append(out, r)
 		}

@@ -124,8 +124,8 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
 			a.Defect = lang.T(`names "sprints" that are not numbers`)
 		}
-		a.Resolved = readResolved(env.object["resolved"])
 	}
+	a.Resolved = readResolved(env.object["resolved"])
 	if stage.Kind == workflow.KindVerdict {
 		a.readVerdict(env, m)
 	}

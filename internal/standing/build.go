@@ -37,7 +37,7 @@ func (s *Standing) Continuing() bool {
 // without saying what to change.
 func (s *Standing) Unexplained() bool {
 	last := s.Moved()
-	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == ""
+	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == "" && (last.Grant == nil || len(last.Grant.Comments) == 0)
 }
 
 // DefaultScope is what "start development" means: the sprints in rework, else those not built

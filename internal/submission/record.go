@@ -30,6 +30,28 @@ func (sub *Submission) FollowsUp(rec *workflow.Record) error {
 	return words.Unfollowed(missing)
 }
 
+// TakesUp refuses a submission that does not mention the person's open change requests.
+func (sub *Submission) TakesUp(rec *workflow.Record) error {
+	if missing := rec.Unmentioned(sub.Assessment.Resolved); len(missing) > 0 {
+		return words.NotTakenUp(missing)
+	}
+	return nil
+}
+
+// Fixed counts the findings that the report of a build resolves, without change requests.
+func (sub *Submission) Fixed(st workflow.Stage, rec *workflow.Record) int {
+	if st.Kind != workflow.KindBuild {
+		return 0
+	}
+	n := len(sub.Assessment.Resolved)
+	for _, d := range sub.Assessment.Resolved {
+		if slices.ContainsFunc(rec.ChangeRequests, func(c workflow.ChangeRequest) bool { return c.ID == d.ID }) {
+			n--
+		}
+	}
+	return n
+}
+
 // progress compares a report's findings with those of the one before; nil where that
 // had none.
 func progress(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
@@ -78,6 +100,7 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
 	rec.Questions = append(rec.Questions, freshQuestions(rec, a.Questions)...)
 	rec.Feedback = ""
+	rec.SettleRequests(a.Resolved, rec.Iteration)
 }
 
 // candidates are the drafts as the record has them.

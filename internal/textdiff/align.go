@@ -1,148 +1,152 @@
 package textdiff
 
-// match is a run of lines that both texts have.
-type match struct{ a, b, n int }
+import "sort"
 
-// maxWork bounds the steps of an exact alignment. Beyond it, lines that are unique in both texts
-// hold the texts together.
-const maxWork = 4_000_000
+// The work of one comparison is bounded: depth limits how often a part is split again at its
+// unique items, table the size of the exact comparison of a part without any, and budget the sum
+// of those tables. A part beyond them counts as replaced.
+const (
+	depth  = 24
+	table  = 1 << 18
+	budget = 1 << 23
+)
 
-// align finds the lines that two texts share, in order.
-func align(a, b []string) []match {
-	first := 0
-	for first < len(a) && first < len(b) && a[first] == b[first] {
-		first++
-	}
-	last := 0
-	for last < len(a)-first && last < len(b)-first && a[len(a)-1-last] == b[len(b)-1-last] {
-		last++
-	}
-	var out []match
-	add := func(m match) {
-		if k := len(out) - 1; k >= 0 && out[k].a+out[k].n == m.a && out[k].b+out[k].n == m.b {
-			out[k].n += m.n
-		} else if m.n > 0 {
-			out = append(out, m)
-		}
-	}
-	add(match{0, 0, first})
-	for _, m := range inner(a[first:len(a)-last], b[first:len(b)-last]) {
-		add(match{m.a + first, m.b + first, m.n})
-	}
-	add(match{len(a) - last, len(b) - last, last})
-	return out
+// aligner finds which items of two sequences stay. An item is a line or a word, as a number.
+type aligner struct {
+	// to has for each item of the first sequence its place in the second, or -1.
+	to []int
+	// steps counts the work.
+	steps int
+	// spent is the part of it that went into tables.
+	spent int
 }
 
-// inner aligns the parts that begin and end differently: around the lines that are unique in
-// both, and exactly between those.
-func inner(a, b []string) []match {
-	anchors := unique(a, b)
+func align(a, b []int) *aligner {
+	g := &aligner{to: make([]int, len(a))}
+	for i := range g.to {
+		g.to[i] = -1
+	}
+	g.part(a, b, 0, len(a), 0, len(b), depth)
+	return g
+}
+
+// part aligns a[i:n] with b[j:m].
+func (g *aligner) part(a, b []int, i, n, j, m, depth int) {
+	for i < n && j < m && a[i] == b[j] {
+		g.to[i] = j
+		i, j = i+1, j+1
+		g.steps++
+	}
+	for i < n && j < m && a[n-1] == b[m-1] {
+		n, m = n-1, m-1
+		g.to[n] = m
+		g.steps++
+	}
+	if i == n || j == m {
+		return
+	}
+	var anchors [][2]int
+	if depth > 0 {
+		anchors = g.anchors(a, b, i, n, j, m)
+	}
 	if len(anchors) == 0 {
-		return exact(a, b)
+		g.exact(a, b, i, n, j, m)
+		return
 	}
-	var out []match
-	i, j := 0, 0
-	for _, m := range append(anchors, match{len(a), len(b), 0}) {
-		for _, part := range exact(a[i:m.a], b[j:m.b]) {
-			out = append(out, match{part.a + i, part.b + j, part.n})
-		}
-		if m.n > 0 {
-			out = append(out, m)
-		}
-		i, j = m.a+m.n, m.b+m.n
+	for _, at := range anchors {
+		g.part(a, b, i, at[0], j, at[1], depth-1)
+		g.to[at[0]] = at[1]
+		i, j = at[0]+1, at[1]+1
 	}
-	return out
+	g.part(a, b, i, n, j, m, depth-1)
 }
 
-// unique returns the lines that stand once in each text, the longest series of them that has the
-// same order in both.
-func unique(a, b []string) []match {
-	type place struct{ inA, inB, a, b int }
-	places := map[string]*place{}
-	for i, line := range a {
-		p := places[line]
-		if p == nil {
-			p = &place{}
-			places[line] = p
-		}
-		p.inA++
-		p.a = i
+// anchors returns the longest rising sequence of items that occur once on each side.
+func (g *aligner) anchors(a, b []int, i, n, j, m int) [][2]int {
+	type count struct{ a, b, at int }
+	seen := map[int]count{}
+	for _, x := range a[i:n] {
+		c := seen[x]
+		c.a++
+		seen[x] = c
 	}
-	for j, line := range b {
-		if p := places[line]; p != nil {
-			p.inB++
-			p.b = j
+	for y := j; y < m; y++ {
+		if c, ok := seen[b[y]]; ok {
+			c.b, c.at = c.b+1, y
+			seen[b[y]] = c
 		}
 	}
-	var pairs []match
-	for i, line := range a {
-		if p := places[line]; p.inA == 1 && p.inB == 1 {
-			pairs = append(pairs, match{i, p.b, 1})
+	g.steps += n - i + m - j
+	type link struct{ x, y, before int }
+	var links []link
+	var tails []int // tails[k] ends the best sequence of k+1 links
+	for x := i; x < n; x++ {
+		c := seen[a[x]]
+		if c.a != 1 || c.b != 1 {
+			continue
 		}
+		k := sort.Search(len(tails), func(k int) bool { return links[tails[k]].y >= c.at })
+		before := -1
+		if k > 0 {
+			before = tails[k-1]
+		}
+		links = append(links, link{x, c.at, before})
+		if k == len(tails) {
+			tails = append(tails, 0)
+		}
+		tails[k] = len(links) - 1
 	}
-	return rising(pairs)
-}
-
-// rising is the longest series of pairs whose places in the second text rise, too.
-func rising(pairs []match) []match {
-	var tails []int // by length, the pair that ends a series of it with the smallest place
-	before := make([]int, len(pairs))
-	for i, p := range pairs {
-		low, high := 0, len(tails)
-		for low < high {
-			if mid := (low + high) / 2; pairs[tails[mid]].b < p.b {
-				low = mid + 1
-			} else {
-				high = mid
-			}
-		}
-		before[i] = -1
-		if low > 0 {
-			before[i] = tails[low-1]
-		}
-		if low == len(tails) {
-			tails = append(tails, i)
-		} else {
-			tails[low] = i
-		}
-	}
-	out := make([]match, len(tails))
+	out := make([][2]int, len(tails))
 	if len(tails) == 0 {
 		return nil
 	}
-	for k, i := len(tails)-1, tails[len(tails)-1]; k >= 0; k, i = k-1, before[i] {
-		out[k] = pairs[i]
+	for k, at := len(tails)-1, tails[len(tails)-1]; k >= 0; k, at = k-1, links[at].before {
+		out[k] = [2]int{links[at].x, links[at].y}
 	}
 	return out
 }
 
-// exact is a longest common subsequence; none where that would take too many steps.
-func exact(a, b []string) []match {
-	if len(a) == 0 || len(b) == 0 || len(a)*len(b) > maxWork {
-		return nil
+// exact finds a longest common subsequence, if its table is small enough.
+func (g *aligner) exact(a, b []int, i, n, j, m int) {
+	h, w := n-i, m-j
+	if size := (h + 1) * (w + 1); h > table || w > table || size > table || g.spent+size > budget {
+		return
 	}
-	width := len(b) + 1
-	length := make([]int32, (len(a)+1)*width)
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				length[i*width+j] = length[(i+1)*width+j+1] + 1
-			} else {
-				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+	g.steps += h * w
+	g.spent += (h + 1) * (w + 1)
+	best := make([]int32, (h+1)*(w+1))
+	for x := h - 1; x >= 0; x-- {
+		for y := w - 1; y >= 0; y-- {
+			down, right := best[(x+1)*(w+1)+y], best[x*(w+1)+y+1]
+			best[x*(w+1)+y] = max(down, right)
+			if a[i+x] == b[j+y] {
+				best[x*(w+1)+y] = best[(x+1)*(w+1)+y+1] + 1
 			}
 		}
 	}
-	var out []match
-	for i, j := 0, 0; i < len(a) && j < len(b); {
+	for x, y := 0, 0; x < h && y < w; {
 		switch {
-		case a[i] == b[j]:
-			out = append(out, match{i, j, 1})
-			i, j = i+1, j+1
-		case length[(i+1)*width+j] >= length[i*width+j+1]:
-			i++
+		case a[i+x] == b[j+y]:
+			g.to[i+x] = j + y
+			x, y = x+1, y+1
+		case best[(x+1)*(w+1)+y] >= best[x*(w+1)+y+1]:
+			x++
 		default:
-			j++
+			y++
 		}
+	}
+}
+
+// numbers gives equal items equal numbers.
+func numbers(ids map[string]int, items []string) []int {
+	out := make([]int, len(items))
+	for i, item := range items {
+		id, ok := ids[item]
+		if !ok {
+			id = len(ids)
+			ids[item] = id
+		}
+		out[i] = id
 	}
 	return out
 }

@@ -1,16 +1,13 @@
-// Package textdiff compares two texts for people: line by line, and word by word in lines that
-// changed. It is pure.
-//
-// A row is a line of either text, or a pair of lines that belong together. A span is a part of a
-// line, which is either in both lines or in one of them.
+// Package textdiff compares two versions of a document for people: line by line, and word by
+// word in the lines that changed. It is pure, and its work is bounded for texts of any content.
 package textdiff
 
 import "strings"
 
-// Kind is the way in which the two sides of a row differ.
+// Kind names the change of a line.
 type Kind string
 
-// The kinds of rows.
+// The kinds of a row.
 const (
 	Same    Kind = "same"
 	Removed Kind = "removed"
@@ -18,48 +15,96 @@ const (
 	Changed Kind = "changed"
 )
 
-// Row is a line, or a pair of lines.
+// Row is one row of a comparison side by side: a line of the old text, of the new one, or both.
 type Row struct {
 	Kind Kind
-	// Before and After are the numbers of the lines, from 1; 0 where that side has none.
+	// Before and After are the numbers of the lines, from 1; 0 where a side has none.
 	Before, After int
-	Left, Right   []Span
+	// Left and Right are the lines in parts. The last part has the line's end, if it has one.
+	Left, Right []Span
 }
 
-// Span is a part of a line.
+// Span is a part of a line. Words that only moved to a neighbouring line are not Changed.
 type Span struct {
 	Text    string
 	Changed bool
 }
 
-// Lines splits a text into its lines, without their ends.
-func Lines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSuffix(lines[i], "\r")
-	}
-	return lines
+// Hunk is a run of rows. A folded one holds lines that did not change, away from all that did.
+type Hunk struct {
+	Folded bool
+	Rows   []Row
 }
 
-// Rows compares two texts.
+// Rows compares two texts. Joined, the left sides are the old text and the right sides the new.
 func Rows(before, after string) []Row {
-	a, b := Lines(before), Lines(after)
-	var rows []Row
-	i, j := 0, 0
-	for _, m := range append(align(a, b), match{len(a), len(b), 0}) {
-		rows = append(rows, between(a[i:m.a], b[j:m.b], i, j)...)
-		for k := range m.n {
-			rows = append(rows, Row{Kind: Same, Before: m.a + k + 1, After: m.b + k + 1, Left: whole(a[m.a+k]), Right: whole(b[m.b+k])})
-		}
-		i, j = m.a+m.n, m.b+m.n
-	}
+	rows, _ := compare(before, after)
 	return rows
 }
 
-func whole(line string) []Span { return []Span{{Text: line}} }
+// compare returns the rows and the steps that they took.
+func compare(before, after string) ([]Row, int) {
+	a, b := lines(before), lines(after)
+	ids := map[string]int{}
+	g := align(numbers(ids, a), numbers(ids, b))
+	rows := make([]Row, 0, max(len(a), len(b)))
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		if i < len(a) && g.to[i] == j {
+			rows = append(rows, Row{Same, i + 1, j + 1, whole(a[i], false), whole(b[j], false)})
+			i, j = i+1, j+1
+			continue
+		}
+		n, m := i, len(b)
+		for n < len(a) && g.to[n] < 0 {
+			n++
+		}
+		if n < len(a) {
+			m = g.to[n]
+		}
+		rows = append(rows, g.replaced(a[i:n], b[j:m], i, j)...)
+		i, j = n, m
+	}
+	return rows, g.steps
+}
+
+// Fold joins rows into hunks: those that changed with so many lines of context around them, and
+// folded ones between.
+func Fold(rows []Row, context int) []Hunk {
+	var out []Hunk
+	add := func(folded bool, rows []Row) {
+		switch {
+		case len(rows) == 0:
+		case len(out) > 0 && out[len(out)-1].Folded == folded:
+			last := &out[len(out)-1]
+			last.Rows = append(last.Rows[:len(last.Rows):len(last.Rows)], rows...)
+		default:
+			out = append(out, Hunk{folded, rows})
+		}
+	}
+	for i := 0; i < len(rows); {
+		n := i
+		for n < len(rows) && (rows[n].Kind == Same) == (rows[i].Kind == Same) {
+			n++
+		}
+		from, to := i+context, n-context
+		if i == 0 {
+			from = 0
+		}
+		if n == len(rows) {
+			to = n
+		}
+		// One line takes no more room than the note that it is hidden.
+		if rows[i].Kind != Same || to-from < 2 {
+			from, to = n, n
+		}
+		add(false, rows[i:from])
+		add(true, rows[from:to])
+		add(false, rows[to:n])
+		i = n
+	}
+	return out
+}
 
 // Stat counts the lines that were added, removed and changed.
 func Stat(rows []Row) (added, removed, changed int) {
@@ -71,60 +116,37 @@ func Stat(rows []Row) (added, removed, changed int) {
 			removed++
 		case Changed:
 			changed++
-		case Same:
 		}
 	}
 	return added, removed, changed
 }
 
-// Hunk is a run of rows with differences, and the rows around them.
-type Hunk struct {
-	// Skipped counts the rows before it that are left out, because they are the same.
-	Skipped int
-	Rows    []Row
+// Follow finds where lines of the old text stand in the new one, from the first to the last of
+// them that survives, changed or not. It is false if none does.
+func Follow(before, after string, from, to int) (newFrom, newTo int, ok bool) {
+	return Place(Rows(before, after), from, to)
 }
 
-// Fold leaves out the rows that are further than around from a difference. The last hunk has
-// only the number of those at the end.
-func Fold(rows []Row, around int) []Hunk {
-	near := make([]bool, len(rows))
-	for i, r := range rows {
-		if r.Kind != Same {
-			for k := max(0, i-around); k <= min(len(rows)-1, i+around); k++ {
-				near[k] = true
-			}
-		}
-	}
-	var out []Hunk
-	skipped := 0
-	for i, r := range rows {
-		if !near[i] {
-			skipped++
+// Place is Follow on rows, for many places in one comparison.
+func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {
+	for _, r := range rows {
+		if r.Before < max(from, 1) || r.Before > to || r.After == 0 {
 			continue
 		}
-		if skipped > 0 || len(out) == 0 {
-			out = append(out, Hunk{Skipped: skipped})
-			skipped = 0
+		if newFrom == 0 {
+			newFrom = r.After
 		}
-		out[len(out)-1].Rows = append(out[len(out)-1].Rows, r)
+		newTo = r.After
 	}
-	if skipped > 0 {
-		out = append(out, Hunk{Skipped: skipped})
+	return newFrom, newTo, newFrom > 0
+}
+
+func lines(text string) []string {
+	out := strings.SplitAfter(text, "\n")
+	if out[len(out)-1] == "" {
+		out = out[:len(out)-1]
 	}
 	return out
 }
 
-// Follow returns where lines of the earlier text stand in the later one; ok is false where none
-// of them is left.
-func Follow(before, after string, from, to int) (newFrom, newTo int, ok bool) {
-	for _, r := range Rows(before, after) {
-		if r.Before < from || r.Before > to || r.After == 0 {
-			continue
-		}
-		if !ok {
-			newFrom, ok = r.After, true
-		}
-		newTo = r.After
-	}
-	return newFrom, newTo, ok
-}
+func whole(line string, changed bool) []Span { return []Span{{line, changed}} }

@@ -32,24 +32,6 @@ func Text(text string) string {
 	return f.out.String()
 }
 
-// Parts calls shown for each part of a text that Text keeps, and unseen for each character that it
-// escapes. An invalid byte is passed as its value.
-func Parts(text string, shown func(string), unseen func(rune)) {
-	var f filter
-	flush := func() {
-		if f.out.Len() > 0 {
-			shown(f.out.String())
-			f.out.Reset()
-		}
-	}
-	f.unseen = func(r rune) {
-		flush()
-		unseen(r)
-	}
-	f.add(text, true)
-	flush()
-}
-
 // Line returns text as Text does, in one line: each run of white space becomes one space,
 // and is removed at the ends.
 func Line(text string) string {
@@ -118,17 +100,6 @@ type filter struct {
 	last, before rune
 	// held waits for more input: part of a character, or of a keycap.
 	held string
-	// unseen takes the characters that are escaped otherwise, unless it is nil.
-	unseen func(rune)
-}
-
-// escape writes a character that is not shown as it is.
-func (f *filter) escape(r rune) {
-	if f.unseen != nil {
-		f.unseen(r)
-		return
-	}
-	escape(&f.out, r)
 }
 
 // add filters more of the stream; end is true at its end.
@@ -143,11 +114,11 @@ func (f *filter) add(text string, end bool) {
 		rest := text[size:]
 		switch {
 		case r == utf8.RuneError && size == 1:
-			f.escape(rune(text[0]))
+			escape(&f.out, rune(text[0]))
 		case !hidden(r) || r == '\u3000' || f.joins(r, rest):
 			f.out.WriteRune(r)
 		default:
-			f.escape(r)
+			escape(&f.out, r)
 		}
 		f.before, f.last, text = f.last, r, rest
 	}
@@ -219,4 +190,35 @@ func escape(b *strings.Builder, r rune) {
 		return
 	}
 	fmt.Fprintf(b, `\u%04x`, r)
+}
+
+// Parts calls keep with each part of a text that Text leaves as it is, and mark with each
+// character that Text replaces, named as U+202E or, for a stray byte, 0xFF.
+func Parts(text string, keep func(part string), mark func(name string)) {
+	if !Hides(text) {
+		keep(text)
+		return
+	}
+	var last, before rune
+	start := 0
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		f := filter{last: last, before: before}
+		broken := r == utf8.RuneError && size == 1
+		if broken || hidden(r) && r != '\u3000' && !f.joins(r, text[at+size:]) {
+			if start < at {
+				keep(text[start:at])
+			}
+			if broken {
+				mark(fmt.Sprintf("0x%02X", text[at]))
+			} else {
+				mark(fmt.Sprintf("U+%04X", r))
+			}
+			start = at + size
+		}
+		before, last, at = last, r, at+size
+	}
+	if start < len(text) {
+		keep(text[start:])
+	}
 }

@@ -185,3 +185,19 @@ func TestJSONStaysJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestParts(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\n上　海":            "(plain\n上　海)",
+		"a\u202e\u200bb":        "(a)<U+202E><U+200B>(b)",
+		"👩\u200d💻\u200d\xff":    "(👩\u200d💻\u200d)<0xFF>",
+		"\u200d👩":               "<U+200D>(👩)",
+		"1\ufe0f\u20e3 1\ufe0f": "(1\ufe0f\u20e3 1)<U+FE0F>",
+	} {
+		var b strings.Builder
+		visible.Parts(text, func(part string) { b.WriteString("(" + part + ")") }, func(name string) { b.WriteString("<" + name + ">") })
+		if b.String() != want {
+			t.Errorf("%q: %q, want %q", text, b.String(), want)
+		}
+	}
+}

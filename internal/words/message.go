@@ -199,6 +199,9 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if rec.Feedback != "" {
 		b.WriteString("\n" + s.Say("Your feedback: %s", Clip(rec.Feedback, 300)))
 	}
+	if n := len(rec.OpenRequests()); n > 0 {
+		b.WriteString("\n" + s.Say("Change requests from your comments: %d. The next version has to take up each by its id.", n))
+	}
 	if s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(list(s.Language, s.Say("To close:"), rec.Gaps))
 	}

@@ -68,6 +68,9 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 	if g.Decision == workflow.DecisionOverride {
 		said = s.Say("The risk is accepted and recorded. ") + said
 	}
+	if n := len(g.Comments); n > 0 && s.CurrentState.Active() {
+		said += s.Say(" Comments for the next stage: %d.", n)
+	}
 	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"
 }
 
@@ -190,6 +193,19 @@ func Refinement(s *standing.Standing, later string) string {
 	}
 	return "You are still the " + st.Role + ". This is round " + strconv.Itoa(rec.Iteration+1) + " of the " + st.DocumentName +
 		"; your last version is at draft.path; people may have edited it. " + how + " Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
+}
+
+// TakeUp tells the author what to do about change requests, and about comments on the document
+// that they work from.
+func TakeUp(requests, comments int) string {
+	said := ""
+	if requests > 0 {
+		said += "\n\nchange_requests are the human's comments on lines of your last version (of the report of `stage`, where one is named). Take up each, and name each in `resolved` of the JSON block at the end: {\"resolved\": [{\"id\": \"r1c1\", \"how\": \"…\"}]}. Where you do not follow one, add \"status\": \"declined\" and give the reason in `how`."
+	}
+	if comments > 0 {
+		said += "\n\ncontext.comments are the human's notes on the document before, which they approved: heed them."
+	}
+	return said
 }
 
 // Persona introduces a role prompt by the agent who acts in the stage.

@@ -201,3 +201,16 @@ func Unfollowed(missing []string) error {
 		lang.Count(len(missing), "finding"), strings.Join(missing[:min(len(missing), 20)], ", ")).
 		WithHint(`list each under its id in "findings" with "status": "fixed", "open" or "withdrawn", and submit again`)
 }
+
+// NotTakenUp refuses a submission that says nothing about some of the person's change requests.
+func NotTakenUp(missing []string) error {
+	return fault.New(fault.InvalidArgument, "the submission does not mention %s of the human: %s",
+		lang.Count(len(missing), "change request"), strings.Join(missing, ", ")).
+		WithHint(`name each in "resolved" of the JSON block at the end, such as {"resolved": [{"id": "%s", "how": "…"}]}; where you do not follow one, add "status": "declined" and give the reason in "how"; nothing was changed`, missing[0])
+}
+
+// CommentsNotTaken refuses comments on a draft with an action that is not a decision on it.
+func CommentsNotTaken(action string) error {
+	return fault.New(fault.InvalidArgument, "%s takes no comments", action).
+		WithHint("send them with a decision on the draft that waits, or with answers to its questions; nothing was changed")
+}

@@ -76,6 +76,10 @@ func GrantNote(l lang.Language, g workflow.Grant) string {
 		return l.Say("Decided by the command that you typed. ")
 	case workflow.ChannelHostConfirmed:
 		return l.Say("Decided by you when the host asked. ")
+	case workflow.ChannelBrowser:
+		return l.Say("Decided by you in the browser. ")
+	case workflow.ChannelPasskey:
+		return l.Say("Decided by you with your passkey. ")
 	}
 	return ""
 }

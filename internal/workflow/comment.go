@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -19,6 +20,17 @@ type Comment struct {
 	// Replace is what the person would write instead of the quoted text.
 	Replace string `json:"replace,omitempty"`
 	Extra   Extra  `json:",unknown"`
+}
+
+// Lines names the lines of a comment, such as "12" or "12-15"; "" for the whole document.
+func (c Comment) Lines() string {
+	switch {
+	case c.From == 0:
+		return ""
+	case c.To <= c.From:
+		return strconv.Itoa(c.From)
+	}
+	return strconv.Itoa(c.From) + "-" + strconv.Itoa(c.To)
 }
 
 // CommentKind is what a comment asks for.
@@ -139,11 +151,12 @@ func (r *Record) AddRequests(comments []Comment, made ChangeRequest) {
 	}
 }
 
-// Unmentioned returns the ids of the open change requests that a submission says nothing about.
+// Unmentioned returns the ids of the open change requests that a submission says nothing about,
+// or that it declines without a reason.
 func (r *Record) Unmentioned(resolved []Resolution) []string {
 	var out []string
 	for _, c := range r.OpenRequests() {
-		if !slices.ContainsFunc(resolved, func(d Resolution) bool { return d.ID == c.ID }) {
+		if !slices.ContainsFunc(resolved, func(d Resolution) bool { return d.ID == c.ID && (d.How != "" || !d.Declined) }) {
 			out = append(out, c.ID)
 		}
 	}

@@ -1,16 +1,13 @@
-// Package render shows Markdown that others wrote as HTML in which nothing is active, and
-// everything can be seen.
-//
-// A block is a part of a document that begins on lines of its own: a heading, a paragraph, an
-// item of a list. Its element names its lines, so that a remark can point at them. Something hidden
-// is a part of the source that readers of a rendered document usually do not see: a comment,
-// HTML, the address of an image, an invisible character.
+// Package render turns Markdown that others wrote into HTML that a person decides by. Nothing in
+// it is active, and nothing of the source is hidden: HTML, comments, images and characters without
+// a shape are shown as text. Each block knows its lines. The elements and attributes are those
+// that this package writes; none comes from the document.
 package render
 
 import (
+	"fmt"
 	"html/template"
-	"slices"
-	"strconv"
+	"sort"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -21,159 +18,192 @@ import (
 
 // Page is a rendered document.
 type Page struct {
-	HTML     template.HTML
-	Blocks   []Block
-	Outline  []Heading
-	Hidden   []Hidden
+	HTML    template.HTML
+	Blocks  []Block
+	Outline []Heading
+	Hidden  []Hidden
+	// Diagrams are the blocks of the language mermaid; data-diagram is their index.
 	Diagrams []Diagram
+	// Plain is set if the document is shown as its source, because it is built to be slow.
+	Plain bool
 }
 
-// Block is a part of a document with its lines, which count from 1.
-type Block struct{ From, To int }
+// Block is a part of the document with an id and with its lines, from 1.
+type Block struct {
+	ID, Kind string
+	From, To int
+}
 
-// Heading is a heading of a document.
+// Heading is an entry of the outline. Level is that of the document.
 type Heading struct {
+	ID, Text    string
 	Level, Line int
-	// ID addresses the heading's element.
-	ID, Text string
 }
 
-// Hidden is something that readers of the rendered document usually do not see.
+// Hidden is a part of the document that other readers do not see: a comment, html, an image, a
+// reference (the definition of a link), info (words after a code block's language), or unseen
+// characters.
 type Hidden struct {
-	Line int
-	Kind HiddenKind
-	Text string
+	Line       int
+	Kind, Text string
 }
 
-// HiddenKind is the way in which something is hidden.
-type HiddenKind string
-
-// The kinds of hidden parts.
-const (
-	Comment HiddenKind = "comment"
-	HTML    HiddenKind = "html"
-	Image   HiddenKind = "image"
-	Unseen  HiddenKind = "unseen"
-)
-
-// Diagram is a code block that describes a drawing, in the language of Mermaid.
+// Diagram is the source of a diagram with its lines.
 type Diagram struct {
 	From, To int
 	Source   string
 }
 
+// The limits of a document that is rendered: the depth of blocks in a line, the white space before
+// it, and the size and marks of a paragraph, in which the parser compares marks with marks.
 const (
-	// maxDepth bounds how deep blocks may stand in each other, and maxMarks the marks of quotes
-	// and lists at the beginning of a line. Deeper blocks are shown as source.
-	maxDepth = 60
-	maxMarks = 100
-	// maxRendered is the largest document that is parsed, in bytes. Larger ones are shown as
-	// source.
-	maxRendered = 2 << 20
-	// maxHidden bounds the list of hidden parts.
-	maxHidden = 200
+	maxDepth     = 64
+	maxIndent    = 400
+	maxParagraph = 128 << 10
+	maxMarks     = 6000
 )
 
-var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.TaskList)).Parser()
+var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // Document renders a document.
 func Document(source string) Page {
-	if len(source) > maxRendered || deep(source) {
-		return plain(source)
+	source = strings.ReplaceAll(source, "\r\n", "\n")
+	r := &writer{seen: map[int]int{}, slugs: map[string]string{}}
+	if !affordable(source) {
+		r.page.Plain = true
+		r.source(source)
+		return r.finish()
 	}
-	w := &writer{lines: newLines(source), source: []byte(source)}
-	body := w.frontMatter()
-	w.children(parser.Parse(text.NewReader(body)), 0)
-	w.page.HTML = template.HTML(w.out.String()) //nolint:gosec // the writer escapes every text
+	if rest, ok := strings.CutPrefix(source, "\ufeff"); ok {
+		r.line = 1
+		r.text("\ufeff")
+		source = rest
+	}
+	body := r.frontMatter(source)
+	r.src = []byte(body)
+	for at, c := range r.src {
+		if c == '\n' {
+			r.ends = append(r.ends, at)
+		}
+	}
+	root := markdown.Parser().Parse(text.NewReader(r.src))
+	r.outline(root)
+	r.children(root)
+	return r.finish()
+}
+
+// Source shows a text line by line.
+func Source(source string) template.HTML {
+	r := &writer{}
+	r.source(source)
+	return r.finish().HTML
+}
+
+func (w *writer) source(source string) {
+	w.raw(`<ol class="source">`)
+	for n, line := range strings.Split(strings.TrimSuffix(source, "\n"), "\n") {
+		w.line = n + 1
+		w.raw(fmt.Sprintf(`<li id="s%d" data-l="%d-%d"><code>`, w.line, w.line, w.line))
+		w.text(strings.TrimSuffix(line, "\r"))
+		w.raw("</code></li>\n")
+	}
+	w.raw("</ol>\n")
+}
+
+func (w *writer) finish() Page {
+	w.page.HTML = template.HTML(w.out.String()) //nolint:gosec // writer.text and attribute escaped each text in it
 	return w.page
 }
 
-// plain is a document that is shown as its source.
-func plain(source string) Page {
-	page := Page{HTML: Source(source)}
-	n := strings.Count(source, "\n") + 1
-	for i := range n {
-		page.Blocks = append(page.Blocks, Block{i + 1, i + 1})
+// frontMatter shows the settings at the start of a document as code, and returns the rest.
+func (w *writer) frontMatter(source string) string {
+	head, ok := strings.CutPrefix(source, "---\n")
+	if !ok {
+		return source
 	}
-	w := &writer{lines: newLines(source)}
-	for i, line := range strings.Split(source, "\n") {
-		w.line = i + 1
-		w.text(line)
-	}
-	page.Hidden = w.page.Hidden
-	return page
-}
-
-// deep reports whether a line begins with so many marks that its blocks would stand in each
-// other without end.
-func deep(source string) bool {
-	for line := range strings.SplitSeq(source, "\n") {
-		begin := line[:len(line)-len(strings.TrimLeft(line, ">-+*0123456789.) \t"))]
-		marks := len(begin) - strings.Count(begin, " ") - strings.Count(begin, "\t")
-		if marks > maxMarks && strings.Trim(line, "-* \t\r") != "" {
-			return true
+	inner, rest, ok := strings.Cut("\n"+head, "\n---\n")
+	if !ok {
+		if inner, ok = strings.CutSuffix("\n"+head, "\n---"); !ok {
+			return source
 		}
 	}
-	return false
-}
-
-// Source shows the source of a document, one element for each line.
-func Source(source string) template.HTML {
-	w := &writer{lines: newLines(source)}
-	w.out.WriteString(`<ol class="source">`)
-	for i, line := range strings.Split(strings.TrimSuffix(source, "\n"), "\n") {
-		w.line = i + 1
-		number := strconv.Itoa(i + 1)
-		w.out.WriteString(`<li data-l="` + number + "-" + number + `" id="l` + number + `"><code>`)
-		w.text(strings.TrimSuffix(line, "\r"))
-		w.out.WriteString("</code></li>\n")
+	if strings.TrimSpace(inner) == "" || strings.Contains(inner, "\n\n") {
+		return source
 	}
-	w.out.WriteString("</ol>")
-	return template.HTML(w.out.String()) //nolint:gosec // the writer escapes every text
+	w.base = strings.Count(inner, "\n") + 2
+	w.line = 1
+	w.raw("<pre" + w.anchor("front matter", 1, w.base) + `><code class="language-yaml">`)
+	w.text("---" + inner + "\n---")
+	w.raw("</code></pre>\n")
+	return rest
 }
 
-// lines finds the line of a place in a text.
-type lines []int
-
-func newLines(source string) lines {
-	starts := lines{0}
-	for i := range len(source) {
-		if source[i] == '\n' {
-			starts = append(starts, i+1)
+// affordable reports whether parsing takes time in proportion to the size of the document.
+func affordable(source string) bool {
+	size, marks := 0, 0
+	for line := range strings.Lines(source) {
+		indent, depth := nesting(line)
+		inner := strings.TrimSpace(line)
+		if inner == "" || indent < 4 && (strings.HasPrefix(inner, "- ") || strings.HasPrefix(inner, "* ")) {
+			size, marks = 0, 0 // an item ends the paragraph before it
 		}
-	}
-	return starts
-}
-
-// at returns the line of a place, from 1.
-func (l lines) at(place int) int {
-	i, found := slices.BinarySearch(l, place)
-	if found {
-		return i + 1
-	}
-	return i
-}
-
-// span returns the lines of a block; from is 0 where it has none of its own.
-func (l lines) span(n ast.Node) (from, to int) {
-	if n.Type() == ast.TypeBlock {
-		if own := n.Lines(); own != nil && own.Len() > 0 {
-			from, to = l.at(own.At(0).Start), l.at(max(own.At(own.Len()-1).Stop-1, own.At(0).Start))
-		}
-		if at := n.Pos(); at >= 0 {
-			line := l.at(at)
-			if from == 0 || line < from {
-				from = line
+		size += len(line)
+		for i := range len(line) {
+			if strings.IndexByte("[]*_~`<&!", line[i]) >= 0 {
+				marks++
 			}
-			to = max(to, line)
+		}
+		if depth > maxDepth || indent > maxIndent || size > maxParagraph || marks > maxMarks {
+			return false
 		}
 	}
-	for c := n.FirstChild(); c != nil && c.Type() == ast.TypeBlock; c = c.NextSibling() {
-		f, t := l.span(c)
-		if f > 0 && (from == 0 || f < from) {
-			from = f
-		}
-		to = max(to, t)
+	return true
+}
+
+// nesting counts the white space before the text of a line, and the marks there that open blocks.
+func nesting(line string) (indent, depth int) {
+	if inner := strings.TrimSpace(line); strings.Trim(inner, "-") == "" || strings.Trim(inner, "*") == "" {
+		return len(line) - len(inner), 0 // a rule
 	}
-	return from, to
+	for _, c := range line {
+		switch {
+		case strings.ContainsRune(">-+*.)", c):
+			depth++
+		case c == ' ', c == '\t':
+			indent++
+		case c < '0' || c > '9':
+			return indent, depth
+		}
+	}
+	return indent, depth
+}
+
+// outline collects the headings, so that links within the document find them.
+func (w *writer) outline(root ast.Node) {
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		h, ok := n.(*ast.Heading)
+		if !ok {
+			continue
+		}
+		from, _ := w.lines(n)
+		title := w.plain(h)
+		id := fmt.Sprintf("l%d", from)
+		w.page.Outline = append(w.page.Outline, Heading{id, title, h.Level, from})
+		if s := slug(title); w.slugs[s] == "" {
+			w.slugs[s] = id
+		}
+	}
+}
+
+// lineAt returns the line of a place in the source.
+func (w *writer) lineAt(at int) int {
+	return min(sort.SearchInts(w.ends, at), w.last()) + 1 + w.base
+}
+
+// last is the number of line breaks before the last line.
+func (w *writer) last() int {
+	if n := len(w.ends); n > 0 && w.ends[n-1] == len(w.src)-1 {
+		return n - 1
+	}
+	return len(w.ends)
 }

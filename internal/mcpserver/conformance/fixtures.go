@@ -31,6 +31,7 @@ func Add(s *server.MCPServer) {
 	s.AddTools(fixtureClientTools()...)
 	s.AddTools(fixtureServerTools(s)...)
 	s.AddTools(fixtureInputTools()...)
+	s.AddTools(fixtureTaskTools()...)
 	s.AddPrompts(fixturePrompts()...)
 	addFixtureResources(s)
 	// completion-complete: providers can only be set by options, so the values for the

@@ -83,7 +83,7 @@ func (a *Authenticator) Create(options []byte) []byte {
 	a.User = o.User.ID
 	point := must(a.key.PublicKey.Bytes()) // 4, x, y
 	cose := slices.Concat([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32}, point[1:33], []byte{0x22, 0x58, 32}, point[33:])
-	data := a.data(slices.Concat(make([]byte, 16), binary.BigEndian.AppendUint16(nil, uint16(len(a.ID))), a.ID, cose)) //nolint:gosec // it has 16 bytes
+	data := a.data(slices.Concat(make([]byte, 16), binary.BigEndian.AppendUint16(nil, uint16(len(a.ID))), a.ID, cose))   //nolint:gosec // it has 16 bytes
 	object := slices.Concat([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58"), []byte{byte(len(data))}, data) //nolint:gosec // it has 148 bytes
 	return a.response(map[string]any{
 		"clientDataJSON": b64(a.clientData("webauthn.create", o.Challenge)), "attestationObject": b64(object), "transports": []string{"internal"},

@@ -1,0 +1,104 @@
+package dashboard_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// browserNames are programs of a browser engine that runs without a screen.
+var browserNames = []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome"}
+
+// browser is a real browser.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// openBrowser starts a browser, or skips the test.
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	name := os.Getenv("BMAD_BROWSER")
+	for _, known := range browserNames {
+		if path, err := exec.LookPath(known); err == nil && name == "" {
+			name = path
+		}
+	}
+	if name == "" {
+		t.Skip("SKIPPED: no browser here, so nobody has looked at the pages; apt-get install chromium-headless-shell, or name one in BMAD_BROWSER")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, chromedp.ExecPath(name), chromedp.Flag("no-sandbox", os.Getuid() == 0), chromedp.Flag("headless", true), chromedp.Flag("hide-scrollbars", true))
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &browser{t, ctx}
+	b.do(chromedp.Do(ctx))
+	return b
+}
+
+// tab opens another tab of the browser.
+func (b *browser) tab() *browser {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(cancel)
+	return &browser{b.t, ctx}
+}
+
+func (b *browser) do(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// open loads a page.
+func (b *browser) open(address string) {
+	b.t.Helper()
+	b.do(chromedp.Do(b.ctx, chromedp.Navigate(address)))
+}
+
+// look returns the value of an expression in the page.
+func look[T any](b *browser, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	b.do(err)
+	return value
+}
+
+// await waits until an expression is true in the page.
+func (b *browser) await(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
+		b.t.Fatalf("%s does not come true: %v\n%s", expression, err, look[string](b, "document.body.innerText"))
+	}
+}
+
+// size sets the size of the window.
+func (b *browser) size(width, height int64) {
+	b.t.Helper()
+	b.do(chromedp.Do(b.ctx, chromedp.EmulateViewport(width, height)))
+}
+
+// scheme sets the colours that the person prefers: light or dark.
+func (b *browser) scheme(name string) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	b.do(err)
+}
+
+// shot saves a picture of the whole page.
+func (b *browser) shot(file string) {
+	b.t.Helper()
+	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	b.do(err)
+	b.do(os.WriteFile(file, data, 0o600))
+}

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// recorded makes the record of an answer, which may have come from anywhere.
+func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
+	g := workflow.Grant{
+		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
+		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+		Passkey: a.Passkey,
+	}
+	if a.Took > 0 {
+		ms := a.Took.Milliseconds()
+		g.TookMS = &ms
+	}
+	if err := request.CheckText("feedback", g.Feedback, MaxFeedback); err != nil {
+		return g, err
+	}
+	var err error
+	g.Comments, err = r.comments(ctx, s, a)
+	return g, err
+}
+
+// granted is the record of a decision at a gate, if the gate takes it.
+func (r *run) granted(ctx context.Context, s *standing.Standing, b Bound, a Response) (workflow.Grant, error) {
+	g, err := r.recorded(ctx, s, s.Policy.Gate, b, a)
+	if err != nil {
+		return g, err
+	}
+	return gate.Granted(s, g)
+}
+
+// comments returns a person's comments on the document that waits as they are recorded.
+func (r *run) comments(ctx context.Context, s *standing.Standing, a Response) ([]workflow.Comment, error) {
+	switch a.Decision {
+	case workflow.DecisionReopen, workflow.DecisionCancel, workflow.DecisionAdopt:
+		if len(a.Comments) > 0 {
+			return nil, words.CommentsNotTaken(string(a.Decision))
+		}
+	}
+	if len(a.Comments) == 0 {
+		return nil, nil
+	}
+	rec := s.Current()
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
+	if ref := rec.FinalResultRef; err != nil && ref != nil { // a no is possible to a draft that is gone
+		text, err = r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: ref.FilePath})
+	}
+	if err != nil {
+		return nil, err
+	}
+	checked, err := request.CheckComments(a.Comments, lineCount(text))
+	if err != nil {
+		return nil, err
+	}
+	return s.NumberComments(rec.Iteration, checked), nil
+}
+
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// judged is the document that a decision is about.
+type judged struct {
+	stage  workflow.StageID
+	round  int
+	sha256 string
+}
+
+// requests makes the comments of a decision the change requests of the stage that works next.
+func requests(s *standing.Standing, g workflow.Grant, on judged) {
+	made := workflow.ChangeRequest{Round: on.round, SHA256: on.sha256, At: g.At}
+	if on.stage != s.CurrentStage {
+		made.Stage = on.stage
+	}
+	s.Current().AddRequests(g.Comments, made)
+}

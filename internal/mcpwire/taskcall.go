@@ -1,0 +1,184 @@
+package mcpwire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// taskCall is a call of a tool that may become a task.
+type taskCall struct {
+	tasks  *tasks
+	client string
+	// cancel ends the work.
+	cancel context.CancelFunc
+	// became is closed when the call becomes a task.
+	became chan struct{}
+
+	// The lock of tasks guards the rest. over is true once the work has ended.
+	task *task
+	over bool
+}
+
+type taskCallKey struct{}
+
+// Detach makes the call at work a task, where its client takes tasks: the client is answered at
+// once and asks for the result later, and the work is not tied to the request any more. message
+// tells people about the work; a later call replaces it. It reports whether the call is a task.
+func Detach(ctx context.Context, message string) bool {
+	c, ok := ctx.Value(taskCallKey{}).(*taskCall)
+	if !ok {
+		return false
+	}
+	if k := c.made(); k != nil {
+		c.tasks.say(k, message)
+		return true
+	}
+	k := c.tasks.add(c.client, message, c.cancel)
+	if k == nil {
+		return false
+	}
+	c.tasks.mu.Lock()
+	defer c.tasks.mu.Unlock()
+	if c.task == nil && !c.over {
+		c.task = k
+		close(c.became)
+		return true
+	}
+	// Another goroutine of the same call was faster.
+	delete(c.tasks.open, k.id)
+	k.expiry.Stop()
+	return c.task != nil
+}
+
+// TasksNeeded is the error of a call that is served as a task only.
+func TasksNeeded() error {
+	return Error{
+		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
+		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}}},
+	}
+}
+
+// takesTasks reports whether the client of a request takes tasks.
+func takesTasks(can mcp.ClientCapabilities) bool {
+	_, declared := can.Extensions[TasksExtension]
+	return declared
+}
+
+func (c *taskCall) made() *task {
+	c.tasks.mu.Lock()
+	defer c.tasks.mu.Unlock()
+	return c.task
+}
+
+// end notes that the work has ended, and returns the task that the call has become, if any.
+func (c *taskCall) end() *task {
+	c.tasks.mu.Lock()
+	defer c.tasks.mu.Unlock()
+	c.over = true
+	return c.task
+}
+
+// handle is the result that stands for a task until the answer is written.
+type handle struct{ seed map[string]any }
+
+// middleware lets calls become tasks.
+func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if !Modern(ctx) || !takesTasks(Capabilities(ctx)) {
+			return next(ctx, call)
+		}
+		// Until the call is a task, its work ends with the request.
+		work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		bound := context.AfterFunc(ctx, cancel)
+		c := &taskCall{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
+		var result *mcp.CallToolResult
+		var err error
+		ended := make(chan struct{})
+		t.work.Go(func() {
+			defer cancel()
+			result, err = c.work(context.WithValue(work, taskCallKey{}, c), next, call)
+			k := c.end()
+			close(ended)
+			if k != nil {
+				t.finish(k, result, failureOf(result, err))
+			}
+		})
+		select {
+		case <-ended:
+		case <-c.became:
+		}
+		bound()
+		k := c.made()
+		if k == nil {
+			return result, err
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle{k.seed()}}, nil
+	}
+}
+
+// work calls the handler, and for a task again with the answers to what it asks.
+func (c *taskCall) work(ctx context.Context, next server.ToolHandlerFunc, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	result, err := next(ctx, call)
+	for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
+		k := c.made()
+		if k == nil {
+			break // the client answers by a repetition of the call
+		}
+		responses, answered := c.answers(ctx, k, result, round)
+		if !answered {
+			return nil, errors.New("the task has ended before its questions were answered")
+		}
+		call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
+		result, err = next(ctx, call)
+	}
+	return result, err
+}
+
+// answers puts the requests of a result to the client of a task, and returns the responses as far
+// as they come in time; answered is false where the work has to end.
+func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolResult, round int) (responses mcp.InputResponses, answered bool) {
+	requests, ids := mcp.InputRequests{}, map[string]string{}
+	for id, request := range result.InputRequests {
+		key := fmt.Sprintf("%d-%s", round, id)
+		requests[key], ids[key] = request, id
+	}
+	all := c.tasks.ask(k, requests)
+	limit := time.NewTimer(cmp.Or(c.tasks.formLimit(result.RequestState), c.tasks.limits.life))
+	defer limit.Stop()
+	select {
+	case <-all:
+	case <-limit.C:
+	case <-ctx.Done():
+		return nil, false
+	case <-c.tasks.closing.Done():
+		return nil, false
+	}
+	responses = mcp.InputResponses{}
+	for key, response := range c.tasks.goOn(k) {
+		responses[ids[key]] = response
+	}
+	return responses, true
+}
+
+// failureOf is the error of a call as a task has it; nil for a result.
+func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
+	switch {
+	case err == nil && result != nil && !result.NeedsInput():
+		return nil
+	case err == nil:
+		err = errors.New("the call has no result")
+	}
+	var known Error
+	if errors.As(err, &known) {
+		return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
+	}
+	return &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
+}

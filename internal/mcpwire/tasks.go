@@ -1,0 +1,281 @@
+package mcpwire
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// TasksExtension is the identifier of the extension by which a server answers a call of a tool
+// with the handle of a task, whose state and result the client asks for later. The library has
+// only the older tasks of protocol 2025-11-25, whose handlers end with their request.
+const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// The states of a task.
+const (
+	taskWorking   = "working"
+	taskAsking    = "input_required"
+	taskCompleted = "completed"
+	taskFailed    = "failed"
+	taskCancelled = "cancelled"
+)
+
+// pollEvery is how often clients are told to ask for the state of a task.
+const pollEvery = time.Second
+
+// taskLimits bound the tasks of a server, which take some 20 kB each once they have a result.
+type taskLimits struct {
+	// client and all are how many a client and all clients have at once.
+	client, all int
+	// life is how long a task may take, and kept how long its result is kept afterwards.
+	life, kept time.Duration
+}
+
+var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 10 * time.Minute}
+
+// tasks are the calls that are answered by a handle. A client sees only its own.
+type tasks struct {
+	now       func() time.Time
+	limits    taskLimits
+	formLimit func(state string) time.Duration
+	// closing ends when the server begins to close.
+	closing context.Context
+
+	mu   sync.Mutex
+	open map[string]*task // by id
+	// work counts the handlers at work.
+	work sync.WaitGroup
+}
+
+// task is one such call. The lock of its tasks guards all but id, client, created and cancel.
+type task struct {
+	id, client string
+	created    time.Time
+	// cancel ends the work.
+	cancel context.CancelFunc
+
+	changed time.Time
+	ttl     time.Duration // from created on
+	expiry  *time.Timer
+	status  string
+	message string // for people
+	// stopped is true once the client has cancelled it.
+	stopped bool
+
+	// requests are those that the client has not answered yet, and answers what it has. answered
+	// is closed with the last answer.
+	requests mcp.InputRequests
+	answers  mcp.InputResponses
+	answered chan struct{}
+
+	result  *mcp.CallToolResult
+	failure *mcp.JSONRPCErrorDetails
+}
+
+// add makes a task; nil where its client, or all clients, have too many.
+func (t *tasks) add(client, message string, cancel context.CancelFunc) *task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of := 0
+	for _, other := range t.open {
+		if other.client == client {
+			of++
+		}
+	}
+	if of >= t.limits.client || len(t.open) >= t.limits.all || t.closing.Err() != nil {
+		return nil
+	}
+	now := t.now()
+	k := &task{id: rand.Text(), client: client, created: now, changed: now, cancel: cancel, ttl: t.limits.life, status: taskWorking, message: message}
+	k.expiry = time.AfterFunc(k.ttl, func() { t.forget(k) })
+	t.open[k.id] = k
+	return k
+}
+
+// forget drops a task whose time is over, and ends its work.
+func (t *tasks) forget(k *task) {
+	k.cancel()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, k.id)
+}
+
+// find returns a task of a client. The lock is held.
+func (t *tasks) find(client, id string) (*task, error) {
+	k := t.open[id]
+	if k == nil || k.client != client {
+		return nil, Error{Code: mcp.INVALID_PARAMS, Text: "there is no such task, or it has expired"}
+	}
+	return k, nil
+}
+
+// change changes a task. The lock is held.
+func (t *tasks) change(k *task, status, message string) {
+	k.status, k.message, k.changed = status, message, t.now()
+}
+
+// say replaces what a task tells people of its work.
+func (t *tasks) say(k *task, message string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k.status == taskWorking && k.message != message {
+		t.change(k, taskWorking, message)
+	}
+}
+
+// ask has the client of a task answer requests, and returns the channel that is closed once it
+// has. A key names a request for as long as the task lives, so that each round has its own.
+func (t *tasks) ask(k *task, requests mcp.InputRequests) (answered <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k.requests, k.answers, k.answered = requests, mcp.InputResponses{}, make(chan struct{})
+	t.change(k, taskAsking, k.message)
+	return k.answered
+}
+
+// goOn takes the answers that have come, and what is unanswered back.
+func (t *tasks) goOn(k *task) mcp.InputResponses {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	answers := k.answers
+	k.requests, k.answers = nil, nil
+	t.change(k, taskWorking, k.message)
+	return answers
+}
+
+// finish gives a task its result. From then on it is kept for a while only.
+func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPCErrorDetails) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k.requests, k.answers = nil, nil
+	if t.open[k.id] == nil {
+		return
+	}
+	k.ttl = t.now().Sub(k.created) + t.limits.kept
+	k.expiry.Reset(t.limits.kept)
+	switch {
+	case k.stopped && (failure != nil || result.IsError):
+		t.change(k, taskCancelled, "cancelled by the client")
+	case failure != nil:
+		k.failure = failure
+		t.change(k, taskFailed, failure.Message)
+	default:
+		k.result = result
+		t.change(k, taskCompleted, "")
+	}
+}
+
+// end returns when all work on tasks has ended: by itself until ctx is done, and then because it
+// is cancelled.
+func (t *tasks) end(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() { // ends with the last handler
+		t.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	for _, k := range t.open {
+		k.cancel()
+		k.expiry.Stop()
+	}
+	t.mu.Unlock()
+	select {
+	case <-ended:
+	case <-time.After(grace):
+	}
+}
+
+// seed is a task as the answer to the call that made it.
+func (k *task) seed() map[string]any {
+	out := map[string]any{
+		"taskId": k.id, "status": k.status, "createdAt": stamp(k.created), "lastUpdatedAt": stamp(k.changed),
+		"ttlMs": k.ttl.Milliseconds(), "pollIntervalMs": pollEvery.Milliseconds(),
+	}
+	if k.message != "" {
+		out["statusMessage"] = k.message
+	}
+	return out
+}
+
+// detail is a task with what its state has: requests, result or error.
+func (k *task) detail() map[string]any {
+	out := k.seed()
+	switch k.status {
+	case taskAsking:
+		out["inputRequests"] = maps.Clone(k.requests)
+	case taskCompleted:
+		out["result"] = k.result
+	case taskFailed:
+		out["error"] = k.failure
+	}
+	return out
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// get is tasks/get.
+func (t *tasks) get(client, id string) (map[string]any, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k, err := t.find(client, id)
+	if err != nil {
+		return nil, err
+	}
+	return k.detail(), nil
+}
+
+// update is tasks/update. Answers to what is not asked, or not any more, count for nothing.
+func (t *tasks) update(client, id string, responses map[string]json.RawMessage) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k, err := t.find(client, id)
+	if err != nil || k.status != taskAsking {
+		return err
+	}
+	taken := mcp.InputResponses{}
+	for key, raw := range responses {
+		asked, outstanding := k.requests[key]
+		if !outstanding {
+			continue
+		}
+		var response mcp.InputResponse
+		if json.Unmarshal(raw, &response) != nil || response.DecodeFor(asked.Method) != nil {
+			return Error{Code: mcp.INVALID_PARAMS, Text: "an input response does not answer its request"}
+		}
+		taken[key] = response
+	}
+	for key, response := range taken {
+		k.answers[key] = response
+		delete(k.requests, key)
+	}
+	switch {
+	case len(taken) == 0:
+	case len(k.requests) == 0:
+		close(k.answered)
+		t.change(k, taskWorking, k.message)
+	default:
+		t.change(k, taskAsking, k.message)
+	}
+	return nil
+}
+
+// stop is tasks/cancel. The work decides whether it ends before it is done.
+func (t *tasks) stop(client, id string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k, err := t.find(client, id)
+	if err == nil {
+		k.stopped = k.stopped || k.status == taskWorking || k.status == taskAsking
+		k.cancel()
+	}
+	return err
+}

@@ -1,0 +1,155 @@
+package mcpwire
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+)
+
+// The methods of the extension. The library does not know them, and refuses them once it has
+// found the rest of a request good; that refusal is replaced.
+const (
+	methodTasksGet    = "tasks/get"
+	methodTasksUpdate = "tasks/update"
+	methodTasksCancel = "tasks/cancel"
+)
+
+func isTaskMethod(method string) bool {
+	return method == methodTasksGet || method == methodTasksUpdate || method == methodTasksCancel
+}
+
+// taskRequest is a request of the extension.
+type taskRequest struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Meta           *mcp.Meta                  `json:"_meta"`
+		TaskID         string                     `json:"taskId"`
+		InputResponses map[string]json.RawMessage `json:"inputResponses"`
+	} `json:"params"`
+}
+
+// taskClient is the key of the client of a request, to which its tasks belong.
+func taskClient(ctx context.Context) string {
+	if _, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+		return "" // the only one
+	}
+	return ClientKey(ctx)
+}
+
+// taskAnswer answers a request of the extension over HTTP, and returns the status.
+func (w *Wire) taskAnswer(r *http.Request, body []byte) (answer []byte, status int) {
+	who := httpguard.VisitorOf(r)
+	return w.answerTask(body, func(q taskRequest) (string, error) {
+		if name, ok := mcp.DecodeHeaderValue(r.Header.Get(mcp.HeaderName)); !ok || name != q.Params.TaskID {
+			return "", Error{Code: mcp.HEADER_MISMATCH, Text: "the header " + mcp.HeaderName + " has to be the taskId of the request"}
+		}
+		if who.Page {
+			return "", TasksNeeded() // as [Capabilities] has it
+		}
+		client := mcp.Implementation{}
+		if info := q.Params.Meta.ClientInfo(); info != nil {
+			client = *info
+		}
+		return sessionlessKey(who, client), nil
+	})
+}
+
+// answerTask answers a request of the extension; who returns its client. Without an answer the
+// library's stands.
+func (w *Wire) answerTask(body []byte, who func(taskRequest) (client string, err error)) (answer []byte, status int) {
+	var q taskRequest
+	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(q.Params.Meta.ProtocolVersion()) {
+		return nil, 0
+	}
+	result, err := w.serveTask(q, who)
+	var message any = map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result}
+	status = http.StatusOK
+	if err != nil {
+		failure := failureOf(nil, err)
+		message, status = map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "error": failure}, http.StatusBadRequest
+	}
+	answer, err = json.Marshal(message)
+	if err != nil {
+		return nil, 0
+	}
+	return append(answer, '\n'), status
+}
+
+func (w *Wire) serveTask(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
+	client, err := who(q)
+	if err != nil {
+		return nil, err
+	}
+	if can := q.Params.Meta.ClientCapabilities(); can == nil || !takesTasks(*can) {
+		return nil, TasksNeeded()
+	}
+	switch result = map[string]any{}; q.Method {
+	case methodTasksGet:
+		result, err = w.tasks.get(client, q.Params.TaskID)
+	case methodTasksUpdate:
+		err = w.tasks.update(client, q.Params.TaskID, q.Params.InputResponses)
+	default:
+		err = w.tasks.stop(client, q.Params.TaskID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result["resultType"] = mcp.ResultTypeComplete
+	result["_meta"] = map[string]any{mcp.MetaKeyServerInfo: w.self}
+	return result, nil
+}
+
+// noteHandle has the answer to a call that became a task be its handle.
+func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
+	made, _ := result.(*mcp.CallToolResult)
+	answer, ok := ctx.Value(failingKey{}).(failing)
+	if made == nil || !ok {
+		return
+	}
+	if h, isHandle := made.StructuredContent.(handle); isHandle {
+		answer.edit(id, h.in)
+	}
+}
+
+// MarshalJSON implements json.Marshaler.
+func (h handle) MarshalJSON() ([]byte, error) { return json.Marshal(h.seed) }
+
+// in puts the handle in the place of the result of an answer, whose metadata stays.
+func (h handle) in(message []byte) []byte {
+	var answer struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  map[string]any  `json:"result"`
+	}
+	if json.Unmarshal(message, &answer) != nil || answer.Result == nil {
+		return message
+	}
+	answer.Result = map[string]any{"resultType": "task", "_meta": answer.Result["_meta"]}
+	for key, value := range h.seed {
+		answer.Result[key] = value
+	}
+	out, err := json.Marshal(answer)
+	if err != nil {
+		return message
+	}
+	return append(out, '\n')
+}
+
+// taskEdit returns the edit that answers a request of the extension on stdio.
+func (w *Wire) taskEdit(line []byte) func([]byte) []byte {
+	return func(message []byte) []byte {
+		var refusal mcp.JSONRPCError
+		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
+			return message
+		}
+		if answer, _ := w.answerTask(line, func(taskRequest) (string, error) { return "", nil }); answer != nil {
+			return answer
+		}
+		return message
+	}
+}
