@@ -74,6 +74,7 @@ var may = map[string][]string{
 	"internal/golden":                {},
 	"internal/pattern":               {},
 	"internal/passkey":               {"internal/durable", "internal/fault", "internal/visible", "internal/workflow"},
+	"internal/passkey/passkeytest":   {},
 	"sdk/provider":                   {},
 	"sdk/provider/anthropic":         {"sdk/provider", "sdk/provider/internal/wire"},
 	"sdk/provider/openai":            {"internal/durable", "sdk/provider", "sdk/provider/internal/wire"},

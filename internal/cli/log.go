@@ -31,8 +31,10 @@ the project; beside the key stands what this machine recorded of the session, so
 older file that was put back shows too. It ends with exit code 1 where the history does
 not hold, until you accept it with bmad-mcp adopt. Anyone who can run programs under your
 account can read that key: it shows what others, or a careless assistant, have changed,
-and not what a determined one has. Exit code 3: nothing shows a change, but the key does
-not vouch for all entries, as after work on another machine.
+and not what a determined one has. Decisions that a passkey signed are checked against
+their signatures as well, and end it with 1 where they were changed. Exit code 3: nothing
+shows a change, but the key does not vouch for all entries, as after work on another
+machine.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),
@@ -43,18 +45,27 @@ not vouch for all entries, as after work on another machine.
 			if err != nil {
 				return err
 			}
+			signed, err := checkSignatures(a, s)
+			if verify && err != nil {
+				return err
+			}
 			if verify {
-				return verifyLog(a, s, v)
+				return verifyLog(a, s, v, signed)
 			}
 			steps := views.History(s, v)
+			for i := range steps {
+				steps[i].Unvouched = steps[i].Unvouched || signed.failed(i+1)
+			}
 			if a.asJSON {
-				return printLogJSON(a, s, v, steps)
+				return printLogJSON(a, s, v, steps, signed)
 			}
 			if len(steps) == 0 {
 				a.say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
 				return nil
 			}
-			return printLog(a, s, v, steps)
+			warnOfChanges(a, s, v)
+			signed.say(a, false)
+			return printLog(a, s, steps)
 		},
 	}
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
@@ -62,25 +73,33 @@ not vouch for all entries, as after work on another machine.
 }
 
 // verifyLog reports whether the history is unchanged, or since when it is not.
-func verifyLog(a *app, s *workflow.Session, v workflow.Verification) error {
+func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed signatures) error {
 	_, err := a.trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
 		return err
 	}
 	if a.asJSON {
-		err = a.printJSON(map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v})
+		out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v}
+		signed.add(out)
+		err = a.printJSON(out)
 	} else {
 		printVerification(a, s, v)
+		signed.say(a, true)
 	}
+	adopted := 0
+	if v.Adopted != nil {
+		adopted = v.Adopted.Entry
+	}
+	unsigned := signed.verdict(adopted)
 	switch {
 	case err != nil:
 		return err
 	case v.Status == workflow.ChainChanged:
 		return errReported
-	case v.Status == workflow.ChainPartly:
+	case v.Status == workflow.ChainPartly && unsigned == nil:
 		return errUnvouched
 	}
-	return nil
+	return unsigned
 }
 
 func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
@@ -107,8 +126,7 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	}
 }
 
-func printLog(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step) error {
-	warnOfChanges(a, s, v)
+func printLog(a *app, s *workflow.Session, steps []views.Step) error {
 	a.say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
 		a.say("An older server kept no history of the steps before.")
@@ -166,12 +184,13 @@ func resultText(e workflow.Transition) string {
 
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step) error {
+func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step, signed signatures) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}
 	if v.Changed() {
 		out["integrity"], out["problem"] = v.Status, v.Problem
 	}
+	signed.add(out)
 	return a.printJSON(out)
 }

@@ -65,6 +65,7 @@ func subcommands(a *app) []*cobra.Command {
 		leaveCommand(a, workflow.ActionCancel, "End a session yourself, for good"),
 		adoptCommand(a),
 		allowCommand(a),
+		passkeysCommand(a),
 		projectsCommand(a),
 		auditCommand(a),
 		memoryCommand(a),

@@ -28,24 +28,32 @@ func showCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			signed, _ := checkSignatures(a, s) // log --verify names a list that cannot be read
 			if a.asJSON {
-				return a.printJSON(inspected{s, v})
+				return a.printJSON(inspected{s, v, signed})
 			}
 			warnOfChanges(a, s, v)
-			return printSession(a, s, v, cwd)
+			signed.say(a, false)
+			return printSession(a, s, v, signed, cwd)
 		},
 	}
 }
 
-// inspected is a session in the JSON of show: its file, and that it was changed.
+// inspected is a session in the JSON of show: its file, and what was found of it.
 type inspected struct {
 	session *workflow.Session
 	found   workflow.Verification
+	signed  signatures
 }
 
-// MarshalJSON adds the finding to a session that was changed.
+// MarshalJSON adds the findings to a session that was changed, or that has signed decisions.
 func (i inspected) MarshalJSON() ([]byte, error) {
 	data, err := workflow.Marshal(i.session)
+	if err == nil && len(i.signed) > 0 {
+		var signed []byte
+		signed, err = json.Marshal(i.signed)
+		data = fmt.Appendf(data[:len(data)-1], `,"passkeys":%s}`, signed)
+	}
 	if err != nil || !i.found.Changed() {
 		return data, err
 	}
@@ -53,7 +61,7 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
 }
 
-func printSession(a *app, s *workflow.Session, v workflow.Verification, cwd string) error {
+func printSession(a *app, s *workflow.Session, v workflow.Verification, signed signatures, cwd string) error {
 	w := s.Definition()
 	fmt.Fprintf(a.out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	facts := [][]string{
@@ -93,7 +101,7 @@ func printSession(a *app, s *workflow.Session, v workflow.Verification, cwd stri
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1)),
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1) || signed.failed(i+1)),
 		})
 	}
 	return columns(a.out, history)

@@ -17,9 +17,6 @@ import (
 // maxName bounds the name of a passkey, in characters.
 const maxName = 40
 
-// byPasskey begins Key.By where a passkey in use allowed the new one; its id follows.
-const byPasskey = "passkey:"
-
 // Enrolment is what a browser needs to make a passkey.
 type Enrolment struct {
 	// Ticket names the enrolment. It is good once.

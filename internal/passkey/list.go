@@ -44,6 +44,13 @@ type Key struct {
 // Short is the beginning of its id, by which people name it.
 func (key Key) Short() string { return key.ID[:min(len(key.ID), 8)] }
 
+// byPasskey begins [Key.By] where a passkey in use allowed the new one; the beginning of its id follows.
+const byPasskey = "passkey:"
+
+// Allower returns the beginning of the id of the passkey that allowed this one; ok is false where
+// the person did at a terminal.
+func (key Key) Allower() (id string, ok bool) { return strings.CutPrefix(key.By, byPasskey) }
+
 // list is the content of the file. Removed keys stay in it, so that what they signed can still be
 // checked.
 type list struct {
@@ -110,6 +117,9 @@ func (l list) find(name string) (found *Key, err error) {
 
 // read returns the list; it is empty where there is no file.
 func (k *Keys) read() (l list, err error) {
+	if k.folder == "" {
+		return l, nil
+	}
 	d, err := durable.OpenPrivateDir(k.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -139,6 +149,10 @@ func readList(d *durable.Dir) (l list, err error) {
 // change changes the list under its lock, unless do refuses. A list that cannot be read is left to
 // the person.
 func (k *Keys) change(ctx context.Context, do func(*list) error) error {
+	if k.folder == "" {
+		return fault.New(fault.Storage, "there is no state folder to keep passkeys in").
+			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
+	}
 	if err := os.MkdirAll(k.folder, 0o700); err != nil {
 		return trouble(err)
 	}

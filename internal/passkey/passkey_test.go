@@ -3,6 +3,7 @@ package passkey_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -47,28 +49,28 @@ func (b *bench) open(origins ...string) *passkey.Keys {
 }
 
 // enrol adds a new passkey, allowed by another where one is given.
-func (b *bench) enrol(name string, by *authenticator) *authenticator {
+func (b *bench) enrol(name string, by *passkeytest.Authenticator) *passkeytest.Authenticator {
 	b.Helper()
-	a := newAuthenticator(b)
-	a.count = 1
+	a := passkeytest.New(page)
+	a.Count = 1
 	e, err := b.keys.BeginEnrol(b.Context(), "pairing")
 	if err != nil {
 		b.Fatal(err)
 	}
-	response := a.create(e.Create)
+	response := a.Create(e.Create)
 	if _, err := b.keys.FinishEnrol(b.Context(), e.Ticket, response, b.allow(by, e), name); err != nil {
 		b.Fatal(err)
 	}
 	return a
 }
 
-func (b *bench) allow(by *authenticator, e passkey.Enrolment) []byte {
+func (b *bench) allow(by *passkeytest.Authenticator, e passkey.Enrolment) []byte {
 	b.Helper()
 	if by == nil {
 		return nil
 	}
-	by.count++
-	return by.get(e.Assert)
+	by.Count++
+	return by.Get(e.Assert)
 }
 
 // decision is one with everything in it that is signed.
@@ -87,14 +89,14 @@ func statement(g workflow.Grant) passkey.Statement {
 }
 
 // sign has a decision signed.
-func (b *bench) sign(a *authenticator, g workflow.Grant) workflow.Grant {
+func (b *bench) sign(a *passkeytest.Authenticator, g workflow.Grant) workflow.Grant {
 	b.Helper()
 	options, err := b.keys.BeginDecision(statement(g))
 	if err != nil {
 		b.Fatal(err)
 	}
-	a.count++
-	if g.Passkey, err = b.keys.FinishDecision(b.Context(), statement(g), a.get(options)); err != nil {
+	a.Count++
+	if g.Passkey, err = b.keys.FinishDecision(b.Context(), statement(g), a.Get(options)); err != nil {
 		b.Fatal(err)
 	}
 	return g
@@ -137,21 +139,17 @@ func TestOptions(t *testing.T) {
 		t.Errorf("options of an enrolment: %s", e.Create)
 	}
 	for _, alg := range []int{-7, -257, -8} {
-		if !slices.ContainsFunc(o.Parameters, func(p struct {
-			Alg int `json:"alg"`
-		}) bool {
-			return p.Alg == alg
-		}) {
+		if !slices.ContainsFunc(o.Parameters, func(p algorithm) bool { return p.Alg == alg }) {
 			t.Errorf("algorithm %d is not offered", alg)
 		}
 	}
 	a := b.enrol("laptop", nil)
 	d := read(t, must(b.keys.BeginDecision(statement(decision()))))
-	if d.RPID != "localhost" || d.UserVerification != "required" || len(d.Allow) != 1 || d.Allow[0].ID != b64(a.id) {
+	if d.RPID != "localhost" || d.UserVerification != "required" || len(d.Allow) != 1 || d.Allow[0].ID != b64(a.ID) {
 		t.Errorf("options of a decision: %+v", d)
 	}
 	e = must(b.keys.BeginEnrol(t.Context(), ""))
-	if again := read(t, e.Create); len(again.Exclude) != 1 || again.Exclude[0].ID != b64(a.id) || e.Assert == nil || again.User.ID != o.User.ID {
+	if again := read(t, e.Create); len(again.Exclude) != 1 || again.Exclude[0].ID != b64(a.ID) || e.Assert == nil || again.User.ID != o.User.ID {
 		t.Errorf("options of a second enrolment: %s, %s", e.Create, e.Assert)
 	}
 }
@@ -165,7 +163,7 @@ func TestDecisionIsSignedAndChecked(t *testing.T) {
 	}
 	keys := must(b.keys.List())
 	if len(keys) != 1 || keys[0].By != "pairing" || strings.Contains(keys[0].Name, "\x1b") || !strings.HasPrefix(keys[0].Name, "laptop") ||
-		keys[0].SignCount != a.count || !keys[0].Used.Equal(b.now) || keys[0].Transports[0] != "internal" {
+		keys[0].SignCount != a.Count || !keys[0].Used.Equal(b.now) || keys[0].Transports[0] != "internal" {
 		t.Errorf("listed as %+v", keys)
 	}
 	info := must(os.Stat(filepath.Join(b.folder, "passkeys.json")))
@@ -212,7 +210,7 @@ func TestRecordedDecisionCannotBeChanged(t *testing.T) {
 	stranger := newBench(t)
 	forged := stranger.sign(stranger.enrol("laptop", nil), decision())
 	flip := func(text string) string {
-		data := must(base64url(text))
+		data := must(base64.RawURLEncoding.DecodeString(text))
 		data[len(data)-1] ^= 1
 		return b64(data)
 	}
@@ -272,55 +270,55 @@ func TestSignatureIsRefused(t *testing.T) {
 	a := b.enrol("laptop", nil)
 	b.sign(a, decision())
 	for name, c := range map[string]struct {
-		do   func(*authenticator, json.RawMessage) []byte
+		do   func(*passkeytest.Authenticator, json.RawMessage) []byte
 		code fault.Code
 		text string
 	}{
-		"other origin":   {with(func(a *authenticator) { a.origin = "http://localhost:9999" }), fault.NotAllowed, "origin"},
-		"other name":     {with(func(a *authenticator) { a.origin = "http://127.0.0.1:8123" }), fault.NotAllowed, "origin"},
-		"other party":    {with(func(a *authenticator) { a.rpID = "example.com" }), fault.NotAllowed, ""},
-		"framed":         {with(func(a *authenticator) { a.crossOrigin = true }), fault.NotAllowed, "cross origin"},
-		"not verified":   {with(func(a *authenticator) { a.flags = 1 }), fault.NotAllowed, ""},
-		"not present":    {with(func(a *authenticator) { a.flags = 4 }), fault.NotAllowed, ""},
-		"backed up":      {with(func(a *authenticator) { a.flags |= 8 }), fault.NotAllowed, "Backup"},
-		"other ceremony": {with(func(a *authenticator) { a.kind = "webauthn.create" }), fault.NotAllowed, "ceremony"},
-		"counts back":    {with(func(a *authenticator) { a.count = 1 }), fault.NotAllowed, "may be a copy"},
-		"counts not on":  {with(func(a *authenticator) { a.count-- }), fault.NotAllowed, "may be a copy"},
-		"other person":   {with(func(a *authenticator) { a.user = b64([]byte("someone else")) }), fault.NotAllowed, ""},
-		"other challenge": {func(a *authenticator, _ json.RawMessage) []byte {
+		"other origin":   {with(func(a *passkeytest.Authenticator) { a.Origin = "http://localhost:9999" }), fault.NotAllowed, "origin"},
+		"other name":     {with(func(a *passkeytest.Authenticator) { a.Origin = "http://127.0.0.1:8123" }), fault.NotAllowed, "origin"},
+		"other party":    {with(func(a *passkeytest.Authenticator) { a.Party = "example.com" }), fault.NotAllowed, ""},
+		"framed":         {with(func(a *passkeytest.Authenticator) { a.CrossOrigin = true }), fault.NotAllowed, "cross origin"},
+		"not verified":   {with(func(a *passkeytest.Authenticator) { a.Flags = passkeytest.Present }), fault.NotAllowed, ""},
+		"not present":    {with(func(a *passkeytest.Authenticator) { a.Flags = passkeytest.Verified }), fault.NotAllowed, ""},
+		"backed up":      {with(func(a *passkeytest.Authenticator) { a.Flags |= passkeytest.Synced }), fault.NotAllowed, "Backup"},
+		"other ceremony": {with(func(a *passkeytest.Authenticator) { a.Kind = "webauthn.create" }), fault.NotAllowed, "ceremony"},
+		"counts back":    {with(func(a *passkeytest.Authenticator) { a.Count = 1 }), fault.NotAllowed, "may be a copy"},
+		"counts not on":  {with(func(a *passkeytest.Authenticator) { a.Count-- }), fault.NotAllowed, "may be a copy"},
+		"other person":   {with(func(a *passkeytest.Authenticator) { a.User = b64([]byte("someone else")) }), fault.NotAllowed, ""},
+		"other challenge": {func(a *passkeytest.Authenticator, _ json.RawMessage) []byte {
 			g := decision()
 			g.Decision = workflow.DecisionChanges
 			options := must(b.keys.BeginDecision(statement(g)))
-			return a.get(options)
+			return a.Get(options)
 		}, fault.NotAllowed, "challenge"},
-		"plain statement": {func(a *authenticator, _ json.RawMessage) []byte {
+		"plain statement": {func(a *passkeytest.Authenticator, _ json.RawMessage) []byte {
 			challenge := statement(decision()).Challenge()
-			return a.sign(b64(challenge[:]))
+			return a.Sign(b64(challenge[:]))
 		}, fault.NotAllowed, "challenge"},
-		"unknown passkey": {func(_ *authenticator, o json.RawMessage) []byte { return newAuthenticator(t).get(o) }, fault.NotAllowed, ""},
-		"other's signature": {func(a *authenticator, o json.RawMessage) []byte {
-			thief := newAuthenticator(t)
-			thief.id, thief.user, thief.count = a.id, a.user, a.count
-			return thief.get(o)
+		"unknown passkey": {func(_ *passkeytest.Authenticator, o json.RawMessage) []byte { return passkeytest.New(page).Get(o) }, fault.NotAllowed, ""},
+		"other's signature": {func(a *passkeytest.Authenticator, o json.RawMessage) []byte {
+			thief := passkeytest.New(page)
+			thief.ID, thief.User, thief.Count = a.ID, a.User, a.Count
+			return thief.Get(o)
 		}, fault.NotAllowed, "signature"},
-		"cut off": {func(a *authenticator, o json.RawMessage) []byte { return a.get(o)[:200] }, fault.InvalidArgument, "cannot be read"},
-		"data cut off": {func(a *authenticator, o json.RawMessage) []byte {
-			return edited(a.get(o), func(r map[string]any) { r["authenticatorData"] = r["authenticatorData"].(string)[:40] })
+		"cut off": {func(a *passkeytest.Authenticator, o json.RawMessage) []byte { return a.Get(o)[:200] }, fault.InvalidArgument, "cannot be read"},
+		"data cut off": {func(a *passkeytest.Authenticator, o json.RawMessage) []byte {
+			return edited(a.Get(o), func(r map[string]any) { r["authenticatorData"] = r["authenticatorData"].(string)[:40] })
 		}, fault.InvalidArgument, "cannot be read"},
-		"no signature": {func(a *authenticator, o json.RawMessage) []byte {
-			return edited(a.get(o), func(r map[string]any) { delete(r, "signature") })
+		"no signature": {func(a *passkeytest.Authenticator, o json.RawMessage) []byte {
+			return edited(a.Get(o), func(r map[string]any) { delete(r, "signature") })
 		}, fault.NotAllowed, "signature"},
-		"empty": {func(*authenticator, json.RawMessage) []byte { return nil }, fault.InvalidArgument, "cannot be read"},
-		"null":  {func(*authenticator, json.RawMessage) []byte { return []byte("null") }, fault.InvalidArgument, "cannot be read"},
-		"two":   {func(a *authenticator, o json.RawMessage) []byte { return append(a.get(o), "{}"...) }, fault.InvalidArgument, "cannot be read"},
-		"is huge": {func(a *authenticator, o json.RawMessage) []byte {
-			return append(a.get(o), bytes.Repeat([]byte(" "), 32<<10)...)
+		"empty": {func(*passkeytest.Authenticator, json.RawMessage) []byte { return nil }, fault.InvalidArgument, "cannot be read"},
+		"null":  {func(*passkeytest.Authenticator, json.RawMessage) []byte { return []byte("null") }, fault.InvalidArgument, "cannot be read"},
+		"two":   {func(a *passkeytest.Authenticator, o json.RawMessage) []byte { return append(a.Get(o), "{}"...) }, fault.InvalidArgument, "cannot be read"},
+		"is huge": {func(a *passkeytest.Authenticator, o json.RawMessage) []byte {
+			return append(a.Get(o), bytes.Repeat([]byte(" "), 32<<10)...)
 		}, fault.InvalidArgument, "bytes, more than"},
 	} {
 		before := must(os.ReadFile(filepath.Join(b.folder, "passkeys.json")))
 		options := must(b.keys.BeginDecision(statement(decision())))
 		evil := *a
-		evil.count++
+		evil.Count++
 		got, err := b.keys.FinishDecision(t.Context(), statement(decision()), c.do(&evil, options))
 		if got != nil {
 			t.Errorf("%s: taken", name)
@@ -334,10 +332,10 @@ func TestSignatureIsRefused(t *testing.T) {
 }
 
 // with returns an attack by an authenticator or browser that differs in one thing.
-func with(change func(*authenticator)) func(*authenticator, json.RawMessage) []byte {
-	return func(a *authenticator, o json.RawMessage) []byte {
+func with(change func(*passkeytest.Authenticator)) func(*passkeytest.Authenticator, json.RawMessage) []byte {
+	return func(a *passkeytest.Authenticator, o json.RawMessage) []byte {
 		change(a)
-		return a.get(o)
+		return a.Get(o)
 	}
 }
 
@@ -354,11 +352,11 @@ func edited(response []byte, change func(map[string]any)) []byte {
 // TestSignatureCountsOnce: for authenticators that do not count, too.
 func TestSignatureCountsOnce(t *testing.T) {
 	b := newBench(t)
-	a := newAuthenticator(t)
+	a := passkeytest.New(page)
 	e := must(b.keys.BeginEnrol(t.Context(), "pairing"))
-	must(b.keys.FinishEnrol(t.Context(), e.Ticket, a.create(e.Create), nil, ""))
+	must(b.keys.FinishEnrol(t.Context(), e.Ticket, a.Create(e.Create), nil, ""))
 	s := statement(decision())
-	signed := a.get(must(b.keys.BeginDecision(s)))
+	signed := a.Get(must(b.keys.BeginDecision(s)))
 	must(b.keys.FinishDecision(t.Context(), s, signed))
 	_, err := b.keys.FinishDecision(t.Context(), s, signed)
 	wants(t, err, fault.Conflict, "answered already")
@@ -371,7 +369,7 @@ func TestSignatureCountsOnce(t *testing.T) {
 		"comments": func(g *workflow.Grant) { g.Comments = nil }, "stage": func(g *workflow.Grant) { g.Stage = "dev" },
 	} {
 		g := decision()
-		signed := a.get(must(b.keys.BeginDecision(statement(g))))
+		signed := a.Get(must(b.keys.BeginDecision(statement(g))))
 		change(&g)
 		if _, err := b.keys.FinishDecision(t.Context(), statement(g), signed); !fault.Is(err, fault.Conflict) {
 			t.Errorf("another %s: %v", name, err)
@@ -379,7 +377,7 @@ func TestSignatureCountsOnce(t *testing.T) {
 	}
 	options := must(b.keys.BeginDecision(s))
 	b.now = b.now.Add(5*time.Minute + time.Second)
-	_, err = b.keys.FinishDecision(t.Context(), s, a.get(options))
+	_, err = b.keys.FinishDecision(t.Context(), s, a.Get(options))
 	wants(t, err, fault.Conflict, "longer than 5 minutes")
 }
 
@@ -387,9 +385,9 @@ func TestEnrolment(t *testing.T) {
 	b := newBench(t)
 	_, err := b.keys.BeginEnrol(t.Context(), "")
 	wants(t, err, fault.NotAllowed, "at a terminal")
-	first := newAuthenticator(t)
+	first := passkeytest.New(page)
 	e, late := must(b.keys.BeginEnrol(t.Context(), "pairing")), must(b.keys.BeginEnrol(t.Context(), "pairing"))
-	made := first.create(e.Create)
+	made := first.Create(e.Create)
 	_, err = b.keys.FinishEnrol(t.Context(), "guessed", made, nil, "x")
 	wants(t, err, fault.Conflict, "")
 	_, err = b.keys.FinishEnrol(t.Context(), e.Ticket, made, nil, "laptop")
@@ -399,7 +397,7 @@ func TestEnrolment(t *testing.T) {
 	_, err = b.keys.FinishEnrol(t.Context(), e.Ticket, made, nil, "laptop")
 	wants(t, err, fault.Conflict, "answered already")
 	// One that began before there was a passkey is not allowed by it.
-	_, err = b.keys.FinishEnrol(t.Context(), late.Ticket, newAuthenticator(t).create(late.Create), nil, "second")
+	_, err = b.keys.FinishEnrol(t.Context(), late.Ticket, passkeytest.New(page).Create(late.Create), nil, "second")
 	wants(t, err, fault.Conflict, "")
 
 	for name, c := range map[string]struct {
@@ -407,44 +405,43 @@ func TestEnrolment(t *testing.T) {
 		code  fault.Code
 	}{
 		"not allowed":       {func(passkey.Enrolment) []byte { return nil }, fault.InvalidArgument},
-		"allowed by itself": {func(e passkey.Enrolment) []byte { return newAuthenticator(t).get(e.Assert) }, fault.NotAllowed},
+		"allowed by itself": {func(e passkey.Enrolment) []byte { return passkeytest.New(page).Get(e.Assert) }, fault.NotAllowed},
 		"allowed as a decision": {func(passkey.Enrolment) []byte {
-			return first.get(must(b.keys.BeginDecision(statement(decision()))))
+			return first.Get(must(b.keys.BeginDecision(statement(decision()))))
 		}, fault.NotAllowed},
 		"allowed for another": {func(passkey.Enrolment) []byte {
-			return first.get(must(b.keys.BeginEnrol(t.Context(), "pairing")).Assert)
+			return first.Get(must(b.keys.BeginEnrol(t.Context(), "pairing")).Assert)
 		}, fault.NotAllowed},
 	} {
 		e := must(b.keys.BeginEnrol(t.Context(), "pairing"))
-		if _, err := b.keys.FinishEnrol(t.Context(), e.Ticket, newAuthenticator(t).create(e.Create), c.allow(e), "second"); !fault.Is(err, c.code) {
+		if _, err := b.keys.FinishEnrol(t.Context(), e.Ticket, passkeytest.New(page).Create(e.Create), c.allow(e), "second"); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	for name, change := range map[string]func(*authenticator){
-		"other origin": func(a *authenticator) { a.origin = "http://localhost:1" }, "other party": func(a *authenticator) { a.rpID = "example.com" },
-		"not verified": func(a *authenticator) { a.flags = 1 }, "other ceremony": func(a *authenticator) { a.kind = "webauthn.get" },
+	for name, change := range map[string]func(*passkeytest.Authenticator){
+		"other origin": func(a *passkeytest.Authenticator) { a.Origin = "http://localhost:1" }, "other party": func(a *passkeytest.Authenticator) { a.Party = "example.com" },
+		"not verified": func(a *passkeytest.Authenticator) { a.Flags = passkeytest.Present }, "other ceremony": func(a *passkeytest.Authenticator) { a.Kind = "webauthn.get" },
 	} {
 		e := must(b.keys.BeginEnrol(t.Context(), ""))
-		a := newAuthenticator(t)
+		a := passkeytest.New(page)
 		change(a)
-		_, err := b.keys.FinishEnrol(t.Context(), e.Ticket, a.create(e.Create), first.get(e.Assert), "second")
+		_, err := b.keys.FinishEnrol(t.Context(), e.Ticket, a.Create(e.Create), first.Get(e.Assert), "second")
 		if !fault.Is(err, fault.NotAllowed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	first.flags = 1 | 4
 	if keys := must(b.keys.List()); len(keys) != 1 {
 		t.Fatalf("after the refusals: %+v", keys)
 	}
 	b.now = b.now.Add(time.Hour)
 	e = must(b.keys.BeginEnrol(t.Context(), ""))
-	second := must(b.keys.FinishEnrol(t.Context(), e.Ticket, newAuthenticator(t).create(e.Create), first.get(e.Assert), "laptop"))
+	second := must(b.keys.FinishEnrol(t.Context(), e.Ticket, passkeytest.New(page).Create(e.Create), first.Get(e.Assert), "laptop"))
 	if second.Name == "laptop" || !strings.HasPrefix(second.Name, "laptop ") || !strings.HasPrefix(second.By, "passkey:") {
 		t.Errorf("the second passkey: %+v", second)
 	}
 	e = must(b.keys.BeginEnrol(t.Context(), ""))
 	b.now = b.now.Add(6 * time.Minute)
-	_, err = b.keys.FinishEnrol(t.Context(), e.Ticket, newAuthenticator(t).create(e.Create), first.get(e.Assert), "third")
+	_, err = b.keys.FinishEnrol(t.Context(), e.Ticket, passkeytest.New(page).Create(e.Create), first.Get(e.Assert), "third")
 	wants(t, err, fault.Conflict, "longer")
 	if len(must(b.keys.List())) != 2 || len(must(b.open().List())) != 2 {
 		t.Error("two passkeys are not listed as two")
@@ -483,12 +480,12 @@ func TestRecentAndRemoved(t *testing.T) {
 	}
 	// The removed passkey neither decides nor allows another, although the server did not restart.
 	options := must(b.keys.BeginDecision(statement(decision())))
-	first.count++
-	if _, err := b.keys.FinishDecision(t.Context(), statement(decision()), first.get(options)); !fault.Is(err, fault.NotAllowed) {
+	first.Count++
+	if _, err := b.keys.FinishDecision(t.Context(), statement(decision()), first.Get(options)); !fault.Is(err, fault.NotAllowed) {
 		t.Errorf("signed by a removed passkey: %v", err)
 	}
 	e := must(b.keys.BeginEnrol(t.Context(), "pairing"))
-	if _, err := b.keys.FinishEnrol(t.Context(), e.Ticket, newAuthenticator(t).create(e.Create), first.get(e.Assert), "x"); !fault.Is(err, fault.NotAllowed) {
+	if _, err := b.keys.FinishEnrol(t.Context(), e.Ticket, passkeytest.New(page).Create(e.Create), first.Get(e.Assert), "x"); !fault.Is(err, fault.NotAllowed) {
 		t.Errorf("allowed by a removed passkey: %v", err)
 	}
 }
@@ -531,10 +528,10 @@ func TestCeremoniesAreBounded(t *testing.T) {
 		last.Revision++
 		newest = must(b.keys.BeginDecision(statement(last)))
 	}
-	a.count++
-	_, err := b.keys.FinishDecision(context.Background(), statement(g), a.get(oldest))
+	a.Count++
+	_, err := b.keys.FinishDecision(context.Background(), statement(g), a.Get(oldest))
 	wants(t, err, fault.Conflict, "")
-	if _, err := b.keys.FinishDecision(context.Background(), statement(last), a.get(newest)); err != nil {
+	if _, err := b.keys.FinishDecision(context.Background(), statement(last), a.Get(newest)); err != nil {
 		t.Error(err)
 	}
 	entries := must(fs.Glob(os.DirFS(b.folder), "*"))
@@ -547,13 +544,13 @@ func TestCeremoniesAreBounded(t *testing.T) {
 func FuzzResponse(f *testing.F) {
 	folder := f.TempDir()
 	keys := must(passkey.New(passkey.Options{Folder: folder, Origins: []string{page}, Now: time.Now}))
-	a := newAuthenticator(f)
+	a := passkeytest.New(page)
 	e := must(keys.BeginEnrol(f.Context(), "pairing"))
-	made := a.create(e.Create)
+	made := a.Create(e.Create)
 	must(keys.FinishEnrol(f.Context(), e.Ticket, made, nil, "laptop"))
 	s := statement(decision())
 	f.Add(made)
-	f.Add(a.get(must(keys.BeginDecision(s))))
+	f.Add(a.Get(must(keys.BeginDecision(s))))
 	f.Add([]byte(`{"id":"AA","rawId":"AA","type":"public-key","response":{"clientDataJSON":"e30","authenticatorData":"","signature":""}}`))
 	f.Add([]byte("null"))
 	f.Fuzz(func(t *testing.T, response []byte) {
@@ -573,4 +570,47 @@ func FuzzResponse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func b64(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// asked are the options of both ceremonies that the tests look at.
+type asked struct {
+	RPID string `json:"rpId"`
+	RP   struct {
+		ID string `json:"id"`
+	} `json:"rp"`
+	User                   named  `json:"user"`
+	UserVerification       string `json:"userVerification"`
+	Attestation            string `json:"attestation"`
+	AuthenticatorSelection struct {
+		UserVerification string `json:"userVerification"`
+		ResidentKey      string `json:"residentKey"`
+	} `json:"authenticatorSelection"`
+	Parameters []algorithm `json:"pubKeyCredParams"`
+	Exclude    []named     `json:"excludeCredentials"`
+	Allow      []named     `json:"allowCredentials"`
+}
+
+type named struct {
+	ID string `json:"id"`
+}
+
+type algorithm struct {
+	Alg int `json:"alg"`
+}
+
+func read(t testing.TB, options json.RawMessage) (a asked) {
+	t.Helper()
+	if err := json.Unmarshal(options, &a); err != nil {
+		t.Fatalf("options %s: %v", options, err)
+	}
+	return a
 }
