@@ -71,11 +71,11 @@ func (p *page) table(title string, header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(p, "%s %s\n\n| %s |\n|%s\n", p.mark, title, strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
+	fmt.Fprintf(&p.Builder, "%s %s\n\n| %s |\n|%s\n", p.mark, title, strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	for _, row := range rows {
-		fmt.Fprintf(p, "| %s |\n", strings.Join(row, " | "))
+		fmt.Fprintf(&p.Builder, "| %s |\n", strings.Join(row, " | "))
 	}
-	p.WriteString("\n")
+	fmt.Fprintln(&p.Builder)
 }
 
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04") }
@@ -96,12 +96,12 @@ func count(n *int) string {
 
 func (p *page) facts() {
 	s := p.s
-	fmt.Fprintf(p, "%s\n\n", cell(s.Objective))
-	fmt.Fprintf(p, "- %s\n", p.Say("Workflow: %s", cell(p.w.Name)))
-	fmt.Fprintf(p, "- %s\n", p.Say("State: %s", cell(s.Place())))
-	fmt.Fprintf(p, "- %s\n", p.Say("Started %s, last changed %s (UTC)", moment(s.CreatedAt), moment(s.UpdatedAt)))
+	fmt.Fprintf(&p.Builder, "%s\n\n", cell(s.Objective))
+	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Workflow: %s", cell(p.w.Name)))
+	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("State: %s", cell(s.Place())))
+	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Started %s, last changed %s (UTC)", moment(s.CreatedAt), moment(s.UpdatedAt)))
 	if s.ReworkCount > 0 {
-		fmt.Fprintf(p, "- %s\n", p.Say("Sent back for rework: %s", p.Count(s.ReworkCount, "time")))
+		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Sent back for rework: %s", p.Count(s.ReworkCount, "time")))
 	}
 	said := p.Say("History: sealed, and as it was written")
 	switch p.found.Status {
@@ -113,7 +113,7 @@ func (p *page) facts() {
 	default:
 		said = p.Say("History: **it does not hold**: %s", cell(p.found.Problem))
 	}
-	fmt.Fprintf(p, "- %s\n\n", said)
+	fmt.Fprintf(&p.Builder, "- %s\n\n", said)
 }
 
 func (p *page) stages() {
