@@ -19,9 +19,9 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
-	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/contract", "internal/dashboard", "internal/doctor", "internal/documents", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/feed", "internal/hostcli", "internal/hosts", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/pairing", "internal/pattern", "internal/permission", "internal/project", "internal/reach", "internal/request", "internal/runner", "internal/sdkhttp", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/views", "internal/visible", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai", "sdk/vfs"},
+	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/contract", "internal/dashboard", "internal/doctor", "internal/documents", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/feed", "internal/hostcli", "internal/hosts", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/reach", "internal/request", "internal/runner", "internal/sdkhttp", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/views", "internal/visible", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai", "sdk/vfs"},
 	"internal/mcpserver":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/contract", "internal/engine", "internal/exposition", "internal/fault", "internal/feed", "internal/httpguard", "internal/lang", "internal/mcpserver/conformance", "internal/mcpwire", "internal/memory", "internal/pattern", "internal/project", "internal/reach", "internal/recent", "internal/views", "internal/visible", "internal/workflow"},
-	"internal/dashboard":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/lang", "internal/markdown/render", "internal/memory", "internal/pairing", "internal/pattern", "internal/permission", "internal/project", "internal/runner", "internal/store", "internal/textdiff", "internal/trust", "internal/views", "internal/visible", "internal/workflow"},
+	"internal/dashboard":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/lang", "internal/markdown/render", "internal/memory", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/runner", "internal/store", "internal/textdiff", "internal/trust", "internal/views", "internal/visible", "internal/workflow"},
 	"internal/contract":              {"internal/config", "internal/fault", "internal/lang", "internal/pattern", "internal/permission", "internal/project", "internal/trust", "internal/verify", "internal/workflow"},
 	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/gitsource", "internal/bmad/resolve", "internal/config", "internal/durable", "internal/fault", "internal/lang", "internal/trust", "internal/workflow"},
 	"internal/bmad/resolve":          {"internal/bmad/catalog", "internal/bmad/format", "internal/fault", "internal/lang", "internal/pattern"},
@@ -73,6 +73,7 @@ var may = map[string][]string{
 	"internal":                       {},
 	"internal/golden":                {},
 	"internal/pattern":               {},
+	"internal/passkey":               {"internal/durable", "internal/fault", "internal/visible", "internal/workflow"},
 	"sdk/provider":                   {},
 	"sdk/provider/anthropic":         {"sdk/provider", "sdk/provider/internal/wire"},
 	"sdk/provider/openai":            {"internal/durable", "sdk/provider", "sdk/provider/internal/wire"},
@@ -103,6 +104,7 @@ var only = map[string][]string{
 	"github.com/leonelquinteros/gotext": {"internal/lang"},
 	"github.com/looplab/fsm":            {"internal/workflow"},
 	"github.com/yuin/goldmark":          {"internal/markdown/render"},
+	"github.com/go-webauthn/webauthn":   {"internal/passkey"},
 	"github.com/gosimple/slug":          {"internal/artifact"},
 	"github.com/gosimple/unidecode":     {"internal/recall"},
 	"github.com/kljensen/snowball":      {"internal/recall"},

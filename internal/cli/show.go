@@ -265,13 +265,16 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 // printRequest prints a change request, and what its author says about it.
 func printRequest(a *app, c workflow.ChangeRequest) {
 	where := a.lang.Say("the whole document")
-	if lines := c.Lines(); lines != "" {
-		where = a.lang.Say("lines %s", lines)
+	switch {
+	case c.To > c.From:
+		where = a.lang.Say("lines %d to %d", c.From, c.To)
+	case c.From > 0:
+		where = a.lang.Say("line %d", c.From)
 	}
 	if c.Stage != "" {
 		where = string(c.Stage) + ", " + where
 	}
-	fmt.Fprintf(a.out, "  %s  %s  %s, %s  %s\n", c.ID, c.Status, c.Kind, where, oneLine(c.Text))
+	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, oneLine(c.Text)), " "))
 	if c.Replace != "" {
 		a.say("      instead: %s", oneLine(c.Replace))
 	}

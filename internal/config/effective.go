@@ -95,7 +95,7 @@ func (c *Config) Effective() []Setting {
 	var out []Setting
 	for _, key := range topKeys {
 		if v := c.value(key); v != "" {
-			out = append(out, Setting{key, v, c.setBy[key], guards[key]})
+			out = append(out, Setting{key, v, c.setBy[key], c.guard(key)})
 		}
 	}
 	w, err := c.Find(c.Workflow)
@@ -106,6 +106,15 @@ func (c *Config) Effective() []Setting {
 		out = append(out, c.ofStage(st)...)
 	}
 	return out
+}
+
+// guard is that of a setting. The project may choose the rounds and the time of forms where the
+// person has not.
+func (c *Config) guard(key string) Guard {
+	if slices.Contains([]string{"max_rework", "max_iterations", "form_timeout"}, key) && !c.byPerson[key] {
+		return ""
+	}
+	return guards[key]
 }
 
 // ofStage lists the settings of a stage, which has its policy applied.

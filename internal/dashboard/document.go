@@ -36,9 +36,11 @@ type documentPage struct {
 	Rendered, Source template.HTML
 	Hunks            []textdiff.Hunk
 	Stat             string
-	Hidden           []render.Hidden
+	Hidden           []hidden
 	Notes            []note
 	DocumentLang     string
+	// Draws is true where the document has diagrams that can be drawn.
+	Draws bool
 
 	review
 }
@@ -153,7 +155,7 @@ const foldAround = 3
 func (out *documentPage) lay(a *asked, versus, before string) {
 	text := out.Round.Text
 	page := render.Document(text)
-	out.Hidden = page.Hidden
+	out.Draws = drawsDiagrams && len(page.Diagrams) > 0
 	switch out.View {
 	case "source":
 		out.Source = render.Source(text)
@@ -168,5 +170,49 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 	if !out.Old {
 		out.Notes = notes(a, out.Session.Record(out.Stage.ID))
 	}
+	anchors := out.anchors(page.Blocks)
 	out.Notes = byLine(append(out.Notes, remarks(a, out.Session, out.Stage.ID, out.Round.Iteration, before, text)...))
+	for i, n := range out.Notes {
+		out.Notes[i].Anchor = anchors(n.Line)
+	}
+	for _, h := range page.Hidden {
+		out.Hidden = append(out.Hidden, hidden{h, anchors(h.Line)})
+	}
+}
+
+// hidden is a hidden part of a document, with the element of its line in the view.
+type hidden struct {
+	render.Hidden
+	Anchor string
+}
+
+// anchors finds the element of a line in the view; "" where the view does not show it.
+func (out *documentPage) anchors(blocks []render.Block) func(line int) string {
+	shown := map[int]bool{}
+	for _, h := range out.Hunks {
+		for _, r := range h.Rows {
+			shown[r.After] = !h.Folded
+		}
+	}
+	return func(line int) string {
+		if line < 1 {
+			return ""
+		}
+		switch out.View {
+		case "source":
+			return "s" + itoa(line)
+		case "rendered":
+			id := ""
+			for _, b := range blocks {
+				if b.From <= line {
+					id = b.ID
+				}
+			}
+			return id
+		}
+		if !shown[line] {
+			return ""
+		}
+		return "l" + itoa(line)
+	}
 }

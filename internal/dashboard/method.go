@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"html/template"
 	"net/url"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
 )
 
 // maxItems bounds the items of the method on one page.
@@ -118,8 +120,8 @@ func itemHref(p folder, i catalog.Item) string {
 // methodItemPage is one item, resolved.
 type methodItemPage struct {
 	library.Details
-	// Text is what an assistant gets to act on it.
-	Text string
+	// Text is the brief by which an assistant acts on it.
+	Text template.HTML
 }
 
 // methodOne shows one item as an assistant gets it.
@@ -140,9 +142,11 @@ func (d *Dashboard) methodOne(a *asked) (any, error) {
 	if out.Details, err = s.Details(kind, name); err != nil {
 		return nil, err
 	}
-	if out.Text, err = show(name, "", methodWays); err != nil {
+	text, err := show(name, "", methodWays)
+	if err != nil {
 		return nil, err
 	}
+	out.Text = render.Document(text).HTML
 	a.page.Title, a.page.Trail = out.Name, []link{{"/method" + c.Project.Chosen(), a.lang.Say("BMAD method")}}
 	return out, nil
 }

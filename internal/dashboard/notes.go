@@ -14,7 +14,9 @@ type note struct {
 	// Kind is finding, gap, question or comment.
 	Kind string
 	// Line is 0 for the document as a whole.
-	Line                   int
+	Line int
+	// Anchor is the element of that line in the view; "" where it has none.
+	Anchor                 string
 	Label, Severity, Quote string
 	Text, Fix              string
 	Points                 float64

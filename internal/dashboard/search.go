@@ -1,15 +1,31 @@
 package dashboard
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // maxFound bounds the runs that a search lists.
 const maxFound = 100
 
-// search finds runs by their task name and objective, in all projects.
+// Bounds of the search besides runs: each project costs a look at its method and its notes.
+const (
+	maxSearched   = 10
+	maxFoundItems = 12
+	maxFoundNotes = 5
+)
+
+// foundNote is a note that fits a search.
+type foundNote struct {
+	memory.Found
+	Project folder
+}
+
+// search finds runs by their task name and objective, items of the method and notes, in all
+// projects.
 func (d *Dashboard) search(a *asked) (any, error) {
 	query := strings.TrimSpace(a.r.URL.Query().Get("q"))
 	a.page.Title, a.page.Query = a.lang.Say("Search"), query
@@ -17,6 +33,8 @@ func (d *Dashboard) search(a *asked) (any, error) {
 		Query string
 		Found []card
 		More  bool
+		Items []methodItem
+		Notes []foundNote
 	}
 	if body.Query = query; query == "" {
 		return body, nil
@@ -34,5 +52,42 @@ func (d *Dashboard) search(a *asked) (any, error) {
 			}
 		}
 	}
+	for i, p := range d.folders() {
+		if len(query) > maxQuery || i == maxSearched {
+			break
+		}
+		body.Items = d.itemsLike(a, p, query, body.Items)
+		body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
+	}
 	return body, a.Err()
+}
+
+// itemsLike adds the items of a project's method that fit a query to those of others.
+func (d *Dashboard) itemsLike(a *asked, p folder, query string, known []methodItem) []methodItem {
+	s := d.shelf(a, p)
+	if s == nil || s.Empty() {
+		return known
+	}
+	for _, h := range s.Catalog.Search(query) {
+		same := func(i methodItem) bool { return i.Kind == h.Kind && i.Full() == h.Full() }
+		if len(known) < maxFoundItems && !slices.ContainsFunc(known, same) {
+			known = append(known, methodItem{h.Item, itemHref(p, h.Item)})
+		}
+	}
+	return known
+}
+
+// notesLike are the notes of a project that fit a query. A memory that cannot be read, or is
+// switched off, has none: its own page says so.
+func (d *Dashboard) notesLike(a *asked, p folder, query string) (out []foundNote) {
+	_ = d.book(p, func(b *memory.Book) error {
+		found, err := b.Recall(a, memory.Query{Text: query, Limit: maxFoundNotes})
+		for _, n := range found.Results {
+			if !n.Weak {
+				out = append(out, foundNote{n, p})
+			}
+		}
+		return err
+	})
+	return out
 }

@@ -64,8 +64,9 @@ func (v screens) render(w io.Writer, p *page) error {
 // functions are those of the templates. Sentences stand in calls of say with a constant format,
 // so that the catalogues are held against them.
 func functions(l lang.Language) template.FuncMap {
+	said := l.Say
 	return template.FuncMap{
-		"say":    l.Say,
+		"say":    func(format string, args ...any) string { return said(format, values(args)...) },
 		"count":  l.Count,
 		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
 		"asset":  assetPath,
@@ -79,6 +80,16 @@ func functions(l lang.Language) template.FuncMap {
 		"text":  visible.Text,
 		"exact": visible.Exact,
 	}
+}
+
+// values are arguments with the figures that pointers lead to in place of these.
+func values(args []any) []any {
+	for i, arg := range args {
+		if figure, ok := arg.(*float64); ok && figure != nil {
+			args[i] = *figure
+		}
+	}
+	return args
 }
 
 // dict makes a map of keys and values, for a part that takes more than one.

@@ -8,19 +8,37 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Gate returns the question that a session waits with, as a channel would put it to the person. It
-// asks nobody, and changes nothing.
+// Gate returns the question that a session waits with, as a channel would put it to the person;
+// for a reopen or cancel, whether the session leaves where it is. It asks nobody, and changes
+// nothing. Its error has no language yet.
 func (e *Engine) Gate(ctx context.Context, req Request) (Question, error) {
 	p, id, err := e.Projects().Find(ctx, req.Address())
 	if err != nil {
 		return Question{}, err
 	}
 	defer p.Close()
-	req.Action = workflow.ActionStatus
-	s, err := e.run(p, id, req, e.memory.count.Add(1)).look(ctx)
-	switch {
-	case err != nil:
+	if req.Action != workflow.ActionReopen && req.Action != workflow.ActionCancel {
+		req.Action = workflow.ActionStatus
+	}
+	return e.run(p, id, req, e.memory.count.Add(1)).question(ctx)
+}
+
+func (r *run) question(ctx context.Context) (Question, error) {
+	s, err := r.look(ctx)
+	if err != nil {
 		return Question{}, err
+	}
+	if err := goesOn(s); err != nil { // nobody would be asked
+		return Question{}, err
+	}
+	if r.req.Language != "" {
+		s.Language = r.req.Language
+	}
+	switch {
+	case r.req.Action == workflow.ActionReopen:
+		return gate.Leave(s, workflow.DecisionReopen, words.ReopenLabel(workflow.StageID(r.req.Stage)), r.req.Feedback), nil
+	case r.req.Action == workflow.ActionCancel:
+		return gate.Leave(s, workflow.DecisionCancel, words.CancelLabel, r.req.Feedback), nil
 	case s.CurrentState == workflow.Clarifying:
 		return gate.AskQuestions(s), nil
 	case s.CurrentState.Gated():

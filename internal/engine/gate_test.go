@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -528,5 +529,21 @@ func TestWhichScoreIsSaid(t *testing.T) {
 	}
 	if r = b.at("po/awaiting_confirmation", submit(workflow.PO, "# PRD\n\nQuality Score: 91")); r.ScoreNote != "" {
 		t.Errorf("%q", r.ScoreNote)
+	}
+}
+
+// TestSignatureIsRecorded: what a passkey signed stays with the decision, in the session's file too.
+func TestSignatureIsRecorded(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	signature := workflow.Signature{
+		Credential: "Y3Jl", PublicKey: "a2V5", AuthenticatorData: "YXV0aA", ClientData: "Y2xpZW50", Signature: "c2ln", Nonce: "n.m", Answers: "ab",
+	}
+	person := &answers{Response: engine.Response{Channel: workflow.ChannelPasskey, Decision: workflow.DecisionApprove, Took: 3 * time.Second, Passkey: &signature}}
+	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	g := b.stored().Last().Grant
+	if g == nil || g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Passkey == nil || !reflect.DeepEqual(*g.Passkey, signature) {
+		t.Errorf("%+v", g)
 	}
 }

@@ -61,7 +61,9 @@ func TestPageOfADraft(t *testing.T) {
 			if tt.visitor != nil {
 				ctx = httpguard.WithVisitor(ctx, *tt.visitor)
 			}
-			call := func(args map[string]any) (reply map[string]any, form string) { return callAs(ctx, t, s, tt.forms, dir, args) }
+			call := func(args map[string]any) (reply map[string]any, form string) {
+				return callAs(ctx, t, s, tt.forms, dir, args)
+			}
 			call(map[string]any{"action": "start", "objective": tt.objective, "task_name": "clock"})
 			if len(asked) > 0 {
 				t.Errorf("a page is looked for where nothing waits: %q", asked)

@@ -75,6 +75,9 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
 	}
+	for _, asked := range rec.OpenRequests() {
+		out.ChangeRequests = append(out.ChangeRequests, NewCommentView(asked.Comment, asked.Stage))
+	}
 	markChanged(s, out)
 	if d != Short {
 		out.StageDescription = s.Word(st.Description)
@@ -191,9 +194,6 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	}
 	for _, note := range s.Handed() {
 		c.Comments = append(c.Comments, NewCommentView(note, ""))
-	}
-	for _, asked := range rec.OpenRequests() {
-		out.ChangeRequests = append(out.ChangeRequests, NewCommentView(asked.Comment, asked.Stage))
 	}
 	if st.Gate == workflow.GateVerdict && rec.Iteration > 0 {
 		out.Findings = rec.Findings // each is to be taken up again

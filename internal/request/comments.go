@@ -60,10 +60,11 @@ func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, 
 // checkComment trims one comment and refuses it where it does not say what to do, and where.
 func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	c.Text, c.Replace = strings.TrimSpace(c.Text), strings.TrimRight(c.Replace, " \t\r\n")
-	for _, text := range []string{c.Text, c.Replace} {
-		if err := CheckText(name, text, MaxComment); err != nil {
-			return err
-		}
+	if err := CheckText(name, c.Text, MaxComment); err != nil {
+		return err
+	}
+	if err := CheckText(name, c.Replace, MaxComment); err != nil {
+		return err
 	}
 	if err := CheckText(name, c.Quote, len(c.Quote)); err != nil {
 		return err
@@ -72,26 +73,41 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	if c.To == 0 {
 		c.To = c.From
 	}
-	problem, hint := lang.Text{}, lang.Text{}
-	switch {
-	case c.ID != "" && !commentID(c.ID):
-		problem, hint = lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
-	case !slices.Contains(workflow.CommentKinds(), c.Kind):
-		problem = lang.T("the kind %q is not known", words.Clip(string(c.Kind), 40))
-		hint = lang.T("use one of: change, question, remove, edit")
-	case c.From < 0 || c.To < c.From || c.To > lines:
-		problem = lang.T("lines %d to %d are not in the document, which has %s", c.From, c.To, lang.Count(lines, "line"))
-		hint = lang.T("count lines from 1, the first one first; 0 means the whole document")
-	case c.Kind == workflow.CommentEdit && c.Replace == "":
-		problem, hint = lang.T("an edit needs the text to put there"), lang.T("put it into replace; to take the lines out, use the kind remove")
-	case c.Kind != workflow.CommentEdit && c.Replace != "":
-		problem, hint = lang.T("it has a text to put there, and is not an edit"), lang.T("use the kind edit, or leave replace out")
-	case c.Text == "" && c.Kind != workflow.CommentRemove && c.Kind != workflow.CommentEdit:
-		problem, hint = lang.T("it is empty"), lang.T("say what to change, or leave the comment out")
-	case c.From == 0 && (c.Kind == workflow.CommentRemove || c.Kind == workflow.CommentEdit):
-		problem, hint = lang.T("it does not say which lines it is for"), lang.T("name the lines, or use the kind change")
-	default:
+	problem, hint := misplaced(*c, lines)
+	if problem.Empty() {
+		problem, hint = unclear(*c)
+	}
+	if problem.Empty() {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "%s: %s", name, problem).WithHint("%s", hint)
+}
+
+// misplaced says why a comment cannot be found again by its id and lines.
+func misplaced(c workflow.Comment, lines int) (problem, hint lang.Text) {
+	switch {
+	case c.ID != "" && !commentID(c.ID):
+		return lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
+	case c.From < 0 || c.To < c.From || c.To > lines:
+		return lang.T("lines %d to %d are not in the document, which has %s", c.From, c.To, lang.Count(lines, "line")),
+			lang.T("count lines from 1, the first one first; 0 means the whole document")
+	case c.From == 0 && (c.Kind == workflow.CommentRemove || c.Kind == workflow.CommentEdit):
+		return lang.T("it does not say which lines it is for"), lang.T("name the lines, or use the kind change")
+	}
+	return problem, hint
+}
+
+// unclear says why a comment does not tell its reader what to do.
+func unclear(c workflow.Comment) (problem, hint lang.Text) {
+	switch {
+	case !slices.Contains(workflow.CommentKinds(), c.Kind):
+		return lang.T("the kind %q is not known", words.Clip(string(c.Kind), 40)), lang.T("use one of: change, question, remove, edit")
+	case c.Kind == workflow.CommentEdit && c.Replace == "":
+		return lang.T("an edit needs the text to put there"), lang.T("put it into replace; to take the lines out, use the kind remove")
+	case c.Kind != workflow.CommentEdit && c.Replace != "":
+		return lang.T("it has a text to put there, and is not an edit"), lang.T("use the kind edit, or leave replace out")
+	case c.Text == "" && c.Kind != workflow.CommentRemove && c.Kind != workflow.CommentEdit:
+		return lang.T("it is empty"), lang.T("say what to change, or leave the comment out")
+	}
+	return problem, hint
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -71,6 +72,8 @@ type Request struct {
 	Feedback  string
 	// Comments are remarks on lines of the draft, with a decision.
 	Comments []workflow.Comment
+	// Language is that of the person who reads a question, where it is not the session's.
+	Language lang.Language
 	// Via is what the call itself counts as where it states a decision or answers: the
 	// assistant's word if empty, unless Ask is set.
 	Via workflow.Channel

@@ -378,8 +378,8 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 	}
 	// Facts about a document stand before or behind it; where it goes on with
 	// another heading they are an example in its midst.
-	atEnd := stage.Kind == workflow.KindDocument && object["gaps"] != nil || len(readResolved(object["resolved"])) > 0
-	if !(atEnd && edge(text[end:])) && !hasAny(object, factKeys[stage.Kind]) || f.headingFrom(end) && !edge(text[:start]) {
+	atEnd := edge(text[end:]) && (stage.Kind == workflow.KindDocument && object["gaps"] != nil || len(readResolved(object["resolved"])) > 0)
+	if !atEnd && !hasAny(object, factKeys[stage.Kind]) || f.headingFrom(end) && !edge(text[:start]) {
 		return envelope{}, false
 	}
 	e.inText = true

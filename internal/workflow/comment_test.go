@@ -99,10 +99,14 @@ func TestHanded(t *testing.T) {
 // TestRequestsKeepUnknownKeys: a newer program may say more about a request, or in a comment.
 func TestRequestsKeepUnknownKeys(t *testing.T) {
 	t.Parallel()
-	const stored = `{"id":"c1","from":3,"to":4,"kind":"edit","replace":"x","round":2,"at":"2026-01-01T00:00:00Z","status":"open","later":{"a":[1]}}`
+	const stored = `{"id":"c1","from":3,"to":4,"quote":"q","kind":"edit","text":"t","replace":"x","stage":"review","round":2,"sha256":"aa",` +
+		`"at":"2026-01-01T00:00:00Z","status":"declined","settled_in":3,"note":"n","later":{"a":[1]}}`
 	var c workflow.ChangeRequest
 	if err := workflow.Unmarshal([]byte(stored), &c); err != nil {
 		t.Fatal(err)
+	}
+	if c.From != 3 || c.Replace != "x" || c.Stage != workflow.Review || c.SettledIn != 3 || c.Status != workflow.RequestDeclined {
+		t.Errorf("%+v", c)
 	}
 	if got, err := workflow.Marshal(c); err != nil || string(got) != stored {
 		t.Errorf("got %s, %v\nwant %s", got, err, stored)

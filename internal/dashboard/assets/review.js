@@ -163,6 +163,19 @@ export function comment() {
   edit(block ?? null, null, chosen ? clip(selection.toString(), 200) : undefined);
 }
 
+for (const pre of paper?.dataset.draw ? paper.querySelectorAll('pre[data-diagram]') : []) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'quiet';
+  button.textContent = paper.dataset.draw;
+  button.addEventListener('click', async () => {
+    button.remove();
+    const { draw } = await import('./diagram.js');
+    draw(pre.querySelector('code'), { title: paper.dataset.draw, undrawn: paper.dataset.undrawn });
+  });
+  pre.after(button);
+}
+
 if (paper && margin) {
   addEventListener('resize', layout);
   addEventListener('load', layout);

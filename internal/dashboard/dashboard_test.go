@@ -1,0 +1,435 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
+)
+
+// TestPages walks through all pages that links lead to, in both languages, and checks each.
+func TestPages(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		fill func(*world)
+		// language is that in which the pages are read, page a part of an address that has to be met.
+		language string
+		least    int
+		pages    []string
+	}{
+		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory/", "/runs/", "/method/agent/", "/settings", "timeline=full"}},
+		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory/", "/runs/", "/method/agent/", "/settings", "timeline=full"}},
+		{"chinese", (*world).booking, "zh-CN", 40, []string{"/log", "/memory/", "/runs/", "/settings"}},
+		{"empty", func(*world) {}, "en", 5, []string{"/memory", "/runs", "/method", "/settings"}},
+		{"empty in Chinese", func(*world) {}, "zh", 5, []string{"/memory", "/runs", "/method", "/settings"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			tt.fill(w)
+			seen := w.crawl(tt.language)
+			if len(seen) < tt.least {
+				t.Errorf("%d pages were met, want %d: %q", len(seen), tt.least, seen)
+			}
+			for _, part := range tt.pages {
+				if !slices.ContainsFunc(seen, func(path string) bool { return strings.Contains(path, part) }) {
+					t.Errorf("no link led to %q", part)
+				}
+			}
+		})
+	}
+}
+
+// crawl fetches every page that links lead to, checks it, and returns the addresses.
+func (w *world) crawl(language string) (seen []string) {
+	w.t.Helper()
+	next := []string{"/", "/search?q=webhook", "/search?q=zzz", "/search", "/settings?checks=all"}
+	for len(next) > 0 {
+		path := next[0]
+		next = next[1:]
+		if slices.Contains(seen, path) {
+			continue
+		}
+		if seen = append(seen, path); len(seen) > 600 {
+			w.t.Fatal("the pages have no end")
+		}
+		status, text, headers := w.get(path, language)
+		if status != http.StatusOK {
+			w.t.Errorf("%s: status %d\n%s", path, status, text)
+			continue
+		}
+		if !strings.HasPrefix(headers.Get("Content-Type"), "text/html") {
+			continue
+		}
+		p := readPage(w.t, path, text)
+		p.check(language)
+		if strings.HasPrefix(language, "zh") {
+			if found := langtest.English(p.text(), w.theirs...); len(found) > 0 && !strings.HasPrefix(path, "/method") && !strings.HasPrefix(path, "/search") {
+				w.t.Errorf("%s has English sentences: %q", path, found)
+			}
+		}
+		for _, href := range p.links() {
+			if !strings.Contains(href, "lang=") && !(strings.Contains(href, "round=") && strings.Contains(href, "view=")) {
+				next = append(next, href)
+			}
+		}
+	}
+	return seen
+}
+
+// page is a page that was read.
+type page struct {
+	t     *testing.T
+	path  string
+	nodes []*html.Node
+	ids   map[string]bool
+}
+
+// void are the elements without an end.
+var void = []string{"meta", "link", "input", "br", "hr", "img", "line", "polyline", "wbr", "col"}
+
+// readPage parses a page, whose elements have to be closed in their order: a browser repairs what
+// is not, by its own rules.
+func readPage(t *testing.T, path, text string) *page {
+	t.Helper()
+	var open []string
+	for z := html.NewTokenizer(strings.NewReader(text)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		switch name := z.Token().Data; {
+		case kind == html.StartTagToken && !slices.Contains(void, name):
+			open = append(open, name)
+		case kind == html.EndTagToken:
+			if len(open) == 0 || open[len(open)-1] != name {
+				t.Fatalf("%s: </%s> closes %q", path, name, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Fatalf("%s: %q stay open", path, open)
+	}
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	p := &page{t: t, path: path, ids: map[string]bool{}}
+	for n := range root.Descendants() {
+		p.nodes = append(p.nodes, n)
+		if id, ok := attr(n, "id"); ok {
+			if p.ids[id] {
+				t.Errorf("%s: two elements have the id %q", path, id)
+			}
+			p.ids[id] = true
+		}
+	}
+	return p
+}
+
+func attr(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+// inside reports whether a node is in an element for which a condition holds.
+func inside(n *html.Node, holds func(*html.Node) bool) bool {
+	for p := range n.Ancestors() {
+		if p.Type == html.ElementNode && holds(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// heard is the text of an element.
+func heard(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// check checks the page as a whole, and each of its elements.
+func (p *page) check(language string) {
+	p.t.Helper()
+	count := map[string]int{}
+	for _, n := range p.nodes {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		count[n.Data]++
+		p.checkSafe(n)
+		p.checkHeard(n)
+		if n.Data == "html" {
+			want := map[string]string{"en": "en", "zh": "zh-CN", "zh-CN": "zh-CN"}[language]
+			if got, _ := attr(n, "lang"); got != want {
+				p.t.Errorf("%s is in %q, want %q", p.path, got, want)
+			}
+		}
+		if n.Data == "h1" && inside(n, func(p *html.Node) bool { class, _ := attr(p, "class"); return class == "paper" }) {
+			count["h1"]--
+		}
+	}
+	for _, name := range []string{"h1", "main", "title", "header", "footer"} {
+		if count[name] != 1 {
+			p.t.Errorf("%s has %d elements %s", p.path, count[name], name)
+		}
+	}
+}
+
+// checkSafe checks that an element needs nothing that the policy forbids.
+func (p *page) checkSafe(n *html.Node) {
+	p.t.Helper()
+	src, _ := attr(n, "src")
+	kind, _ := attr(n, "type")
+	if n.Data == "style" || n.Data == "img" || n.Data == "script" && kind != "application/json" && (!strings.HasPrefix(src, "/assets/") || heard(n) != "") {
+		p.t.Errorf("%s has an element %s of its own", p.path, n.Data)
+	}
+	for _, a := range n.Attr {
+		if a.Key == "style" || strings.HasPrefix(a.Key, "on") || strings.Contains(strings.ToLower(a.Val), "javascript:") {
+			p.t.Errorf("%s: %s has %s=%q", p.path, n.Data, a.Key, a.Val)
+		}
+	}
+}
+
+// checkHeard checks that an element can be used without seeing it.
+func (p *page) checkHeard(n *html.Node) {
+	p.t.Helper()
+	label, _ := attr(n, "aria-label")
+	id, _ := attr(n, "id")
+	switch n.Data {
+	case "input", "select", "textarea":
+		kind, _ := attr(n, "type")
+		labelled := label != "" || inside(n, func(p *html.Node) bool { return p.Data == "label" && heard(p) != "" })
+		for _, other := range p.nodes {
+			if forID, ok := attr(other, "for"); ok && id != "" && forID == id {
+				labelled = true
+			}
+		}
+		if kind != "hidden" && !labelled {
+			p.t.Errorf("%s: a field %s has no label", p.path, n.Data)
+		}
+	case "button", "a", "h1", "h2", "h3", "option", "summary", "legend":
+		if heard(n) == "" && label == "" {
+			p.t.Errorf("%s: an element %s has no text (id %q)", p.path, n.Data, id)
+		}
+	case "th":
+		if _, ok := attr(n, "scope"); !ok && !inside(n, func(p *html.Node) bool { class, _ := attr(p, "class"); return class == "paper" }) {
+			p.t.Errorf("%s: the heading %q of a table has no scope", p.path, heard(n))
+		}
+	}
+	if by, ok := attr(n, "aria-labelledby"); ok && !p.ids[by] {
+		p.t.Errorf("%s: aria-labelledby names %q, which is nowhere", p.path, by)
+	}
+}
+
+// links are the addresses that the page leads to; those into the page itself have to exist.
+func (p *page) links() (out []string) {
+	p.t.Helper()
+	base, err := url.Parse(p.path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, n := range p.nodes {
+		href, ok := attr(n, "href")
+		if !ok || n.Data == "link" {
+			continue
+		}
+		to, err := base.Parse(href)
+		if err != nil {
+			p.t.Errorf("%s leads to %q: %v", p.path, href, err)
+			continue
+		}
+		if to.IsAbs() || to.Host != "" {
+			if !inside(n, func(p *html.Node) bool { class, _ := attr(p, "class"); return class == "paper" }) {
+				p.t.Errorf("%s leads to %q", p.path, href)
+			}
+			continue
+		}
+		folded := strings.Contains(base.RawQuery, "view=diff") || strings.Contains(base.RawQuery, "view=split") // which leave lines out
+		if fragment := to.Fragment; strings.HasPrefix(href, "#") && !p.ids[fragment] && !folded {
+			p.t.Errorf("%s leads to #%s, which is nowhere", p.path, fragment)
+		}
+		to.Fragment = ""
+		out = append(out, to.String())
+	}
+	return out
+}
+
+// text is what the page says, but for code, documents, and text that says its language.
+func (p *page) text() string {
+	var b strings.Builder
+	for _, n := range p.nodes {
+		if n.Type == html.TextNode && !inside(n, func(p *html.Node) bool {
+			class, _ := attr(p, "class")
+			return slices.Contains([]string{"code", "pre", "script"}, p.Data) || class == "paper" || p.Data != "html" && strings.HasPrefix(class, "source")
+		}) {
+			b.WriteString(n.Data + "\n")
+		}
+	}
+	return b.String()
+}
+
+// TestPagesStay compares the pages of a kind with those that are kept.
+func TestPagesStay(t *testing.T) {
+	for name, fill := range map[string]func(*world){"en": (*world).relay, "zh": (*world).booking} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			fill(w)
+			_, inbox, _ := w.get("/", name)
+			id := regexp.MustCompile(`/p/([0-9a-f]{10})/`).FindStringSubmatch(inbox)[1]
+			run := "/p/" + id + "/r/00000001-0000-4000-8000-000000000000/"
+			for file, path := range map[string]string{
+				"inbox": "/", "board": "/p/" + id + "/", "list": "/p/" + id + "/?view=list", "run": run, "run-full": run + "?timeline=full", "log": run + "log",
+				"search": "/search?q=" + url.QueryEscape(map[string]string{"en": "storage", "zh": "闭馆"}[name]), "method": "/method", "memory": "/memory", "notes": "/memory/" + id,
+				"notes-found": "/memory/" + id + "?q=" + url.QueryEscape(map[string]string{"en": "PostgreSQL", "zh": "图书馆"}[name]), "runs": "/runs", "ran": "/runs/" + id + "/headless", "ran-all": "/runs/" + id + "/headless?show=all",
+				"settings": "/settings", "settings-checked": "/settings?checks=all", "nowhere": "/x/y",
+			} {
+				_, text, _ := w.get(path, name)
+				golden.Check(t, filepath.Join("testdata", "pages", name, file+".html"), w.steady(text))
+			}
+		})
+	}
+}
+
+// shifting are the parts of a page that differ from run to run, each with its name.
+var shifting = []struct {
+	what *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`<time datetime="[^"]*">[^<]*</time>`), "<time>…</time>"},
+	{regexp.MustCompile(`/assets/[0-9a-f]{12}/`), "/assets/HASH/"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA256"},
+	{regexp.MustCompile(`([/=":])[0-9a-f]{10}\b`), "${1}PROJECT"},
+	{regexp.MustCompile(`data-nonce="[^"]*"`), `data-nonce="NONCE"`},
+}
+
+// steady names the parts of a page that differ from run to run.
+func (w *world) steady(text string) string {
+	text = strings.ReplaceAll(text, w.root, "/home/ada")
+	for _, s := range shifting {
+		text = s.what.ReplaceAllString(text, s.as)
+	}
+	return text
+}
+
+// TestTemplatesSayNothingThemselves: every sentence of a template goes through say, so that it has
+// its translation.
+func TestTemplatesSayNothingThemselves(t *testing.T) {
+	names, err := filepath.Glob(filepath.Join("templates", "*.html"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	actions, named := regexp.MustCompile(`(?s)\{\{.*?\}\}`), regexp.MustCompile(`(?s)<(code|title|kbd)>.*?</(code|title|kbd)>|</?noscript>|<a class="brand".*?</a>|bmad-mcp`)
+	letters := regexp.MustCompile(`\p{L}`)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bare := actions.ReplaceAllString(string(data), "\x00")
+		bare = named.ReplaceAllString(strings.ReplaceAll(bare, "中文", ""), "")
+		z := html.NewTokenizer(strings.NewReader(bare))
+		for z.Next() != html.ErrorToken {
+			token := z.Token()
+			if token.Type == html.TextToken && letters.MatchString(token.Data) {
+				t.Errorf("%s says %q", name, strings.TrimSpace(token.Data))
+			}
+			for _, a := range token.Attr {
+				if slices.Contains([]string{"aria-label", "title", "placeholder", "alt"}, a.Key) && letters.MatchString(a.Val) {
+					t.Errorf("%s says %s=%q", name, a.Key, a.Val)
+				}
+			}
+		}
+	}
+}
+
+// TestRefusedAddresses: an address that names nothing known is refused in words, in the language of
+// its reader.
+func TestRefusedAddresses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.booking()
+	_, inbox, _ := w.get("/", "en")
+	id := regexp.MustCompile(`/p/([0-9a-f]{10})/`).FindStringSubmatch(inbox)[1]
+	long := strings.Repeat("x", 400)
+	for path, want := range map[string]string{
+		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory/zzz": "no project has the id", "/settings?p=/etc": "no project has the id",
+		"/method?p=0123456789": "no project has the id", "/method/secret/x": "the method has no", "/method/agent/nobody": "no installation", "/method?q=" + long: "at most 300", "/memory/" + id + "?q=" + strings.Repeat("x", 2000): "at most 1000",
+		"/memory/" + id + "?type=lies": "lies", "/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no task", "/runs/0123456789/headless": "no project has the id",
+		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address",
+	} {
+		status, text, _ := w.get(path, "en")
+		if p := readPage(t, path, text); status < 400 || status > 404 || !strings.Contains(p.text(), want) {
+			t.Errorf("%.80s: status %d, want the words %q:\n%s", path, status, want, p.text())
+		}
+		_, text, _ = w.get(path, "zh")
+		if found := langtest.English(readPage(t, path, text).text(), w.theirs...); len(found) > 0 {
+			t.Errorf("%.80s has English sentences: %q", path, found)
+		}
+	}
+}
+
+// TestHiddenTextShows: text of others is never markup, and its hidden characters are visible.
+func TestHiddenTextShows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.relay()
+	_, memories, _ := w.get("/memory", "en")
+	href := regexp.MustCompile(`/memory/[0-9a-f]{10}`).FindString(memories)
+	for _, path := range []string{href, href + "?q=PostgreSQL", "/search?q=PostgreSQL"} {
+		if _, text, _ := w.get(path, "en"); !strings.Contains(text, `It says &lt;b&gt;so&lt;/b&gt;.`) {
+			t.Errorf("%s does not show the note as it is:\n%s", path, text)
+		}
+	}
+	for _, path := range []string{href, "/settings"} {
+		if _, text, _ := w.get(path, "en"); !strings.Contains(text, `make test\u202e</code>`) || strings.Contains(text, "\u202e") {
+			t.Errorf("%s does not show the command as it is:\n%s", path, text)
+		}
+	}
+}
+
+// TestHeadlessRuns: the page of a run has its cost, and what waits; the steps of its engine are
+// shown when asked for.
+func TestHeadlessRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.relay()
+	_, runs, _ := w.get("/runs", "en")
+	href := regexp.MustCompile(`/runs/[0-9a-f]{10}/[0-9a-f-]{36}`).FindString(runs)
+	for query, reads := range map[string]bool{"": false, "?show=all": true} {
+		_, text, _ := w.get(href+query, "en")
+		said := strings.Join(strings.Fields(readPage(t, href, text).text()), " ")
+		for _, want := range []string{"stopped", "the engines say $0.25", "without models whose price is not known", "claude-sonnet-5-5", "1200", "price not known", "it waits for your decision"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s%s does not say %q:\n%s", href, query, want, said)
+			}
+		}
+		if got := strings.Contains(said, "Read README.md"); got != reads {
+			t.Errorf("%s%s shows the engine's steps: %v", href, query, got)
+		}
+	}
+	if status, _, _ := w.get(fmt.Sprintf("%sx", href), "en"); status != http.StatusNotFound {
+		t.Errorf("a run that is none has status %d", status)
+	}
+}

@@ -1,0 +1,158 @@
+package passkey
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// domain begins what is signed, so that no signature for another purpose passes for a decision.
+const domain = "bmad-mcp: decision, 1\n"
+
+// Statement is a decision as it is signed. Its JSON, with the keys in this order, is the text that
+// the challenge is the hash of.
+type Statement struct {
+	Session  string `json:"session"`
+	Stage    string `json:"stage"`
+	Revision int    `json:"revision"`
+	// SHA256 is the hash of the document.
+	SHA256   string `json:"sha256"`
+	Decision string `json:"decision"`
+	// FeedbackHash, CommentsHash and AnswersHash are empty where the decision has none.
+	FeedbackHash string `json:"feedback"`
+	CommentsHash string `json:"comments"`
+	AnswersHash  string `json:"answers"`
+	Nonce        string `json:"nonce"`
+}
+
+// StatementOf returns the statement that a decision signs. g has the stage, revision, hash,
+// decision, feedback and comments; answers is the result of [AnswersHash].
+func StatementOf(session string, g workflow.Grant, answers, nonce string) Statement {
+	return Statement{
+		Session: session, Stage: string(g.Stage), Revision: g.Revision, SHA256: g.SHA256, Decision: signed(g.Decision),
+		FeedbackHash: hashText(g.Feedback), CommentsHash: hashComments(g.Comments), AnswersHash: answers, Nonce: nonce,
+	}
+}
+
+// signed is the decision as the person takes it: whether their yes overrides a failed gate is the
+// gate's word.
+func signed(d workflow.Decision) string {
+	if d == workflow.DecisionOverride {
+		d = workflow.DecisionApprove
+	}
+	return string(d)
+}
+
+// hashText returns the hash of a text of the person, which is recorded without white space around it.
+func hashText(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return workflow.Hash([]byte(text))
+}
+
+// hashComments returns the hash of comments without their ids, which are given when they are
+// recorded.
+func hashComments(comments []workflow.Comment) string {
+	if len(comments) == 0 {
+		return ""
+	}
+	type comment struct {
+		From    int    `json:"from"`
+		To      int    `json:"to"`
+		Quote   string `json:"quote"`
+		Kind    string `json:"kind"`
+		Text    string `json:"text"`
+		Replace string `json:"replace"`
+	}
+	var plain []comment
+	for _, c := range comments {
+		plain = append(plain, comment{c.From, c.To, strings.TrimSpace(c.Quote), string(c.Kind), strings.TrimSpace(c.Text), strings.TrimSpace(c.Replace)})
+	}
+	return workflow.Hash(packed(plain))
+}
+
+// AnswersHash returns the hash of answers to open questions, and of whether the others are
+// skipped.
+func AnswersHash(answers map[string]string, skipRest bool) string {
+	plain := map[string]string{}
+	for id, answer := range answers {
+		if answer = strings.TrimSpace(answer); answer != "" {
+			plain[id] = answer
+		}
+	}
+	if len(plain) == 0 && !skipRest {
+		return ""
+	}
+	return workflow.Hash(packed(map[string]any{"answers": plain, "skip_rest": skipRest}))
+}
+
+// Challenge is what the passkey signs.
+func (s Statement) Challenge() [32]byte { return sha256.Sum256(append([]byte(domain), packed(s)...)) }
+
+// signing is a decision that a browser has been asked to have signed.
+type signing struct {
+	nonce   string
+	session webauthn.SessionData
+}
+
+// BeginDecision returns the options with which a browser has a decision signed. The nonce of the
+// statement is that of the page; the challenge has a part of its own besides, so that no
+// signature is good for it that was made before.
+func (k *Keys) BeginDecision(s Statement) (options json.RawMessage, err error) {
+	if err := k.pages(); err != nil {
+		return nil, err
+	}
+	l, err := k.read()
+	if err != nil {
+		return nil, err
+	}
+	if len(l.inUse()) == 0 {
+		return nil, unknown()
+	}
+	page := s.Challenge()
+	s.Nonce += "." + random()
+	challenge := s.Challenge()
+	p := person{l}
+	asked, session, err := k.webauthn.BeginLogin(p, webauthn.WithChallenge(challenge[:]))
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.decisions.put(string(page[:]), signing{s.Nonce, *session}, k.now())
+	return packed(asked.Response), nil
+}
+
+// FinishDecision checks the answer of a browser to [Keys.BeginDecision] with the same statement,
+// and returns the signature for the record.
+func (k *Keys) FinishDecision(ctx context.Context, s Statement, response []byte) (out *workflow.Signature, err error) {
+	if err := k.pages(); err != nil {
+		return nil, err
+	}
+	page := s.Challenge()
+	k.mu.Lock()
+	begun, ok := k.decisions.take(string(page[:]), k.now())
+	k.mu.Unlock()
+	if !ok {
+		return nil, expired()
+	}
+	err = k.change(ctx, func(l *list) error {
+		key, given, err := k.asserted(l, begun.session, response, k.now())
+		if err != nil {
+			return err
+		}
+		raw := given.Raw.AssertionResponse
+		out = &workflow.Signature{
+			Credential: key.ID, PublicKey: key.PublicKey, AuthenticatorData: pack(raw.AuthenticatorData),
+			ClientData: pack(raw.ClientDataJSON), Signature: pack(raw.Signature), Nonce: begun.nonce, Answers: s.AnswersHash,
+		}
+		return nil
+	})
+	return out, err
+}

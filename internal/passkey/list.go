@@ -1,0 +1,182 @@
+package passkey
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+const (
+	listFile = "passkeys.json"
+	lockFile = "passkeys.lock"
+	// maxList bounds the file, in bytes, and maxKeys the passkeys in use.
+	maxList = 4 << 20
+	maxKeys = 20
+)
+
+// Key is a passkey as it is listed. Its values are base64url without padding.
+type Key struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// PublicKey checks its signatures (COSE).
+	PublicKey string    `json:"public_key"`
+	Added     time.Time `json:"added"`
+	// By tells what allowed its enrolment.
+	By      string    `json:"by"`
+	Used    time.Time `json:"used,omitzero"`
+	Removed time.Time `json:"removed,omitzero"`
+	// SignCount is the number of signatures that it reported last; many always report 0.
+	SignCount uint32 `json:"sign_count,omitempty"`
+	// Synced is true where its authenticator copies it to other devices.
+	Synced     bool     `json:"synced,omitempty"`
+	Transports []string `json:"transports,omitempty"`
+}
+
+// Short is the beginning of its id, by which people name it.
+func (key Key) Short() string { return key.ID[:min(len(key.ID), 8)] }
+
+// list is the content of the file. Removed keys stay in it, so that what they signed can still be
+// checked.
+type list struct {
+	// User is the handle that authenticators keep with the passkeys.
+	User string `json:"user"`
+	Keys []Key  `json:"keys"`
+}
+
+func (l list) inUse() []Key {
+	return slices.DeleteFunc(slices.Clone(l.Keys), func(key Key) bool { return !key.Removed.IsZero() })
+}
+
+// List returns the passkeys in use, the oldest first.
+func (k *Keys) List() ([]Key, error) {
+	l, err := k.read()
+	return l.inUse(), err
+}
+
+// Recent returns the passkeys that were added or removed within a day: people should notice, when
+// they decide, one that they did not add themselves.
+func (k *Keys) Recent() ([]Key, error) {
+	l, err := k.read()
+	since := k.now().Add(-recent)
+	return slices.DeleteFunc(l.Keys, func(key Key) bool { return key.Added.Before(since) && key.Removed.Before(since) }), err
+}
+
+// Remove takes a passkey out of use. It is named by its name, or by the beginning of its id.
+func (k *Keys) Remove(ctx context.Context, name string) (removed Key, err error) {
+	l, err := k.read()
+	if err == nil {
+		_, err = l.find(name)
+	}
+	if err != nil {
+		return removed, err
+	}
+	err = k.change(ctx, func(l *list) error {
+		key, err := l.find(name)
+		if err != nil {
+			return err
+		}
+		key.Removed = k.now().UTC()
+		removed = *key
+		return nil
+	})
+	return removed, err
+}
+
+// find returns the passkey in use that people call by a name or the beginning of an id.
+func (l list) find(name string) (found *Key, err error) {
+	for i, key := range l.Keys {
+		switch {
+		case !key.Removed.IsZero(), key.Name != name && (len(name) < 4 || !strings.HasPrefix(key.ID, name)):
+		case found != nil:
+			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).WithHint("give more of its id, which bmad-mcp passkeys --json shows")
+		default:
+			found = &l.Keys[i]
+		}
+	}
+	if found == nil {
+		return nil, fault.New(fault.NotFound, "no passkey in use has the name or id %q", name).WithHint("bmad-mcp passkeys lists them")
+	}
+	return found, nil
+}
+
+// read returns the list; it is empty where there is no file.
+func (k *Keys) read() (l list, err error) {
+	d, err := durable.OpenPrivateDir(k.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return l, trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	return readList(d)
+}
+
+func readList(d *durable.Dir) (l list, err error) {
+	data, err := d.ReadFile(listFile, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &l)
+	}
+	if err != nil {
+		return list{}, fault.New(fault.Storage, "the list of passkeys %s cannot be read: %w", d.Join(listFile), err).
+			WithHint("correct it, or move it away and enrol your passkeys again")
+	}
+	return l, nil
+}
+
+// change changes the list under its lock, unless do refuses. A list that cannot be read is left to
+// the person.
+func (k *Keys) change(ctx context.Context, do func(*list) error) error {
+	if err := os.MkdirAll(k.folder, 0o700); err != nil {
+		return trouble(err)
+	}
+	d, err := durable.OpenPrivateDir(k.folder)
+	if err != nil {
+		return trouble(err)
+	}
+	defer func() { _ = d.Close() }()
+	lock, err := d.Lock(ctx, lockFile)
+	if err != nil {
+		return trouble(err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	l, err := readList(d)
+	if err != nil {
+		return err
+	}
+	if l.User == "" {
+		l.User = random()
+	}
+	if err := do(&l); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(l); err != nil {
+		return err
+	}
+	return trouble(d.Replace(listFile, data.Bytes()))
+}
+
+// trouble gives an error of the disk its code and a hint.
+func trouble(err error) error {
+	var coded *fault.Error
+	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fault.New(fault.Storage, "the list of passkeys cannot be read or written: %w", err).
+		WithHint("make the state folder one that you can read and write, with free space, then repeat it")
+}

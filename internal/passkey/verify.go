@@ -1,0 +1,124 @@
+package passkey
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Status is the result of checking the signature of a recorded decision again.
+type Status string
+
+// The statuses. Those of a key that is not in use here show that the text is as it was signed, but
+// not by whom.
+const (
+	Holds      Status = "holds"
+	UnknownKey Status = "unknown_key"
+	RemovedKey Status = "removed_key"
+	// Changed: the signature is good, but for another decision than the one recorded.
+	Changed Status = "changed"
+	// Wrong: the signature, or what it was made over, is not a passkey's of this program.
+	Wrong Status = "signature_wrong"
+	// Missing: the decision is recorded as signed, and has no signature.
+	Missing Status = "missing"
+)
+
+// Fails reports whether the record is not what a passkey signed.
+func (s Status) Fails() bool { return s == Changed || s == Wrong || s == Missing }
+
+// Checked is an entry of a history that a passkey signed.
+type Checked struct {
+	// Entry counts from 1.
+	Entry  int    `json:"entry"`
+	Status Status `json:"status"`
+	// Passkey is the name of the key, where it is known.
+	Passkey string `json:"passkey,omitempty"`
+}
+
+// Verify checks all decisions of a session that are recorded as signed.
+func (k *Keys) Verify(s *workflow.Session) ([]Checked, error) {
+	var out []Checked
+	for i, t := range s.History {
+		if t.Grant != nil && (t.Grant.Channel == workflow.ChannelPasskey || t.Grant.Passkey != nil) {
+			out = append(out, Checked{Entry: i + 1})
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	l, err := k.read()
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Status, out[i].Passkey = VerifyGrant(s.SessionID, *s.History[out[i].Entry-1].Grant, l.Keys)
+	}
+	return out, nil
+}
+
+// VerifyGrant checks the signature of a recorded decision against the decision, and against the
+// keys of this machine. It returns the name of the key where that is known.
+func VerifyGrant(session string, g workflow.Grant, known []Key) (status Status, name string) {
+	if g.Passkey == nil {
+		return Missing, ""
+	}
+	if g.Channel != workflow.ChannelPasskey {
+		return Changed, ""
+	}
+	challenge, ok := signedChallenge(*g.Passkey)
+	if !ok {
+		return Wrong, ""
+	}
+	want := StatementOf(session, g, g.Passkey.Answers, g.Passkey.Nonce).Challenge()
+	at := slices.IndexFunc(known, func(key Key) bool { return key.ID == g.Passkey.Credential })
+	switch {
+	case at >= 0 && known[at].PublicKey != g.Passkey.PublicKey:
+		return Wrong, known[at].Name
+	case challenge != pack(want[:]):
+		status = Changed
+	case at < 0:
+		return UnknownKey, ""
+	case !known[at].Removed.IsZero() && g.At.After(known[at].Removed):
+		status = RemovedKey
+	default:
+		status = Holds
+	}
+	if at >= 0 {
+		name = known[at].Name
+	}
+	return status, name
+}
+
+// signedChallenge returns the challenge that the key in a signature signed on a page of this
+// machine, having verified its owner.
+func signedChallenge(s workflow.Signature) (challenge string, ok bool) {
+	response := protocol.CredentialAssertionResponse{
+		PublicKeyCredential: protocol.PublicKeyCredential{
+			Credential: protocol.Credential{ID: s.Credential, Type: string(protocol.PublicKeyCredentialType)},
+			RawID:      unpack(s.Credential),
+		},
+		AssertionResponse: protocol.AuthenticatorAssertionResponse{
+			AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: unpack(s.ClientData)},
+			AuthenticatorData:     unpack(s.AuthenticatorData), Signature: unpack(s.Signature),
+		},
+	}
+	var client protocol.CollectedClientData
+	if json.Unmarshal(unpack(s.ClientData), &client) != nil {
+		return "", false
+	}
+	page, err := url.Parse(client.Origin)
+	if err != nil || page.Hostname() != relyingParty { // the port is another with each start
+		return "", false
+	}
+	given, err := response.Parse()
+	if err != nil {
+		return "", false
+	}
+	err = given.Verify(client.Challenge, relyingParty, "", []string{client.Origin}, nil, nil,
+		protocol.TopOriginExplicitVerificationMode, false, true, true, unpack(s.PublicKey), protocol.SignaturePolicy{})
+	return client.Challenge, err == nil
+}
