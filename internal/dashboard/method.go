@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"html/template"
 	"net/url"
 	"strings"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
 )
 
 // maxItems bounds the items of the method on one page.
@@ -115,38 +113,4 @@ func methodKinds(l lang.Language, p folder, items []catalog.Item) []methodKind {
 // itemHref is the address of an item's page.
 func itemHref(p folder, i catalog.Item) string {
 	return "/method/" + string(i.Kind) + "/" + strings.ReplaceAll(url.PathEscape(i.Full()), "%2F", "/") + p.Chosen()
-}
-
-// methodItemPage is one item, resolved.
-type methodItemPage struct {
-	library.Details
-	// Text is the brief by which an assistant acts on it.
-	Text template.HTML
-}
-
-// methodOne shows one item as an assistant gets it.
-func (d *Dashboard) methodOne(a *asked) (any, error) {
-	c, err := d.choose(a, "/method")
-	if err != nil {
-		return nil, err
-	}
-	s, kind, name := d.shelf(a, c.Project), catalog.Kind(a.r.PathValue("kind")), a.r.PathValue("name")
-	if s == nil {
-		return nil, catalog.NoInstallation()
-	}
-	show := map[catalog.Kind]func(string, string, library.ToolNames) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
-	if show == nil || len(name) > maxTask {
-		return nil, fault.New(fault.NotFound, "the method has no %q", kind).WithHint("its page lists the agents, workflows and tasks")
-	}
-	out := methodItemPage{}
-	if out.Details, err = s.Details(kind, name); err != nil {
-		return nil, err
-	}
-	text, err := show(name, "", methodWays)
-	if err != nil {
-		return nil, err
-	}
-	out.Text = render.Document(text).HTML
-	a.page.Title, a.page.Trail = out.Name, []link{{"/method" + c.Project.Chosen(), a.lang.Say("BMAD method")}}
-	return out, nil
 }

@@ -3,12 +3,9 @@ package dashboard
 import (
 	"net/url"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxRan bounds the runs without a host that are listed of a project, and maxEvents the events of
@@ -82,82 +79,4 @@ func (d *Dashboard) ran(a *asked, p folder) (rows []ranRow, err error) {
 		rows = append(rows, row)
 	}
 	return rows, err
-}
-
-// ranPage is one run without a host.
-type ranPage struct {
-	ranRow
-	Events []eventRow
-	// Whole is true where the steps of the engines are shown, too; Cut where the first events are
-	// left out.
-	Whole, Cut bool
-	// Last is how the run has ended, nil while it has not.
-	Last *runner.Event
-}
-
-// eventRow is an event with its sentence.
-type eventRow struct {
-	runner.Event
-	Line string
-}
-
-// ranOne shows the events and the cost of a run without a host.
-func (d *Dashboard) ranOne(a *asked) (any, error) {
-	req, p, err := d.request(a)
-	if err != nil {
-		return nil, err
-	}
-	s, _, err := d.o.Engine.Session(a, req.Address())
-	if err != nil {
-		return nil, err
-	}
-	open, err := d.o.Engine.Projects().At(project.Address{Cwd: p.Path})
-	if err != nil {
-		return nil, err
-	}
-	defer open.Close()
-	kept, err := runner.Past(open.Dir, s.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	if kept == nil {
-		return nil, fault.New(fault.NotFound, "%q was not run without a host", s.TaskName).WithHint("its own page shows it: bmad-mcp run --resume %s goes on without a host", s.TaskName)
-	}
-	a.page.Title, a.page.Follow = s.TaskName, p.ID+"/"+s.SessionID
-	a.page.Trail = []link{{"/runs", a.lang.Say("Headless runs")}}
-	out := ranPage{ranRow: ranRow{Kept: kept, Project: p, Href: p.Run(s.TaskName), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}}
-	out.Whole = a.r.URL.Query().Get("show") == "all"
-	_, events, err := runner.New(runner.Options{Engine: d.o.Engine, Folder: p.Path}).Events(a, s.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	out.take(a.lang, events)
-	return out, nil
-}
-
-// take fills the page from the events of the run.
-func (p *ranPage) take(l lang.Language, events []runner.Event) {
-	for i, e := range events {
-		row := eventRow{e, e.Line(l)}
-		switch e.Type {
-		case runner.EngineEvent:
-			row.Line = e.Text
-		case runner.Stopped, runner.Completed:
-			row.Line = e.Why
-			p.Last = &events[i]
-		case runner.RunStarted:
-			p.Last = nil
-		case runner.GateReached:
-			if e.Decision == "" {
-				row.Line = stateWords[workflow.AwaitingApproval].In(l)
-			}
-		case runner.Questioned:
-			row.Line = stateWords[workflow.Clarifying].In(l)
-		}
-		if row.Line != "" && (p.Whole || e.Type != runner.EngineEvent) {
-			p.Events = append(p.Events, row)
-		}
-	}
-	p.Cut = len(p.Events) > maxEvents
-	p.Events = p.Events[max(len(p.Events)-maxEvents, 0):]
 }
