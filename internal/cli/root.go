@@ -56,6 +56,7 @@ func subcommands(a *app) []*cobra.Command {
 		showCommand(a),
 		logCommand(a),
 		diffCommand(a),
+		reportCommand(a),
 		graphCommand(a),
 		gateCommand(a, "confirm", "Decide yourself on the waiting document"),
 		gateCommand(a, "approve", "Decide yourself on the waiting plan or failed work"),

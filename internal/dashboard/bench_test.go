@@ -80,7 +80,7 @@ func newWorld(t *testing.T) *world {
 		Trust: state, Typed: state, Notes: w.memory, Now: w.now, NewID: w.newID,
 	})
 	d, err := dashboard.New(dashboard.Options{
-		Version: "1.2.3", Engine: w.engine, Memory: w.memory, Health: health,
+		Version: "1.2.3", Engine: w.engine, State: filepath.Join(w.root, "state", "dashboard"), Memory: w.memory, Health: health,
 		Library: library.New(library.Options{Now: w.now}),
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func openBrowser(t *testing.T) *browser {
 	if name == "" {
 		t.Skip("SKIPPED: no browser here, so nobody has looked at the pages; apt-get install chromium-headless-shell, or name one in BMAD_BROWSER")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, chromedp.ExecPath(name), chromedp.Flag("no-sandbox", os.Getuid() == 0), chromedp.Flag("headless", true), chromedp.Flag("hide-scrollbars", true))
 	t.Cleanup(cancel)
@@ -68,6 +68,14 @@ func (b *browser) open(address string) {
 func look[T any](b *browser, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	b.do(err)
+	return value
+}
+
+// settle returns the value that a promise of the page comes to.
+func settle[T any](b *browser, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	b.do(err)
 	return value
 }

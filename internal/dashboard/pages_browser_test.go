@@ -97,7 +97,7 @@ func TestAccessible(t *testing.T) {
 				t.Errorf("%s, %s: the page is %d pixels wide", name, path, wide)
 			}
 			b.do(chromedp.Do(b.ctx, chromedp.Evaluate[chromedp.Void](axe)))
-			found := look[string](b, `(async () => { const r = await axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']});
+			found := settle[string](b, `(async () => { const r = await axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']});
 				return JSON.stringify(r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html.slice(0, 160) + ' ' + n.any.map(c => c.message).join(' ')).slice(0, 3).join(' | '))) })()`)
 			var violations []string
 			if err := json.Unmarshal([]byte(found), &violations); err != nil {
@@ -130,7 +130,7 @@ func TestWeight(t *testing.T) {
 			}
 		}))
 		b.open(w.server.URL + path)
-		b.await("document.title.startsWith('(')")
+		b.await("document.readyState === 'complete' && performance.getEntriesByType('resource').length > 1")
 		if len(requests) > 6 {
 			t.Errorf("%s takes %d requests: %v", path, len(requests), requests)
 		}
@@ -184,7 +184,7 @@ func TestCommentsInABrowser(t *testing.T) {
 		t.Errorf("the run is at revision %d after the keys, and was at %d", w.revision(), at)
 	}
 	// The words are kept by the server, after a moment.
-	b.await(`fetch(location.href).then(r => r.text()).then(t => t.includes('name the owner'))`)
+	b.await(`(async () => (await (await fetch(location.href)).text()).includes('name the owner'))()`)
 	b.open(w.server.URL + w.waiting())
 	b.await(`document.querySelector('.note.own [data-text]')?.textContent === 'name the owner'`)
 	b.do(chromedp.Do(b.ctx, chromedp.Click(`.note.own [data-drop]`)))

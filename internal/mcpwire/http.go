@@ -196,6 +196,14 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 			}
 		}()
 	case string(mcp.MethodSubscriptionsListen):
+		rewritten, err := listenIn(body, httpguard.VisitorOf(r).Page)
+		if err != nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write(failureMessage(m.ID, err)) // a client that has gone needs no answer
+			return
+		}
+		body = rewritten
 		done, ok := h.openStream(w, r, "")
 		if !ok {
 			return

@@ -58,9 +58,10 @@ func New(name, version string, o Options, hooks *server.Hooks, options ...server
 	w := &Wire{spoken: o.Language, log: o.Log, self: mcp.Implementation{Name: name, Version: version}}
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
-	w.tasks = &tasks{now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}}
+	w.tasks = &tasks{now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{}}
 	hooks.AddOnError(noteFailure(o.Missing))
 	hooks.AddAfterCallTool(noteHandle)
+	hooks.AddBeforeSubscriptionsListen(w.follow)
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
 		result.Capabilities.Extensions = nil // there are none before 2026-07-28
 	})

@@ -97,7 +97,7 @@ func (r *response) settle() {
 
 func (r *response) notify(n mcp.JSONRPCNotification) {
 	if b, err := json.Marshal(n); err == nil {
-		r.stream(b)
+		r.stream(acknowledgeTasks(b))
 	}
 }
 

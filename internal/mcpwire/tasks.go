@@ -48,6 +48,8 @@ type tasks struct {
 
 	mu   sync.Mutex
 	open map[string]*task // by id
+	// followers are the streams that report tasks.
+	followers map[*follower]bool
 	// work counts the handlers at work.
 	work sync.WaitGroup
 }
@@ -114,9 +116,14 @@ func (t *tasks) find(client, id string) (*task, error) {
 	return k, nil
 }
 
-// change changes a task. The lock is held.
+// change changes a task, and tells those who follow it. The lock is held.
 func (t *tasks) change(k *task, status, message string) {
 	k.status, k.message, k.changed = status, message, t.now()
+	for f := range t.followers {
+		if f.tasks[k] {
+			f.tell(k)
+		}
+	}
 }
 
 // say replaces what a task tells people of its work.

@@ -67,17 +67,23 @@ func (w *Wire) answerTask(body []byte, who func(taskRequest) (client string, err
 		return nil, 0
 	}
 	result, err := w.serveTask(q, who)
-	var message any = map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result}
-	status = http.StatusOK
 	if err != nil {
-		failure := failureOf(nil, err)
-		message, status = map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "error": failure}, http.StatusBadRequest
+		return failureMessage(q.ID, err), http.StatusBadRequest
 	}
-	answer, err = json.Marshal(message)
+	answer, err = json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result})
 	if err != nil {
 		return nil, 0
 	}
-	return append(answer, '\n'), status
+	return append(answer, '\n'), http.StatusOK
+}
+
+// failureMessage is the answer that a request ends in an error.
+func failureMessage(id json.RawMessage, failure error) []byte {
+	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": failureOf(nil, failure)})
+	if err != nil {
+		return nil
+	}
+	return append(answer, '\n')
 }
 
 func (w *Wire) serveTask(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {

@@ -151,7 +151,7 @@ export function edit(block, old, quoted) {
   box.querySelector('[data-cancel]').addEventListener('click', close);
   margin.append(box);
   shape();
-  text.focus();
+  setTimeout(() => text.focus()); // the key that opened it is not a word of it
 }
 
 // Comments on the current block, with the selected words if some are selected in it.

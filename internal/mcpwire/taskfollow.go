@@ -1,0 +1,144 @@
+package mcpwire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// A client may have a stream of subscriptions report its tasks. The library does not know
+// their ids in a filter, and ends a stream that subscribes to nothing else: on their way through
+// it they are addresses of resources with this prefix.
+const taskAddress = "bmad-mcp-task:"
+
+// notificationTasks is the method of the notifications.
+const notificationTasks = "notifications/tasks"
+
+// follower is a stream that reports the changes of some of its client's tasks.
+type follower struct {
+	tasks map[*task]bool
+	tag   any // the id of the request that opened it
+	to    chan<- mcp.JSONRPCNotification
+}
+
+// tell sends the state of a task. A stream that takes nothing misses it: its client can ask.
+func (f *follower) tell(k *task) {
+	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
+	n.Params.AdditionalFields = k.detail()
+	n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: f.tag}
+	select {
+	case f.to <- n:
+	default:
+	}
+}
+
+// listenIn puts the ids of tasks in a request for a stream where the library takes them. err is
+// that of a client that does not take tasks; page is true for a web page, which never does.
+func listenIn(request []byte, page bool) (out []byte, err error) {
+	var q struct {
+		Params struct {
+			Meta          *mcp.Meta `json:"_meta"`
+			Notifications struct {
+				TaskIDs   []string `json:"taskIds"`
+				Resources []string `json:"resourceSubscriptions"`
+			} `json:"notifications"`
+		} `json:"params"`
+	}
+	want := &q.Params.Notifications
+	if json.Unmarshal(request, &q) != nil || len(want.TaskIDs) == 0 || !mcp.IsModernProtocol(q.Params.Meta.ProtocolVersion()) {
+		return request, nil
+	}
+	if can := q.Params.Meta.ClientCapabilities(); can == nil || page || !takesTasks(*can) {
+		return nil, TasksNeeded()
+	}
+	for _, id := range want.TaskIDs {
+		want.Resources = append(want.Resources, taskAddress+id)
+	}
+	return edited(request, func(message map[string]any) {
+		params, _ := message["params"].(map[string]any)
+		filter, _ := params["notifications"].(map[string]any)
+		delete(filter, "taskIds")
+		filter["resourceSubscriptions"] = want.Resources
+	}), nil
+}
+
+// follow has the stream that a request opens report the tasks that it names, as far as they are
+// its client's: only these are acknowledged.
+func (w *Wire) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
+	session := server.ClientSessionFromContext(ctx)
+	if session == nil {
+		return
+	}
+	f := &follower{tasks: map[*task]bool{}, tag: id, to: session.NotificationChannel()}
+	t, filter := w.tasks, &message.Params.Notifications
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	filter.ResourceSubscriptions = slices.DeleteFunc(filter.ResourceSubscriptions, func(address string) bool {
+		name, isTask := strings.CutPrefix(address, taskAddress)
+		if !isTask {
+			return false
+		}
+		k, err := t.find(taskClient(ctx), name)
+		if err == nil {
+			f.tasks[k] = true
+		}
+		return err != nil
+	})
+	if len(f.tasks) == 0 {
+		return
+	}
+	t.followers[f] = true
+	context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.followers, f)
+	})
+}
+
+// acknowledgeTasks names the tasks in the acknowledgment of a stream, if a message is that.
+func acknowledgeTasks(message []byte) []byte {
+	if !bytes.Contains(message, []byte(taskAddress)) || !bytes.Contains(message, []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
+		return message
+	}
+	return edited(message, func(n map[string]any) {
+		params, _ := n["params"].(map[string]any)
+		filter, _ := params["notifications"].(map[string]any)
+		resources, _ := filter["resourceSubscriptions"].([]any)
+		var ids []string
+		resources = slices.DeleteFunc(resources, func(address any) bool {
+			text, _ := address.(string)
+			id, isTask := strings.CutPrefix(text, taskAddress)
+			if isTask {
+				ids = append(ids, id)
+			}
+			return isTask
+		})
+		if n["method"] != mcp.MethodNotificationSubscriptionsAcknowledged || len(ids) == 0 {
+			return
+		}
+		if filter["taskIds"], filter["resourceSubscriptions"] = ids, resources; len(resources) == 0 {
+			delete(filter, "resourceSubscriptions")
+		}
+	})
+}
+
+// edited changes a message as JSON, with a line end as stdio needs it.
+func edited(message []byte, change func(map[string]any)) []byte {
+	var m map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(message))
+	decoder.UseNumber()
+	if decoder.Decode(&m) != nil {
+		return message
+	}
+	change(m)
+	out, err := json.Marshal(m)
+	if err != nil {
+		return message
+	}
+	return append(out, '\n')
+}
