@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
 
 // Options are what a Dashboard needs from outside.
@@ -35,7 +36,9 @@ type Options struct {
 	Recheck func()
 	// State is the person's folder outside of projects; "" keeps no words that were not sent.
 	State string
-	Log   *slog.Logger
+	// Passkeys, if not nil, check the signatures of decisions.
+	Passkeys *passkey.Keys
+	Log      *slog.Logger
 }
 
 // Dashboard serves the pages. It is safe for concurrent use.
