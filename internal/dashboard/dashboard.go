@@ -56,11 +56,11 @@ type Dashboard struct {
 	drafts  drafts
 	door    *door
 	nonces  nonces
-	// ended is closed when the pages' streams have to end.
 	// streams counts the pages that follow something.
 	streams atomic.Int64
-	ended   context.Context
-	end     context.CancelFunc
+	// ended is closed when the pages' streams have to end.
+	ended context.Context
+	end   context.CancelFunc
 }
 
 // New returns a dashboard.

@@ -129,7 +129,7 @@ func (d *Dashboard) Guarded() http.Handler {
 // open reports whether a request needs no cookie: it asks to be let in, or for something that
 // shows nothing of the projects.
 func open(r *http.Request) bool {
-	return r.URL.Path == "/enter" || r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/assets/")
+	return r.URL.Path == "/enter" || r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/assets/") || strings.HasPrefix(r.URL.Path, "/diagram/")
 }
 
 // named reports whether a request names the host as the pages do. A page whose own name leads to

@@ -118,7 +118,7 @@ func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
 	q.Choices, q.Questions = nil, s.Current().OpenQuestions()
 	if s.Met() {
-		q.Text = words.Facts(s.AtGate())
+		q.Text, q.SHA256 = words.Facts(s.AtGate()), s.Draft.SHA256
 		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeAsItIs.In(s.Language)}}
 	}
 	return q

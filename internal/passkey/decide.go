@@ -1,6 +1,7 @@
 package passkey
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -20,7 +21,7 @@ type Statement struct {
 	Session  string `json:"session"`
 	Stage    string `json:"stage"`
 	Revision int    `json:"revision"`
-	// SHA256 is the hash of the document.
+	// SHA256 is the hash of the document, where the decision is about one.
 	SHA256   string `json:"sha256"`
 	Decision string `json:"decision"`
 	// FeedbackHash, CommentsHash and AnswersHash are empty where the decision has none.
@@ -31,21 +32,21 @@ type Statement struct {
 }
 
 // StatementOf returns the statement that a decision signs. g has the stage, revision, hash,
-// decision, feedback and comments; answers is the result of [AnswersHash].
+// decision, feedback and comments, as the page sends them or as they are recorded; answers is the
+// result of [AnswersHash].
 func StatementOf(session string, g workflow.Grant, answers, nonce string) Statement {
-	return Statement{
-		Session: session, Stage: string(g.Stage), Revision: g.Revision, SHA256: g.SHA256, Decision: signed(g.Decision),
+	s := Statement{
+		Session: session, Stage: string(g.Stage), Revision: g.Revision, Decision: string(g.Decision),
 		FeedbackHash: hashText(g.Feedback), CommentsHash: hashComments(g.Comments), AnswersHash: answers, Nonce: nonce,
 	}
-}
-
-// signed is the decision as the person takes it: whether their yes overrides a failed gate is the
-// gate's word.
-func signed(d workflow.Decision) string {
-	if d == workflow.DecisionOverride {
-		d = workflow.DecisionApprove
+	switch g.Decision {
+	case workflow.DecisionOverride: // whether a yes overrides a failed gate is the gate's word
+		s.Decision, s.SHA256 = string(workflow.DecisionApprove), g.SHA256
+	case workflow.DecisionApprove, workflow.DecisionChanges:
+		s.SHA256 = g.SHA256
+	default: // it is not about a document
 	}
-	return string(d)
+	return s
 }
 
 // hashText returns the hash of a text of the person, which is recorded without white space around it.
@@ -56,8 +57,12 @@ func hashText(text string) string {
 	return workflow.Hash([]byte(text))
 }
 
-// hashComments returns the hash of comments without their ids, which are given when they are
-// recorded.
+// quoted is how much of a comment's quote is signed, in bytes: the record keeps less than a page
+// may send. The lines and the hash of the document say the rest.
+const quoted = 100
+
+// hashComments returns the hash of comments. They are recorded with ids, without white space
+// around them, and with a last line.
 func hashComments(comments []workflow.Comment) string {
 	if len(comments) == 0 {
 		return ""
@@ -72,7 +77,8 @@ func hashComments(comments []workflow.Comment) string {
 	}
 	var plain []comment
 	for _, c := range comments {
-		plain = append(plain, comment{c.From, c.To, strings.TrimSpace(c.Quote), string(c.Kind), strings.TrimSpace(c.Text), strings.TrimSpace(c.Replace)})
+		quote := workflow.Hash([]byte(c.Quote[:min(len(c.Quote), quoted)]))
+		plain = append(plain, comment{c.From, cmp.Or(c.To, c.From), quote, string(c.Kind), strings.TrimSpace(c.Text), strings.TrimSpace(c.Replace)})
 	}
 	return workflow.Hash(packed(plain))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -170,7 +171,7 @@ func TestDecisionIsSignedAndChecked(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the list has mode %v", info.Mode())
 	}
-	// What is recorded goes through JSON, gets ids, and may override a gate.
+	// What is recorded is trimmed, goes through JSON, gets ids, and may override a gate.
 	var kept workflow.Grant
 	if err := workflow.Unmarshal(must(workflow.Marshal(g)), &kept); err != nil {
 		t.Fatal(err)
@@ -197,6 +198,43 @@ func TestDecisionIsSignedAndChecked(t *testing.T) {
 	}
 	if _, err := b.keys.BeginDecision(statement(decision())); err == nil {
 		t.Error("a removed passkey is asked for")
+	}
+}
+
+// TestSignedAsRecorded: a page sends comments that the record has in another form.
+func TestSignedAsRecorded(t *testing.T) {
+	b := newBench(t)
+	a := b.enrol("laptop", nil)
+	g := decision()
+	g.Feedback = " good \n"
+	g.Comments = []workflow.Comment{
+		{From: 2, Kind: workflow.CommentQuestion, Text: " why? ", Quote: strings.Repeat("长", 150)},
+		{From: 2, To: 3, Kind: workflow.CommentEdit, Replace: "  a\n  b\n\n", Quote: strings.Repeat("长", 60)},
+		{Kind: workflow.CommentChange, Text: "all of it\t"},
+	}
+	g = b.sign(a, g)
+	recorded, err := request.CheckComments(g.Comments, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Feedback, g.Comments = "good", (&workflow.Session{}).NumberComments(1, recorded)
+	if got := b.status(g); got != passkey.Holds {
+		t.Errorf("as recorded: %s; %+v", got, g.Comments)
+	}
+	g.Comments[0].Quote = "another" + g.Comments[0].Quote
+	if got := b.status(g); got != passkey.Changed {
+		t.Errorf("with another quote: %s", got)
+	}
+	// Decisions that are not about a document are recorded with its hash at some places, and at
+	// others without.
+	for _, d := range []workflow.Decision{workflow.DecisionAnswer, workflow.DecisionReopen, workflow.DecisionCancel} {
+		g := decision()
+		g.Decision, g.SHA256 = d, ""
+		g = b.sign(a, g)
+		g.SHA256 = strings.Repeat("ab", 32)
+		if got := b.status(g); got != passkey.Holds {
+			t.Errorf("%s: %s", d, got)
+		}
 	}
 }
 
