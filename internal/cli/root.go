@@ -80,6 +80,8 @@ func subcommands(a *app) []*cobra.Command {
 		searchCommand(a),
 		sourcesCommand(a),
 		a.serveCommand(),
+		dashboardCommand(a),
+		pairCommand(a),
 		hookCommand(a),
 		installCommand(a),
 		uninstallCommand(a),

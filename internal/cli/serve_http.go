@@ -14,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
@@ -31,6 +33,7 @@ type httpFlags struct {
 	idle        time.Duration
 	grace       time.Duration
 	metrics     bool
+	dashboard   string
 }
 
 // minToken is how short a token may be: 16 random characters are 80 bits or more, which
@@ -73,7 +76,7 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 				}
 				return a.serveHTTP(cmd.Context(), f)
 			}
-			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics"} {
+			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics", "dashboard"} {
 				if cmd.Flags().Changed(name) {
 					return fault.New(fault.InvalidArgument, "--%s is for --http", name).WithHint("add --http 127.0.0.1:7777, or leave it out")
 				}
@@ -90,6 +93,7 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 	flags.Int64Var(&f.maxBody, "max-body-bytes", 32<<20, "largest request that is read")
 	flags.DurationVar(&f.idle, "idle-timeout", 30*time.Minute, "end a client's session that had no request for so long")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	flags.StringVar(&f.dashboard, "dashboard", "", "also serve the dashboard, on this address of this machine, such as 127.0.0.1:7778")
 	flags.BoolVar(&f.metrics, "metrics", false, "serve /metrics, for Prometheus")
 	a.toolsetFlag(cmd)
 	return cmd
@@ -123,12 +127,41 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if err != nil {
 		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 	}
+	if f.dashboard != "" {
+		end, err := f.serveDashboard(ctx, a, roots, e, library)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		defer end()
+	}
 	f.warn(a)
 	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
 	if token == "" {
 		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
 	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
+}
+
+// serveDashboard serves the dashboard beside MCP, until end.
+func (f httpFlags) serveDashboard(ctx context.Context, a *app, roots []string, e *engine.Engine, l *library.Library) (end func(), err error) {
+	host, _, err := net.SplitHostPort(f.dashboard)
+	if err != nil || host != "127.0.0.1" && host != "localhost" {
+		return nil, fault.New(fault.InvalidArgument, "invalid --dashboard address %q", f.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
+	}
+	s, err := openDashboard(ctx, a, f.dashboard, false, roots, e, l)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(a.err, a.lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", s.d.Address("/")))
+	done := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(done)
+		if err := a.runHTTP(ctx, s.server, s.first, s.d, f.grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error("the dashboard ended", "error", err)
+		}
+	}()
+	return func() { stop(); <-done; s.remove() }, nil
 }
 
 // runHTTP serves until ctx ends, and then answers what it has accepted.

@@ -84,6 +84,7 @@ func serverOptions(a *app, l *library.Library, places mcpserver.Places) mcpserve
 	return mcpserver.Options{
 		Version: version(), Places: places, HostConfirm: a.hostConfirm,
 		Method: l, Memory: a.memory, Contract: a.contract, Model: newDelegate(a), Toolsets: a.toolsets, Log: a.log,
+		Page: draftPage(a.stateFolder()),
 	}
 }
 

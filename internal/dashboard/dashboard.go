@@ -36,6 +36,12 @@ type Options struct {
 	Recheck func()
 	// State is the person's folder outside of projects; "" keeps no words that were not sent.
 	State string
+	// Origin is that of the pages, such as http://localhost:8123, for a server with a door.
+	Origin string
+	// Pairing is the state folder in which browsers are paired; "" pairs none.
+	Pairing string
+	// ReadOnly keeps everybody from deciding.
+	ReadOnly bool
 	// Passkeys, if not nil, check the signatures of decisions.
 	Passkeys *passkey.Keys
 	Log      *slog.Logger
@@ -48,11 +54,13 @@ type Dashboard struct {
 	screens screens
 	feed    *feed.Feed
 	drafts  drafts
-	// ended is closed when the pages' streams have to end.
+	door    *door
+	nonces  nonces
 	// streams counts the pages that follow something.
 	streams atomic.Int64
-	ended   context.Context
-	end     context.CancelFunc
+	// ended is closed when the pages' streams have to end.
+	ended context.Context
+	end   context.CancelFunc
 }
 
 // New returns a dashboard.
@@ -64,7 +72,11 @@ func New(o Options) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dashboard{o: o, log: o.Log, screens: s}
+	door, err := newDoor(o)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dashboard{o: o, log: o.Log, screens: s, door: door}
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}
@@ -98,6 +110,13 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", d.screen("document", d.document))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
+	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/decide", d.decide)
+	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/sign", d.sign)
+	mux.HandleFunc("POST /p/{project}/r/{task}/leave", d.leave)
+	mux.HandleFunc("POST /enter", d.enter)
+	mux.Handle("GET /pair", d.screen("pair", d.pair))
+	mux.HandleFunc("POST /pair/claim", d.claim)
+	mux.HandleFunc("POST /pair/launch", d.launched)
 	mux.Handle("GET /search", d.screen("search", d.search))
 	mux.Handle("GET /method", d.screen("method", d.method))
 	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))

@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -54,12 +55,17 @@ func (w *world) screens() []string {
 			run := href[:strings.LastIndex(strings.TrimSuffix(href, "/"), "/r/")+3] + strings.SplitN(href[strings.Index(href, "/r/")+3:], "/", 2)[0] + "/"
 			runs[run] = true
 		}
-		for run := range runs {
+		for i, run := range slices.Sorted(maps.Keys(runs)) {
+			if i == 2 { // others look like these
+				break
+			}
 			out = append(out, run, run+"log", run+"?timeline=full")
-			for _, doc := range links(run, "/d/") {
-				if !strings.Contains(doc, "?") {
-					out = append(out, doc, doc+"?view=source", doc+"?view=diff", doc+"?view=split")
+			docs := slices.DeleteFunc(links(run, "/d/"), func(doc string) bool { return strings.Contains(doc, "?") })
+			for i, doc := range docs {
+				if i == 0 {
+					out = append(out, doc+"?view=source", doc+"?view=diff", doc+"?view=split")
 				}
+				out = append(out, doc)
 			}
 		}
 	}

@@ -71,3 +71,12 @@ func (p folder) Run(task string) string { return p.Href() + "r/" + url.PathEscap
 func (p folder) Document(task string, stage workflow.StageID) string {
 	return p.Run(task) + "d/" + url.PathEscape(string(stage))
 }
+
+// PageOf is the address, within a dashboard, of a run of a project, or of one of its documents.
+func PageOf(project, task string, stage workflow.StageID) string {
+	p := folder{ID: idOf(project)}
+	if stage == "" {
+		return p.Run(task)
+	}
+	return p.Document(task, stage)
+}

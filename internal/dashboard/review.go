@@ -43,6 +43,7 @@ func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) erro
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	out.review = review{
 		Question: &q, Drafts: doc + "/drafts", Decide: doc + "/decide", RunHref: p.Run(s.TaskName),
+		Nonce:    d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256),
 		Terminal: "bmad-mcp " + terminalCommand(q) + " " + s.TaskName + " --cwd " + p.Path,
 	}
 	for line := range strings.SplitSeq(q.Text, "\n") {

@@ -80,7 +80,7 @@ func statusOf(f *fault.Error) int {
 		return http.StatusNotFound
 	case fault.InvalidArgument:
 		return http.StatusBadRequest
-	case fault.Conflict:
+	case fault.Conflict, fault.WrongStage:
 		return http.StatusConflict
 	case fault.GatePending, fault.NotAllowed:
 		return http.StatusForbidden

@@ -1,6 +1,9 @@
 // Follows the subject of a page, and offers the new state: nothing is exchanged under its reader.
 const bar = document.getElementById('live');
 const follow = document.body.dataset.follow;
+
+// The door is for those who come with a secret, or need one.
+if (/^#k=/.test(location.hash) || ['door', 'pair'].includes(document.body.dataset.screen)) import('./door.js');
 const titled = document.title;
 let first = '';
 

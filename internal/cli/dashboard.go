@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// dashboardFlags are the flags of dashboard.
+type dashboardFlags struct {
+	port             int
+	roots            []string
+	noOpen, readOnly bool
+}
+
+func dashboardCommand(a *app) *cobra.Command {
+	var f dashboardFlags
+	cmd := &cobra.Command{
+		Use:   "dashboard [TASK]",
+		Short: "Read runs in a web browser, and decide there",
+		Long: `Serves pages on this machine alone, for all projects that are known or for those in the
+folders of --root, until Ctrl+C ends it. With TASK, it opens the page of that run.
+
+The address that is printed lets a browser read. To decide, a browser has to be paired: the
+one that this command opens at your terminal is paired at once, another one by the code
+that its page /pair shows, which you type as: bmad-mcp pair CODE
+
+An assistant that starts it gets pages that read: it cannot pair a browser.`,
+		Example: `  bmad-mcp dashboard
+  bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeTasks,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDashboard(cmd.Context(), a, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.port, "port", 0, "port of this machine; 0 takes a free one")
+	flags.StringArrayVar(&f.roots, "root", nil, "folder whose projects are shown; can be repeated")
+	flags.BoolVar(&f.noOpen, "no-open", false, "open no browser")
+	flags.BoolVar(&f.readOnly, "read-only", false, "let nobody decide in a browser")
+	return cmd
+}
+
+// pairCommand is the person's word at a terminal that a browser may decide.
+func pairCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pair CODE",
+		Short: "Let the browser that shows a code decide in your name",
+		Long: `A browser that reads the dashboard shows a code on its page /pair. Type it here, at a
+terminal of your own, and that page can decide in your name until the dashboard ends. A
+code is good for five minutes, once. Type only a code that your own browser shows.`,
+		Example: "  bmad-mcp pair 7K2M-9QXD",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if _, err := a.terminal(false, ""); err != nil {
+				return err
+			}
+			origin, err := pairing.Approve(a.stateFolder(), args[0], a.engine.Clock())
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]any{"origin": origin})
+			}
+			a.say("The page of %s that shows this code can decide now, until that dashboard ends.\nIf it is not in your own browser, end the dashboard at once.", origin)
+			return nil
+		},
+	}
+}
+
+func runDashboard(ctx context.Context, a *app, f dashboardFlags, args []string) error {
+	if f.port < 0 || f.port > 65535 {
+		return fault.New(fault.InvalidArgument, "there is no port %d", f.port).WithHint("take one from 1 to 65535, or 0 for a free one")
+	}
+	e, l := a.engine, a.library
+	var roots []string
+	if len(f.roots) > 0 {
+		var err error
+		if roots, err = a.roots(f.roots); err != nil {
+			return err
+		}
+		e, l = a.newEngine(roots)
+	}
+	page := "/"
+	if len(args) > 0 {
+		find, err := a.request(args)
+		if err != nil {
+			return err
+		}
+		p, id, err := e.Projects().Find(ctx, find.Address())
+		if err != nil {
+			return err
+		}
+		page = dashboard.PageOf(p.Dir.Path(), id, "")
+		p.Close()
+	}
+	shown, err := openDashboard(ctx, a, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)), f.readOnly, roots, e, l)
+	if err != nil {
+		return err
+	}
+	defer shown.remove()
+	if err := shown.announce(ctx, a, page, f); err != nil {
+		return errors.Join(err, shown.close())
+	}
+	return a.runHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
+}
+
+// dashboardServer is a dashboard that listens.
+type dashboardServer struct {
+	d      *dashboard.Dashboard
+	server *http.Server
+	// first is served by the caller, second, on the same port of IPv6, by close's end.
+	first, second net.Listener
+	remove        func()
+}
+
+// openDashboard listens on an address of this machine, and registers the dashboard.
+func openDashboard(ctx context.Context, a *app, address string, readOnly bool, roots []string, e *engine.Engine, l *library.Library) (*dashboardServer, error) {
+	first, second, err := listenBoth(ctx, address)
+	if err != nil {
+		return nil, fault.New(fault.Storage, "cannot listen on %s: %w", address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
+	}
+	origin := "http://localhost"
+	if port := first.Addr().(*net.TCPAddr).Port; port != 80 {
+		origin += ":" + strconv.Itoa(port)
+	}
+	state := a.stateFolder()
+	o := dashboard.Options{
+		Version: version(), Engine: e, Library: l, Memory: a.memory, Health: dashboardHealth(a), Log: a.log,
+		Recheck: l.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
+	}
+	s := &dashboardServer{first: first, second: second, remove: func() {}}
+	if state != "" {
+		o.State = filepath.Join(state, "dashboard")
+		o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: e.Clock})
+	}
+	if err == nil {
+		s.d, err = dashboard.New(o)
+	}
+	if err == nil && state != "" {
+		var registered func()
+		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: e.Now(), Roots: roots}); err == nil {
+			s.remove = registered
+		} else { // it is not named to assistants, and works without
+			a.warn("the dashboard is not registered: %v", err)
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.server = &http.Server{Handler: s.d.Guarded(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	if second != nil {
+		go s.server.Serve(second) //nolint:errcheck // it ends with the first
+	}
+	return s, nil
+}
+
+// close closes the listeners of a dashboard that is not served.
+func (s *dashboardServer) close() error {
+	if s.second != nil {
+		return errors.Join(s.first.Close(), s.second.Close())
+	}
+	return s.first.Close()
+}
+
+// listenBoth listens on an address of this machine, and on the same port of ::1, where browsers
+// look for localhost first: another program must not have it. second is nil without IPv6.
+func listenBoth(ctx context.Context, address string) (first, second net.Listener, err error) {
+	var c net.ListenConfig
+	_, port, err := net.SplitHostPort(address)
+	for range 10 { // a free port of one may be taken of the other
+		if first, err = c.Listen(ctx, "tcp4", address); err != nil {
+			return nil, nil, err
+		}
+		second, err = c.Listen(ctx, "tcp6", fmt.Sprintf("[::1]:%d", first.Addr().(*net.TCPAddr).Port))
+		if err == nil {
+			return first, second, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return first, nil, nil
+		}
+		_ = first.Close()
+		if port != "0" {
+			break
+		}
+	}
+	return nil, nil, err
+}
+
+// announce prints the address, and opens the browser of a person at a terminal.
+func (s *dashboardServer) announce(ctx context.Context, a *app, page string, f dashboardFlags) error {
+	address := s.d.Address(page)
+	_, nobody := a.terminal(false, "")
+	opens := nobody == nil && !f.noOpen
+	if a.asJSON {
+		return a.printJSON(map[string]any{"address": address})
+	}
+	a.say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
+	if opens {
+		opened, err := openBrowser(ctx, a, s.d, page)
+		if err == nil {
+			a.say("Your browser opens, paired to decide.")
+			context.AfterFunc(ctx, opened)
+			return nil
+		}
+		a.warn("no browser could be opened: %v", err)
+	}
+	if !f.readOnly {
+		a.say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
+	}
+	return nil
+}
+
+// draftPage is the address at which a running dashboard shows the document of a stage; "" where
+// none does.
+func draftPage(state string) func(cwd, task, stage string) string {
+	return func(cwd, task, stage string) string {
+		for _, d := range pairing.Running(state) {
+			in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
+			if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
+				return d.Origin + dashboard.PageOf(cwd, task, workflow.StageID(stage))
+			}
+		}
+		return ""
+	}
+}

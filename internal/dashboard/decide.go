@@ -1,0 +1,258 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// sent is a decision as a page sends it.
+type sent struct {
+	// Decision is the value of a choice, "answer", or on the page of a run "reopen" or "cancel".
+	Decision string             `json:"decision"`
+	Feedback string             `json:"feedback"`
+	Comments []workflow.Comment `json:"comments"`
+	Answers  map[string]string  `json:"answers"`
+	SkipRest bool               `json:"skip_rest"`
+	// Stage is where a reopen goes.
+	Stage string `json:"stage"`
+	// Revision, SHA256 and Nonce say what the page has shown.
+	Revision int    `json:"revision"`
+	SHA256   string `json:"sha256"`
+	Nonce    string `json:"nonce"`
+	// Passkey is the browser's answer to the options of sign.
+	Passkey json.RawMessage `json:"passkey"`
+}
+
+// decision is one that is being taken.
+type decision struct {
+	sent
+	a       *asked
+	req     engine.Request
+	session *workflow.Session
+	stage   workflow.StageID
+	project folder
+	took    time.Duration
+	release func()
+}
+
+// outcome is the answer to a decision that was taken.
+type outcome struct {
+	Message  string `json:"message"`
+	Place    string `json:"place"`
+	Revision int    `json:"revision"`
+}
+
+// decide takes the person's decision on a document.
+func (d *Dashboard) decide(w http.ResponseWriter, r *http.Request) {
+	it, status, err := d.given(r, spoken(w, r))
+	if err == nil {
+		err = d.ask(it)
+	}
+	d.finish(w, r, it, status, err)
+}
+
+// leave takes the person's decision to reopen a stage, or to cancel a run.
+func (d *Dashboard) leave(w http.ResponseWriter, r *http.Request) {
+	it, status, err := d.given(r, spoken(w, r))
+	if err == nil && it.Decision != string(workflow.DecisionReopen) && it.Decision != string(workflow.DecisionCancel) {
+		err = fault.New(fault.InvalidArgument, "a run is left by reopen or cancel, not by %q", it.Decision).WithHint("decisions on a document are sent to its own page")
+	}
+	if err == nil {
+		it.req.Action, it.req.Stage, it.req.Feedback = workflow.Action(it.Decision), it.Stage, strings.TrimSpace(it.Feedback)
+	}
+	d.finish(w, r, it, status, err)
+}
+
+// sign returns the options with which the browser has a decision signed by a passkey.
+func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
+	it, status, err := d.given(r, spoken(w, r))
+	if err == nil && d.o.Passkeys == nil {
+		err = fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
+	}
+	var options json.RawMessage
+	if err == nil {
+		options, err = d.o.Passkeys.BeginDecision(it.statement())
+	}
+	if err != nil {
+		d.refuse(w, r, status, err)
+		return
+	}
+	answer(w, http.StatusOK, options)
+}
+
+// given reads a decision, and refuses it where the browser may not decide, or the page is not for
+// the run as it is. The status is that of a refusal; 0 is that of its code.
+func (d *Dashboard) given(r *http.Request, l lang.Language) (it *decision, status int, err error) {
+	it = &decision{a: &asked{Context: r.Context(), r: r, lang: l}, stage: workflow.StageID(r.PathValue("stage"))}
+	if d.door.readOnly {
+		return it, http.StatusForbidden, nothingDecides()
+	}
+	if !d.door.decides(r) {
+		return it, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
+	}
+	if status, err := readJSON(r, &it.sent); err != nil {
+		return it, status, err
+	}
+	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
+		return it, 0, fault.New(fault.InvalidArgument, "a comment has a key that is not known").WithHint("load the page again, which may be older than the program")
+	}
+	if it.req, it.project, err = d.request(it.a); err != nil {
+		return it, 0, err
+	}
+	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address()); err != nil {
+		return it, 0, err
+	}
+	it.req.SessionID, it.req.Revision = it.session.SessionID, &it.Revision
+	if _, known := it.session.Definition().Stage(it.stage); !known && it.stage != "" {
+		return it, 0, fault.New(fault.NotFound, "the run has no stage %q", string(it.stage)).WithHint("its page lists its stages")
+	}
+	if it.session.Revision != it.Revision || it.stage != "" && it.stage != it.session.CurrentStage {
+		return it, 0, faster(it)
+	}
+	return it, 0, nil
+}
+
+// faster refuses a decision on a run that has moved since the page was shown.
+func faster(it *decision) error {
+	s := it.session
+	last := s.Last()
+	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.By, last.At.UTC().Format("2006-01-02 15:04:05 MST"),
+		place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), s.Revision).
+		WithHint("your words are kept on this page: load the page of the run to see where it is")
+}
+
+// ask makes the request of a decision on a document.
+func (d *Dashboard) ask(it *decision) error {
+	q, err := d.o.Engine.Gate(it.a, it.req)
+	if err != nil {
+		return err
+	}
+	it.req.Action, it.req.Draft = q.Action, it.SHA256
+	if len(q.Questions) > 0 {
+		it.req.Action = workflow.ActionAnswer
+	}
+	offered := slices.ContainsFunc(q.Choices, func(c engine.Choice) bool { return c.Value() == it.Decision }) || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
+	switch {
+	case it.SHA256 != q.SHA256:
+		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").WithHint("your words are kept: load the page again, read what it shows, and decide then")
+	case !offered:
+		return fault.New(fault.InvalidArgument, "%q cannot be decided here", it.Decision).WithHint("the page of the document offers what can")
+	case it.Decision != string(workflow.DecisionAnswer) && (len(it.Answers) > 0 || it.SkipRest):
+		return fault.New(fault.InvalidArgument, "answers go with the decision answer, and this is %q", it.Decision).WithHint("send the answers, or take the document without them")
+	}
+	return nil
+}
+
+// finish carries out a decision, unless there is an error already, and answers its page.
+func (d *Dashboard) finish(w http.ResponseWriter, r *http.Request, it *decision, status int, err error) {
+	var out outcome
+	if err == nil {
+		status = 0
+		out, err = d.carryOut(it)
+	}
+	if err != nil {
+		d.refuse(w, r, status, err)
+		return
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
+	it.took, it.release, err = d.nonces.take(it.Nonce, shownFor{it.session.SessionID, it.stage, it.Revision, it.SHA256}, d.door.now())
+	if err != nil {
+		return out, err
+	}
+	defer func() {
+		if err != nil {
+			it.release()
+		}
+	}()
+	how := browserChannel{it: it, channel: workflow.ChannelBrowser}
+	if len(it.Passkey) > 0 && string(it.Passkey) != "null" {
+		if d.o.Passkeys == nil {
+			return out, fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
+		}
+		if how.signature, err = d.o.Passkeys.FinishDecision(it.a, it.statement(), it.Passkey); err != nil {
+			return out, err
+		}
+		how.channel = workflow.ChannelPasskey
+	}
+	it.req.Ask = how
+	// The step is finished even if the page goes away meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(it.a), maxWait)
+	defer cancel()
+	reply, err := d.o.Engine.Do(ctx, it.req)
+	if err != nil {
+		return out, err
+	}
+	if reply.Revision == it.Revision {
+		why := ""
+		if reply.Gate != nil {
+			why = reply.Gate.Silence
+		}
+		return out, fault.New(fault.GatePending, "nothing was decided: %s", why).WithHint("say what is missing, and press the button again")
+	}
+	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), draft{}); err != nil && d.drafts != "" {
+		d.log.Warn("words that were sent stay kept", "error", err)
+	}
+	s, _, err := d.o.Engine.Session(ctx, it.req.Address())
+	if err != nil { // the decision is taken: say so
+		return outcome{Message: it.a.lang.Say("The decision is recorded."), Revision: reply.Revision}, nil
+	}
+	l, at := it.a.lang, place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)
+	return outcome{l.Say("%s. The run: %s.", eventText(l, s.Last().Event), at), at, reply.Revision}, nil
+}
+
+// statement is the decision as a passkey signs it.
+func (it *decision) statement() passkey.Statement {
+	g := workflow.Grant{
+		Stage: it.stage, Revision: it.Revision, SHA256: it.SHA256, Decision: workflow.Decision(it.Decision), Feedback: it.Feedback, Comments: it.Comments,
+	}
+	if g.Stage == "" {
+		g.Stage = it.session.CurrentStage
+	}
+	return passkey.StatementOf(it.session.SessionID, g, passkey.AnswersHash(it.Answers, it.SkipRest), it.Nonce)
+}
+
+// browserChannel is a person who has answered on a page.
+type browserChannel struct {
+	it        *decision
+	channel   workflow.Channel
+	signature *workflow.Signature
+}
+
+// Ask implements engine.Channel. The answer is for what the page has shown; to any other question
+// it decides nothing.
+func (b browserChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+	it := b.it
+	out := engine.Response{
+		Channel: b.channel, Passkey: b.signature, Feedback: it.Feedback, Comments: it.Comments, Answers: it.Answers, SkipRest: it.SkipRest,
+		Took: max(it.took, time.Millisecond),
+	}
+	out.Silence.Why = nothingGiven
+	if q.Revision != it.Revision || q.SessionID != it.session.SessionID {
+		return engine.Response{Channel: b.channel, Silence: out.Silence}, nil
+	}
+	if it.Decision == string(workflow.DecisionAnswer) {
+		out.Decision = workflow.DecisionAnswer
+	}
+	for _, c := range q.Choices {
+		if c.Value() == it.Decision {
+			out.Decision = c.Decision
+		}
+	}
+	return out, nil
+}
+
+// nothingGiven says why a page that was sent without an answer decides nothing.
+var nothingGiven = lang.T("the page had no answer to what is asked now")
