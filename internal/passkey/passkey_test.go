@@ -3,6 +3,7 @@ package passkey_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"io/fs"
@@ -298,6 +299,91 @@ func TestRecordedDecisionCannotBeChanged(t *testing.T) {
 	s := &workflow.Session{SessionID: session, History: []workflow.Transition{{}, {Grant: &workflow.Grant{Channel: workflow.ChannelElicited}}}}
 	if checked, err := b.keys.Verify(s); err != nil || checked != nil {
 		t.Errorf("a history without signatures: %v, %v", checked, err)
+	}
+}
+
+// TestForgedRecordIsWrong: a record that the program did not make itself is held to the same rules
+// as the answer of a browser, for a passkey that is in use, too.
+func TestForgedRecordIsWrong(t *testing.T) {
+	b := newBench(t)
+	a := b.enrol("laptop", nil)
+	key := must(b.keys.List())[0]
+	for name, c := range map[string]struct {
+		change func(*passkeytest.Authenticator)
+		want   passkey.Status
+	}{
+		"honest":          {func(*passkeytest.Authenticator) {}, passkey.Holds},
+		"another port":    {func(a *passkeytest.Authenticator) { a.Origin = "http://localhost:9" }, passkey.Holds},
+		"another host":    {func(a *passkeytest.Authenticator) { a.Origin = "http://localhost.example.com" }, passkey.Wrong},
+		"no origin":       {func(a *passkeytest.Authenticator) { a.Origin = "::" }, passkey.Wrong},
+		"another party":   {func(a *passkeytest.Authenticator) { a.Party = "example.com" }, passkey.Wrong},
+		"not verified":    {func(a *passkeytest.Authenticator) { a.Flags = passkeytest.Present }, passkey.Wrong},
+		"not present":     {func(a *passkeytest.Authenticator) { a.Flags = passkeytest.Verified }, passkey.Wrong},
+		"framed":          {func(a *passkeytest.Authenticator) { a.CrossOrigin = true }, passkey.Wrong},
+		"of an enrolment": {func(a *passkeytest.Authenticator) { a.Kind = "webauthn.create" }, passkey.Wrong},
+	} {
+		forger := *a
+		c.change(&forger)
+		g := decision()
+		challenge := passkey.StatementOf(session, g, "", "n").Challenge()
+		var signed struct {
+			Response struct{ ClientDataJSON, AuthenticatorData, Signature string }
+		}
+		if err := json.Unmarshal(forger.Sign(b64(challenge[:])), &signed); err != nil {
+			t.Fatal(err)
+		}
+		r := signed.Response
+		g.Passkey = &workflow.Signature{
+			Credential: key.ID, PublicKey: key.PublicKey, ClientData: r.ClientDataJSON, AuthenticatorData: r.AuthenticatorData, Signature: r.Signature, Nonce: "n",
+		}
+		if got := b.status(g); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestChallenge pins the text that is signed: a change of it would make all signatures wrong that
+// were made before.
+func TestChallenge(t *testing.T) {
+	g := workflow.Grant{Stage: "po", Revision: 7, SHA256: "ab", Decision: workflow.DecisionApprove, Feedback: "good"}
+	got := passkey.StatementOf("s", g, "", "n").Challenge()
+	want := sha256.Sum256([]byte("bmad-mcp: decision, 1\n" + `{"session":"s","stage":"po","revision":7,"sha256":"ab","decision":"approve","feedback":"` +
+		workflow.Hash([]byte("good")) + `","comments":"","answers":"","nonce":"n"}`))
+	if got != want {
+		t.Errorf("%x, want %x", got, want)
+	}
+}
+
+// TestEnrolmentHasLimits: of one passkey twice, of too many, and into another list.
+func TestEnrolmentHasLimits(t *testing.T) {
+	b := newBench(t)
+	first := b.enrol("laptop", nil)
+	add := func(a *passkeytest.Authenticator) error {
+		e, err := b.keys.BeginEnrol(t.Context(), "")
+		if err == nil {
+			_, err = b.keys.FinishEnrol(t.Context(), e.Ticket, a.Create(e.Create), b.allow(first, e), "another")
+		}
+		return err
+	}
+	wants(t, add(first), fault.Conflict, "enrolled before")
+	for range 19 {
+		if err := add(passkeytest.New(page)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants(t, add(passkeytest.New(page)), fault.NotAllowed, "there are 20 passkeys")
+
+	b.folder = filepath.Join(t.TempDir(), "state")
+	b.keys = b.open(page)
+	e := must(b.keys.BeginEnrol(t.Context(), "pairing"))
+	made := passkeytest.New(page).Create(e.Create)
+	if err := os.Remove(filepath.Join(b.folder, "passkeys.json")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.keys.FinishEnrol(t.Context(), e.Ticket, made, nil, "laptop")
+	wants(t, err, fault.Conflict, "something else")
+	if keys := must(b.keys.List()); len(keys) != 0 {
+		t.Errorf("a passkey of another handle was added: %+v", keys)
 	}
 }
 
