@@ -98,7 +98,7 @@ func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status
 		return it, http.StatusForbidden, nothingDecides()
 	}
 	if !d.door.decides(r) {
-		return it, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
+		return it, http.StatusUnauthorized, unpaired()
 	}
 	if status, err := readJSON(r, &it.sent); err != nil {
 		return it, status, err
@@ -120,6 +120,10 @@ func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status
 		return it, 0, faster(it)
 	}
 	return it, 0, nil
+}
+
+func unpaired() error {
+	return fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
 }
 
 // faster refuses a decision on a run that has moved since the page was shown.

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
@@ -59,6 +60,69 @@ func (d *Dashboard) finishPasskey(ctx context.Context, e enrolment) (out enrolle
 	}
 	d.log.Warn("a passkey was added", "id", key.Short(), "by", key.By)
 	return enrolled{key.Short(), key.Name}, nil
+}
+
+// browsers are those that decide, and the passkeys that sign.
+type browsers struct {
+	Browsers     int
+	UsesPasskeys bool
+	Passkeys     []passkey.Key
+	// Code allows the first passkey once it was typed at a terminal.
+	Code string
+}
+
+func (d *Dashboard) browsers() (out browsers, err error) {
+	out.Browsers = d.door.paired()
+	if out.UsesPasskeys = d.o.Passkeys != nil && !d.door.readOnly; !out.UsesPasskeys {
+		return out, nil
+	}
+	if out.Passkeys, err = d.o.Passkeys.List(); err != nil || len(out.Passkeys) > 0 || d.door.codes == nil {
+		return out, err
+	}
+	out.Code, err = d.door.codes.New()
+	return out, err
+}
+
+// passkeyBegins and passkeyEnds add a passkey for a browser that may decide.
+func (d *Dashboard) passkeyBegins(w http.ResponseWriter, r *http.Request) {
+	var given struct {
+		Code string `json:"code"`
+	}
+	d.paired(w, r, &given, func() (any, error) {
+		return d.beginPasskey(r.Context(), given.Code, func(code string) (bool, error) {
+			if d.door.codes == nil {
+				return false, nil
+			}
+			return d.door.codes.Approved(code)
+		})
+	})
+}
+
+func (d *Dashboard) passkeyEnds(w http.ResponseWriter, r *http.Request) {
+	var given enrolment
+	d.paired(w, r, &given, func() (any, error) { return d.finishPasskey(r.Context(), given) })
+}
+
+// paired answers a request that only a browser may make that decides.
+func (d *Dashboard) paired(w http.ResponseWriter, r *http.Request, given any, do func() (any, error)) {
+	switch {
+	case d.door.readOnly:
+		d.refuse(w, r, http.StatusForbidden, nothingDecides())
+		return
+	case !d.door.decides(r):
+		d.refuse(w, r, http.StatusUnauthorized, unpaired())
+		return
+	}
+	if status, err := readJSON(r, given); err != nil {
+		d.refuse(w, r, status, err)
+		return
+	}
+	out, err := do()
+	if err != nil {
+		d.refuse(w, r, 0, err)
+		return
+	}
+	answer(w, http.StatusOK, out)
 }
 
 func noPasskeys() error {
