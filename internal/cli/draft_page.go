@@ -7,17 +7,16 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // draftPage is the address at which a running dashboard shows the document of a stage; "" where
 // none does.
 func draftPage(state string) func(cwd, task, stage string) string {
-	return func(cwd, task, stage string) string {
+	return func(cwd, task, _ string) string {
 		for _, d := range pairing.Running(state) {
 			in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
 			if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
-				return d.Origin + dashboard.PageOf(cwd, task, workflow.StageID(stage))
+				return d.Origin + dashboard.ShortOf(cwd, task)
 			}
 		}
 		return ""

@@ -117,6 +117,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /pair/launch", d.launched)
 	mux.HandleFunc("POST /passkeys/begin", d.passkeyBegins)
 	mux.HandleFunc("POST /passkeys/finish", d.passkeyEnds)
+	mux.HandleFunc("GET /w/{short}", d.short)
 	mux.Handle("GET /search", d.screen("search", d.search))
 	mux.Handle("GET /method", d.screen("method", d.method))
 	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))
