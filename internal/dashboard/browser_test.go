@@ -102,11 +102,3 @@ func (b *browser) scheme(name string) {
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 	b.do(err)
 }
-
-// shot saves a picture of the whole page.
-func (b *browser) shot(file string) {
-	b.t.Helper()
-	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	b.do(err)
-	b.do(os.WriteFile(file, data, 0o600))
-}
