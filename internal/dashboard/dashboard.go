@@ -125,6 +125,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /runs", d.screen("runs", d.runs))
 	mux.Handle("GET /runs/{project}/{task}", d.screen("ran", d.ranOne))
 	mux.Handle("GET /settings", d.screen("settings", d.settings))
+	d.passkeyRoutes(mux)
 	d.diagrams(mux)
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)

@@ -77,7 +77,7 @@ func (d *Dashboard) leave(w http.ResponseWriter, r *http.Request) {
 func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
 	it, status, err := d.given(r, spoken(w, r))
 	if err == nil && d.o.Passkeys == nil {
-		err = fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
+		err = noPasskeys()
 	}
 	var options json.RawMessage
 	if err == nil {
@@ -90,17 +90,23 @@ func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, options)
 }
 
+// deciding reads the body of a request, and refuses it where the browser may not decide. The status
+// is that of a refusal; 0 is that of its code.
+func (d *Dashboard) deciding(r *http.Request, into any) (status int, err error) {
+	switch {
+	case d.door.readOnly:
+		return http.StatusForbidden, nothingDecides()
+	case !d.door.decides(r):
+		return http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
+	}
+	return readJSON(r, into)
+}
+
 // given reads a decision, and refuses it where the browser may not decide, or the page is not for
 // the run as it is. The status is that of a refusal; 0 is that of its code.
 func (d *Dashboard) given(r *http.Request, l lang.Language) (it *decision, status int, err error) {
 	it = &decision{a: &asked{Context: r.Context(), r: r, lang: l}, stage: workflow.StageID(r.PathValue("stage"))}
-	if d.door.readOnly {
-		return it, http.StatusForbidden, nothingDecides()
-	}
-	if !d.door.decides(r) {
-		return it, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
-	}
-	if status, err := readJSON(r, &it.sent); err != nil {
+	if status, err := d.deciding(r, &it.sent); err != nil {
 		return it, status, err
 	}
 	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
@@ -180,7 +186,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	how := browserChannel{it: it, channel: workflow.ChannelBrowser}
 	if len(it.Passkey) > 0 && string(it.Passkey) != "null" {
 		if d.o.Passkeys == nil {
-			return out, fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
+			return out, noPasskeys()
 		}
 		if how.signature, err = d.o.Passkeys.FinishDecision(it.a, it.statement(), it.Passkey); err != nil {
 			return out, err

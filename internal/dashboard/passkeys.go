@@ -3,10 +3,18 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
+
+// beginning is the answer to a page that wants to add a passkey: what its browser needs, or the
+// code that the person has to type at a terminal before.
+type beginning struct {
+	Code string `json:"code,omitempty"`
+	*passkey.Enrolment
+}
 
 // enrolment is what a page sends once its browser has made a passkey.
 type enrolment struct {
@@ -23,10 +31,41 @@ type enrolled struct {
 	Name string `json:"name"`
 }
 
-// beginPasskey begins to add a passkey. The first one is allowed by a code that the page shows and
-// the person types at a terminal, as for the pairing of a browser; approved reports whether they
-// have.
-func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func(code string) (bool, error)) (out passkey.Enrolment, err error) {
+// passkeyRoutes are the addresses at which the page of a paired browser adds a passkey.
+func (d *Dashboard) passkeyRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("POST /passkeys/begin", func(w http.ResponseWriter, r *http.Request) {
+		var given struct {
+			Code string `json:"code"`
+		}
+		status, err := d.deciding(r, &given)
+		var out beginning
+		if err == nil {
+			out, err = d.beginPasskey(r.Context(), given.Code)
+		}
+		if err != nil {
+			d.refuse(w, r, status, err)
+			return
+		}
+		answer(w, http.StatusOK, out)
+	})
+	mux.HandleFunc("POST /passkeys/finish", func(w http.ResponseWriter, r *http.Request) {
+		var given enrolment
+		status, err := d.deciding(r, &given)
+		var out enrolled
+		if err == nil {
+			out, err = d.finishPasskey(r.Context(), given)
+		}
+		if err != nil {
+			d.refuse(w, r, status, err)
+			return
+		}
+		answer(w, http.StatusOK, out)
+	})
+}
+
+// beginPasskey begins to add a passkey. The first one is allowed by a code that the person types
+// at a terminal, as for the pairing of a browser: it is made where none is given.
+func (d *Dashboard) beginPasskey(ctx context.Context, code string) (out beginning, err error) {
 	if d.o.Passkeys == nil {
 		return out, noPasskeys()
 	}
@@ -35,17 +74,22 @@ func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func
 		return out, err
 	}
 	allowedBy := ""
-	if len(keys) == 0 && code != "" {
-		ok, err := approved(code)
-		if err != nil {
+	if len(keys) == 0 {
+		if d.door.codes == nil {
+			return out, nothingDecides()
+		}
+		if code == "" {
+			out.Code, err = d.newCode()
 			return out, err
 		}
-		if !ok {
-			return out, fault.New(fault.GatePending, "the code was not typed at a terminal yet").WithHint("run in a terminal of your own: bmad-mcp pair %s", code)
+		ok, err := d.door.codes.Approved(code)
+		if err != nil || !ok {
+			return beginning{Code: code}, err
 		}
 		allowedBy = "pairing"
 	}
-	return d.o.Passkeys.BeginEnrol(ctx, allowedBy)
+	e, err := d.o.Passkeys.BeginEnrol(ctx, allowedBy)
+	return beginning{Enrolment: &e}, err
 }
 
 // finishPasskey adds the passkey that a browser has made.

@@ -1,0 +1,274 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// signing is a dashboard with a door, at which passkeys are used, and a browser that was paired.
+type signing struct {
+	*world
+	state, origin, key string
+	keys               *passkey.Keys
+	d                  *dashboard.Dashboard
+	client             *http.Client
+}
+
+func newSigning(t *testing.T) *signing {
+	t.Helper()
+	w := newWorld(t)
+	w.relay()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &signing{world: w, state: filepath.Join(w.root, "state"), origin: "http://localhost:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)}
+	if s.keys, err = passkey.New(passkey.Options{Folder: s.state, Origins: []string{s.origin}, Now: w.now}); err != nil {
+		t.Fatal(err)
+	}
+	if s.d, err = dashboard.New(dashboard.Options{Version: "1.2.3", Engine: w.engine, Health: health, Origin: s.origin, Pairing: s.state, Passkeys: s.keys}); err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.d.Guarded()}} //nolint:gosec // a test has no slow clients
+	server.Start()
+	t.Cleanup(func() { s.d.Close(t.Context()); server.Close() })
+	jar, _ := cookiejar.New(nil) // it has no errors
+	s.client = &http.Client{Jar: jar}
+	u, _ := url.Parse(s.d.Launch("/"))
+	given, _ := url.ParseQuery(u.Fragment)
+	s.post("/enter", map[string]string{"secret": given.Get("k")}, nil)
+	var paired struct{ Key string }
+	s.post("/pair/launch", map[string]string{"launch": given.Get("p")}, &paired)
+	if s.key = paired.Key; s.key == "" {
+		t.Fatal("the browser was not paired")
+	}
+	return s
+}
+
+// post sends a request as a page does, and returns its status.
+func (s *signing) post(path string, body, into any) int {
+	s.t.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.origin+path, bytes.NewReader(data))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Origin", s.origin)
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	res, err := s.client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && into != nil && res.StatusCode == http.StatusOK {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		s.t.Fatalf("%s: %v: %s", path, err, text)
+	}
+	return res.StatusCode
+}
+
+// begun is the answer to a page that adds a passkey.
+type begun struct {
+	Code, Ticket   string
+	Create, Assert json.RawMessage
+}
+
+// approve is the person's word at a terminal.
+func (s *signing) approve(code string) {
+	s.t.Helper()
+	if _, err := pairing.Approve(s.state, code, s.engine.Clock()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// decided is the last decision of the run that waited at the architect's gate, and the result of
+// checking its signature.
+func (s *signing) decided() (workflow.Grant, []passkey.Checked) {
+	s.t.Helper()
+	for _, folder := range s.engine.Projects().List() {
+		board, err := s.engine.Board(s.t.Context(), (&engine.Request{Cwd: folder}).Address(), 10, "")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, row := range board.Rows {
+			run, _, err := s.engine.Session(s.t.Context(), (&engine.Request{Cwd: folder, SessionID: row.SessionID}).Address())
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			if g := run.Last().Grant; g != nil && g.Stage == workflow.Architect {
+				checked, err := s.keys.Verify(run)
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				return *g, checked
+			}
+		}
+	}
+	s.t.Fatal("nothing was decided at the architect's gate")
+	return workflow.Grant{}, nil
+}
+
+var reviewData = regexp.MustCompile(`data-(revision|sha256|nonce)="([^"]*)"`)
+
+// shown is what the page of the waiting document shows, for a decision on it.
+func (s *signing) shown() (path string, decision map[string]any) {
+	s.t.Helper()
+	path = s.waiting()
+	req, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.origin+path, nil)
+	res, err := s.client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, _ := io.ReadAll(res.Body)
+	decision = map[string]any{"decision": "approve", "feedback": " fine \n", "comments": []map[string]any{{"from": 1, "kind": "change", "text": "a title "}}}
+	for _, m := range reviewData.FindAllStringSubmatch(string(text), -1) {
+		decision[m[1]] = m[2]
+	}
+	if decision["nonce"] == nil {
+		s.t.Fatalf("%s shows nothing to decide: %d", path, res.StatusCode)
+	}
+	decision["revision"], _ = strconv.Atoi(decision["revision"].(string))
+	return path, decision
+}
+
+// TestPasskeyOverHTTP: the first passkey needs a word at a terminal, a later one a passkey; a
+// decision that is signed is recorded with its signature, and one whose words were changed is not.
+func TestPasskeyOverHTTP(t *testing.T) {
+	s := newSigning(t)
+	path, decision := s.shown()
+	if status := s.post(path+"/sign", decision, nil); status != http.StatusNotFound {
+		t.Errorf("signed without a passkey: %d", status)
+	}
+	key := s.key
+	s.key = "guessed"
+	if begin, finish := s.post("/passkeys/begin", map[string]any{}, nil), s.post("/passkeys/finish", map[string]any{}, nil); begin != http.StatusUnauthorized || finish != http.StatusUnauthorized {
+		t.Errorf("a browser that is not paired: %d, %d", begin, finish)
+	}
+	s.key = key
+	var b begun
+	if s.post("/passkeys/begin", map[string]any{}, &b); b.Code == "" || b.Create != nil {
+		t.Fatalf("without a word: %+v", b)
+	}
+	code := b.Code
+	if b = (begun{}); s.post("/passkeys/begin", map[string]any{"code": code}, &b) != http.StatusOK || b.Code != code || b.Create != nil {
+		t.Fatalf("before it was typed: %+v", b)
+	}
+	if status := s.post("/passkeys/begin", map[string]any{"code": "AAAA-AAAA"}, nil); status != http.StatusNotFound {
+		t.Errorf("a code of nobody: %d", status)
+	}
+	s.approve(code)
+	if b = (begun{}); s.post("/passkeys/begin", map[string]any{"code": code}, &b) != http.StatusOK || b.Create == nil || b.Assert != nil {
+		t.Fatalf("after it was typed: %+v", b)
+	}
+	laptop := passkeytest.New(s.origin)
+	enrolment := map[string]any{"ticket": b.Ticket, "name": "laptop", "response": json.RawMessage(laptop.Create(b.Create)), "assertion": nil}
+	var added struct{ ID, Name string }
+	if status := s.post("/passkeys/finish", enrolment, &added); status != http.StatusOK || added.Name != "laptop" {
+		t.Fatalf("finished: %d, %+v", status, added)
+	}
+	if status := s.post("/passkeys/finish", enrolment, nil); status != http.StatusConflict {
+		t.Errorf("finished twice: %d", status)
+	}
+	if b = (begun{}); s.post("/passkeys/begin", map[string]any{"code": code}, &b) != http.StatusOK || b.Assert == nil {
+		t.Fatalf("the second: %+v", b)
+	}
+	enrolment = map[string]any{"ticket": b.Ticket, "name": "phone", "response": json.RawMessage(passkeytest.New(s.origin).Create(b.Create))}
+	if status := s.post("/passkeys/finish", enrolment, nil); status == http.StatusOK {
+		t.Error("a second passkey was added by a paired browser alone")
+	}
+
+	var options json.RawMessage
+	if status := s.post(path+"/sign", decision, &options); status != http.StatusOK {
+		t.Fatalf("options: %d", status)
+	}
+	decision["passkey"], decision["feedback"] = json.RawMessage(laptop.Get(options)), "other words"
+	if status := s.post(path+"/decide", decision, nil); status != http.StatusConflict {
+		t.Errorf("with other words: %d", status)
+	}
+	delete(decision, "passkey")
+	decision["feedback"] = "fine"
+	s.post(path+"/sign", decision, &options)
+	decision["passkey"] = json.RawMessage(laptop.Get(options))
+	if status := s.post(path+"/decide", decision, nil); status != http.StatusOK {
+		t.Fatalf("decided: %d", status)
+	}
+	g, checked := s.decided()
+	if g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Feedback != "fine" || len(g.Comments) != 1 ||
+		len(checked) != 1 || checked[0].Status != passkey.Holds || checked[0].Passkey != "laptop" {
+		t.Errorf("recorded %+v, checked %+v", g, checked)
+	}
+}
+
+// TestPasskeyInABrowser: a real browser makes a passkey and signs a decision with it, by the
+// script of the pages.
+func TestPasskeyInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	s := newSigning(t)
+	_, err := chromedp.Call(b.ctx, webauthn.Enable, webauthn.EnableParams{})
+	b.do(err)
+	_, err = chromedp.Call(b.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true, HasUserVerification: true,
+		IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}})
+	b.do(err)
+	b.open(s.d.Launch(s.waiting()))
+	for ready := false; !ready; { // the page is loaded again once the browser is let in
+		ready, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](`!!localStorage.getItem('bmad-key') && !!document.getElementById('review')`))
+		if b.ctx.Err() != nil {
+			t.Fatalf("the browser was not paired: %v", err)
+		}
+	}
+	const script = `import(document.querySelector('script[src$="live.js"]').src.replace('live.js', 'passkey.js'))`
+	run := func(call string) {
+		t.Helper()
+		look[bool](b, `window.done = undefined, window.code = undefined, `+script+`.then(`+call+`).then((d) => { window.done = { ok: d }; }, (e) => { window.done = { error: String(e) }; }), true`)
+	}
+	run(`(p) => p.enrol('laptop', (code) => { window.code = code; })`)
+	b.await(`!!window.code || !!window.done`)
+	s.approve(look[string](b, `window.code ?? JSON.stringify(window.done)`))
+	b.await(`!!window.done`)
+	if got := look[string](b, `JSON.stringify(window.done)`); !strings.Contains(got, `"name":"laptop"`) {
+		t.Fatalf("enrolled: %s", got)
+	}
+	const review = `document.getElementById('review').dataset`
+	const decision = `{ decision: 'approve', feedback: 'fine', comments: [], answers: {}, skip_rest: false, revision: Number(` + review + `.revision), sha256: ` + review + `.sha256, nonce: ` + review + `.nonce }`
+	run(`async (p) => { const d = ` + decision + `; const answer = await fetch(` + review + `.decide, { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ' + localStorage.getItem('bmad-key') },
+		body: JSON.stringify({ ...d, passkey: await p.sign(` + review + `.decide.replace(/decide$/, 'sign'), d) }) }); return [answer.status, await answer.text()]; }`)
+	b.await(`!!window.done`)
+	if got := look[string](b, `JSON.stringify(window.done)`); !strings.HasPrefix(got, `{"ok":[200,`) {
+		t.Fatalf("decided: %s", got)
+	}
+	g, checked := s.decided()
+	if g.Channel != workflow.ChannelPasskey || len(checked) != 1 || checked[0].Status != passkey.Holds {
+		t.Errorf("recorded %+v, checked %+v", g, checked)
+	}
+}
