@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
 
@@ -103,6 +104,28 @@ func (d *Dashboard) finishPasskey(ctx context.Context, e enrolment) (out enrolle
 	}
 	d.log.Warn("a passkey was added", "id", key.Short(), "by", key.By)
 	return enrolled{key.Short(), key.Name}, nil
+}
+
+// passkeyNews are the passkeys that were added or removed within a day, for the person to notice
+// one that they did not add.
+func (d *Dashboard) passkeyNews(l lang.Language) (out []string) {
+	if d.o.Passkeys == nil {
+		return nil
+	}
+	keys, err := d.o.Passkeys.Recent()
+	if err != nil {
+		return []string{lang.Of(err).In(l)}
+	}
+	for _, key := range keys {
+		const minute = "2006-01-02 15:04"
+		switch {
+		case !key.Removed.IsZero():
+			out = append(out, l.Say("The passkey “%s” was removed on %s.", key.Name, key.Removed.Local().Format(minute)))
+		default:
+			out = append(out, l.Say("The passkey “%s” was added on %s; if not by you: bmad-mcp passkeys remove %s", key.Name, key.Added.Local().Format(minute), key.Short()))
+		}
+	}
+	return out
 }
 
 func noPasskeys() error {

@@ -50,7 +50,7 @@ func newSigning(t *testing.T) *signing {
 	if s.d, err = dashboard.New(dashboard.Options{Version: "1.2.3", Engine: w.engine, Health: health, Origin: s.origin, Pairing: s.state, Passkeys: s.keys}); err != nil {
 		t.Fatal(err)
 	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.d.Guarded()}} //nolint:gosec // a test has no slow clients
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.d.Guarded()}}
 	server.Start()
 	t.Cleanup(func() { s.d.Close(t.Context()); server.Close() })
 	jar, _ := cookiejar.New(nil) // it has no errors
@@ -136,25 +136,37 @@ func (s *signing) decided() (workflow.Grant, []passkey.Checked) {
 	return workflow.Grant{}, nil
 }
 
+// read fetches a page.
+func (s *signing) read(path string) string {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.origin+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
+	}
+	return string(text)
+}
+
 var reviewData = regexp.MustCompile(`data-(revision|sha256|nonce)="([^"]*)"`)
 
 // shown is what the page of the waiting document shows, for a decision on it.
 func (s *signing) shown() (path string, decision map[string]any) {
 	s.t.Helper()
 	path = s.waiting()
-	req, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.origin+path, nil)
-	res, err := s.client.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, _ := io.ReadAll(res.Body)
 	decision = map[string]any{"decision": "approve", "feedback": " fine \n", "comments": []map[string]any{{"from": 1, "kind": "change", "text": "a title "}}}
-	for _, m := range reviewData.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range reviewData.FindAllStringSubmatch(s.read(path), -1) {
 		decision[m[1]] = m[2]
 	}
 	if decision["nonce"] == nil {
-		s.t.Fatalf("%s shows nothing to decide: %d", path, res.StatusCode)
+		s.t.Fatalf("%s shows nothing to decide", path)
 	}
 	decision["revision"], _ = strconv.Atoi(decision["revision"].(string))
 	return path, decision
@@ -206,6 +218,9 @@ func TestPasskeyOverHTTP(t *testing.T) {
 		t.Error("a second passkey was added by a paired browser alone")
 	}
 
+	if text := s.read(path); !strings.Contains(text, "The passkey “laptop” was added") || !strings.Contains(text, "bmad-mcp passkeys remove "+added.ID) {
+		t.Errorf("the document does not name the new passkey: %s", text)
+	}
 	var options json.RawMessage
 	if status := s.post(path+"/sign", decision, &options); status != http.StatusOK {
 		t.Fatalf("options: %d", status)

@@ -51,6 +51,7 @@ func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) erro
 			out.Facts = append(out.Facts, line)
 		}
 	}
+	out.Facts = append(out.Facts, d.passkeyNews(a.lang)...)
 	for _, c := range q.Choices {
 		out.Choices = append(out.Choices, d.choice(a, out, q, c))
 	}
