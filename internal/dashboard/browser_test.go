@@ -80,13 +80,21 @@ func settle[T any](b *browser, expression string) T {
 	return value
 }
 
-// await waits until an expression is true in the page.
+// await waits until an expression is true in the page, also in one that it is led to meanwhile.
 func (b *browser) await(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
-		b.t.Fatalf("%s does not come true: %v\n%s", expression, err, look[string](b, "document.body.innerText"))
+	whole := "(async () => { try { return !!(await (" + expression + ")) } catch { return false } })()"
+	for {
+		met, err := chromedp.Run(ctx, chromedp.Evaluate[bool](whole, chromedp.EvalAwaitPromise))
+		switch {
+		case err == nil && met:
+			return
+		case ctx.Err() != nil:
+			b.t.Fatalf("%s does not come true\n%s", expression, look[string](b, "document.body.innerText"))
+		}
+		b.do(chromedp.Do(b.ctx, chromedp.Sleep(20*time.Millisecond)))
 	}
 }
 

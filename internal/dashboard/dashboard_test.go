@@ -13,8 +13,11 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestPages walks through all pages that links lead to, in both languages, and checks each.
@@ -436,5 +439,24 @@ func TestHeadlessRuns(t *testing.T) {
 	}
 	if status, _, _ := w.get(fmt.Sprintf("%sx", href), "en"); status != http.StatusNotFound {
 		t.Errorf("a run that is none has status %d", status)
+	}
+}
+
+// TestShortAddress: it leads to the document that waits, and where none does to the run.
+func TestShortAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	folder := w.project("booking")
+	at := w.play(folder, "zh-booking", "po 01-po-first.md")
+	if _, text, _ := w.get(dashboard.ShortOf(folder, at.TaskName), "en"); !strings.Contains(text, `data-screen="document"`) {
+		t.Errorf("the run waits, and its address leads to %.200s", text)
+	}
+	yes := true
+	w.do(folder, engine.Request{Action: workflow.ActionConfirm, SessionID: at.SessionID, Confirmed: &yes})
+	if _, text, _ := w.get(dashboard.ShortOf(folder, at.TaskName), "en"); !strings.Contains(text, `data-screen="run"`) {
+		t.Errorf("the run goes on, and its address leads to %.200s", text)
+	}
+	if status, _, _ := w.get("/w/0123456789", "en"); status != http.StatusNotFound {
+		t.Errorf("no run has this address, and the status is %d", status)
 	}
 }

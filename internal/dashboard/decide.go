@@ -54,30 +54,30 @@ type outcome struct {
 
 // decide takes the person's decision on a document.
 func (d *Dashboard) decide(w http.ResponseWriter, r *http.Request) {
-	it, status, err := d.given(r, spoken(w, r))
+	it, status, err := given(d, r, spoken(w, r))
 	if err == nil {
-		err = d.ask(it)
+		err = prepare(d, it)
 	}
-	d.finish(w, r, it, status, err)
+	finish(d, w, r, it, status, err)
 }
 
 // leave takes the person's decision to reopen a stage, or to cancel a run.
 func (d *Dashboard) leave(w http.ResponseWriter, r *http.Request) {
-	it, status, err := d.given(r, spoken(w, r))
+	it, status, err := given(d, r, spoken(w, r))
 	if err == nil && it.Decision != string(workflow.DecisionReopen) && it.Decision != string(workflow.DecisionCancel) {
 		err = fault.New(fault.InvalidArgument, "a run is left by reopen or cancel, not by %q", it.Decision).WithHint("decisions on a document are sent to its own page")
 	}
 	if err == nil {
 		it.req.Action, it.req.Stage, it.req.Feedback = workflow.Action(it.Decision), it.Stage, strings.TrimSpace(it.Feedback)
 	}
-	d.finish(w, r, it, status, err)
+	finish(d, w, r, it, status, err)
 }
 
 // sign returns the options with which the browser has a decision signed by a passkey.
 func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
-	it, status, err := d.given(r, spoken(w, r))
+	it, status, err := given(d, r, spoken(w, r))
 	if err == nil && d.o.Passkeys == nil {
-		err = noPasskeys()
+		err = fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
 	}
 	var options json.RawMessage
 	if err == nil {
@@ -90,23 +90,17 @@ func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, options)
 }
 
-// deciding reads the body of a request, and refuses it where the browser may not decide. The status
-// is that of a refusal; 0 is that of its code.
-func (d *Dashboard) deciding(r *http.Request, into any) (status int, err error) {
-	switch {
-	case d.door.readOnly:
-		return http.StatusForbidden, nothingDecides()
-	case !d.door.decides(r):
-		return http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
-	}
-	return readJSON(r, into)
-}
-
 // given reads a decision, and refuses it where the browser may not decide, or the page is not for
 // the run as it is. The status is that of a refusal; 0 is that of its code.
-func (d *Dashboard) given(r *http.Request, l lang.Language) (it *decision, status int, err error) {
+func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status int, err error) {
 	it = &decision{a: &asked{Context: r.Context(), r: r, lang: l}, stage: workflow.StageID(r.PathValue("stage"))}
-	if status, err := d.deciding(r, &it.sent); err != nil {
+	if d.door.readOnly {
+		return it, http.StatusForbidden, nothingDecides()
+	}
+	if !d.door.decides(r) {
+		return it, http.StatusUnauthorized, unpaired()
+	}
+	if status, err := readJSON(r, &it.sent); err != nil {
 		return it, status, err
 	}
 	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
@@ -128,6 +122,10 @@ func (d *Dashboard) given(r *http.Request, l lang.Language) (it *decision, statu
 	return it, 0, nil
 }
 
+func unpaired() error {
+	return fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
+}
+
 // faster refuses a decision on a run that has moved since the page was shown.
 func faster(it *decision) error {
 	s := it.session
@@ -137,8 +135,8 @@ func faster(it *decision) error {
 		WithHint("your words are kept on this page: load the page of the run to see where it is")
 }
 
-// ask makes the request of a decision on a document.
-func (d *Dashboard) ask(it *decision) error {
+// prepare makes the request of a decision on a document.
+func prepare(d *Dashboard, it *decision) error {
 	q, err := d.o.Engine.Gate(it.a, it.req)
 	if err != nil {
 		return err
@@ -160,11 +158,11 @@ func (d *Dashboard) ask(it *decision) error {
 }
 
 // finish carries out a decision, unless there is an error already, and answers its page.
-func (d *Dashboard) finish(w http.ResponseWriter, r *http.Request, it *decision, status int, err error) {
+func finish(d *Dashboard, w http.ResponseWriter, r *http.Request, it *decision, status int, err error) {
 	var out outcome
 	if err == nil {
 		status = 0
-		out, err = d.carryOut(it)
+		out, err = carryOut(d, it)
 	}
 	if err != nil {
 		d.refuse(w, r, status, err)
@@ -173,7 +171,7 @@ func (d *Dashboard) finish(w http.ResponseWriter, r *http.Request, it *decision,
 	answer(w, http.StatusOK, out)
 }
 
-func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
+func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	it.took, it.release, err = d.nonces.take(it.Nonce, shownFor{it.session.SessionID, it.stage, it.Revision, it.SHA256}, d.door.now())
 	if err != nil {
 		return out, err
@@ -186,7 +184,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	how := browserChannel{it: it, channel: workflow.ChannelBrowser}
 	if len(it.Passkey) > 0 && string(it.Passkey) != "null" {
 		if d.o.Passkeys == nil {
-			return out, noPasskeys()
+			return out, fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
 		}
 		if how.signature, err = d.o.Passkeys.FinishDecision(it.a, it.statement(), it.Passkey); err != nil {
 			return out, err

@@ -192,6 +192,13 @@ func (o *door) decides(r *http.Request) bool {
 	return found == 1
 }
 
+// paired counts the keys.
+func (o *door) paired() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.keys)
+}
+
 // key makes one.
 func (o *door) key() string {
 	key := random()

@@ -27,18 +27,11 @@ func (d *Dashboard) pair(a *asked) (any, error) {
 	if d.door.codes == nil {
 		return nil, fault.New(fault.NotAllowed, "no browser can be paired here: there is no state folder").WithHint("set XDG_STATE_HOME, and start the dashboard again")
 	}
-	var err error
-	out.Code, err = d.newCode()
-	return out, err
-}
-
-// newCode makes a code, as people read it.
-func (d *Dashboard) newCode() (string, error) {
 	code, err := d.door.codes.New()
-	if err != nil {
-		return "", err
+	if err == nil {
+		out.Code = code[:len(code)/2] + "-" + code[len(code)/2:]
 	}
-	return code[:len(code)/2] + "-" + code[len(code)/2:], nil
+	return out, err
 }
 
 // keyGiven is what a browser gets that is paired; it has no key while nobody has approved it.

@@ -6,16 +6,8 @@ import (
 	"net/http"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
-
-// beginning is the answer to a page that wants to add a passkey: what its browser needs, or the
-// code that the person has to type at a terminal before.
-type beginning struct {
-	Code string `json:"code,omitempty"`
-	*passkey.Enrolment
-}
 
 // enrolment is what a page sends once its browser has made a passkey.
 type enrolment struct {
@@ -32,41 +24,10 @@ type enrolled struct {
 	Name string `json:"name"`
 }
 
-// passkeyRoutes are the addresses at which the page of a paired browser adds a passkey.
-func (d *Dashboard) passkeyRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("POST /passkeys/begin", func(w http.ResponseWriter, r *http.Request) {
-		var given struct {
-			Code string `json:"code"`
-		}
-		status, err := d.deciding(r, &given)
-		var out beginning
-		if err == nil {
-			out, err = d.beginPasskey(r.Context(), given.Code)
-		}
-		if err != nil {
-			d.refuse(w, r, status, err)
-			return
-		}
-		answer(w, http.StatusOK, out)
-	})
-	mux.HandleFunc("POST /passkeys/finish", func(w http.ResponseWriter, r *http.Request) {
-		var given enrolment
-		status, err := d.deciding(r, &given)
-		var out enrolled
-		if err == nil {
-			out, err = d.finishPasskey(r.Context(), given)
-		}
-		if err != nil {
-			d.refuse(w, r, status, err)
-			return
-		}
-		answer(w, http.StatusOK, out)
-	})
-}
-
-// beginPasskey begins to add a passkey. The first one is allowed by a code that the person types
-// at a terminal, as for the pairing of a browser: it is made where none is given.
-func (d *Dashboard) beginPasskey(ctx context.Context, code string) (out beginning, err error) {
+// beginPasskey begins to add a passkey. The first one is allowed by a code that the page shows and
+// the person types at a terminal, as for the pairing of a browser; approved reports whether they
+// have.
+func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func(code string) (bool, error)) (out passkey.Enrolment, err error) {
 	if d.o.Passkeys == nil {
 		return out, noPasskeys()
 	}
@@ -75,22 +36,17 @@ func (d *Dashboard) beginPasskey(ctx context.Context, code string) (out beginnin
 		return out, err
 	}
 	allowedBy := ""
-	if len(keys) == 0 {
-		if d.door.codes == nil {
-			return out, nothingDecides()
-		}
-		if code == "" {
-			out.Code, err = d.newCode()
+	if len(keys) == 0 && code != "" {
+		ok, err := approved(code)
+		if err != nil {
 			return out, err
 		}
-		ok, err := d.door.codes.Approved(code)
-		if err != nil || !ok {
-			return beginning{Code: code}, err
+		if !ok {
+			return out, fault.New(fault.GatePending, "the code was not typed at a terminal yet").WithHint("run in a terminal of your own: bmad-mcp pair %s", code)
 		}
 		allowedBy = "pairing"
 	}
-	e, err := d.o.Passkeys.BeginEnrol(ctx, allowedBy)
-	return beginning{Enrolment: &e}, err
+	return d.o.Passkeys.BeginEnrol(ctx, allowedBy)
 }
 
 // finishPasskey adds the passkey that a browser has made.
@@ -106,26 +62,67 @@ func (d *Dashboard) finishPasskey(ctx context.Context, e enrolment) (out enrolle
 	return enrolled{key.Short(), key.Name}, nil
 }
 
-// passkeyNews are the passkeys that were added or removed within a day, for the person to notice
-// one that they did not add.
-func (d *Dashboard) passkeyNews(l lang.Language) (out []string) {
-	if d.o.Passkeys == nil {
-		return nil
+// browsers are those that decide, and the passkeys that sign.
+type browsers struct {
+	Browsers     int
+	UsesPasskeys bool
+	Passkeys     []passkey.Key
+	// Code allows the first passkey once it was typed at a terminal.
+	Code string
+}
+
+func (d *Dashboard) browsers() (out browsers, err error) {
+	out.Browsers = d.door.paired()
+	if out.UsesPasskeys = d.o.Passkeys != nil && !d.door.readOnly; !out.UsesPasskeys {
+		return out, nil
 	}
-	keys, err := d.o.Passkeys.Recent()
+	if out.Passkeys, err = d.o.Passkeys.List(); err != nil || len(out.Passkeys) > 0 || d.door.codes == nil {
+		return out, err
+	}
+	out.Code, err = d.door.codes.New()
+	return out, err
+}
+
+// passkeyBegins and passkeyEnds add a passkey for a browser that may decide.
+func (d *Dashboard) passkeyBegins(w http.ResponseWriter, r *http.Request) {
+	var given struct {
+		Code string `json:"code"`
+	}
+	d.paired(w, r, &given, func() (any, error) {
+		return d.beginPasskey(r.Context(), given.Code, func(code string) (bool, error) {
+			if d.door.codes == nil {
+				return false, nil
+			}
+			return d.door.codes.Approved(code)
+		})
+	})
+}
+
+func (d *Dashboard) passkeyEnds(w http.ResponseWriter, r *http.Request) {
+	var given enrolment
+	d.paired(w, r, &given, func() (any, error) { return d.finishPasskey(r.Context(), given) })
+}
+
+// paired answers a request that only a browser may make that decides.
+func (d *Dashboard) paired(w http.ResponseWriter, r *http.Request, given any, do func() (any, error)) {
+	switch {
+	case d.door.readOnly:
+		d.refuse(w, r, http.StatusForbidden, nothingDecides())
+		return
+	case !d.door.decides(r):
+		d.refuse(w, r, http.StatusUnauthorized, unpaired())
+		return
+	}
+	if status, err := readJSON(r, given); err != nil {
+		d.refuse(w, r, status, err)
+		return
+	}
+	out, err := do()
 	if err != nil {
-		return []string{lang.Of(err).In(l)}
+		d.refuse(w, r, 0, err)
+		return
 	}
-	for _, key := range keys {
-		const minute = "2006-01-02 15:04"
-		switch {
-		case !key.Removed.IsZero():
-			out = append(out, l.Say("The passkey “%s” was removed on %s.", key.Name, key.Removed.Local().Format(minute)))
-		default:
-			out = append(out, l.Say("The passkey “%s” was added on %s; if not by you: bmad-mcp passkeys remove %s", key.Name, key.Added.Local().Format(minute), key.Short()))
-		}
-	}
-	return out
+	answer(w, http.StatusOK, out)
 }
 
 func noPasskeys() error {

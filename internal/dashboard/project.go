@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"net/url"
 	"path/filepath"
 
@@ -79,4 +80,32 @@ func PageOf(project, task string, stage workflow.StageID) string {
 		return p.Run(task)
 	}
 	return p.Document(task, stage)
+}
+
+// ShortOf is a short address of a run, for places with little room. It leads to the document that
+// waits, or to the run.
+func ShortOf(project, task string) string { return "/w/" + shortOf(project, task) }
+
+func shortOf(project, task string) string { return idOf(project + "\x00" + task) }
+
+// short leads from a short address to the page.
+func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
+	for _, p := range d.folders() {
+		board, err := d.o.Engine.Board(r.Context(), address(p), maxBoard, "")
+		if err != nil {
+			continue // the inbox says that the project cannot be read
+		}
+		for _, row := range board.Rows {
+			if shortOf(p.Path, row.TaskName) != r.PathValue("short") {
+				continue
+			}
+			to := p.Run(row.TaskName)
+			if row.CurrentState.WaitsForHuman() {
+				to = p.Document(row.TaskName, row.CurrentStage)
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
+			return
+		}
+	}
+	d.screen("inbox", nowhere).ServeHTTP(w, r)
 }

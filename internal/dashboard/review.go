@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,8 +19,11 @@ type review struct {
 	Nonce string
 	// Draft has the words that were kept from an earlier visit.
 	Draft draft
-	// Drafts, Decide and RunHref are addresses, Terminal the command that decides elsewhere.
-	Drafts, Decide, RunHref, Terminal string
+	// Signs is true where a passkey can sign the decision; Recent are those added in the last day.
+	Signs  bool
+	Recent []passkey.Key
+	// Drafts, Decide, Sign and RunHref are addresses, Terminal the command that decides elsewhere.
+	Drafts, Decide, Sign, RunHref, Terminal string
 }
 
 // choice is a decision that can be taken.
@@ -35,6 +39,7 @@ type choice struct {
 
 // review adds the decision about the document that is shown.
 func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) error {
+	req.Language = a.lang
 	q, err := d.o.Engine.Gate(a, req)
 	if err != nil {
 		return err
@@ -42,21 +47,37 @@ func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) erro
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	out.review = review{
-		Question: &q, Drafts: doc + "/drafts", Decide: doc + "/decide", RunHref: p.Run(s.TaskName),
+		Question: &q, Drafts: doc + "/drafts", Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
 		Nonce:    d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256),
-		Terminal: "bmad-mcp " + terminalCommand(q) + " " + s.TaskName + " --cwd " + p.Path,
+		Terminal: "bmad-mcp " + terminalCommand(q) + " " + quoted(s.TaskName) + " --cwd " + quoted(p.Path),
 	}
 	for line := range strings.SplitSeq(q.Text, "\n") {
 		if line = strings.TrimLeft(strings.TrimSpace(line), "-• "); line != "" {
 			out.Facts = append(out.Facts, line)
 		}
 	}
-	out.Facts = append(out.Facts, d.passkeyNews(a.lang)...)
 	for _, c := range q.Choices {
 		out.Choices = append(out.Choices, d.choice(a, out, q, c))
 	}
 	out.Draft = d.drafts.read(draftName(p, s.SessionID, out.Stage.ID))
+	if d.o.Passkeys != nil && !d.door.readOnly {
+		keys, err := d.o.Passkeys.List()
+		if err != nil {
+			return err
+		}
+		out.Signs = len(keys) > 0
+		out.Recent, err = d.o.Passkeys.Recent()
+		return err
+	}
 	return nil
+}
+
+// quoted makes a word of a command line of a text.
+func quoted(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // terminalCommand is the subcommand that asks the same question at a terminal.

@@ -46,6 +46,7 @@ type settingsPage struct {
 	Health
 	// Checked is true where the files of the project were checked, too.
 	Checked bool
+	browsers
 	// Troubles are what could not be read.
 	Troubles []string
 }
@@ -68,6 +69,8 @@ func (d *Dashboard) settings(a *asked) (any, error) {
 		_, out.Wants, err = d.o.Engine.Wants(address(c.Project))
 		trouble(err)
 	}
+	out.browsers, err = d.browsers()
+	trouble(err)
 	if d.o.Health != nil {
 		out.Health, err = d.o.Health(a, a.lang, c.Project.Path, out.Checked)
 		trouble(err)

@@ -44,6 +44,8 @@ if (follow) {
   });
 }
 
+if (/[#&][kp]=/.test(location.hash)) import('./door.js');
+
 for (const time of document.querySelectorAll('time[datetime]')) {
   const at = new Date(time.dateTime);
   if (!isNaN(at)) time.textContent = at.toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });

@@ -8,7 +8,9 @@ async function post(path, body) {
   });
   const said = await answer.json().catch(() => ({}));
   if (answer.ok) return said;
-  throw new Error([said.error, said.hint].filter(Boolean).join('. '));
+  const refused = new Error([said.error, said.hint].filter(Boolean).join('. '));
+  refused.code = said.code;
+  throw refused;
 }
 
 async function get(options) {
@@ -24,17 +26,24 @@ async function create(options) {
 // Returns the signature of a decision, which goes with it as its passkey.
 export const sign = async (path, decision) => get(await post(path, decision));
 
-// Adds a passkey. One that is in use has to allow it; before the first, waits is told the code that
-// the person types at a terminal.
-export async function enrol(name, waits) {
-  let begun = await post('/passkeys/begin', {});
-  while (begun.code) {
-    waits(begun.code);
-    await new Promise((again) => setTimeout(again, 1000));
-    begun = await post('/passkeys/begin', { code: begun.code });
+// The enrolment that code allows, once it was typed at a terminal.
+async function begin(code, waits) {
+  for (;;) {
+    try {
+      return await post('/passkeys/begin', { code });
+    } catch (e) {
+      if (e.code !== 'gate_pending') throw e;
+      waits(e.message);
+      await new Promise((again) => setTimeout(again, 1000));
+    }
   }
-  const assertion = begun.assert ? await get(begun.assert) : null;
-  return post('/passkeys/finish', { ticket: begun.ticket, name, assertion, response: await create(begun.create) });
+}
+
+// Adds a passkey, which one that is in use has to allow.
+export async function enrol(name, code, waits) {
+  const { ticket, create: options, assert } = await begin(code, waits);
+  const assertion = assert ? await get(assert) : null;
+  return post('/passkeys/finish', { ticket, name, assertion, response: await create(options) });
 }
 
 // A form with data-passkeys adds one; what happens is told in its output.
@@ -47,7 +56,7 @@ if (form) {
     const button = form.querySelector('button');
     button.disabled = true;
     try {
-      const added = await enrol(form.elements.name.value, (code) => { says.textContent = form.dataset.waits.replace('{}', code); });
+      const added = await enrol(form.elements.name.value, form.dataset.code ?? '', (text) => { says.textContent = text; });
       says.textContent = form.dataset.added.replace('{}', added.name);
       document.dispatchEvent(new CustomEvent('passkey', { detail: added }));
     } catch (e) {

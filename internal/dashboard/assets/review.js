@@ -229,11 +229,15 @@ async function decide(button) {
   if (d.needs && !state.feedback.trim() && !state.comments.length) { told(d.needs); focus('#feedback'); return; }
   form.querySelectorAll('button').forEach((b) => { b.disabled = true; });
   try {
+    if (form.elements.sign?.checked) {
+      const { sign, usable } = await import('./passkey.js');
+      if (usable) body.passkey = await sign(form.dataset.sign, body);
+    }
     const answer = await send(form.dataset.decide, body);
     told(answer.message, form.dataset.goeson, { href: form.dataset.run, text: form.dataset.torun });
     form.classList.add('over');
   } catch (problem) {
-    told(problem.message, problem.hint, problem.pair ? { href: '/pair', text: form.dataset.pair } : null);
+    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: '/pair', text: form.dataset.pair } : null);
     form.querySelectorAll('button').forEach((b) => { b.disabled = false; });
   }
 }

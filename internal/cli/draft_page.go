@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
+	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
+)
+
+// draftPage is the address at which a running dashboard shows the document of a stage; "" where
+// none does.
+func draftPage(state string) func(cwd, task, stage string) string {
+	return func(cwd, task, _ string) string {
+		for _, d := range pairing.Running(state) {
+			in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
+			if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
+				return d.Origin + dashboard.ShortOf(cwd, task)
+			}
+		}
+		return ""
+	}
+}
