@@ -105,7 +105,7 @@ func runDashboard(ctx context.Context, a *app, f dashboardFlags, args []string) 
 	if err != nil {
 		return err
 	}
-	defer shown.remove()
+	defer func() { shown.remove() }()
 	if err := shown.announce(ctx, a, page, f); err != nil {
 		return errors.Join(err, shown.close())
 	}
@@ -125,7 +125,8 @@ func (s *dashboardServer) announce(ctx context.Context, a *app, page string, f d
 		opened, err := openBrowser(ctx, a, s.d, page)
 		if err == nil {
 			a.say("Your browser opens, paired to decide.")
-			context.AfterFunc(ctx, opened)
+			registered := s.remove
+			s.remove = func() { opened(); registered() }
 			return nil
 		}
 		a.warn("no browser could be opened: %v", err)

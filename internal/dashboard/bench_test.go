@@ -36,11 +36,13 @@ import (
 
 // world is a person's projects with a dashboard that shows them.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	root   string
 	engine *engine.Engine
 	memory *memory.Memory
 	server *httptest.Server
+	d      *dashboard.Dashboard
+	reads  *reads
 	// theirs are texts of others: documents, objectives, notes.
 	theirs []string
 
@@ -68,15 +70,16 @@ func (w *world) newID() string {
 }
 
 // newWorld returns a world without projects.
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, root: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{t: t, root: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), reads: &reads{}}
 	state := trust.UserState(filepath.Join(w.root, "state"))
 	w.memory = memory.New(memory.Options{Now: w.now, NewID: w.newID})
 	kept := filestore.NewSummaries(w.now)
 	w.engine = engine.New(engine.Options{
 		Names: standing.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"},
 		Projects: project.New(project.Options{
+			OpenDir:  w.reads.open,
 			Backend:  func(dir *durable.Dir) store.Backend { return kept.Store(dir) },
 			Known:    project.Known{Folder: string(state)},
 			Settings: config.Source{UserFolder: filepath.Join(w.root, "config")},
@@ -90,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.server = httptest.NewServer(d.Handler())
+	w.d, w.server = d, httptest.NewServer(d.Handler())
 	t.Cleanup(func() { d.Close(context.Background()); w.server.Close() })
 	return w
 }

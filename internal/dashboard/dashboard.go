@@ -58,6 +58,8 @@ type Dashboard struct {
 	nonces  nonces
 	// streams counts the pages that follow something.
 	streams atomic.Int64
+	// beat is how often a stream without news is kept open.
+	beat time.Duration
 	// ended is closed when the pages' streams have to end.
 	ended context.Context
 	end   context.CancelFunc
@@ -68,15 +70,11 @@ func New(o Options) (*Dashboard, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s, err := readScreens()
-	if err != nil {
-		return nil, err
-	}
 	door, err := newDoor(o)
 	if err != nil {
 		return nil, err
 	}
-	d := &Dashboard{o: o, log: o.Log, screens: s, door: door}
+	d := &Dashboard{o: o, log: o.Log, door: door, beat: heartbeat}
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}

@@ -92,7 +92,7 @@ func (w *world) crawl(language string) (seen []string) {
 
 // page is a page that was read.
 type page struct {
-	t     *testing.T
+	t     testing.TB
 	path  string
 	nodes []*html.Node
 	ids   map[string]bool
@@ -103,7 +103,7 @@ var void = []string{"meta", "link", "input", "br", "hr", "img", "line", "polylin
 
 // readPage parses a page, whose elements have to be closed in their order: a browser repairs what
 // is not, by its own rules.
-func readPage(t *testing.T, path, text string) *page {
+func readPage(t testing.TB, path, text string) *page {
 	t.Helper()
 	var open []string
 	for z := html.NewTokenizer(strings.NewReader(text)); ; {

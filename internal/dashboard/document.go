@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -111,10 +112,14 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request) error
 	}
 	out.Round, out.Old = texts[0], shown != now
 	out.layViews(a)
-	out.DocumentLang = string(lang.Choose(lang.Auto, out.Round.Text, a.lang))
+	begins := strings.ToValidUTF8(out.Round.Text[:min(len(out.Round.Text), maxTold)], "")
+	out.DocumentLang = string(lang.Choose(lang.Auto, begins, a.lang))
 	out.lay(a, texts[1].Text, texts[2].Text)
 	return nil
 }
+
+// maxTold is how much of a document tells its language, in bytes.
+const maxTold = 3000
 
 // roundOf is the round that a field of the address names.
 func roundOf(a *asked, field string, rounds []documents.Round, otherwise int) (int, error) {

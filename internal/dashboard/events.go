@@ -137,16 +137,15 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	d.feed.Follow(s, subject, s.Look(r.Context(), subject))
 	defer d.feed.Leave(s)
 	out := http.NewResponseController(w)
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(d.beat)
 	defer beat.Stop()
 	// The first event tells a page that reconnects what it has missed.
-	for s.send(w) == nil && out.Flush() == nil {
+	for err := s.send(w); err == nil && out.Flush() == nil; {
 		select {
 		case <-s.changed:
+			err = s.send(w)
 		case <-beat.C:
-			if _, err := fmt.Fprint(w, ": \n\n"); err != nil {
-				return
-			}
+			_, err = fmt.Fprint(w, ": \n\n")
 		case <-d.ended.Done():
 			return
 		case <-r.Context().Done():

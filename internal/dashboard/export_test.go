@@ -1,6 +1,19 @@
 package dashboard
 
-import "github.com/bmad-mcp/bmad-mcp/internal/workflow"
+import (
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// MaxStreams is how many pages are followed at once.
+const MaxStreams = maxStreams
+
+// Beat sets how often a stream without news is kept open.
+func (d *Dashboard) Beat(every time.Duration) { d.beat = every }
+
+// Streams is how many pages are followed.
+func (d *Dashboard) Streams() int { return int(d.streams.Load()) }
 
 // Nonce marks a page as one that was shown.
 func (d *Dashboard) Nonce(session string, stage workflow.StageID, revision int, sha256 string) string {

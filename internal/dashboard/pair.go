@@ -16,6 +16,8 @@ type pairPage struct {
 	Code, Back string
 	// ReadOnly is true where nothing is decided here.
 	ReadOnly bool
+	// Alone is true without a state folder, by which a terminal and the dashboard know of each other.
+	Alone bool
 }
 
 func (d *Dashboard) pair(a *asked) (any, error) {
@@ -24,8 +26,8 @@ func (d *Dashboard) pair(a *asked) (any, error) {
 	if out.ReadOnly {
 		return out, nil
 	}
-	if d.door.codes == nil {
-		return nil, fault.New(fault.NotAllowed, "no browser can be paired here: there is no state folder").WithHint("set XDG_STATE_HOME, and start the dashboard again")
+	if out.Alone = d.door.codes == nil; out.Alone {
+		return out, nil
 	}
 	code, err := d.door.codes.New()
 	if err == nil {

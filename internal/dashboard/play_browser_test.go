@@ -40,7 +40,7 @@ func (w *world) guarded() *dashboard.Dashboard {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	server := &http.Server{Handler: d.Guarded()} //nolint:gosec // its one client is the test's
+	server := &http.Server{Handler: d.Guarded()}
 	go func() { _ = server.Serve(listener) }()
 	w.t.Cleanup(func() { d.Close(context.Background()); _ = server.Close() })
 	return d

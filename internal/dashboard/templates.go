@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"path"
 	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -17,46 +16,44 @@ import (
 //go:embed templates/*.html
 var templates embed.FS
 
-// screens are the templates of every screen, by language.
-type screens map[lang.Language]map[string]*template.Template
+// screens are the templates of every screen, by language and name. A screen is read when it is
+// shown first: most people need a few of them, in one language.
+type screens struct {
+	mu  sync.Mutex
+	all map[screenID]*template.Template
+}
 
-// readScreens parses the templates. A screen is layout.html, the parts in files whose name begins
-// with an underscore, and its own file.
-func readScreens() (screens, error) {
-	entries, err := templates.ReadDir("templates")
+// screenID names the templates of a screen in a language.
+type screenID struct {
+	lang lang.Language
+	name string
+}
+
+// of returns the templates of a screen: layout.html, the parts in files whose name begins with an
+// underscore, and its own file.
+func (v *screens) of(l lang.Language, name string) (*template.Template, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	id := screenID{l, name}
+	if known := v.all[id]; known != nil {
+		return known, nil
+	}
+	read, err := template.New("layout.html").Funcs(functions(l)).ParseFS(templates, "templates/layout.html", "templates/_*.html", "templates/"+name+".html")
 	if err != nil {
 		return nil, err
 	}
-	all := screens{}
-	for _, l := range lang.All() {
-		base, err := template.New("layout.html").Funcs(functions(l)).ParseFS(templates, "templates/layout.html", "templates/_*.html")
-		if err != nil {
-			return nil, err
-		}
-		all[l] = map[string]*template.Template{}
-		for _, e := range entries {
-			name := strings.TrimSuffix(e.Name(), ".html")
-			if name == "layout" || strings.HasPrefix(name, "_") {
-				continue
-			}
-			of, err := base.Clone()
-			if err == nil {
-				of, err = of.ParseFS(templates, path.Join("templates", e.Name()))
-			}
-			if err != nil {
-				return nil, err
-			}
-			all[l][name] = of
-		}
+	if v.all == nil {
+		v.all = map[screenID]*template.Template{}
 	}
-	return all, nil
+	v.all[id] = read
+	return read, nil
 }
 
 // render writes a page.
-func (v screens) render(w io.Writer, p *page) error {
-	of := v[p.Lang][p.Screen]
-	if of == nil {
-		return fmt.Errorf("no screen %q", p.Screen)
+func (v *screens) render(w io.Writer, p *page) error {
+	of, err := v.of(p.Lang, p.Screen)
+	if err != nil {
+		return err
 	}
 	return of.Execute(w, p)
 }

@@ -133,7 +133,7 @@ func next(text string) int {
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
 		switch {
-		case unicode.In(r, unicode.M) && kind != space, r == '\u200d', joined:
+		case r >= utf8.RuneSelf && (unicode.In(r, unicode.M) && kind != space || r == '\u200d'), joined:
 		case kind == class(r) && (kind == letter || kind == space):
 		default:
 			return n
@@ -152,7 +152,9 @@ const (
 
 func class(r rune) int {
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+	case 'a' <= r && r <= 'z': // most are
+		return letter
+	case r >= utf8.RuneSelf && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
 		return single
 	case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
 		return letter

@@ -42,4 +42,7 @@ async function pair(box) {
 
 const box = document.querySelector('[data-code]');
 if (box) pair(box);
-else enter();
+else {
+  addEventListener('hashchange', () => { if (location.hash.startsWith('#k=')) enter(); });
+  enter();
+}

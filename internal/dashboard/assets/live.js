@@ -3,7 +3,9 @@ const bar = document.getElementById('live');
 const follow = document.body.dataset.follow;
 
 // The door is for those who come with a secret, or need one.
-if (/^#k=/.test(location.hash) || ['door', 'pair'].includes(document.body.dataset.screen)) import('./door.js');
+const knock = () => { if (/^#k=/.test(location.hash) || ['door', 'pair'].includes(document.body.dataset.screen)) import('./door.js'); };
+knock();
+addEventListener('hashchange', knock);
 const titled = document.title;
 let first = '';
 
