@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -21,8 +23,9 @@ type page struct {
 	// Screen is the template's name.
 	Screen  string
 	Version string
-	// Path is the page's own address, without the language.
+	// Path is the page's own address, and Kept the query that it was asked with.
 	Path string
+	Kept url.Values
 	// Trail leads from the inbox to the page.
 	Trail []link
 	// Follow are the subjects whose changes the page reports.
@@ -32,6 +35,16 @@ type page struct {
 	// Query is what was searched for.
 	Query string
 	Body  any
+}
+
+// In is the address of the page in a language.
+func (p *page) In(l lang.Language) string {
+	query := maps.Clone(p.Kept)
+	if query == nil {
+		query = url.Values{}
+	}
+	query.Set("lang", string(l))
+	return p.Path + "?" + query.Encode()
 }
 
 // link is an address with its name.
@@ -53,7 +66,7 @@ func (d *Dashboard) screen(name string, show func(*asked) (any, error)) http.Han
 		defer cancel()
 		l := spoken(w, r)
 		a := &asked{Context: ctx, r: r, lang: l}
-		a.page = &page{Lang: l, Screen: name, Version: d.o.Version, Path: r.URL.Path, Languages: lang.All()}
+		a.page = &page{Lang: l, Screen: name, Version: d.o.Version, Path: r.URL.EscapedPath(), Kept: r.URL.Query(), Languages: lang.All()}
 		status := http.StatusOK
 		body, err := show(a)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // status describes a session and changes nothing.
 func (r *run) status(ctx context.Context) (*Reply, error) {
-	inVain, err := r.wait(ctx)
+	waited, inVain, err := r.wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -25,11 +25,14 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	message := words.Message
-	if inVain {
+	message, depth := words.Message, reply.Light
+	switch {
+	case inVain:
 		message = words.StillWaiting
+	case waited.ID != "": // the caller works on at once, and has no briefing for that
+		depth = reply.DepthFor(s, waited)
 	}
-	out, err := r.reply(ctx, s, reply.Light, message(s))
+	out, err := r.reply(ctx, s, depth, message(s))
 	if err != nil {
 		return nil, err
 	}

@@ -6,18 +6,21 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // wait holds a status until the session has another revision, if it waits for the person to act.
-// It holds no lock. inVain is true where nothing has happened, and the caller knows the session.
-func (r *run) wait(ctx context.Context) (inVain bool, err error) {
+// It holds no lock. stage is the one at which it waited, if it did. inVain is true where nothing
+// has happened, and the caller knows the session.
+func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err error) {
 	if r.req.Wait == 0 || r.req.Hold == nil {
-		return false, nil
+		return stage, false, nil
 	}
 	before, err := r.check.Get(ctx)
 	if err != nil || !before.CurrentState.WaitsForHuman() && !r.check.Stops {
-		return false, err
+		return stage, false, err
 	}
+	stage, _ = before.Definition().Stage(before.CurrentStage)
 	limit := time.Duration(r.req.Wait) * time.Second
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -26,10 +29,10 @@ func (r *run) wait(ctx context.Context) (inVain bool, err error) {
 	r.req.Hold(waiting, r.project.Dir.Path(), strconv.Itoa(before.Revision), r.revision)
 	done()
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return stage, false, err
 	}
 	r.project.Dir.ForgetFolders() // the person may have taken their time
-	return r.revision(ctx) == strconv.Itoa(before.Revision) && r.caller.showed(before.Revision), nil
+	return stage, r.revision(ctx) == strconv.Itoa(before.Revision) && r.caller.showed(before.Revision), nil
 }
 
 // revision is that of the session as it is stored now; "" where it cannot be read.

@@ -112,3 +112,20 @@ func TestWaitIsTheNextCall(t *testing.T) {
 		t.Errorf("with forms: %v", r.NextCall)
 	}
 }
+
+// TestWaitBriefs: who has waited works on at once, so the reply has the briefing of the stage.
+func TestWaitBriefs(t *testing.T) {
+	b := newBench(t)
+	yes := true
+	h := &holder{do: func(func(context.Context) string) {
+		b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Via: workflow.ChannelTerminal})
+	}}
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 95"))
+	if r := b.at("architect/generating", h.waits(50)); r.RolePrompt == "" || r.Context == nil || len(r.Context.Documents) == 0 {
+		t.Errorf("the briefing is %q with %+v", r.RolePrompt, r.Context)
+	}
+	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.RolePrompt != "" {
+		t.Error("a status that does not wait repeats the briefing")
+	}
+}
