@@ -9,7 +9,6 @@ package dashboard
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -91,62 +90,3 @@ func (d *Dashboard) Close(context.Context) {
 
 // maxWait bounds the time in which a page is put together.
 const maxWait = 30 * time.Second
-
-// Handler serves the pages to those who have passed the door.
-func (d *Dashboard) Handler() http.Handler {
-	mux := http.NewServeMux()
-	d.routes(mux)
-	return headers(mux)
-}
-
-// routes are the addresses of the pages.
-func (d *Dashboard) routes(mux *http.ServeMux) {
-	mux.Handle("GET /{$}", d.screen("inbox", d.inbox))
-	mux.Handle("GET /p/{project}/{$}", d.screen("board", d.board))
-	mux.Handle("GET /p/{project}/r/{task}/{$}", d.screen("run", d.run))
-	mux.Handle("GET /p/{project}/r/{task}/log", d.screen("log", d.logPage))
-	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
-	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", d.screen("document", d.document))
-	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
-	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/decide", d.decide)
-	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/sign", d.sign)
-	mux.HandleFunc("POST /p/{project}/r/{task}/leave", d.leave)
-	mux.HandleFunc("POST /enter", d.enter)
-	mux.Handle("GET /pair", d.screen("pair", d.pair))
-	mux.HandleFunc("POST /pair/claim", d.claim)
-	mux.HandleFunc("POST /pair/launch", d.launched)
-	mux.HandleFunc("POST /passkeys/begin", d.passkeyBegins)
-	mux.HandleFunc("POST /passkeys/finish", d.passkeyEnds)
-	mux.HandleFunc("GET /w/{short}", d.short)
-	mux.Handle("GET /search", d.screen("search", d.search))
-	mux.Handle("GET /method", d.screen("method", d.method))
-	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))
-	mux.Handle("GET /memory", d.screen("memory", d.memories))
-	mux.Handle("GET /memory/{project}", d.screen("notes", d.memory))
-	mux.Handle("GET /runs", d.screen("runs", d.runs))
-	mux.Handle("GET /runs/{project}/{task}", d.screen("ran", d.ranOne))
-	mux.Handle("GET /settings", d.screen("settings", d.settings))
-	d.diagrams(mux)
-	mux.HandleFunc("GET /events", d.events)
-	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.Handle("GET /", d.screen("inbox", nowhere))
-}
-
-// policy is what a page may load and do: its own script and style, and nothing of others.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"base-uri 'none'; frame-src 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-
-// headers sets those that every response has.
-func headers(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		next.ServeHTTP(w, r)
-	})
-}

@@ -105,27 +105,6 @@ func (d *Dashboard) Launch(page string) string {
 	return d.Address(page) + "&p=" + word
 }
 
-// Guarded serves the pages through the door. Handler is for servers that have a door of their own.
-func (d *Dashboard) Guarded() http.Handler {
-	mux := http.NewServeMux()
-	d.routes(mux)
-	return headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		unsafe := r.Method != http.MethodGet && r.Method != http.MethodHead
-		switch why := d.door.stranger(r); {
-		case !d.door.named(w, r):
-		case unsafe && why != nil:
-			d.refuse(w, r, http.StatusForbidden, why)
-		case d.door.reads(r), open(r):
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-			mux.ServeHTTP(w, r)
-		case unsafe:
-			d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints"))
-		default:
-			d.knock(w, r, http.StatusUnauthorized, "")
-		}
-	}))
-}
-
 // open reports whether a request needs no cookie: it asks to be let in, or for something that
 // shows nothing of the projects.
 func open(r *http.Request) bool {

@@ -6,13 +6,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// maxBoard is how many runs of a project a page lists, those changed last.
-const maxBoard = 200
 
 // maxLeads bounds the runs of the inbox whose question is read, since each costs a look at its
 // documents.
@@ -82,8 +78,6 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 	body.Stages = columns(stages, running)
 	return body, nil
 }
-
-func address(p folder) project.Address { return project.Address{Cwd: p.Path} }
 
 // newCard describes a run.
 func newCard(a *asked, p folder, stages []workflow.Stage, r views.Row) card {

@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,6 +17,9 @@ type folder struct {
 	// ID addresses it. It is made from the folder, so that a link holds after a restart.
 	ID, Path, Name string
 }
+
+// maxBoard is how many runs of a project a page lists, those changed last.
+const maxBoard = 200
 
 // projectID matches the ids of projects, whether or not one has it.
 var projectID = pattern.New(`^[0-9a-f]{10}$`)
@@ -109,3 +113,6 @@ func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
 	}
 	d.screen("inbox", nowhere).ServeHTTP(w, r)
 }
+
+// address is that of the project itself.
+func address(p folder) project.Address { return project.Address{Cwd: p.Path} }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -123,6 +124,15 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, status int, p 
 	z := gzip.NewWriter(w)
 	_, _ = z.Write(text.Bytes()) // an error means that the reader has gone
 	_ = z.Close()
+}
+
+// render writes a page.
+func (v *screens) render(w io.Writer, p *page) error {
+	of, err := v.of(p.Lang, p.Screen)
+	if err != nil {
+		return err
+	}
+	return of.Execute(w, p)
 }
 
 // languageCookie keeps the language that a person has chosen on a page.

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
-	"io"
 	"strconv"
 	"sync"
 	"time"
@@ -47,15 +46,6 @@ func (v *screens) of(l lang.Language, name string) (*template.Template, error) {
 	}
 	v.all[id] = read
 	return read, nil
-}
-
-// render writes a page.
-func (v *screens) render(w io.Writer, p *page) error {
-	of, err := v.of(p.Lang, p.Screen)
-	if err != nil {
-		return err
-	}
-	return of.Execute(w, p)
 }
 
 // functions are those of the templates. Sentences stand in calls of say with a constant format,
