@@ -105,6 +105,16 @@ func (d *Dashboard) Launch(page string) string {
 	return d.Address(page) + "&p=" + word
 }
 
+// foreign reports whether a page of another origin loads something into itself, which it could not
+// read, but which can take codes and streams away. Opening a page in a tab of its own is not that.
+func foreign(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site != "same-site" && site != "cross-site" || strings.HasPrefix(r.URL.Path, "/diagram/") {
+		return false
+	}
+	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
+}
+
 // open reports whether a request needs no cookie: it asks to be let in, or for something that
 // shows nothing of the projects.
 func open(r *http.Request) bool {

@@ -199,7 +199,8 @@ func TestDoor(t *testing.T) {
 	h.read()
 	reading := []string{"/", "/pair", "/settings", "/runs", "/memory", "/method", "/events?follow=x", h.run() + "/", h.doc(""), h.run() + "/log.json", "/nowhere"}
 	deciding := []string{h.doc("/decide"), h.doc("/sign"), h.run() + "/leave"}
-	taking := append([]string{"/pair/claim", "/pair/launch"}, deciding...)
+	keyed := append([]string{"/passkeys/begin", "/passkeys/finish"}, deciding...)
+	taking := append([]string{"/pair/claim", "/pair/launch"}, keyed...)
 	writing := append([]string{h.doc("/drafts")}, taking...)
 	type row struct {
 		name   string
@@ -230,16 +231,18 @@ func TestDoor(t *testing.T) {
 	rows = append(rows,
 		row{"the IP", reading, header("Host", strings.Replace(h.host, "localhost", "127.0.0.1", 1)), "", 307},
 		row{"the IP", writing, header("Host", strings.Replace(h.host, "localhost", "127.0.0.1", 1)), good, 403},
+		row{"loaded by a page of another port", reading, header("Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "script", "Origin", "-"), "", 403},
+		row{"framed by a page of another site", reading, header("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe", "Origin", "-"), "", 403},
 		row{"another origin", writing, header("Origin", "http://evil.example", "Sec-Fetch-Site", "-"), good, 403},
 		row{"another origin, said to be the same", writing, header("Origin", "http://localhost:1"), good, 403},
 		row{"no origin of its own", writing, header("Origin", "null"), good, 403},
 		row{"another port", writing, header("Sec-Fetch-Site", "same-site"), good, 403},
 		row{"another site", writing, header("Sec-Fetch-Site", "cross-site", "Origin", "-"), good, 403},
-		row{"no key", deciding, header("Authorization", "-"), good, 401},
-		row{"an empty key", deciding, header("Authorization", "Bearer "), good, 401},
-		row{"a key of before", deciding, header("Authorization", "Bearer "+strings.Repeat("A", 43)), good, 401},
-		row{"the cookie as a key", deciding, header("Authorization", "Bearer "+strings.SplitN(h.cookie, "=", 2)[1]), good, 401},
-		row{"another scheme", deciding, header("Authorization", "Basic "+h.key), good, 401},
+		row{"no key", keyed, header("Authorization", "-"), good, 401},
+		row{"an empty key", keyed, header("Authorization", "Bearer "), good, 401},
+		row{"a key of before", keyed, header("Authorization", "Bearer "+strings.Repeat("A", 43)), good, 401},
+		row{"the cookie as a key", keyed, header("Authorization", "Bearer "+strings.SplitN(h.cookie, "=", 2)[1]), good, 401},
+		row{"another scheme", keyed, header("Authorization", "Basic "+h.key), good, 401},
 		row{"plain text", taking, header("Content-Type", "text/plain"), good, 415},
 		row{"a form", taking, header("Content-Type", "application/x-www-form-urlencoded"), "decision=approve", 415},
 		row{"no type", taking, header("Content-Type", "-"), good, 415},

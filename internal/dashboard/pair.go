@@ -85,9 +85,11 @@ func (d *Dashboard) launched(w http.ResponseWriter, r *http.Request) {
 	case d.door.readOnly:
 		d.refuse(w, r, http.StatusForbidden, nothingDecides())
 	case !ok || d.door.now().After(until):
+		d.log.Warn("a browser was not paired: its address was used before, or has expired")
 		d.refuse(w, r, http.StatusConflict, fault.New(fault.Conflict, "the address that pairs this browser was used before, or has expired").
 			WithHint("if you have not opened it yourself, end the dashboard and start it again; else pair this browser by a code"))
 	default:
+		d.log.Info("the browser that was opened at the terminal was paired")
 		answer(w, http.StatusOK, keyGiven{d.door.key()})
 	}
 }

@@ -21,6 +21,8 @@ func (d *Dashboard) Guarded() http.Handler {
 		unsafe := r.Method != http.MethodGet && r.Method != http.MethodHead
 		switch why := d.door.stranger(r); {
 		case !d.door.named(w, r):
+		case !unsafe && foreign(r):
+			d.refuse(w, r, http.StatusForbidden, fault.New(fault.NotAllowed, "a page of another origin may not load this").WithHint("open the dashboard in a tab of its own"))
 		case unsafe && why != nil:
 			d.refuse(w, r, http.StatusForbidden, why)
 		case d.door.reads(r), open(r):

@@ -16,8 +16,9 @@ async function enter() {
     return;
   }
   if (given.has('p')) {
-    const { key } = await said(await post('/pair/launch', { launch: given.get('p') }));
+    const { key, error, hint } = await said(await post('/pair/launch', { launch: given.get('p') }));
     if (key) localStorage.setItem('bmad-key', key);
+    else if (!localStorage.getItem('bmad-key')) sessionStorage.setItem('bmad-refused', [error, hint].filter(Boolean).join('. '));
   }
   // A link of another site opens the page without the cookie; from here it is sent, once.
   const tried = sessionStorage.getItem('bmad-entered') === here;

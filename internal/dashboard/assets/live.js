@@ -46,6 +46,12 @@ if (follow) {
   });
 }
 
+const refused = sessionStorage.getItem('bmad-refused');
+if (refused) {
+  say(refused);
+  sessionStorage.removeItem('bmad-refused');
+}
+
 if (/[#&][kp]=/.test(location.hash)) import('./door.js');
 
 for (const time of document.querySelectorAll('time[datetime]')) {
