@@ -69,12 +69,12 @@ func (k *Keys) List() ([]Key, error) {
 	return l.inUse(), err
 }
 
-// Recent returns the passkeys that were added or removed within a day: people should notice, when
-// they decide, one that they did not add themselves.
+// Recent returns the passkeys in use that were added within a day: people should notice, when they
+// decide, one that they did not add themselves.
 func (k *Keys) Recent() ([]Key, error) {
 	l, err := k.read()
 	since := k.now().Add(-recent)
-	return slices.DeleteFunc(l.Keys, func(key Key) bool { return key.Added.Before(since) && key.Removed.Before(since) }), err
+	return slices.DeleteFunc(l.inUse(), func(key Key) bool { return key.Added.Before(since) }), err
 }
 
 // Remove takes a passkey out of use. It is named by its name, or by the beginning of its id.

@@ -34,7 +34,7 @@ const (
 	maxPending = 32
 	// maxResponse bounds what a browser sends about a ceremony, in bytes.
 	maxResponse = 32 << 10
-	// recent is how long every decision shows that a passkey was added or removed.
+	// recent is how long every decision shows that a passkey was added.
 	recent = 24 * time.Hour
 )
 
