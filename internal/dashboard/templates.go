@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -61,6 +63,7 @@ func functions(l lang.Language) template.FuncMap {
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,
 		"points": func(score *float64) string { return strconv.FormatFloat(*score, 'f', -1, 64) },
+		"spans":  spans,
 		"hidden": func(kind string) string { return hiddenWords[kind].In(l) },
 		// Text of others has its hidden characters visible, as one line or as it is.
 		"shown": func(text any) string { return visible.Line(fmt.Sprint(text)) },
@@ -93,6 +96,19 @@ func dict(pairs ...any) (map[string]any, error) {
 		out[key] = pairs[i+1]
 	}
 	return out, nil
+}
+
+// spans shows a line of a comparison. There may be a thousand, for which a template is slow.
+func spans(parts []textdiff.Span) template.HTML {
+	var b strings.Builder
+	for _, part := range parts {
+		text := template.HTMLEscapeString(part.Text)
+		if part.Changed {
+			text = "<mark>" + text + "</mark>"
+		}
+		b.WriteString(text)
+	}
+	return template.HTML(b.String()) //nolint:gosec // each text in it is escaped
 }
 
 // when shows a time for people, which the script turns into the browser's own time zone.
