@@ -41,7 +41,7 @@ func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequ
 	}
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
-	out := l.offered(result.Tools, shelf)
+	out := withApp(ctx, l.offered(result.Tools, shelf))
 	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
 	l.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
 }
@@ -92,7 +92,7 @@ func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResou
 	listed, cwd := l.resources.listed(ctx, base)
 	own := append(listed, bmadResources(shelf)...)
 	all := slices.Concat(l.resources.all, own)
-	for _, r := range result.Resources { // those of this session only
+	for _, r := range withoutApp(ctx, result.Resources) { // those of this session only
 		if !slices.ContainsFunc(all, func(known mcp.Resource) bool { return known.URI == r.URI }) {
 			all = append(all, r)
 		}

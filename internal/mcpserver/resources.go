@@ -47,6 +47,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 	add(sessionsURI, "sessions", "BMAD sessions", "The sessions of the project, the ones changed last first.", "application/json")
 	add(workflowURI, "workflow", "BMAD state diagram", "The states of a stage and what moves between them, as a mermaid diagram.", "text/markdown")
 
+	addReviewApp(s)
 	if r.offer.memory() {
 		add(museumURI, "memory/museum", "BMAD failure museum", "The failures that the project remembers, with their lessons and rules.", "application/json")
 		for _, t := range memory.Types() {
@@ -125,6 +126,9 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 	base.SessionID = a.session
 	if a.cwd != "" {
 		base.Cwd = a.cwd
+	}
+	if a.view == views.ViewReview {
+		return r.review(ctx, a, base)
 	}
 	return r.engine.Resource(ctx, base.Address(), a.view)
 }

@@ -22,13 +22,19 @@ const (
 	artifactTemplate = scheme + "://tasks/{task}/artifacts/{name}{?cwd}"
 )
 
+// reviewSuffix ends the name of a stage where its document is read as a page shows it. No artifact
+// has such a name.
+const reviewSuffix = ".review.json"
+
 // address is the address of a resource, in parts.
 type address struct {
 	// view is one of the engine's views, or the name of an artifact.
 	view string
 	// session is its id or task name; "" for a resource of the whole project.
 	session string
-	cwd     string
+	// stage is that of a review.
+	stage string
+	cwd   string
 }
 
 // parseAddress reads the address of a resource.
@@ -80,8 +86,12 @@ func readParts(parts []string) (a address, ok bool) {
 		a.view, a.session = views.ViewHistory, parts[1]
 	case n == 4 && parts[0] == "tasks" && parts[2] == "artifacts":
 		a.view, a.session = parts[3], parts[1]
+		if stage, ok := strings.CutSuffix(a.view, reviewSuffix); ok {
+			a.view, a.stage = views.ViewReview, stage
+			break
+		}
 		switch a.view { // these are not artifacts
-		case views.ViewSession, views.ViewHistory, views.ViewSessions, views.ViewWorkflow:
+		case views.ViewSession, views.ViewHistory, views.ViewSessions, views.ViewWorkflow, views.ViewReview:
 			return a, false
 		}
 	default:

@@ -27,6 +27,8 @@ const (
 	ViewSession  = "session"
 	ViewHistory  = "history"
 	ViewWorkflow = "workflow"
+	// ViewReview is a document as a page shows it.
+	ViewReview = "review"
 )
 
 const (
