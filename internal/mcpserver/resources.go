@@ -128,7 +128,7 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 		base.Cwd = a.cwd
 	}
 	if a.view == views.ViewReview {
-		return r.review(ctx, a, base)
+		return review(ctx, r.engine, a, base)
 	}
 	return r.engine.Resource(ctx, base.Address(), a.view)
 }

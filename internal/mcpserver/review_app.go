@@ -119,23 +119,23 @@ type reviewed struct {
 }
 
 // review renders the latest round of a stage's document.
-func (r *resources) review(ctx context.Context, a address, base engine.Request) (engine.Resource, string, error) {
+func review(ctx context.Context, e *engine.Engine, a address, base engine.Request) (engine.Resource, string, error) {
 	at := base.Address()
-	s, cwd, err := r.engine.Session(ctx, at)
+	s, cwd, err := e.Session(ctx, at)
 	if err != nil {
 		return engine.Resource{}, "", err
 	}
 	stage := workflow.StageID(cmp.Or(a.stage, string(s.CurrentStage)))
 	round := 0
-	for _, e := range s.History {
-		if e.Action == workflow.ActionSubmit && e.FromStage() == stage && e.Path != "" {
-			round = e.Iteration
+	for _, t := range s.History {
+		if t.Action == workflow.ActionSubmit && t.FromStage() == stage && t.Path != "" {
+			round = t.Iteration
 		}
 	}
 	if round == 0 {
 		return engine.Resource{}, "", fault.New(fault.NotFound, "the stage %q has no document yet", string(stage)).WithHint("status says where the run stands")
 	}
-	texts, err := r.engine.Submissions(ctx, at, stage, round)
+	texts, err := e.Submissions(ctx, at, stage, round)
 	if err != nil {
 		return engine.Resource{}, "", err
 	}
