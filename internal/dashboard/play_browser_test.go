@@ -294,3 +294,30 @@ func TestPrintInABrowser(t *testing.T) {
 		t.Errorf("the print has %d bytes", len(data))
 	}
 }
+
+// TestLeaveInABrowser: a person takes a run back to an earlier stage, and ends it, on its page.
+func TestLeaveInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	w := newWorld(t)
+	folder := w.project("booking")
+	at := w.play(folder, "zh-booking", "po 01-po-first.md", "yes")
+	d := w.guarded()
+	b.open(d.Launch(dashboard.PageOf(folder, at.SessionID, "") + "?lang=en"))
+	b.await(`!!localStorage.getItem('bmad-key') && !document.getElementById('leaves').hidden`)
+	b.press("#leaves [data-decision=reopen]")
+	b.await(`document.getElementById('left').innerText.includes('Say what is to change')`)
+	b.write("#leave-words", "opening hours are missing")
+	b.press("#leaves [data-decision=reopen]")
+	b.await(`document.querySelector('.state').innerText.includes('PO')`)
+	if last := w.last(folder, at.SessionID); last.Event != workflow.EventReopened || last.Grant.Channel != workflow.ChannelBrowser || last.Feedback != "opening hours are missing" {
+		t.Errorf("the last entry is %s by %+v", last.Event, last.Grant)
+	}
+	b.await(`!document.getElementById('leaves').hidden`)
+	b.press("#leaves [data-decision=cancel]")
+	b.await(`document.getElementById('left').innerText.includes('Press again')`)
+	if last := w.last(folder, at.SessionID); last.Event != workflow.EventReopened {
+		t.Errorf("one press led to %s", last.Event)
+	}
+	b.press("#leaves [data-decision=cancel]")
+	b.await(`document.querySelector('.state').innerText.includes('cancelled')`)
+}

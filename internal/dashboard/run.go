@@ -22,8 +22,45 @@ type runPage struct {
 	Stages   []stageRow
 	Findings []workflow.Finding
 	Charts   []chart
+	Leave    leaving
 	Density  string
 	Timeline []step
+}
+
+// leaving are the ways to take a run away from where it stands.
+type leaving struct {
+	// Stages are those that it can go back to, Cancels is true where it can be ended.
+	Stages  []workflow.Stage
+	Cancels bool
+	// Href, Nonce and Revision are for the request.
+	Href, Nonce string
+	Revision    int
+}
+
+// leavingOf are the ways that a session accepts.
+func leavingOf(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
+	w := s.Definition()
+	for _, action := range w.Allowed(s) {
+		switch action {
+		case workflow.ActionReopen:
+			for _, st := range w.Stages[:w.Index(s.CurrentStage)] {
+				if s.Record(st.ID).Status == workflow.Done {
+					out.Stages = append(out.Stages, st)
+				}
+			}
+			if st, ok := w.Stage(s.CurrentStage); ok && s.CurrentState == workflow.Completed {
+				out.Stages = append(out.Stages, st)
+			}
+		case workflow.ActionCancel:
+			out.Cancels = true
+		default:
+		}
+	}
+	if out.Cancels || len(out.Stages) > 0 {
+		out.Href, out.Revision = p.Run(s.TaskName)+"leave", s.Revision
+		out.Nonce = d.nonce(s.SessionID, "", s.Revision, "")
+	}
+	return out
 }
 
 // stageRow is a stage of a run.
@@ -79,6 +116,7 @@ func (d *Dashboard) run(a *asked) (any, error) {
 	}
 	steps := views.History(s, found)
 	out.Stages = stageRows(a, p, s, steps)
+	out.Leave = leavingOf(d, p, s)
 	out.Charts = charts(s)
 	out.Timeline = timeline(a, p, s, steps, out.Density)
 	return out, nil
