@@ -53,14 +53,11 @@ type view struct{ Name, Text, Href string }
 var viewNames = []string{"rendered", "source", "diff", "split"}
 
 func (d *Dashboard) document(a *asked) (any, error) {
-	req, p, err := d.request(a)
+	it, err := inspect(d, a)
 	if err != nil {
 		return nil, err
 	}
-	s, found, _, err := d.o.Engine.Inspect(a, req.Address())
-	if err != nil {
-		return nil, err
-	}
+	req, p, s, found := it.req, it.project, it.session, it.found
 	st, ok := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
 	if !ok {
 		return nil, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")

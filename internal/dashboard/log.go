@@ -11,14 +11,11 @@ import (
 
 // logPage shows the whole history of a run, and whether it is as it was written.
 func (d *Dashboard) logPage(a *asked) (any, error) {
-	req, p, err := d.request(a)
+	it, err := inspect(d, a)
 	if err != nil {
 		return nil, err
 	}
-	s, found, _, err := d.o.Engine.Inspect(a, req.Address())
-	if err != nil {
-		return nil, err
-	}
+	p, s, found := it.project, it.session, it.found
 	a.page.Title = a.lang.Say("Log of %s", s.TaskName)
 	a.page.Follow = p.ID + "/" + s.SessionID
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
@@ -33,16 +30,14 @@ func (d *Dashboard) logPage(a *asked) (any, error) {
 // logJSON is the history as bmad-mcp log --json prints it.
 func (d *Dashboard) logJSON(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: spoken(w, r)}
-	req, _, err := d.request(a)
-	if err == nil {
-		var s *workflow.Session
-		var found workflow.Verification
-		if s, found, _, err = d.o.Engine.Inspect(a, req.Address()); err == nil {
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": found, "entries": views.History(s, found)})
-			return
-		}
+	it, err := inspect(d, a)
+	if err != nil {
+		f := fault.From(err)
+		http.Error(w, f.Translated(a.lang).Error(), statusOf(f))
+		return
 	}
-	f := fault.From(err)
-	http.Error(w, f.Translated(a.lang).Error(), statusOf(f))
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"session_id": it.session.SessionID, "task_name": it.session.TaskName, "verification": it.found, "entries": views.History(it.session, it.found),
+	})
 }

@@ -66,6 +66,22 @@ func (d *Dashboard) request(a *asked) (engine.Request, folder, error) {
 	return engine.Request{Cwd: p.Path, SessionID: task, By: "browser"}, p, err
 }
 
+// inspected is the session that a request names, with the result of its check.
+type inspected struct {
+	req     engine.Request
+	project folder
+	session *workflow.Session
+	found   workflow.Verification
+}
+
+// inspect reads the session that a request names.
+func inspect(d *Dashboard, a *asked) (out inspected, err error) {
+	if out.req, out.project, err = d.request(a); err == nil {
+		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address())
+	}
+	return out, err
+}
+
 // Href is the address of the project's board.
 func (p folder) Href() string { return "/p/" + p.ID + "/" }
 

@@ -91,14 +91,11 @@ const longGap = time.Hour
 var densities = []string{"decisions", "lines", "full"}
 
 func (d *Dashboard) run(a *asked) (any, error) {
-	req, p, err := d.request(a)
+	it, err := inspect(d, a)
 	if err != nil {
 		return nil, err
 	}
-	s, found, _, err := d.o.Engine.Inspect(a, req.Address())
-	if err != nil {
-		return nil, err
-	}
+	p, s, found := it.project, it.session, it.found
 	a.page.Title, a.page.Follow = s.TaskName, p.ID+"/"+s.SessionID
 	a.page.Trail = []link{{p.Href(), p.Name}}
 	out := runPage{
