@@ -38,7 +38,7 @@ func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.M
 	if project == "" {
 		state := a.stateFolder()
 		if state == "" {
-			return nil, fault.New(fault.Storage, "there is no folder for sessions: no home folder is known").WithHint("set HOME, or name a project with --cwd")
+			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
 		}
 		if o.Store, err = sdk.OpenPrivateStore(filepath.Join(state, "conversations")); err != nil {
 			return nil, agentFault(a, err)
@@ -107,9 +107,9 @@ func agentFault(a *app, err error) error {
 	case is(context.Canceled):
 		return errStopped
 	case errors.As(err, &agent):
-		return fault.New(fault.NotFound, "there is no agent %q here", agent.ID).WithHint("bmad-mcp agent list names the agents").Offer(agent.Near)
+		return fault.New(fault.NotFound, "no agent has the id %q", agent.ID).WithHint("bmad-mcp agent list names the agents").Offer(agent.Near)
 	case is(sdk.ErrNotFound):
-		return fault.New(fault.NotFound, "there is no such session of an agent").WithHint("bmad-mcp agent sessions lists them")
+		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent sessions lists them")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
 		return fault.New(fault.Conflict, "the session is at work: %q", err.Error()).WithHint("bmad-mcp agent show says where it stands")
 	case is(sdk.ErrEnded), is(sdk.ErrNotPaused), is(sdk.ErrNoQuestion):

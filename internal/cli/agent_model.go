@@ -66,7 +66,7 @@ func newProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 		case m.BaseURL != "" || env("OPENAI_API_KEY") != "" || env("OPENAI_BASE_URL") != "":
 			m.Provider = config.ProviderOpenAI
 		default:
-			return nil, fault.New(fault.InvalidArgument, "there is no model to work with").
+			return nil, fault.New(fault.InvalidArgument, "no model is named").
 				WithHint("set ANTHROPIC_API_KEY, or set OPENAI_API_KEY and name a --model, or name a server of your own with --base-url and --model")
 		}
 	}

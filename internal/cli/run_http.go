@@ -151,7 +151,7 @@ func (s *servedRuns) kept(ctx context.Context, task string) (id string, events [
 	}
 	id, events, err = runner.New(o).Events(ctx, task)
 	if err == nil && len(events) == 0 {
-		err = fault.New(fault.NotFound, "there is no run %q", task).WithHint("POST /api/runs starts one")
+		err = fault.New(fault.NotFound, "no run has the id %q", task).WithHint("POST /api/runs starts one")
 	}
 	return id, events, err
 }

@@ -16,7 +16,7 @@ var roles = map[string]string{
 }
 
 // standIn is a program that stands in for Claude Code: it answers the n-th prompt of a stage with
-// the file STAGE-n.md of the folder STANDIN, the last one again where there is no more, and prints
+// the file STAGE-n.md of the folder STANDIN, and with the last one from then on, and prints
 // it as Claude Code does. Work of dev is a change of todo.txt. A file STAGE-n.fail makes it fail
 // with its text, as Claude Code does where its server cannot be reached; STAGE-n.kill has it kill
 // the run in the middle of its work.

@@ -153,7 +153,7 @@ func (w *words) String() string {
 	return last
 }
 
-// marks are the variables by which an assistant tells what it starts that it runs inside it.
+// marks are the variables that an assistant sets for the programs that it starts.
 var marks = []string{
 	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR",
 	"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",

@@ -180,7 +180,7 @@ func (s *notes) edit(p *part, data []byte) {
 }
 
 // put writes a line of a type: in the place of an older one if there is room, else at the end of the
-// last part. An older line that stays is no longer the latest. It returns the name of the part.
+// last part. An older line that is kept becomes part of the history. It returns the name of the part.
 func (s *notes) put(kind Type, value any, older *line) (name string, err error) {
 	var raw []byte
 	if older != nil {

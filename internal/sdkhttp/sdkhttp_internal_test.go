@@ -767,7 +767,7 @@ func (s scripted) Start(_ context.Context, r RunRequest) (Run, error) {
 
 func (s scripted) Get(_ context.Context, id string) (Run, error) {
 	if id != "run-1" {
-		return Run{}, fault.New(fault.NotFound, "there is no run %q", id)
+		return Run{}, fault.New(fault.NotFound, "no run has the id %q", id)
 	}
 	return Run{ID: id, Status: "completed"}, nil
 }
