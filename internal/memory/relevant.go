@@ -24,12 +24,21 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	}
 	defer done()
 	s := b.notes
-	b.indexed()
 	holds := b.chooser("", "")
-	keep := func(name string) bool {
-		n := s.named(name)
+	fits := func(n placed) bool {
 		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
+	some := false
+	for n := range s.all {
+		if some = fits(n); some {
+			break
+		}
+	}
+	if !some {
+		return nil, nil // without the index, which takes the whole lexicon: most projects are new
+	}
+	b.indexed()
+	keep := func(name string) bool { return fits(s.named(name)) }
 	var out []lesson.Note
 	size := len("[]")
 	for _, h := range s.index.Relevant(q.Text, 2*lesson.MaxNotes, keep) {

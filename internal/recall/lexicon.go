@@ -34,7 +34,11 @@ type Lexicon struct {
 	single []string
 }
 
-type term struct{ language, text string }
+// term is a word or a phrase of a language, with the keys that find it.
+type term struct {
+	language, text string
+	keys           []string
+}
 
 type node struct {
 	concepts []int32
@@ -83,10 +87,12 @@ func parseConcept(line string) ([]term, *lang.Text) {
 			return refuse(lang.T("the cell %q does not begin with a language such as en, fr or zh and a bar", cell))
 		}
 		for _, w := range words[1:] {
-			if w = strings.TrimSpace(w); len(keyed(tag, w)) == 0 {
+			w = strings.TrimSpace(w)
+			keys := keyed(tag, w)
+			if len(keys) == 0 {
 				return refuse(lang.T("the term %q of %q has only stop words, or mixes scripts; give a term with a word of its own", w, tag))
 			}
-			out = append(out, term{tag, w})
+			out = append(out, term{tag, w, keys})
 		}
 	}
 	if len(out) < 2 {
@@ -107,7 +113,7 @@ func build(concepts [][]term) *Lexicon {
 	l := &Lexicon{concepts: concepts, phrases: map[string]node{}, runs: map[string][]int32{}, near: spellings{}}
 	for i, terms := range concepts {
 		for _, t := range terms {
-			for _, key := range keyed(t.language, t.text) {
+			for _, key := range t.keys {
 				l.add(key, int32(i)) // #nosec G115 -- a line of a file
 			}
 		}
