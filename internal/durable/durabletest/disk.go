@@ -162,18 +162,22 @@ func (c change) keep() {
 	}
 }
 
-// Fingerprint tells disks apart by what programs see, but for the random parts of
-// temporary names.
+// Fingerprint tells disks apart by what programs act on: not by the random parts of
+// temporary names, nor by the contents of temporary files and of locks, which are read
+// by people alone.
 func (d *Disk) Fingerprint() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out bytes.Buffer
 	var walk func(n *node, name string)
 	walk = func(n *node, name string) {
+		data := n.data
 		if of, ok := durable.IsTemp(path.Base(name)); ok {
-			name = path.Dir(name) + "/." + of + ".tmp"
+			name, data = path.Dir(name)+"/."+of+".tmp", nil
+		} else if path.Ext(name) == ".lock" {
+			data = nil
 		}
-		fmt.Fprintf(&out, "%s %v %x\n", name, n.folder, n.data)
+		fmt.Fprintf(&out, "%s %v %x\n", name, n.folder, data)
 		for _, child := range slices.Sorted(maps.Keys(n.entries)) {
 			walk(n.entries[child], path.Join(name, child))
 		}
