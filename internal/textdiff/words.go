@@ -40,7 +40,7 @@ func (g *aligner) replaced(a, b []string, i, j int) []Row {
 
 // side has the words of several lines.
 type side struct {
-	words []string
+	lines, words []string
 	// keys are the words as they are compared: all white space is alike.
 	keys []string
 	ids  []int
@@ -52,7 +52,7 @@ type side struct {
 }
 
 func split(lines []string) *side {
-	s := &side{start: []int{0}, solid: make([]int, len(lines))}
+	s := &side{lines: lines, start: []int{0}, solid: make([]int, len(lines))}
 	for n, line := range lines {
 		for line != "" {
 			word := line[:next(line)]
@@ -107,20 +107,21 @@ func (s *side) meet(o *side, to []int, n int) []int {
 // spans returns a line in parts. A line without a partner of which little stays is marked as a
 // whole: its few common words are chance.
 func (s *side) spans(line int, paired bool) []Span {
+	text, end := s.lines[line], s.start[line+1]
 	var out []Span
-	kept := 0
-	for k := s.start[line]; k < s.start[line+1]; k++ {
+	kept, from, to := 0, 0, 0
+	for k := s.start[line]; k < end; k++ {
 		if s.kept[k] && s.keys[k] != " " {
 			kept++
 		}
-		if n := len(out); n > 0 && out[n-1].Changed == !s.kept[k] {
-			out[n-1].Text += s.words[k]
-			continue
+		to += len(s.words[k])
+		if k+1 == end || s.kept[k+1] != s.kept[k] {
+			out = append(out, Span{text[from:to], !s.kept[k]})
+			from = to
 		}
-		out = append(out, Span{s.words[k], !s.kept[k]})
 	}
 	if !paired && 2*kept <= s.solid[line] {
-		return whole(strings.Join(s.words[s.start[line]:s.start[line+1]], ""), true)
+		return whole(text, true)
 	}
 	return out
 }
