@@ -29,7 +29,9 @@ type documentPage struct {
 	Round  documents.Round
 	Versus int
 	// Old is true where a later round was handed in.
-	Old      bool
+	Old bool
+	// Edited says which texts are not as they were handed in.
+	Edited   []string
 	View     string
 	Views    []view
 	NextView string
@@ -69,7 +71,7 @@ func (d *Dashboard) document(a *asked) (any, error) {
 		return nil, err
 	}
 	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()
-	if waits && !out.Old {
+	if waits && !out.Old && !out.Round.Edited {
 		if err := d.review(a, out, req); err != nil {
 			return nil, err
 		}
@@ -109,10 +111,27 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request) error
 	}
 	out.Round, out.Old = texts[0], shown != now
 	out.layViews(a)
+	out.tellEdits(a, texts[1])
 	begins := strings.ToValidUTF8(out.Round.Text[:min(len(out.Round.Text), maxTold)], "")
 	out.DocumentLang = string(lang.Choose(lang.Auto, begins, a.lang))
 	out.lay(a, texts[1].Text, texts[2].Text)
 	return nil
+}
+
+// tellEdits says which texts of the page are not those that were scored or saved.
+func (out *documentPage) tellEdits(a *asked, versus documents.Round) {
+	switch r := out.Round; {
+	case !r.Edited:
+	case r.Iteration == documents.Saved:
+		out.Edited = append(out.Edited, a.lang.Say("The saved document was edited after it was decided on: you read its text as it is now."))
+	case out.Old:
+		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in: you read its text as it is now.", r.Iteration))
+	default:
+		out.Edited = append(out.Edited, a.lang.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it; the assistant has to submit it again.", r.Path))
+	}
+	if versus.Edited && versus.Iteration != out.Round.Iteration && (out.View == "diff" || out.View == "split") {
+		out.Edited = append(out.Edited, a.lang.Say("The text that it is compared with was edited after it was handed in."))
+	}
 }
 
 // maxTold is how much of a document tells its language, in bytes.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -343,6 +344,60 @@ func (h *house) stored() *workflow.Session {
 		h.t.Fatal(err)
 	}
 	return s
+}
+
+// TestShowsWhatIsDecided: the page shows the text that a decision saves, whatever an assistant
+// writes into the folder of the project, or it takes no decision.
+func TestShowsWhatIsDecided(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, false)
+	h.enter()
+	h.pair()
+	h.read()
+	ref := h.stored().Current().FinalResultRef
+	kept := filepath.Join(h.folder, filepath.FromSlash(ref.FilePath))
+	work := filepath.Join(h.folder, filepath.FromSlash(artifact.WorkPath(h.stored().TaskName, workflow.PO)))
+	scored, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const word = "FORGED"
+	forged := word + "\n\n" + string(scored)
+	page := func(query string) string {
+		status, text, _ := h.send(sending{method: "GET", path: h.doc(query)})
+		if status != http.StatusOK {
+			t.Errorf("%s: %d %s", query, status, text)
+		}
+		return text
+	}
+	for name, change := range map[string]func(){
+		"the copy was edited": func() { h.put(kept, forged) },
+		"the copy is gone": func() {
+			if err := os.Remove(kept); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		change()
+		for _, query := range []string{"", "?view=source", "?view=diff", "?view=split"} {
+			if text := page(query); strings.Contains(text, word) || !strings.Contains(text, `data-nonce`) {
+				t.Errorf("%s%s: the page shows another text, or takes no decision", name, query)
+			}
+		}
+		h.put(kept, string(scored))
+	}
+	before := page("")
+	h.put(kept, forged)
+	h.put(work, forged)
+	after := page("")
+	if !strings.Contains(after, "The text that was scored is gone") || strings.Contains(after, "data-nonce") || !strings.Contains(before, "data-nonce") {
+		t.Error("a text that was not scored can be decided on")
+	}
+	h.passes(3)
+	tree := h.tree()
+	if status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)}); status != http.StatusConflict || tree != h.tree() {
+		t.Errorf("%d %s", status, body)
+	}
 }
 
 // TestTwoPagesDecide: of two that decide at the same time one does, and the other is told.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -43,6 +44,9 @@ func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) erro
 	q, err := d.o.Engine.Gate(a, req)
 	if err != nil {
 		return err
+	}
+	if q.SHA256 != "" && q.SHA256 != workflow.Hash([]byte(out.Round.Text)) {
+		return fault.New(fault.Conflict, "the run moved on while the page was put together").WithHint("load the page again")
 	}
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)

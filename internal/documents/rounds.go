@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -50,14 +51,16 @@ func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, sta
 			continue
 		}
 		text, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
-		if err != nil {
-			return r, err
+		hash := recorded(s, stage, r.Path)
+		if r.Edited = hash != "" && hash != workflow.Hash([]byte(text)); err != nil || r.Edited {
+			// As in scored: what a decision saves is what people read.
+			if work, err := p.Dir.ReadFile(artifact.WorkPath(s.TaskName, stage), durable.MaxText); err == nil && hash == workflow.Hash(work) {
+				r.Text, r.Edited = string(work), false
+				return r, nil
+			}
 		}
 		r.Text = text
-		for _, e := range s.History {
-			r.Edited = r.Edited || e.Path == r.Path && e.SHA256 != "" && e.SHA256 != workflow.Hash([]byte(text))
-		}
-		return r, nil
+		return r, err
 	}
 	numbers := make([]int, len(rounds))
 	for i, r := range rounds {
@@ -65,6 +68,19 @@ func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, sta
 	}
 	return Round{}, fault.New(fault.NotFound, "stage %q has no submission %d", stage, iteration).
 		WithHint("its submissions are: %s", words.Numbers(numbers))
+}
+
+// recorded returns the hash of a submission as it was scored; "" where an older server kept none.
+func recorded(s *workflow.Session, stage workflow.StageID, path string) string {
+	for _, e := range s.History {
+		if e.Path == path && e.SHA256 != "" {
+			return e.SHA256
+		}
+	}
+	if ref := s.Record(stage).FinalResultRef; ref != nil && ref.FilePath == path {
+		return ref.SHA256
+	}
+	return ""
 }
 
 func saved(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {

@@ -48,6 +48,7 @@ var reviewAppWords = map[string]lang.Text{
 	"nothing": lang.T("The document cannot be read here; its file is:"),
 	"intro":   lang.T("My comments on the draft {}:"),
 	"lines":   lang.T("lines {}"),
+	"edited":  lang.T("This text was edited after it was scored: it is not what a decision saves."),
 	"hidden":  lang.T("Parts that readers of the document do not see are marked."),
 }
 
@@ -116,6 +117,8 @@ type reviewed struct {
 	// HTML has nothing active in it: package render writes it.
 	HTML   string          `json:"html"`
 	Hidden []render.Hidden `json:"hidden,omitempty"`
+	// Edited is true if the text is not the one that was scored.
+	Edited bool `json:"edited,omitempty"`
 }
 
 // review renders the latest round of a stage's document.
@@ -140,6 +143,6 @@ func review(ctx context.Context, e *engine.Engine, a address, base engine.Reques
 		return engine.Resource{}, "", err
 	}
 	page := render.Document(texts[0].Text)
-	data, err := json.Marshal(reviewed{Task: s.TaskName, Stage: stage, Round: round, Path: texts[0].Path, HTML: string(page.HTML), Hidden: page.Hidden})
+	data, err := json.Marshal(reviewed{Task: s.TaskName, Stage: stage, Round: round, Path: texts[0].Path, HTML: string(page.HTML), Hidden: page.Hidden, Edited: texts[0].Edited})
 	return engine.Resource{Name: views.ViewReview, MIMEType: "application/json", Text: string(data), Path: texts[0].Path, Size: int64(len(data))}, cwd, err
 }
