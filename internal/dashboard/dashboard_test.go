@@ -385,7 +385,8 @@ func TestRefusedAddresses(t *testing.T) {
 		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory/zzz": "no project has the id", "/settings?p=/etc": "no project has the id",
 		"/method?p=0123456789": "no project has the id", "/method/secret/x": "the method has no", "/method/agent/nobody": "no installation", "/method?q=" + long: "at most 300", "/memory/" + id + "?q=" + strings.Repeat("x", 2000): "at most 1000",
 		"/memory/" + id + "?type=lies": "lies", "/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no task", "/runs/0123456789/headless": "no project has the id",
-		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address",
+		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address", "/search?q=" + long: "at most 300",
+		"/p/" + id + "/r/nothing/": "the board of the project lists its tasks", "/p/" + id + "/r/nothing/d/po": "the board of the project lists its tasks",
 	} {
 		status, text, _ := w.get(path, "en")
 		if p := readPage(t, path, text); status < 400 || status > 404 || !strings.Contains(p.text(), want) {
@@ -413,6 +414,30 @@ func TestHiddenTextShows(t *testing.T) {
 	for _, path := range []string{href, "/settings"} {
 		if _, text, _ := w.get(path, "en"); !strings.Contains(text, `make test\u202e</code>`) || strings.Contains(text, "\u202e") {
 			t.Errorf("%s does not show the command as it is:\n%s", path, text)
+		}
+	}
+}
+
+// TestLargeDocuments: what takes a browser too long is named, and its file with it.
+func TestLargeDocuments(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, false)
+	h.enter()
+	h.pair()
+	h.read()
+	if status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)}); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	saved := h.stored().Record(workflow.PO).Artifact.Path
+	for name, test := range map[string]struct{ text, view, want string }{
+		"bytes": {strings.Repeat("a line\n\n", 300_000), "rendered", "are too many for a page"},
+		"lines": {strings.Repeat("a\n", 25_000), "split", "The versions differ in"},
+	} {
+		h.put(filepath.Join(h.folder, filepath.FromSlash(saved)), test.text)
+		status, text, _ := h.send(sending{method: "GET", path: h.doc("?round=-1&view=" + test.view)})
+		if status != http.StatusOK || len(text) > 50_000 || !strings.Contains(text, test.want) || !strings.Contains(text, "<code>"+saved+"</code>") ||
+			!strings.Contains(text, "The saved document was edited") {
+			t.Errorf("%s: status %d, %d bytes:\n%.5000s", name, status, len(text), text)
 		}
 	}
 }

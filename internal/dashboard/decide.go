@@ -110,14 +110,18 @@ func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status
 		return it, 0, err
 	}
 	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address()); err != nil {
-		return it, 0, err
+		return it, 0, noTask(err)
 	}
 	it.req.SessionID, it.req.Revision = it.session.SessionID, &it.Revision
 	if _, known := it.session.Definition().Stage(it.stage); !known && it.stage != "" {
 		return it, 0, fault.New(fault.NotFound, "the run has no stage %q", string(it.stage)).WithHint("its page lists its stages")
 	}
-	if it.session.Revision != it.Revision || it.stage != "" && it.stage != it.session.CurrentStage {
+	if it.session.Revision != it.Revision {
 		return it, 0, faster(it)
+	}
+	if it.stage != "" && it.stage != it.session.CurrentStage {
+		return it, 0, fault.New(fault.Conflict, "the stage %s is not the one that the run is at", labelOf(it.session.Definition().Stages, it.stage)).
+			WithHint("the page of the run shows where it is")
 	}
 	return it, 0, nil
 }
@@ -138,6 +142,9 @@ func faster(it *decision) error {
 // prepare makes the request of a decision on a document.
 func prepare(d *Dashboard, it *decision) error {
 	q, err := d.o.Engine.Gate(it.a, it.req)
+	if fault.Is(err, fault.NotAllowed) { // the engine hints at what an assistant can do
+		return fault.From(err).WithHint("the page of the run shows where it is")
+	}
 	if err != nil {
 		return err
 	}
@@ -196,6 +203,9 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(it.a), maxWait)
 	defer cancel()
 	reply, err := d.o.Engine.Do(ctx, it.req)
+	if fault.Is(err, fault.Conflict) {
+		return out, fault.From(err).WithHint("your words are kept on this page: load the page of the run to see where it is")
+	}
 	if err != nil {
 		return out, err
 	}

@@ -39,9 +39,11 @@ type documentPage struct {
 	Rendered, Source template.HTML
 	Hunks            []textdiff.Hunk
 	Stat             string
-	Hidden           []hidden
-	Notes            []note
-	DocumentLang     string
+	// Large says that a text is too large to be shown.
+	Large        string
+	Hidden       []hidden
+	Notes        []note
+	DocumentLang string
 	// Draws is true where the document has diagrams that can be drawn.
 	Draws bool
 
@@ -171,10 +173,20 @@ func (out *documentPage) layViews(a *asked) {
 // foldAround is how many lines stand around a difference.
 const foldAround = 3
 
+// Bounds of a page: the bytes of a document, and the lines in which two versions differ.
+const (
+	maxShown     = 2 << 20
+	maxDiffering = 20_000
+)
+
 // lay renders the document in its view, with the notes of its margin. before is the text of the
 // round before it.
 func (out *documentPage) lay(a *asked, versus, before string) {
 	text := out.Round.Text
+	if size := max(len(text), len(versus), len(before)); size > maxShown {
+		out.Large = a.lang.Say("%d bytes are too many for a page, which shows %d at most. Read the file:", size, maxShown)
+		return
+	}
 	page := render.Document(text)
 	out.Draws = drawsDiagrams && len(page.Diagrams) > 0
 	switch out.View {
@@ -184,6 +196,9 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 		rows := textdiff.Rows(versus, text)
 		added, removed, changed := textdiff.Stat(rows)
 		out.Hunks = textdiff.Fold(rows, foldAround)
+		if added+removed+changed > maxDiffering {
+			out.Hunks, out.Large = nil, a.lang.Say("The versions differ in %s: a page shows %d at most. Read the file:", a.lang.Count(added+removed+changed, "line"), maxDiffering)
+		}
 		out.Stat = a.lang.Say("%s added, %s removed, %s changed", a.lang.Count(added, "line"), a.lang.Count(removed, "line"), a.lang.Count(changed, "line"))
 	default:
 		out.Rendered = page.HTML

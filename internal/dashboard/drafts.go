@@ -110,7 +110,7 @@ func (d *Dashboard) keep(a *asked) error {
 	}
 	s, _, err := d.o.Engine.Session(a, req.Address())
 	if err != nil {
-		return err
+		return noTask(err)
 	}
 	var given draft
 	body := json.NewDecoder(io.LimitReader(a.r.Body, maxDraft))

@@ -79,7 +79,15 @@ func inspect(d *Dashboard, a *asked) (out inspected, err error) {
 	if out.req, out.project, err = d.request(a); err == nil {
 		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address())
 	}
-	return out, err
+	return out, noTask(err)
+}
+
+// noTask says where the tasks are that can be opened; the engine says it to assistants.
+func noTask(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.From(err).WithHint("the board of the project lists its tasks")
+	}
+	return err
 }
 
 // Href is the address of the project's board.

@@ -33,7 +33,7 @@ func (d *Dashboard) ranOne(a *asked) (any, error) {
 	}
 	s, _, err := d.o.Engine.Session(a, req.Address())
 	if err != nil {
-		return nil, err
+		return nil, noTask(err)
 	}
 	open, err := d.o.Engine.Projects().At(project.Address{Cwd: p.Path})
 	if err != nil {

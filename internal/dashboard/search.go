@@ -28,7 +28,11 @@ type foundNote struct {
 // projects.
 func (d *Dashboard) search(a *asked) (any, error) {
 	query := strings.TrimSpace(a.r.URL.Query().Get("q"))
-	a.page.Title, a.page.Query = a.lang.Say("Search"), query
+	a.page.Title = a.lang.Say("Search")
+	if err := tooLong(query); err != nil {
+		return nil, err
+	}
+	a.page.Query = query
 	var body struct {
 		Query string
 		Found []card
@@ -53,7 +57,7 @@ func (d *Dashboard) search(a *asked) (any, error) {
 		}
 	}
 	for i, p := range d.folders() {
-		if len(query) > maxQuery || i == maxSearched {
+		if i == maxSearched {
 			break
 		}
 		body.Items = d.itemsLike(a, p, query, body.Items)

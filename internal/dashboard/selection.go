@@ -21,12 +21,20 @@ type selection struct {
 // maxQuery bounds the words of a search, in bytes.
 const maxQuery = 300
 
+// tooLong refuses a search for more than a few words.
+func tooLong(query string) error {
+	if len(query) > maxQuery {
+		return fault.New(fault.InvalidArgument, "the search has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("search for a few words")
+	}
+	return nil
+}
+
 // choose returns the project that the parameter p names, the first one without it.
 func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 	given := a.r.URL.Query()
 	c := selection{Action: action, Projects: d.folders(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
-	if len(c.Query) > maxQuery {
-		return c, fault.New(fault.InvalidArgument, "the search has %d bytes; at most %d are looked for", len(c.Query), maxQuery).WithHint("search for a few words")
+	if err := tooLong(c.Query); err != nil {
+		return c, err
 	}
 	id := given.Get("p")
 	if id == "" {
