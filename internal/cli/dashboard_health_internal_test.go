@@ -63,6 +63,28 @@ func TestDashboardHealth(t *testing.T) {
 	}
 }
 
+// TestDashboardServer: no visitor holds a connection by sending or reading nothing.
+func TestDashboardServer(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, home)
+	}
+	t.Chdir(home)
+	a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, raw: io.Discard}
+	if err := a.setUp(); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := openDashboard(t.Context(), a, "127.0.0.1:0", false, nil, a.engine, a.library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shown.close() //nolint:errcheck // nothing depends on it
+	defer shown.remove()
+	if s := shown.server; s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout == 0 || s.IdleTimeout == 0 {
+		t.Errorf("a connection has no end: %+v", s)
+	}
+}
+
 // filesIn lists the files below a folder.
 func filesIn(t *testing.T, folder string) (out []string) {
 	t.Helper()

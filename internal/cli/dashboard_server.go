@@ -63,7 +63,10 @@ func openDashboard(ctx context.Context, a *app, address string, readOnly bool, r
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	s.server = &http.Server{Handler: s.d.Guarded(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	s.server = &http.Server{
+		Handler: s.d.Guarded(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
 	if second != nil {
 		go s.server.Serve(second) //nolint:errcheck // it ends with the first
 	}

@@ -33,6 +33,8 @@ func TestBrowserDecides(t *testing.T) {
 	b.open(h.origin + h.doc(""))
 	b.arrives(`document.getElementById('review')?.hidden === false`)
 	h.passes(2)
+	look[bool](b, `((f) => { f.value = 'written before'; f.dispatchEvent(new Event('input')); return true; })(document.getElementById('feedback'))`)
+	b.arrives(`Object.values(localStorage).some((words) => words.includes('written before'))`)
 	look[bool](b, `document.querySelector('[data-decision=approve]').click() ?? true`)
 	b.arrives(`document.querySelector('#result a')?.pathname === '/pair'`)
 
@@ -45,9 +47,10 @@ func TestBrowserDecides(t *testing.T) {
 	h.passes(2)
 	look[bool](b, `document.querySelector('[data-decision=approve]').click() ?? true`)
 	b.arrives(`document.getElementById('result').innerText.includes('Confirmed')`)
-	if g := h.stored().Last().Grant; g == nil || g.Channel != workflow.ChannelBrowser {
+	if g := h.stored().Last().Grant; g == nil || g.Channel != workflow.ChannelBrowser || g.Feedback != "written before" {
 		t.Errorf("recorded as %+v", g)
 	}
+	b.arrives(`!Object.values(localStorage).some((words) => words.includes('written before'))`)
 
 	// A page of another port has neither the key, nor a way in.
 	other := newHouse(t, false)

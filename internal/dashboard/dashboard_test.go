@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -50,6 +51,38 @@ func TestPages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHiddenCharacters: no page has an invisible character of others, and words that were kept are
+// those that were written.
+func TestHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	const unseen = "clock\u202e\u200b\u2066"
+	w := newWorld(t)
+	folder := w.project(unseen)
+	at := w.do(folder, engine.Request{Action: workflow.ActionStart, Objective: unseen, TaskName: "clock"})
+	for _, document := range []string{unseen, unseen + " again\n\nQuality Score: 95/100"} {
+		w.do(folder, engine.Request{SessionID: at.SessionID, Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: "# " + document + "\n"}}})
+	}
+	run := w.projectPath() + "r/clock/"
+	const words = "می\u200cخواهم"
+	res, err := w.server.Client().Post(w.server.URL+run+"d/po/drafts", "application/json", strings.NewReader(`{"feedback":"`+words+`"}`))
+	if err != nil || res.StatusCode != http.StatusNoContent {
+		t.Fatal(res, err)
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing was written
+	for _, path := range []string{"/", "/settings", "/search?q=clock", w.projectPath(), run, run + "log", run + "d/po", run + "d/po?view=source", run + "d/po?view=diff", run + "d/po?view=split"} {
+		status, text, _ := w.get(path, "en")
+		if status != http.StatusOK || strings.ContainsAny(text, "\u202e\u200b\u200c\u2066") {
+			t.Errorf("%s: status %d, hides characters: %v", path, status, status == http.StatusOK)
+		}
+		if kept := regexp.MustCompile(`id="draft">(.*)</script>`).FindStringSubmatch(text); kept != nil {
+			var d struct{ Feedback string }
+			if err := json.Unmarshal([]byte(kept[1]), &d); err != nil || d.Feedback != words {
+				t.Errorf("%s: %q was kept: %v", path, d.Feedback, err)
+			}
+		}
 	}
 }
 

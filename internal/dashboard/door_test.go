@@ -201,9 +201,8 @@ func TestDoor(t *testing.T) {
 	h.read()
 	reading := []string{"/", "/pair", "/settings", "/runs", "/memory", "/method", "/events?follow=x", h.run() + "/", h.doc(""), h.run() + "/log.json", "/nowhere"}
 	deciding := []string{h.doc("/decide"), h.doc("/sign"), h.run() + "/leave"}
-	keyed := append([]string{"/passkeys/begin", "/passkeys/finish"}, deciding...)
-	taking := append([]string{"/pair/claim", "/pair/launch"}, keyed...)
-	writing := append([]string{h.doc("/drafts")}, taking...)
+	keyed := append([]string{"/passkeys/begin", "/passkeys/finish", h.doc("/drafts")}, deciding...)
+	writing := append([]string{"/pair/claim", "/pair/launch"}, keyed...)
 	type row struct {
 		name   string
 		paths  []string
@@ -245,13 +244,13 @@ func TestDoor(t *testing.T) {
 		row{"a key of before", keyed, header("Authorization", "Bearer "+strings.Repeat("A", 43)), good, 401},
 		row{"the cookie as a key", keyed, header("Authorization", "Bearer "+strings.SplitN(h.cookie, "=", 2)[1]), good, 401},
 		row{"another scheme", keyed, header("Authorization", "Basic "+h.key), good, 401},
-		row{"plain text", taking, header("Content-Type", "text/plain"), good, 415},
-		row{"a form", taking, header("Content-Type", "application/x-www-form-urlencoded"), "decision=approve", 415},
-		row{"no type", taking, header("Content-Type", "-"), good, 415},
-		row{"too large", taking, nil, `{"code":"` + strings.Repeat("a", 64<<10) + `"}`, 413},
-		row{"a key that is not known", taking, nil, `{"approved":true}`, 400},
-		row{"no JSON", taking, nil, "decision=approve", 400},
-		row{"two objects", taking, nil, "{}{}", 400},
+		row{"plain text", writing, header("Content-Type", "text/plain"), good, 415},
+		row{"a form", writing, header("Content-Type", "application/x-www-form-urlencoded"), "decision=approve", 415},
+		row{"no type", writing, header("Content-Type", "-"), good, 415},
+		row{"too large", writing, nil, `{"code":"` + strings.Repeat("a", 64<<10) + `"}`, 413},
+		row{"a key that is not known", writing, nil, `{"approved":true}`, 400},
+		row{"no JSON", writing, nil, "decision=approve", 400},
+		row{"two objects", writing, nil, "{}{}", 400},
 		row{"a key in a comment", []string{h.doc("/decide")}, nil, h.with(map[string]any{"comments": []any{map[string]any{"kind": "change", "by": "x"}}}), 400},
 		row{"another nonce", []string{h.doc("/decide")}, nil, h.with(map[string]any{"nonce": strings.Repeat("A", 43)}), 409},
 		row{"no nonce", []string{h.doc("/decide")}, nil, h.with(map[string]any{"nonce": nil}), 409},
@@ -271,6 +270,7 @@ func TestDoor(t *testing.T) {
 			"/p/zzz/r/" + h.session + "/d/po/decide", "/p/0000000000/r/" + h.session + "/d/po/decide", "/p/" + h.project + "/r/nosuch/d/po/decide",
 			"/p/" + h.project + "/r/" + strings.Repeat("a", 301) + "/d/po/decide", h.run() + "/d/nosuch/decide", "/p/" + h.project + "/r/%2e%2e%2f%2e%2e/leave",
 		}, nil, good, 404},
+		row{"words about a stage that is not there", []string{h.run() + "/d/nosuch/drafts"}, nil, `{"feedback":"x"}`, 404},
 		row{"a code that nobody has approved", []string{"/pair/claim"}, nil, `{"code":"AAAAAAAA"}`, 404},
 		row{"a launch that nobody has made", []string{"/pair/launch"}, nil, `{"launch":""}`, 409},
 		row{"a wrong secret", []string{"/enter"}, nil, `{"secret":"x"}`, 401},

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -33,7 +32,7 @@ func (d draft) empty() bool {
 }
 
 // maxDraft bounds a draft, in bytes: three texts of the size that a decision takes.
-const maxDraft = 64 << 10
+const maxDraft = maxBody
 
 // drafts keeps drafts in a folder of the person's state, outside of projects; "" keeps none.
 type drafts string
@@ -89,34 +88,38 @@ func (d drafts) write(name string, kept draft) error {
 }
 
 // keepDraft keeps the words of a page until they are sent, so that neither another tab nor the
-// end of the browser loses them. It decides nothing.
+// end of the browser loses them. It decides nothing, but the words are sent as the person's: so
+// it takes them of a browser that may decide only. Others keep them by themselves.
 func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
-	a := &asked{Context: r.Context(), r: r, lang: spoken(w, r)}
-	err := d.keep(a)
-	if err == nil {
-		w.WriteHeader(http.StatusNoContent)
+	r.Body = http.MaxBytesReader(w, r.Body, maxDraft)
+	status, err := d.keep(&asked{Context: r.Context(), r: r, lang: spoken(w, r)})
+	if err != nil {
+		d.refuse(w, r, status, err)
 		return
 	}
-	f := fault.From(err).Translated(a.lang)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(statusOf(f))
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": f.Error(), "hint": f.Hint})
+	w.WriteHeader(http.StatusNoContent)
 }
 
-func (d *Dashboard) keep(a *asked) error {
+// keep writes a draft. The status is that of a refusal; 0 is that of its code.
+func (d *Dashboard) keep(a *asked) (status int, err error) {
+	if d.o.Origin != "" && !d.door.decides(a.r) {
+		return http.StatusUnauthorized, unpaired()
+	}
+	var given draft
+	if status, err := readJSON(a.r, &given); err != nil {
+		return status, err
+	}
 	req, p, err := d.request(a)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s, _, err := d.o.Engine.Session(a, req.Address())
 	if err != nil {
-		return noTask(err)
+		return 0, noTask(err)
 	}
-	var given draft
-	body := json.NewDecoder(io.LimitReader(a.r.Body, maxDraft))
-	body.DisallowUnknownFields()
-	if err := body.Decode(&given); err != nil {
-		return fault.New(fault.InvalidArgument, "the words cannot be read: %w", err).WithHint("they have at most %d bytes", maxDraft)
+	st, known := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
+	if !known {
+		return 0, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
 	}
-	return d.drafts.write(draftName(p, s.SessionID, workflow.StageID(a.r.PathValue("stage"))), given)
+	return 0, d.drafts.write(draftName(p, s.SessionID, st.ID), given)
 }

@@ -137,10 +137,13 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	d.feed.Follow(s, subject, s.Look(r.Context(), subject))
 	defer d.feed.Leave(s)
 	out := http.NewResponseController(w)
+	_ = out.SetReadDeadline(time.Time{}) // that of other requests would end the stream
 	beat := time.NewTicker(d.beat)
 	defer beat.Stop()
 	// The first event tells a page that reconnects what it has missed.
 	for err := s.send(w); err == nil && out.Flush() == nil; {
+		// A reader who takes nothing keeps no place for longer than this.
+		_ = out.SetWriteDeadline(time.Now().Add(d.beat + maxWait))
 		select {
 		case <-s.changed:
 			err = s.send(w)

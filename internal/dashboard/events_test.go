@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -136,6 +137,23 @@ func TestStreams(t *testing.T) {
 	for _, f := range all {
 		f.end()
 	}
+	w.gone(t)
+}
+
+// TestStreamOutlivesTimeouts: the time that a server gives to other requests does not end a stream.
+func TestStreamOutlivesTimeouts(t *testing.T) {
+	w := newWorld(t)
+	w.d.Beat(50 * time.Millisecond)
+	w.server.Close()
+	w.server = httptest.NewUnstartedServer(w.d.Handler())
+	w.server.Config.ReadTimeout, w.server.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	w.server.Start()
+	t.Cleanup(w.server.Close)
+	f := w.follow(t, "all", "")
+	for range 8 {
+		f.next()
+	}
+	f.end()
 	w.gone(t)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // page is what the layout shows around a screen.
@@ -102,7 +103,9 @@ func statusOf(f *fault.Error) int {
 	return http.StatusInternalServerError
 }
 
-// write renders a page whole before any of it is sent, so that an error shows no half of it.
+// write renders a page whole before any of it is sent, so that an error shows no half of it. No
+// character of it is invisible, or turns what follows around, whoever wrote the text; in the JSON
+// of a page the marks mean the same.
 func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
 	var text bytes.Buffer
 	if err := d.screens.render(&text, p); err != nil {
@@ -110,19 +113,20 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, status int, p 
 		http.Error(w, p.Lang.Say("This page cannot be shown because of a bug; the log of the dashboard names it."), http.StatusInternalServerError)
 		return
 	}
+	shown := visible.Text(text.String())
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Language", string(p.Lang))
 	h.Add("Vary", "Accept-Encoding, Accept-Language, Cookie")
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.WriteHeader(status)
-		_, _ = w.Write(text.Bytes())
+		_, _ = io.WriteString(w, shown)
 		return
 	}
 	h.Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
 	z := gzip.NewWriter(w)
-	_, _ = z.Write(text.Bytes()) // an error means that the reader has gone
+	_, _ = io.WriteString(z, shown) // an error means that the reader has gone
 	_ = z.Close()
 }
 

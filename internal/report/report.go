@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -33,8 +34,12 @@ type page struct {
 
 // Markdown is the report on a session. found is the result of checking its history.
 func Markdown(s *workflow.Session, found workflow.Verification, l lang.Language) string {
-	return "# " + l.Say("Run: %s", cell(s.TaskName)) + "\n\n" + body(s, found, l, "##")
+	return unmentioned.Replace("# " + l.Say("Run: %s", cell(s.TaskName)) + "\n\n" + body(s, found, l, "##"))
 }
+
+// unmentioned keeps GitHub, which looks at the text after Markdown has resolved its escapes, from
+// telling people of the report, and from closing issues by it.
+var unmentioned = strings.NewReplacer("@", "@&#8203;", `\#`, `\#&#8203;`, "GH-", "GH&#8203;-", "gh-", "gh&#8203;-")
 
 // body is the report without its title.
 func body(s *workflow.Session, found workflow.Verification, l lang.Language, mark string) string {
@@ -62,6 +67,9 @@ func cell(text string) string {
 	}
 	return unlinked.Replace(b.String())
 }
+
+// begins matches what makes an item of a list, or a rule, of the line that a text begins.
+var begins = pattern.New(`^([0-9]*)([-+.)])`)
 
 // unlinked keeps addresses from becoming links.
 var unlinked = strings.NewReplacer("://", `\://`, "www.", `www\.`)
@@ -96,7 +104,7 @@ func count(n *int) string {
 
 func (p *page) facts() {
 	s := p.s
-	fmt.Fprintf(&p.Builder, "%s\n\n", cell(s.Objective))
+	fmt.Fprintf(&p.Builder, "%s\n\n", begins.ReplaceAllString(cell(s.Objective), `$1\$2`))
 	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Workflow: %s", cell(p.w.Name)))
 	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("State: %s", cell(s.Place())))
 	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Started %s, last changed %s (UTC)", moment(s.CreatedAt), moment(s.UpdatedAt)))

@@ -90,6 +90,32 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
+// TestForgedLines: the objective stays one paragraph, and reaches nobody and no issue.
+func TestForgedLines(t *testing.T) {
+	t.Parallel()
+	for objective, want := range map[string]string{
+		"- State: completed":   `\- State: completed`,
+		"+ passed":             `\+ passed`,
+		"1. passed":            `1\. passed`,
+		"12) passed":           `12\) passed`,
+		"---":                  `\---`,
+		"1.5 times as fast":    `1\.5 times as fast`,
+		"ask @ada, fixes #12":  `ask @&#8203;ada, fixes \#&#8203;12`,
+		"closes GH-7, or gh-8": `closes GH&#8203;-7, or gh&#8203;-8`,
+	} {
+		run := story("sign-in")
+		run.Objective = objective
+		text := report.Markdown(run, workflow.Verification{Status: workflow.ChainHolds}, lang.English)
+		if got := strings.Split(text, "\n")[2]; got != want {
+			t.Errorf("%q is written as %q, want %q", objective, got, want)
+		}
+		page, err := report.HTML(run, workflow.Verification{Status: workflow.ChainHolds}, lang.English)
+		if err != nil || !strings.Contains(page, ">"+objective+"</p>") {
+			t.Errorf("%q is no paragraph of its own: %v", objective, err)
+		}
+	}
+}
+
 // TestHTML: one file, whose policy allows its own style and nothing else.
 func TestHTML(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,5 @@
-// Comments on a document: written in the margin, kept by the server until they are sent.
+// Comments on a document: written in the margin, kept until they are sent: by the server for a
+// browser that may decide, else by the browser.
 import { focus, keys, say } from './live.js';
 
 const paper = document.getElementById('paper');
@@ -78,15 +79,17 @@ export function layout() {
   margin.style.minHeight = `${bottom}px`;
 }
 
+const key = () => localStorage.getItem('bmad-key');
 let saving;
+const own = `bmad-words:${form?.dataset.drafts}`;
 export function keep() {
   clearTimeout(saving);
   saving = setTimeout(async () => {
-    const answer = await fetch(form.dataset.drafts, {
-      method: 'POST', headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ sha256: form.dataset.sha256, comments: state.comments, feedback: state.feedback, answers: state.answers }),
-    }).catch(() => null);
-    if (!answer?.ok) say(form.dataset.unsaved);
+    const words = JSON.stringify({ sha256: form.dataset.sha256, comments: state.comments, feedback: state.feedback, answers: state.answers });
+    const answer = await post(form.dataset.drafts, words);
+    if (answer?.ok) localStorage.removeItem(own);
+    else if (answer?.status === 401) localStorage.setItem(own, words);
+    else say(form.dataset.unsaved);
   }, 400);
 }
 
@@ -182,7 +185,9 @@ if (paper && margin) {
   layout();
 }
 if (form && paper) {
-  Object.assign(state, JSON.parse(document.getElementById('draft').textContent) ?? {});
+  const words = localStorage.getItem(own);
+  if (words && key()) keep();
+  Object.assign(state, JSON.parse(words ?? document.getElementById('draft').textContent) ?? {});
   state.comments ??= [];
   state.answers ??= {};
   adder = document.getElementById('adder');
@@ -211,7 +216,6 @@ Object.assign(keys, {
 
 // The decision: sent with the comments as one act, by a browser that was paired.
 const result = document.getElementById('result');
-const key = () => localStorage.getItem('bmad-key');
 
 function told(message, hint, link) {
   const lines = [message, hint].filter(Boolean).map((text) => { const p = document.createElement('p'); p.textContent = text; return p; });
@@ -236,16 +240,22 @@ async function decide(button) {
     const answer = await send(form.dataset.decide, body);
     told(answer.message, form.dataset.goeson, { href: form.dataset.run, text: form.dataset.torun });
     form.classList.add('over');
+    clearTimeout(saving);
+    localStorage.removeItem(own);
   } catch (problem) {
     told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: '/pair', text: form.dataset.pair } : null);
     form.querySelectorAll('button').forEach((b) => { b.disabled = false; });
   }
 }
 
-async function send(href, body) {
+function post(href, body) {
   const headers = { 'Content-Type': 'application/json' };
   if (key()) headers.Authorization = `Bearer ${key()}`;
-  const answer = await fetch(href, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
+  return fetch(href, { method: 'POST', headers, body }).catch(() => null);
+}
+
+async function send(href, body) {
+  const answer = await post(href, JSON.stringify(body));
   if (!answer) throw { message: form.dataset.unreachable };
   const said = await answer.json().catch(() => ({}));
   if (!answer.ok) throw { message: said.error ?? answer.statusText, hint: said.hint, pair: answer.status === 401 };

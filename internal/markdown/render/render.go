@@ -61,6 +61,8 @@ const (
 	maxIndent    = 400
 	maxParagraph = 128 << 10
 	maxMarks     = 6000
+	// maxEscaped bounds the pipes in code of all tables, which the parser compares with each other.
+	maxEscaped = 4000
 )
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM))
@@ -138,26 +140,35 @@ func (w *writer) frontMatter(source string) string {
 	return rest
 }
 
-// affordable reports whether parsing takes time in proportion to the size of the document.
+// affordable reports whether parsing takes time in proportion to the size of the document, and so
+// does the result: a row of a table has all columns, however few it writes.
 func affordable(source string) bool {
 	size, marks := 0, 0
+	columns, cells, escaped := 0, 0, 0
 	for line := range strings.Lines(source) {
 		indent, depth := nesting(line)
 		inner := strings.TrimSpace(line)
 		if inner == "" || indent < 4 && (strings.HasPrefix(inner, "- ") || strings.HasPrefix(inner, "* ")) {
-			size, marks = 0, 0 // an item ends the paragraph before it
+			size, marks, columns = 0, 0, 0 // an item ends the paragraph before it
 		}
 		size += len(line)
+		if strings.Trim(inner, "|:->+*.)0123456789 \t") == "" { // it may head a table, also in a quote or an item
+			columns = max(columns, strings.Count(inner, "|")+1)
+		}
+		cells += columns
+		if strings.Contains(line, "`") {
+			escaped += strings.Count(line, `\|`)
+		}
 		for i := range len(line) {
 			if strings.IndexByte("[]*_~`<&!", line[i]) >= 0 {
 				marks++
 			}
 		}
-		if depth > maxDepth || indent > maxIndent || size > maxParagraph || marks > maxMarks {
+		if depth > maxDepth || indent > maxIndent || size > maxParagraph || marks > maxMarks || escaped > maxEscaped {
 			return false
 		}
 	}
-	return true
+	return cells <= len(source)
 }
 
 // nesting counts the white space before the text of a line, and the marks there that open blocks.

@@ -327,6 +327,11 @@ func TestPlain(t *testing.T) {
 		"mixed lists":   {strings.Repeat("* + ", 100), true},
 		"long spaces":   {strings.Repeat(" ", 500) + "a", true},
 		"links in rows": {strings.Repeat("    - [a](\n", 10000), true},
+		"a wide table":  {strings.Repeat("|a", 40) + "|\n" + strings.Repeat("|-", 40) + "|\n" + strings.Repeat(strings.Repeat("|", 41)+"\n", 500), false},
+		"few cells":     {strings.Repeat("|a", 2000) + "|\n" + strings.Repeat("|-", 2000) + "|\n" + strings.Repeat("|\n", 2000), true},
+		"quoted cells":  {"> " + strings.Repeat("|a", 2000) + "|\n> " + strings.Repeat("|-", 2000) + "|\n" + strings.Repeat("> |\n", 2000), true},
+		"small tables":  {strings.Repeat(strings.Repeat("|a", 100)+"|\n"+strings.Repeat("|-", 100)+"|\n"+strings.Repeat("|\n", 300)+"\n", 50), true},
+		"code in cells": {strings.Repeat("|a|\n|-|\n"+strings.Repeat("|`\\|`|\n", 2500)+"\n", 30), true},
 	} {
 		page := Document(test.source)
 		if page.Plain != test.plain {
