@@ -59,8 +59,6 @@ type Dashboard struct {
 	streams atomic.Int64
 	// beat is how often a stream without news is kept open.
 	beat time.Duration
-	// patience is how long the body of a request may take.
-	patience time.Duration
 	// ended is closed when the pages' streams have to end.
 	ended context.Context
 	end   context.CancelFunc
@@ -75,7 +73,7 @@ func New(o Options) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dashboard{o: o, log: o.Log, door: door, beat: heartbeat, patience: maxWait}
+	d := &Dashboard{o: o, log: o.Log, door: door, beat: heartbeat}
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -398,31 +397,6 @@ func TestShowsWhatIsDecided(t *testing.T) {
 	tree := h.tree()
 	if status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)}); status != http.StatusConflict || tree != h.tree() {
 		t.Errorf("%d %s", status, body)
-	}
-}
-
-// TestSlowBodies: a body that does not come keeps no connection open.
-func TestSlowBodies(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, false)
-	h.enter()
-	h.pair()
-	h.read()
-	h.d.Patience(10 * time.Millisecond)
-	for _, path := range []string{"/enter", "/pair/claim", h.doc("/drafts"), h.doc("/decide")} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(h.address, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nCookie: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path, h.host, h.origin, h.cookie, h.key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said, err := io.ReadAll(conn) // until the server closes it
-		if err != nil || strings.Contains(string(said), " 200 ") {
-			t.Errorf("%s: %v\n%s", path, err, said)
-		}
-		_ = conn.Close()
 	}
 }
 

@@ -12,9 +12,6 @@ const MaxStreams = maxStreams
 // Beat sets how often a stream without news is kept open.
 func (d *Dashboard) Beat(every time.Duration) { d.beat = every }
 
-// Patience sets how long the body of a request may take.
-func (d *Dashboard) Patience(long time.Duration) { d.patience = long }
-
 // Streams is how many pages are followed.
 func (d *Dashboard) Streams() int { return int(d.streams.Load()) }
 

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
@@ -28,9 +27,6 @@ func (d *Dashboard) Guarded() http.Handler {
 			d.refuse(w, r, http.StatusForbidden, why)
 		case d.door.reads(r), open(r):
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-			if unsafe { // a deadline of the server would end the streams too
-				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.patience)) // recorders have none
-			}
 			mux.ServeHTTP(w, r)
 		case unsafe:
 			d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints"))
