@@ -108,16 +108,15 @@ func (s *side) meet(o *side, to []int, n int) []int {
 // whole: its few common words are chance.
 func (s *side) spans(line int, paired bool) []Span {
 	var out []Span
-	kept := 0
-	for k := s.start[line]; k < s.start[line+1]; k++ {
-		if s.kept[k] && s.keys[k] != " " {
-			kept++
+	kept, end := 0, s.start[line+1]
+	for k := s.start[line]; k < end; {
+		from := k
+		for ; k < end && s.kept[k] == s.kept[from]; k++ {
+			if s.kept[k] && s.keys[k] != " " {
+				kept++
+			}
 		}
-		if n := len(out); n > 0 && out[n-1].Changed == !s.kept[k] {
-			out[n-1].Text += s.words[k]
-			continue
-		}
-		out = append(out, Span{s.words[k], !s.kept[k]})
+		out = append(out, Span{strings.Join(s.words[from:k], ""), !s.kept[from]})
 	}
 	if !paired && 2*kept <= s.solid[line] {
 		return whole(strings.Join(s.words[s.start[line]:s.start[line+1]], ""), true)
