@@ -37,7 +37,7 @@ var may = map[string][]string{
 	"internal/integrity":             {"internal/fault", "internal/project", "internal/store", "internal/workflow"},
 	"internal/request":               {"internal/fault", "internal/gate", "internal/lang", "internal/project", "internal/standing", "internal/verify", "internal/words", "internal/workflow"},
 	"internal/permission":            {"internal/audit", "internal/config", "internal/fault", "internal/lang", "internal/project", "internal/standing", "internal/store", "internal/trust", "internal/verify", "internal/words", "internal/workflow"},
-	"internal/report":                {"internal/lang", "internal/markdown/render", "internal/views", "internal/visible", "internal/workflow"},
+	"internal/report":                {"internal/lang", "internal/markdown/render", "internal/pattern", "internal/views", "internal/visible", "internal/workflow"},
 	"internal/views":                 {"internal/config", "internal/documents", "internal/durable", "internal/fault", "internal/integrity", "internal/lang", "internal/permission", "internal/project", "internal/reply", "internal/standing", "internal/store", "internal/words", "internal/workflow"},
 	"internal/submission":            {"internal/audit", "internal/documents", "internal/fault", "internal/lang", "internal/permission", "internal/project", "internal/request", "internal/score", "internal/standing", "internal/store", "internal/words", "internal/workflow"},
 	"internal/standing":              {"internal/lang", "internal/workflow"},

@@ -143,7 +143,7 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	// The first event tells a page that reconnects what it has missed.
 	for err := s.send(w); err == nil && out.Flush() == nil; {
 		// A reader who takes nothing keeps no place for longer than this.
-		_ = out.SetWriteDeadline(time.Now().Add(d.beat + maxWait))
+		_ = out.SetWriteDeadline(time.Now().Add(d.beat + maxWait)) //nolint:forbidigo // a deadline of the network, by the system's clock
 		select {
 		case <-s.changed:
 			err = s.send(w)

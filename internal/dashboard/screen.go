@@ -104,8 +104,8 @@ func statusOf(f *fault.Error) int {
 }
 
 // write renders a page whole before any of it is sent, so that an error shows no half of it. No
-// character of it is invisible, or turns what follows around, whoever wrote the text; in the JSON
-// of a page the marks mean the same.
+// character of it is invisible or changes the direction of writing; in the JSON of a page the
+// escapes that replace them mean the same.
 func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
 	var text bytes.Buffer
 	if err := d.screens.render(&text, p); err != nil {

@@ -2,6 +2,7 @@ package textdiff
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -148,4 +149,37 @@ func FuzzRows(f *testing.F) {
 			t.Errorf("the rows hold %q and %q, not %q and %q", left.String(), right.String(), before, after)
 		}
 	})
+}
+
+// TestLongLines: the memory that a comparison takes grows with the texts, also of one long line.
+func TestLongLines(t *testing.T) {
+	for name, texts := range map[string][2]string{
+		"words": {strings.Repeat("a b ", 1<<14), strings.Repeat("c d ", 1<<14)},
+		"marks": {strings.Repeat(".,", 1<<14), strings.Repeat(";:", 1<<14)},
+		"Han":   {strings.Repeat("漢字", 1<<14), strings.Repeat("仮名", 1<<14)},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		rows := Rows(texts[0], texts[1])
+		runtime.ReadMemStats(&after)
+		if took, size := after.TotalAlloc-before.TotalAlloc, uint64(len(texts[0])+len(texts[1])); took > 2000*size {
+			t.Errorf("%s: %d bytes for %d", name, took, size)
+		}
+		if left, right := joined(rows); left != texts[0] || right != texts[1] {
+			t.Errorf("%s: the rows are not the texts", name)
+		}
+	}
+}
+
+// joined returns the texts that rows are made of.
+func joined(rows []Row) (left, right string) {
+	for _, r := range rows {
+		for _, part := range r.Left {
+			left += part.Text
+		}
+		for _, part := range r.Right {
+			right += part.Text
+		}
+	}
+	return left, right
 }
