@@ -15,14 +15,17 @@ func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
 		return nil, err
 	}
 	data, err := t.client.store.Load(ctx, t.ID)
-	if errors.Is(err, ErrNotFound) && t.Revision == 0 {
+	t.mu.Lock()
+	revision := t.Revision
+	t.mu.Unlock()
+	if errors.Is(err, ErrNotFound) && revision == 0 {
 		return unlock, nil
 	}
 	var head struct{ Revision int }
 	if err == nil {
 		err = json.Unmarshal(data, &head)
 	}
-	if err == nil && head.Revision != t.Revision {
+	if err == nil && head.Revision != revision {
 		err = ErrChanged
 	}
 	if err != nil {
@@ -38,6 +41,11 @@ func (t *thread) save(ctx context.Context) error {
 	}
 	t.saving.Lock()
 	defer t.saving.Unlock()
+	return t.write(ctx)
+}
+
+// write does what save does. The caller holds saving.
+func (t *thread) write(ctx context.Context) error {
 	events, saved := t.events.toSave()
 	var lines []byte
 	for _, e := range events {
@@ -90,14 +98,22 @@ func (t *thread) saveUnlessWorking(ctx context.Context) error {
 		t.mu.Unlock()
 		return err
 	}
-	working := t.working
 	t.mu.Unlock()
-	if working {
-		return t.save(ctx)
+	t.saving.Lock()
+	if t.isClaimed() { // and stays so until this is written
+		defer t.saving.Unlock()
+		return t.write(ctx)
 	}
+	t.saving.Unlock()
 	unlock, err := t.claim(ctx)
 	if err != nil {
 		return err
 	}
 	return errors.Join(t.save(ctx), unlock())
+}
+
+func (t *thread) isClaimed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.claimed
 }

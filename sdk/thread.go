@@ -331,11 +331,17 @@ func (t *thread) run(ctx context.Context) error {
 		}
 		t.settle(err, t.goesOn(ctx, err))
 		t.mu.Unlock()
-		err = errors.Join(err, t.save(context.WithoutCancel(ctx)), unlock())
+		err = errors.Join(err, t.save(context.WithoutCancel(ctx)))
+		t.saving.Lock() // a save by another call is written under the lock, or takes it anew
+		t.mu.Lock()
+		t.claimed = false
+		t.mu.Unlock()
+		err = errors.Join(err, unlock())
+		t.saving.Unlock()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.working, t.claimed, t.cancel = false, false, nil
+	t.working, t.cancel = false, nil
 	if err != nil && !errors.Is(err, errPaused) && t.client.base.Err() == nil {
 		t.failure = err
 	}
