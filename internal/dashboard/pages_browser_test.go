@@ -264,6 +264,9 @@ func TestPicturesInABrowser(t *testing.T) {
 			b.await(`!document.querySelector('.editor')`)
 			look[bool](b, `(scrollTo(0, 150), document.activeElement.blur(), true)`)
 		}
+		if name == "inbox" { // the folders of the test say nothing to a reader
+			look[bool](b, `(document.querySelectorAll('td code').forEach((c) => { c.textContent = c.textContent.replace(/.*\//, '/home/you/src/'); }), true)`)
+		}
 		data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 		b.do(err)
 		b.do(os.WriteFile(filepath.Join(folder, name+".png"), data, 0o600))
