@@ -66,7 +66,8 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
 	}
-	a.page.Title, a.page.Follow = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang)), p.ID+"/"+s.SessionID
+	a.page.Title = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang))
+	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
 	out := &documentPage{Project: p, Session: s, Stage: st, Found: found.In(a.lang), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}
 	if err := d.texts(a, out, req); err != nil {

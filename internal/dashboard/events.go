@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -71,7 +72,7 @@ func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sigh
 	id, session, one := strings.Cut(subject, "/")
 	var now change
 	var sight feed.Sight
-	var print strings.Builder
+	var print prints
 	for _, p := range d.folders() {
 		if id != everything && id != p.ID {
 			continue
@@ -83,7 +84,7 @@ func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sigh
 				continue
 			}
 			now.Revision, now.State, now.Stage, now.Round = s.Revision, s.CurrentState, s.CurrentStage, s.Current().Iteration
-			fmt.Fprintln(&print, s.Revision)
+			print.run(s)
 			continue
 		}
 		board, err := d.o.Engine.Board(ctx, address(p), maxBoard, "")
@@ -94,12 +95,32 @@ func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sigh
 			if r.CurrentState.WaitsForHuman() {
 				now.Waiting++
 			}
-			fmt.Fprintln(&print, r.SessionID, r.Revision)
 		}
+		print.rows(board.Rows)
 	}
-	now.Print = workflow.Hash([]byte(print.String()))[:16]
+	now.Print = print.sum()
 	sight.State = now.Print
 	return now, sight
+}
+
+// prints gathers what tells a state of a page's subject from another.
+type prints struct{ text strings.Builder }
+
+func (p *prints) run(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
+
+func (p *prints) rows(rows []views.Row) {
+	for _, r := range rows {
+		fmt.Fprintln(&p.text, r.SessionID, r.Revision)
+	}
+}
+
+func (p *prints) sum() string { return workflow.Hash([]byte(p.text.String()))[:16] }
+
+// followRun has the page report the changes of a run since it was read.
+func (a *asked) followRun(p folder, s *workflow.Session) {
+	var print prints
+	print.run(s)
+	a.page.Follow, a.page.Print = p.ID+"/"+s.SessionID, print.sum()
 }
 
 // known reports whether a subject can be followed.

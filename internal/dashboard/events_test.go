@@ -8,7 +8,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +102,33 @@ func (w *world) gone(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("%d streams are left:\n%s", w.d.Streams(), stacks[:runtime.Stack(stacks, true)])
+}
+
+// TestPagesSayWhatTheyShow: a change between the reading of a page and the opening of its stream is
+// a change for its reader, and nothing else is.
+func TestPagesSayWhatTheyShow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.relay()
+	w.booking()
+	var state []string
+	for _, path := range w.screens() {
+		_, text, _ := w.get(path, "en")
+		body := regexp.MustCompile(`<body data-follow="([^"]*)"(?: data-print="([^"]*)")? data-screen="([^"]*)"`).FindStringSubmatch(text)
+		if body[2] == "" {
+			continue
+		}
+		f := w.follow(t, url.QueryEscape(body[1]), "")
+		if now := f.news().data.Print; body[2] != now {
+			t.Errorf("%s shows the state %q, and its subject has %q", path, body[2], now)
+		}
+		f.end()
+		state = append(state, body[3])
+	}
+	slices.Sort(state)
+	if got := slices.Compact(state); !slices.Equal(got, []string{"board", "document", "inbox", "log", "run"}) {
+		t.Errorf("these screens have a state: %v", got)
+	}
 }
 
 // TestStreams: as many pages as are allowed are told of a change, one more is refused in words,

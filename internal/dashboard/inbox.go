@@ -46,6 +46,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 	}
 	var running []card
 	var stages []workflow.Stage
+	var print prints
 	for _, p := range d.folders() {
 		row := projectLink{folder: p}
 		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
@@ -56,6 +57,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 			row.Trouble = lang.Of(err).In(a.lang)
 		}
 		row.Broken = board.Broken
+		print.rows(board.Rows)
 		own := d.o.Engine.Stages(address(p))
 		stages = withStages(stages, own)
 		for _, r := range board.Rows {
@@ -71,6 +73,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 		}
 		body.Projects = append(body.Projects, row)
 	}
+	a.page.Print = print.sum()
 	slices.SortStableFunc(body.Waiting, func(a, b card) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	for i := range min(len(body.Waiting), maxLeads) {
 		d.lead(a, &body.Waiting[i])
@@ -142,7 +145,9 @@ func (d *Dashboard) board(a *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.page.Title, a.page.Follow = p.Name, p.ID
+	var print prints
+	print.rows(board.Rows)
+	a.page.Title, a.page.Follow, a.page.Print = p.Name, p.ID, print.sum()
 	body := struct {
 		Project       projectLink
 		Waiting, Done []card

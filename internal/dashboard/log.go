@@ -17,7 +17,7 @@ func (d *Dashboard) logPage(a *asked) (any, error) {
 	}
 	p, s, found := it.project, it.session, it.found
 	a.page.Title = a.lang.Say("Log of %s", s.TaskName)
-	a.page.Follow = p.ID + "/" + s.SessionID
+	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
 	return struct {
 		Session *workflow.Session

@@ -47,7 +47,8 @@ func (d *Dashboard) ranOne(a *asked) (any, error) {
 	if kept == nil {
 		return nil, fault.New(fault.NotFound, "%q was not run without a host", s.TaskName).WithHint("its own page shows it: bmad-mcp run --resume %s goes on without a host", s.TaskName)
 	}
-	a.page.Title, a.page.Follow = s.TaskName, p.ID+"/"+s.SessionID
+	a.page.Title = s.TaskName
+	a.followRun(p, s)
 	a.page.Trail = []link{{"/runs", a.lang.Say("Headless runs")}}
 	out := ranPage{ranRow: ranRow{Kept: kept, Project: p, Href: p.Run(s.TaskName), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}}
 	out.Whole = a.r.URL.Query().Get("show") == "all"

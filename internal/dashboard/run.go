@@ -96,7 +96,8 @@ func (d *Dashboard) run(a *asked) (any, error) {
 		return nil, err
 	}
 	p, s, found := it.project, it.session, it.found
-	a.page.Title, a.page.Follow = s.TaskName, p.ID+"/"+s.SessionID
+	a.page.Title = s.TaskName
+	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}}
 	out := runPage{
 		Project: p, Session: s, Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), Asks: s.CurrentState == workflow.Clarifying,

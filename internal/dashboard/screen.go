@@ -29,8 +29,9 @@ type page struct {
 	Kept url.Values
 	// Trail leads from the inbox to the page.
 	Trail []link
-	// Follow are the subjects whose changes the page reports.
-	Follow string
+	// Follow are the subjects whose changes the page reports. Print is that of their state as the
+	// page shows it; without one, changes are reported from the first event on.
+	Follow, Print string
 	// Languages are those that the page can be read in.
 	Languages []lang.Language
 	// Query is what was searched for.

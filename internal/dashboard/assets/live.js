@@ -7,7 +7,7 @@ const knock = () => { if (/^#k=/.test(location.hash) || ['door', 'pair'].include
 knock();
 addEventListener('hashchange', knock);
 const titled = document.title;
-let first = '';
+let first = document.body.dataset.print; // what happens before the stream is open counts too
 
 export function say(text, action, label) {
   const line = document.createElement('p');
@@ -26,8 +26,8 @@ function changed(event) {
   const now = JSON.parse(event.data);
   document.title = (now.waiting ? `(${now.waiting}) ` : '') + titled;
   document.dispatchEvent(new CustomEvent('state', { detail: now }));
-  if (!first) first = now.print;
-  else if (now.print !== first) say(bar.dataset.changed, () => location.reload(), bar.dataset.show);
+  first ??= now.print;
+  if (now.print !== first) say(bar.dataset.changed, () => location.reload(), bar.dataset.show);
   else bar.replaceChildren();
 }
 
