@@ -160,14 +160,18 @@ func (out *documentPage) layViews(a *asked) {
 	query.Del("lang")
 	asked := query.Get("view")
 	out.View = viewNames[0]
-	for i, name := range viewNames {
+	names := viewNames
+	if len(out.Rounds) < 2 {
+		names = names[:2] // nothing to compare it with
+	}
+	for i, name := range names {
 		if name == asked {
 			out.View = name
 		}
 		query.Set("view", name)
 		out.Views = append(out.Views, view{name, labels[i], "?" + query.Encode()})
 	}
-	next := (slices.Index(viewNames, out.View) + 1) % len(viewNames)
+	next := (slices.Index(names, out.View) + 1) % len(names)
 	out.NextView = out.Views[next].Href
 }
 

@@ -150,7 +150,10 @@ func (h *house) read() {
 		h.t.Fatalf("%d %s", status, text)
 	}
 	value := func(name string) string {
-		return regexp.MustCompile(`data-` + name + `="([^"]*)"`).FindStringSubmatch(text)[1]
+		if found := regexp.MustCompile(`data-` + name + `="([^"]*)"`).FindStringSubmatch(text); found != nil {
+			return found[1]
+		}
+		return "1" // a page that only shows has none
 	}
 	h.page = map[string]any{"decision": "approve", "sha256": value("sha256"), "nonce": value("nonce"), "revision": json.RawMessage(value("revision"))}
 }
@@ -320,7 +323,7 @@ func TestDoor(t *testing.T) {
 	}
 	words := h.with(map[string]any{"nonce": fast, "feedback": "well done", "comments": []any{map[string]any{"id": "c1", "from": 1, "to": 1, "kind": "question", "text": "why?"}}})
 	status, text, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: words})
-	if status != http.StatusOK || !strings.Contains(text, `"message":"Confirmed. The run: Architect: the assistant works on it."`) {
+	if status != http.StatusOK || !strings.Contains(text, `"message":"Confirmed. Now: Architect: the assistant works on it."`) {
 		t.Fatalf("%d %s", status, text)
 	}
 	g := h.stored().Last().Grant
@@ -489,6 +492,9 @@ func TestReadOnly(t *testing.T) {
 		if status, text, _ := h.send(sending{method: "POST", path: path, body: body}); status != http.StatusForbidden || !strings.Contains(text, "nothing is decided here") {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
+	}
+	if _, text, _ := h.send(sending{method: "GET", path: h.doc("")}); strings.Contains(text, `id="review"`) || !strings.Contains(text, "bmad-mcp confirm") {
+		t.Errorf("the page asks for a decision that it does not take: %s", text)
 	}
 	if _, text, _ := h.send(sending{method: "GET", path: "/pair"}); strings.Contains(text, "data-code") || h.tree() != before {
 		t.Error("a browser can be paired")

@@ -28,7 +28,7 @@ type card struct {
 // projectLink names a project.
 type projectLink struct {
 	folder
-	// Waits counts the runs that wait for the person, Active those under way.
+	// Waits counts the runs that wait for the person, Active those that an assistant works on.
 	Waits, Active int
 	// Trouble says why the project cannot be read.
 	Trouble string
@@ -64,7 +64,6 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 			switch c := newCard(a, p, own, r); {
 			case r.CurrentState.WaitsForHuman():
 				row.Waits++
-				row.Active++
 				body.Waiting = append(body.Waiting, c)
 			case r.CurrentState.Active():
 				row.Active++

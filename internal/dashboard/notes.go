@@ -38,6 +38,11 @@ func notes(a *asked, rec *workflow.Record) []note {
 		out = append(out, note{Kind: "question", Label: a.lang.Say("question %s", q.ID), Text: q.Question})
 	}
 	for _, gap := range rec.Gaps {
+		if rec.Audit != nil && slices.ContainsFunc(rec.Audit.Findings, func(f workflow.AuditFinding) bool {
+			return f.Fix != "" && strings.HasSuffix(gap, f.Fix) && strings.Contains(gap, f.Problem)
+		}) {
+			continue // the audit's own, which stands above
+		}
 		out = append(out, note{Kind: "gap", Label: a.lang.Say("gap that the assistant states"), Text: gap, Adopts: true})
 	}
 	for _, f := range workflow.OpenFindings(rec.Findings) {

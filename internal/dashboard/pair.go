@@ -31,10 +31,13 @@ func (d *Dashboard) pair(a *asked) (any, error) {
 	}
 	code, err := d.door.codes.New()
 	if err == nil {
-		out.Code = code[:len(code)/2] + "-" + code[len(code)/2:]
+		out.Code = spaced(code)
 	}
 	return out, err
 }
+
+// spaced is a code in two halves, as people read it.
+func spaced(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }
 
 // keyGiven is what a browser gets that is paired; it has no key while nobody has approved it.
 type keyGiven struct {

@@ -104,7 +104,7 @@ func TestPersonInABrowser(t *testing.T) {
 	w.do(folder, engine.Request{Action: workflow.ActionSubmit, SessionID: at.SessionID, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: w.sample(run, "03-po-second.json")}}})
 	b.press("#live button")
 	b.press("a.button")
-	b.await(`!!document.querySelector('[data-decision=approve]')`)
+	b.await(`!!document.querySelector('#review:not([hidden]) [data-decision=approve]')`) // its script is there
 
 	// A comment on a line, and the request for changes.
 	for range 4 {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -14,8 +15,10 @@ import (
 type review struct {
 	Question *engine.Question
 	// Facts are the lines of the question's text.
-	Facts   []string
+	Facts   []fact
 	Choices []choice
+	// ReadOnly is true where nothing is decided here.
+	ReadOnly bool
 	// Nonce marks this showing of the document: a decision names it, once.
 	Nonce string
 	// Draft has the words that were kept from an earlier visit.
@@ -27,6 +30,12 @@ type review struct {
 	Drafts, Decide, Sign, RunHref, Terminal string
 }
 
+// fact is a line of what is asked; Under is true for an item of the list that the line before begins.
+type fact struct {
+	Text  string
+	Under bool
+}
+
 // choice is a decision that can be taken.
 type choice struct {
 	engine.Choice
@@ -34,7 +43,7 @@ type choice struct {
 	Effect string
 	// Needs asks for the person's words where the decision takes none without.
 	Needs string
-	// Quiet is true for those that do not go on.
+	// Quiet is true for those that are not the usual way: to ask for changes, or to accept a risk.
 	Quiet bool
 }
 
@@ -51,13 +60,14 @@ func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) erro
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	out.review = review{
-		Question: &q, Drafts: doc + "/drafts", Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
+		Question: &q, ReadOnly: d.door.readOnly, Drafts: doc + "/drafts", Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
 		Nonce:    d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256),
 		Terminal: "bmad-mcp " + terminalCommand(q) + " " + quoted(s.TaskName) + " --cwd " + quoted(p.Path),
 	}
 	for line := range strings.SplitSeq(q.Text, "\n") {
-		if line = strings.TrimLeft(strings.TrimSpace(line), "-• "); line != "" {
-			out.Facts = append(out.Facts, line)
+		text := strings.TrimLeft(strings.TrimSpace(line), "-• ")
+		if text != "" && strings.TrimRight(text, ".。") != q.Lead {
+			out.Facts = append(out.Facts, fact{text, text != strings.TrimSpace(line)})
 		}
 	}
 	for _, c := range q.Choices {
@@ -102,13 +112,15 @@ func (d *Dashboard) choice(a *asked, out *documentPage, q gate.Question, c engin
 	if i := w.Index(st.ID); i+1 < len(w.Stages) {
 		next = w.Stages[i+1].Label
 	}
-	row := choice{Choice: c, Quiet: c.Decision == workflow.DecisionChanges}
+	failed := slices.ContainsFunc(q.Choices, func(c engine.Choice) bool { return c.Decision == workflow.DecisionOverride })
+	row := choice{Choice: c, Quiet: (c.Decision == workflow.DecisionChanges) != failed}
 	switch {
 	case c.Decision == workflow.DecisionChanges && st.SendsBackTo != "":
 		row.Effect = a.lang.Say("The work goes back to %s with your words and comments.", labelOf(w.Stages, st.SendsBackTo))
 	case c.Decision == workflow.DecisionChanges:
 		row.Effect = a.lang.Say("The assistant takes up your words and comments, and you are asked again.")
 		row.Needs = a.lang.Say("Say what to change, or comment on a line.")
+		row.Label = a.lang.Say("Request changes")
 	case next == "":
 		row.Effect = a.lang.Say("The run is complete.")
 	case c.Decision == workflow.DecisionOverride:

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 //go:embed templates/*.html
@@ -58,7 +59,9 @@ func functions(l lang.Language) template.FuncMap {
 		"say":    func(format string, args ...any) string { return said(format, values(args)...) },
 		"count":  l.Count,
 		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
+		"judged": func(v workflow.Verdict) string { return verdictText(l, v) },
 		"asset":  assetPath,
+		"spaced": spaced,
 		"when":   func(t time.Time) template.HTML { return when(t) },
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,

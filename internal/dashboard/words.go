@@ -26,6 +26,22 @@ func place(l lang.Language, label string, state workflow.State) string {
 	return l.Say("%s: %s", label, stateWords[state])
 }
 
+// verdictWords say what a review or a test run came to.
+var verdictWords = map[workflow.Verdict]lang.Text{
+	workflow.Pass:         lang.T("pass"),
+	workflow.PassWithRisk: lang.T("pass with risk"),
+	workflow.Fail:         lang.T("fail"),
+	workflow.Blocked:      lang.T("blocked"),
+}
+
+// verdictText describes a verdict; one that a newer program wrote stands as it is.
+func verdictText(l lang.Language, v workflow.Verdict) string {
+	if text, ok := verdictWords[v]; ok {
+		return text.In(l)
+	}
+	return string(v)
+}
+
 // eventWords describe the entries of a history.
 var eventWords = map[workflow.Event]lang.Text{
 	workflow.EventStarted:          lang.T("The run began"),

@@ -98,7 +98,7 @@ function show() {
   for (const c of state.comments) {
     const note = template('own-note');
     note.dataset.line = c.from;
-    fill(note, 'place', c.from ? note.dataset.lines.replace('{}', c.from === c.to ? c.from : `${c.from}–${c.to}`) : note.dataset.whole);
+    fill(note, 'place', !c.from ? note.dataset.whole : c.from === c.to ? note.dataset.lineOf.replace('{}', c.from) : note.dataset.lines.replace('{}', `${c.from}–${c.to}`));
     fill(note, 'kind', form.querySelector(`#kinds option[value="${c.kind}"]`)?.textContent ?? c.kind);
     fill(note, 'quote', c.quote ?? '');
     fill(note, 'text', c.kind === 'edit' ? `${c.text ?? ''}\n→ ${c.replace}`.trim() : c.text ?? '');
@@ -216,6 +216,7 @@ Object.assign(keys, {
 
 // The decision: sent with the comments as one act, by a browser that was paired.
 const result = document.getElementById('result');
+const pairing = `/pair?back=${encodeURIComponent(location.pathname + location.search)}`;
 
 function told(message, hint, link) {
   const lines = [message, hint].filter(Boolean).map((text) => { const p = document.createElement('p'); p.textContent = text; return p; });
@@ -243,7 +244,7 @@ async function decide(button) {
     clearTimeout(saving);
     localStorage.removeItem(own);
   } catch (problem) {
-    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: '/pair', text: form.dataset.pair } : null);
+    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: pairing, text: form.dataset.pair } : null);
     form.querySelectorAll('button').forEach((b) => { b.disabled = false; });
   }
 }
@@ -281,4 +282,7 @@ if (form) {
   for (const button of form.querySelectorAll('[data-decision]')) button.addEventListener('click', () => decide(button));
   form.addEventListener('submit', (e) => e.preventDefault());
   form.hidden = false;
+  const unpaired = document.getElementById('unpaired');
+  unpaired.querySelector('a').href = pairing;
+  unpaired.hidden = !!key();
 }
