@@ -238,7 +238,7 @@ async function decide(button) {
     told(answer.message, form.dataset.goeson, { href: form.dataset.run, text: form.dataset.torun });
     form.classList.add('over');
   } catch (problem) {
-    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: pairing, text: form.dataset.pair } : null);
+    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: pairing, text: form.dataset.pair } : problem.late ? { href: form.dataset.run, text: form.dataset.torun } : null);
     form.querySelectorAll('button').forEach((b) => { b.disabled = false; });
   }
 }
@@ -249,7 +249,7 @@ async function send(href, body) {
   const answer = await fetch(href, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
   if (!answer) throw { message: form.dataset.unreachable };
   const said = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw { message: said.error ?? answer.statusText, hint: said.hint, pair: answer.status === 401 };
+  if (!answer.ok) throw { message: said.error ?? answer.statusText, hint: said.hint, pair: answer.status === 401, late: answer.status === 409 };
   return said;
 }
 
