@@ -76,7 +76,7 @@ func (a *app) fail(err error) int {
 		// cobra's own: unknown commands, wrong numbers of arguments.
 		f = fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see bmad-mcp --help")
 		if a.command != nil {
-			f = f.Offer(misspelt(a.command, err))
+			f = f.WithHint("see %s --help", a.command.CommandPath()).Offer(misspelt(a.command, err))
 		}
 	}
 	if a.lang == "" { // refused before a command had begun

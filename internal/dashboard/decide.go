@@ -223,8 +223,9 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	if err != nil { // the decision is taken: say so
 		return outcome{Message: it.a.lang.Say("The decision is recorded."), Revision: reply.Revision}, nil
 	}
+	last := s.Last()
 	l, at := it.a.lang, place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)
-	return outcome{l.Say("%s. Now: %s.", eventText(l, s.Last().Event), at), at, reply.Revision}, nil
+	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, reply.Revision}, nil
 }
 
 // statement is the decision as a passkey signs it.

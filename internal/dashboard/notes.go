@@ -123,7 +123,7 @@ func became(a *asked, c workflow.ChangeRequest, unchanged bool) string {
 		text = a.lang.Say("%s: %s", text, c.Note)
 	}
 	if unchanged {
-		text = a.lang.Say("%s; the text is unchanged", text)
+		text = a.lang.Say("%s; these lines are unchanged", text)
 	}
 	return text
 }

@@ -154,7 +154,7 @@ func timeline(a *asked, p folder, s *workflow.Session, steps []views.Step, densi
 		if density == "decisions" && e.Grant == nil && i > 0 {
 			continue
 		}
-		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: eventText(a.lang, e.Event), Decided: decided(a.lang, e.Grant, e.Unvouched)}
+		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: eventText(a.lang, &e.Transition), Decided: decided(a.lang, e.Grant, e.Unvouched)}
 		if i > 0 {
 			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
 				row.Gap = gap

@@ -69,12 +69,15 @@ var eventWords = map[workflow.Event]lang.Text{
 	workflow.EventCancelled:        lang.T("Cancelled"),
 }
 
-// eventText describes an event; an event that a newer program wrote stands as it is.
-func eventText(l lang.Language, e workflow.Event) string {
-	if text, ok := eventWords[e]; ok {
+// eventText describes an entry; an event that a newer program wrote stands as it is.
+func eventText(l lang.Language, t *workflow.Transition) string {
+	if t.Event == workflow.EventApproved && t.Grant != nil && t.Grant.Decision == workflow.DecisionOverride {
+		return l.Say("The risk was accepted")
+	}
+	if text, ok := eventWords[t.Event]; ok {
 		return text.In(l)
 	}
-	return string(e)
+	return string(t.Event)
 }
 
 // channelWords say how a decision arrived.

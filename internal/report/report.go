@@ -124,6 +124,17 @@ func (p *page) facts() {
 	fmt.Fprintf(&p.Builder, "- %s\n\n", said)
 }
 
+// plain is an id of a file, such as scored_ready, for people.
+func (p *page) plain(id string) string { return cell(strings.ReplaceAll(p.Word(id), "_", " ")) }
+
+// stage is the label of a stage; its id where the workflow does not have it.
+func (p *page) stage(id workflow.StageID) string {
+	if st, ok := p.w.Stage(id); ok {
+		return cell(st.Label)
+	}
+	return cell(string(id))
+}
+
 func (p *page) stages() {
 	var rows [][]string
 	for _, st := range p.w.Stages {
@@ -138,7 +149,7 @@ func (p *page) stages() {
 		if rec.Audit != nil {
 			audited = &rec.Audit.Score
 		}
-		rows = append(rows, []string{cell(p.Word(st.Role)), cell(string(rec.Status)), strconv.Itoa(rec.Iteration), number(rec.ClaimedScore), number(audited), cmp.Or(cell(string(rec.Verdict)), "–"), document})
+		rows = append(rows, []string{cell(p.Word(st.Role)), p.plain(string(rec.Status)), strconv.Itoa(rec.Iteration), number(rec.ClaimedScore), number(audited), cmp.Or(p.plain(string(rec.Verdict)), "–"), document})
 	}
 	p.table(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Claimed"), p.Say("Audited"), p.Say("Verdict"), p.Say("Document")}, rows)
 }
@@ -147,7 +158,7 @@ func (p *page) rounds() {
 	var rows [][]string
 	for _, e := range p.s.History {
 		if e.Action == workflow.ActionSubmit && e.Iteration > 0 && e.Event != workflow.EventChangesRequested {
-			rows = append(rows, []string{moment(e.At), cell(string(e.FromStage())), strconv.Itoa(e.Iteration), number(e.Score), number(e.AuditScore), count(e.FindingsOpen), count(e.ExitCode), cell(string(e.Event))})
+			rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), strconv.Itoa(e.Iteration), number(e.Score), number(e.AuditScore), count(e.FindingsOpen), count(e.ExitCode), p.plain(string(e.Event))})
 		}
 	}
 	p.table(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"), p.Say("Audited"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
@@ -169,7 +180,7 @@ func (p *page) decisions() {
 		if n := len(e.Grant.Comments); n > 0 {
 			said = strings.TrimSpace(said + " " + p.Say("(with %s)", p.Count(n, "comment")))
 		}
-		rows = append(rows, []string{moment(e.At), cell(string(cmp.Or(e.FromStage(), e.Grant.Stage))), cell(string(e.Grant.Decision)), by, said})
+		rows = append(rows, []string{moment(e.At), p.stage(cmp.Or(e.FromStage(), e.Grant.Stage)), p.plain(string(e.Grant.Decision)), by, said})
 	}
 	p.table(p.Say("Decisions"), []string{p.Say("When"), p.Say("Stage"), p.Say("Decision"), p.Say("By"), p.Say("Their words")}, rows)
 }
@@ -178,8 +189,8 @@ func (p *page) decisions() {
 func (p *page) risks() {
 	var rows [][]string
 	for _, e := range p.decided(func(g *workflow.Grant) bool { return g.Decision == workflow.DecisionOverride }) {
-		result := cmp.Or(cell(string(e.Verdict)), number(e.Score))
-		rows = append(rows, []string{moment(e.At), cell(string(e.FromStage())), result, cell(e.Grant.Feedback)})
+		result := cmp.Or(p.plain(string(e.Verdict)), number(e.Score))
+		rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), result, cell(e.Grant.Feedback)})
 	}
 	p.table(p.Say("Accepted risks"), []string{p.Say("When"), p.Say("Stage"), p.Say("Result"), p.Say("Reason")}, rows)
 }
@@ -201,7 +212,7 @@ func (p *page) findings() {
 			if f.Open() {
 				status = "open"
 			}
-			rows = append(rows, []string{cell(f.ID), cell(string(st.ID)), cmp.Or(cell(f.Severity), "–"), cell(f.Problem), cell(status), cmp.Or(cell(fixes[f.ID]), "–")})
+			rows = append(rows, []string{cell(f.ID), cell(st.Label), cmp.Or(cell(f.Severity), "–"), cell(f.Problem), cell(status), cmp.Or(cell(fixes[f.ID]), "–")})
 		}
 	}
 	p.table(p.Say("Findings"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Severity"), p.Say("Problem"), p.Say("Status"), p.Say("How it was closed")}, rows)

@@ -244,7 +244,7 @@ async function decide(button) {
     clearTimeout(saving);
     localStorage.removeItem(own);
   } catch (problem) {
-    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: pairing, text: form.dataset.pair } : null);
+    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: pairing, text: form.dataset.pair } : problem.late ? { href: form.dataset.run, text: form.dataset.torun } : null);
     form.querySelectorAll('button').forEach((b) => { b.disabled = false; });
   }
 }
@@ -259,7 +259,7 @@ async function send(href, body) {
   const answer = await post(href, JSON.stringify(body));
   if (!answer) throw { message: form.dataset.unreachable };
   const said = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw { message: said.error ?? answer.statusText, hint: said.hint, pair: answer.status === 401 };
+  if (!answer.ok) throw { message: said.error ?? answer.statusText, hint: said.hint, pair: answer.status === 401, late: answer.status === 409 };
   return said;
 }
 
