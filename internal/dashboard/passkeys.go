@@ -67,12 +67,14 @@ type browsers struct {
 	Browsers     int
 	UsesPasskeys bool
 	Passkeys     []passkey.Key
+	// ReadOnly is true where nothing is decided here.
+	ReadOnly bool
 	// Code allows the first passkey once it was typed at a terminal.
 	Code string
 }
 
 func (d *Dashboard) browsers() (out browsers, err error) {
-	out.Browsers = d.door.paired()
+	out.Browsers, out.ReadOnly = d.door.paired(), d.door.readOnly
 	if out.UsesPasskeys = d.o.Passkeys != nil && !d.door.readOnly; !out.UsesPasskeys {
 		return out, nil
 	}

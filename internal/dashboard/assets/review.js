@@ -60,7 +60,8 @@ function placeAdder() {
   adder.style.top = `${blocks[at].offsetTop}px`;
 }
 
-// Puts the notes beside their blocks, where there is a margin; else they stand in a list.
+// Puts the notes beside their blocks, where there is a margin; else they stand in a list. The
+// person's own come first, then those on a line; those on the whole document fill the room between.
 export function layout() {
   const notes = [...margin.querySelectorAll('.note')];
   const wide = matchMedia('(min-width: 60rem)').matches && paper.dataset.view !== 'split';
@@ -70,11 +71,17 @@ export function layout() {
     const block = blockOf(Number(note.dataset.line));
     return block ? block.getBoundingClientRect().top - paper.getBoundingClientRect().top : 0;
   };
+  const rank = (note) => (note.matches('.own') ? 0 : Number(note.dataset.line) > 0 ? 1 : 2);
+  const taken = [];
   let bottom = 0;
-  for (const note of notes.sort((a, b) => place(a) - place(b))) {
-    const top = Math.max(place(note), bottom);
+  for (const note of notes.sort((a, b) => rank(a) - rank(b) || place(a) - place(b))) {
+    const height = note.offsetHeight + 8;
+    let top = place(note);
+    for (const other of taken) if (top < other.bottom && top + height > other.top) top = other.bottom;
     note.style.top = `${top}px`;
-    bottom = top + note.offsetHeight + 8;
+    taken.push({ top, bottom: top + height });
+    taken.sort((a, b) => a.top - b.top);
+    bottom = Math.max(bottom, top + height);
   }
   margin.style.minHeight = `${bottom}px`;
 }
