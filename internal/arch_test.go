@@ -2,11 +2,13 @@
 package internal_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +21,7 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
-	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/contract", "internal/dashboard", "internal/doctor", "internal/documents", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/feed", "internal/hostcli", "internal/hosts", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/reach", "internal/report", "internal/request", "internal/runner", "internal/sdkhttp", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/views", "internal/visible", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai", "sdk/vfs"},
+	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/claudehook", "internal/config", "internal/contract", "internal/dashboard", "internal/doctor", "internal/documents", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/feed", "internal/git", "internal/hostcli", "internal/hosts", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/reach", "internal/report", "internal/request", "internal/runner", "internal/sdkhttp", "internal/store", "internal/store/filestore", "internal/trust", "internal/verify", "internal/views", "internal/visible", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai", "sdk/vfs"},
 	"internal/mcpserver":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/contract", "internal/engine", "internal/exposition", "internal/fault", "internal/feed", "internal/httpguard", "internal/lang", "internal/markdown/render", "internal/mcpserver/conformance", "internal/mcpwire", "internal/memory", "internal/pattern", "internal/project", "internal/reach", "internal/recent", "internal/views", "internal/visible", "internal/workflow"},
 	"internal/dashboard":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/lang", "internal/markdown/render", "internal/memory", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/runner", "internal/store", "internal/textdiff", "internal/trust", "internal/views", "internal/visible", "internal/workflow"},
 	"internal/contract":              {"internal/config", "internal/fault", "internal/lang", "internal/pattern", "internal/permission", "internal/project", "internal/trust", "internal/verify", "internal/workflow"},
@@ -61,7 +63,8 @@ var may = map[string][]string{
 	"internal/trust":                 {"internal/durable", "internal/fault", "internal/lang", "internal/verify", "internal/workflow"},
 	"internal/verify":                {"internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/process", "internal/workflow"},
 	"internal/workflow":              {"internal/fault", "internal/lang", "internal/pattern"},
-	"internal/bmad/gitsource":        {"internal/durable", "internal/fault", "internal/lang", "internal/pattern"},
+	"internal/bmad/gitsource":        {"internal/durable", "internal/fault", "internal/git", "internal/lang", "internal/pattern"},
+	"internal/git":                   {"internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/visible"},
 	"internal/process":               {},
 	"internal/exposition":            {},
 	"internal/visible":               {},
@@ -110,10 +113,10 @@ var only = map[string][]string{
 	"github.com/gosimple/slug":          {"internal/artifact"},
 	"github.com/gosimple/unidecode":     {"internal/recall"},
 	"github.com/kljensen/snowball":      {"internal/recall"},
-	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/memory", "internal/store/filestore", "internal/store/storetest", "internal/hostcli"},
+	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/store/filestore", "internal/store/storetest", "internal/hostcli"},
 	"github.com/gofrs/flock":            {"internal/durable"},
-	"github.com/go-json-experiment":     {"internal/workflow", "internal/store"},
-	"github.com/kaptinlin/jsonrepair":   {"internal/score"},
+	"github.com/go-json-experiment":     {"internal/workflow", "internal/store", "internal/verdict"},
+	"github.com/kaptinlin/jsonrepair":   {"internal/score", "internal/verdict"},
 	"go.yaml.in/yaml/v3":                {"internal/config", "internal/audit", "internal/score", "internal/bmad/catalog", "internal/bmad/resolve", "internal/bmad/format", "internal/bmad/library", "internal/workflow", "internal/grimoire", "prompts"},
 	"github.com/spf13/cobra":            {"internal/cli"},
 	"github.com/rogpeppe/go-internal":   {"internal/hosts", "internal/cli"},
@@ -124,7 +127,7 @@ var only = map[string][]string{
 	"mvdan.cc/sh":                       {"internal/claudehook"},
 	"golang.org/x/term":                 {"internal/cli"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
-	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/bmad/gitsource", "internal/process", "internal/hostcli"},
+	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli"},
 }
 
 // never lists packages that must stay free of effects.
@@ -251,3 +254,32 @@ func TestTheWorkflowIsAnArgument(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestOnePackageRunsGit: git reads settings, which name programs, wherever it is started.
+func TestOnePackageRunsGit(t *testing.T) {
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.ToSlash(filepath.Dir(path)) == "../internal/git" {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		runs := slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return spec.Path.Value == `"os/exec"` })
+		ast.Inspect(file, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if ok && runs && isGit.MatchString(text.Value) {
+				t.Errorf("%s names %s where it runs programs; only internal/git runs git", path, text.Value)
+			}
+			_, imports := n.(*ast.ImportSpec)
+			return !imports
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isGit matches a literal that is git, or a command line of it.
+var isGit = regexp.MustCompile("^[\"`](?:\\S*/)?git(?:\\.exe|-[a-z-]+)?(?: .*)?[\"`]$")

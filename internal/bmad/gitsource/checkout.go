@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -22,7 +23,7 @@ import (
 const attributes = "* -text -ident !filter !working-tree-encoding\n"
 
 // checkOut puts the files of a commit into the folder tree of temp.
-func (u *update) checkOut(ctx context.Context, g git, temp, commit string) error {
+func (u *update) checkOut(ctx context.Context, g remote, temp, commit string) error {
 	files := &treeCounter{}
 	err := g.run(ctx, files, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	if files.tooMuch() {
@@ -83,7 +84,6 @@ type treeCounter struct {
 	files   int
 	bytes   int64
 	partial []byte
-	over    bool // it was stopped
 }
 
 // tooMuch reports whether this is more than a copy may have.
@@ -105,13 +105,11 @@ func (c *treeCounter) Write(p []byte) (int, error) {
 			c.bytes += size
 		}
 	}
-	if c.over = c.tooMuch() || len(c.partial) > maxAnswer; c.over {
-		return 0, errRefused
+	if c.tooMuch() || len(c.partial) > maxAnswer {
+		return 0, git.ErrTooMuch
 	}
 	return len(p), nil
 }
-
-func (c *treeCounter) refused() bool { return c.over }
 
 // syncers is how many files are synced at once; a disk confirms several together.
 const syncers = 16
@@ -137,7 +135,7 @@ func (u *update) sync(ctx context.Context, name string) error {
 			names <- name
 		}
 		if errors.Is(context.Cause(ctx), errTimeout) {
-			return late(lang.T("writing the files"), u.git.timeout)
+			return late(lang.T("writing the files"), u.remote.timeout)
 		}
 		return errors.Join(err, ctx.Err())
 	})

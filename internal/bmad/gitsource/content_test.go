@@ -1,6 +1,7 @@
 package gitsource_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -135,5 +136,39 @@ func TestSHA256(t *testing.T) {
 		if got, _ := update(t, c, r.spec(fragment)); got.Commit != commit || len(commit) != 64 || files(t, got.Dir)["README.md"] != "first" {
 			t.Errorf("%q: %+v", fragment, got)
 		}
+	}
+}
+
+// TestHostileServer: a repository on this disk is served by git itself, which reads the settings
+// there. They have nothing run, and objects that are missing are not fetched from elsewhere.
+func TestHostileServer(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	trap := fake(t, "echo run >>\"$0.run\"\n")
+	for _, setting := range [][2]string{
+		{"core.fsmonitor", trap}, {"core.sshCommand", trap}, {"uploadpack.packObjectsHook", trap}, {"core.alternateRefsCommand", trap}, {"credential.helper", trap}, {"core.hooksPath", filepath.Dir(trap)},
+		{"core.repositoryformatversion", "1"}, {"extensions.partialClone", "o"}, {"remote.o.promisor", "true"}, {"remote.o.url", "ssh://h/x"}, {"remote.o.uploadpack", trap},
+	} {
+		git(t, r.dir, "", "config", setting[0], setting[1])
+	}
+	c, _ := newCache(t)
+	program, asked := recorder(t)
+	c.Git = program
+	if got, _ := update(t, c, r.spec("")); got.Commit != r.at("main") {
+		t.Errorf("%+v", got)
+	}
+	if n := asked("--upload-pack=GIT_ALLOW_PROTOCOL=none git-upload-pack"); n != 2 {
+		t.Errorf("%d of its calls keep the server from fetching", n)
+	}
+	objects := filepath.Join(r.dir, "objects")
+	if err := errors.Join(os.RemoveAll(objects), os.Mkdir(objects, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := newCache(t)
+	if got, _, err := other.Update(t.Context(), r.spec("")); err == nil {
+		t.Errorf("%+v of a repository without objects", got)
+	}
+	if _, err := os.Stat(trap + ".run"); err == nil {
+		t.Error("a command of the repository was run")
 	}
 }

@@ -3,6 +3,7 @@ package gitsource
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -13,8 +14,8 @@ import (
 // update is an update in progress.
 type update struct {
 	*cacheEntry
-	spec Spec
-	git  git
+	spec   Spec
+	remote remote
 }
 
 // target is a ref of the remote, by its full name there, or a commit.
@@ -43,7 +44,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 		}
 	}
 	defer func() { _ = u.root.RemoveAll(filepath.FromSlash(temp)) }() // else the next update does
-	g := u.git.in(u.Join(temp+"/git"), u.Join(temp+"/tree"))
+	g := u.remote.in(u.Join(temp+"/git"), u.Join(temp+"/tree"))
 	if commit, err = u.download(ctx, g, want); err != nil {
 		return "", false, err
 	}
@@ -73,7 +74,7 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	case strings.HasPrefix(ref, "refs/"):
 		names = []string{ref + "^{}", ref}
 	}
-	answer, err := u.git.answer(ctx, append([]string{"ls-remote", "--quiet", "--", u.spec.url()}, names...)...)
+	answer, err := u.remote.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.remote.server(), []string{"--", u.spec.url()}, names)...)
 	if err != nil {
 		return target{}, err
 	}
@@ -104,16 +105,15 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 var wholeRepository = pattern.New(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
 // download fetches the target into a new repository and returns its commit.
-func (u *update) download(ctx context.Context, g git, want target) (string, error) {
+func (u *update) download(ctx context.Context, g remote, want target) (string, error) {
 	if len(want.commit) == 64 {
-		g.env = append(g.env, "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
+		g.call.Env = append(slices.Clip(g.call.Env), "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
 	}
 	if _, err := g.answer(ctx, "init", "--quiet", "--template="); err != nil {
 		return "", err
 	}
 	get := func(how ...string) error {
-		args := append([]string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules"}, how...)
-		_, err := g.answer(ctx, args...)
+		_, err := g.answer(ctx, slices.Concat([]string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules"}, g.server(), how)...)
 		return err
 	}
 	url := u.spec.url()

@@ -1,5 +1,4 @@
-// Package gitsource keeps copies of content that lies in git repositories, and is the
-// only package that runs git.
+// Package gitsource keeps copies of content that lies in git repositories.
 //
 // A remote is a repository elsewhere and the part of it to copy: an address, a ref and a
 // folder in it ([Spec]). A copy is one commit of a remote, checked out on this disk

@@ -82,23 +82,3 @@ func TestLoginIsTakenOut(t *testing.T) {
 		t.Errorf("%d bytes are told", len(got))
 	}
 }
-
-// TestTailHasWholeLines: half of a secret would not be known for one.
-func TestTailHasWholeLines(t *testing.T) {
-	var one, many lastLines
-	for range 3 * maxSaid {
-		_, _ = one.Write([]byte("hunter22 "))
-		_, _ = many.Write([]byte("hunter22\n"))
-	}
-	if len(one.data) > 3*maxSaid || one.String() != "" {
-		t.Errorf("%d bytes are kept, told is %.40q", len(one.data), one.String())
-	}
-	for line := range strings.Lines(many.String()) {
-		if line != "hunter22\n" {
-			t.Errorf("part of a line: %q", line)
-		}
-	}
-	if many.String() == "" {
-		t.Error("nothing is kept")
-	}
-}

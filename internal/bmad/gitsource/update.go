@@ -68,7 +68,7 @@ func (c *Cache) try(ctx context.Context, p *cacheEntry, s Spec, before record) (
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	u := update{cacheEntry: p, spec: s, git: c.newGit(limited, s, p.Path(), p.Join(p.key))}
+	u := update{cacheEntry: p, spec: s, remote: c.newRemote(limited, s, p.Join(p.key))}
 	commit, made, err := u.fetch(limited, before)
 	if ctx.Err() != nil && err != nil {
 		// Cancelled: that says nothing about the remote. If this fails, it counts as a try.

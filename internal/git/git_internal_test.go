@@ -1,4 +1,4 @@
-package gitsource
+package git
 
 import (
 	"slices"
@@ -9,10 +9,7 @@ import (
 // TestEnvironment: git gets what it needs of the person's, and nothing that asks them or
 // belongs to another repository.
 func TestEnvironment(t *testing.T) {
-	s, err := Parse("git+https://alice:hunter22@example.org/repo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := Call{Protocol: "https", Repository: "/r", Tree: "/w", Secrets: []string{"http.https://example.org/repo.extraHeader", "Authorization: Basic x"}, Env: []string{"GIT_INDEX_FILE=/i"}}
 	inherited := strings.Fields(`HOME=/home/me PATH=/bin https_proxy=x LANG=de SSH_AUTH_SOCK=/s
 		GIT_CONFIG_GLOBAL=/g GIT_CONFIG_SYSTEM=/s GIT_CONFIG_NOSYSTEM=1 GIT_EXEC_PATH=/e GIT_SSH_COMMAND=ssh GIT_SSH= GIT_SSL_CAINFO=/c
 		GIT_PROXY_SSL_CERT=/p GIT_HTTP_USER_AGENT=u
@@ -25,9 +22,10 @@ func TestEnvironment(t *testing.T) {
 		GIT_CONFIG_GLOBAL=/g GIT_CONFIG_SYSTEM=/s GIT_CONFIG_NOSYSTEM=1 GIT_EXEC_PATH=/e GIT_SSH_COMMAND=ssh GIT_SSL_CAINFO=/c
 		GIT_PROXY_SSL_CERT=/p GIT_HTTP_USER_AGENT=u
 		GIT_CONFIG_KEY_0=a.b GIT_CONFIG_VALUE_0=c GIT_CONFIG_KEY_1=d.e GIT_CONFIG_VALUE_1=
-		GIT_CONFIG_KEY_2=http.https://example.org/repo.extraHeader GIT_CONFIG_VALUE_2=Authorization:+Basic+YWxpY2U6aHVudGVyMjI= GIT_CONFIG_COUNT=3
-		GIT_ALLOW_PROTOCOL=https GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= GIT_LFS_SKIP_SMUDGE=1 SSH_ASKPASS_REQUIRE=never GCM_INTERACTIVE=never LC_ALL=C`)
-	got := environment(inherited, s)
+		GIT_CONFIG_KEY_2=http.https://example.org/repo.extraHeader GIT_CONFIG_VALUE_2=Authorization:+Basic+x GIT_CONFIG_COUNT=3
+		GIT_DIR=/r GIT_ALLOW_PROTOCOL=https GIT_NO_LAZY_FETCH=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= GIT_LFS_SKIP_SMUDGE=1
+		SSH_ASKPASS_REQUIRE=never GCM_INTERACTIVE=never LC_ALL=C GIT_WORK_TREE=/w GIT_INDEX_FILE=/i`)
+	got := c.environment(inherited)
 	for i, entry := range got {
 		got[i] = strings.ReplaceAll(entry, " ", "+")
 	}
@@ -35,9 +33,29 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	for _, odd := range []string{"-1", "x", "99999999999999999999", ""} {
-		got := environment([]string{"GIT_CONFIG_COUNT=" + odd, "GIT_CONFIG_KEY_0=a.b"}, s)
+		got := c.environment([]string{"GIT_CONFIG_COUNT=" + odd, "GIT_CONFIG_KEY_0=a.b"})
 		if !slices.Contains(got, "GIT_CONFIG_KEY_0=http.https://example.org/repo.extraHeader") && !slices.Contains(got, "GIT_CONFIG_KEY_1=http.https://example.org/repo.extraHeader") {
 			t.Errorf("a count of %q: %q", odd, got)
 		}
+	}
+}
+
+// TestTailHasWholeLines: half of a secret would not be known for one.
+func TestTailHasWholeLines(t *testing.T) {
+	var one, many lastLines
+	for range 3 * maxSaid {
+		_, _ = one.Write([]byte("hunter22 "))
+		_, _ = many.Write([]byte("hunter22\n"))
+	}
+	if len(one.data) > 3*maxSaid || one.String() != "" {
+		t.Errorf("%d bytes are kept, told is %.40q", len(one.data), one.String())
+	}
+	for line := range strings.Lines(many.String()) {
+		if line != "hunter22\n" {
+			t.Errorf("part of a line: %q", line)
+		}
+	}
+	if many.String() == "" {
+		t.Error("nothing is kept")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package gitsource
+package git
 
 import (
 	"errors"
