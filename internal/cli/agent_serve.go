@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,5 +99,5 @@ func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from ag
 	if token == "" {
 		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
-	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
+	return a.runHTTP(ctx, httpguard.NewServer(h), listener, h, f.grace)
 }

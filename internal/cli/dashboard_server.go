@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
@@ -63,10 +64,8 @@ func openDashboard(ctx context.Context, a *app, address string, readOnly bool, r
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	s.server = &http.Server{
-		Handler: s.d.Guarded(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-	}
+	s.server = httpguard.NewServer(s.d.Guarded())
+	s.server.WriteTimeout = time.Minute
 	if second != nil {
 		go s.server.Serve(second) //nolint:errcheck // it ends with the first
 	}

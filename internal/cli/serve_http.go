@@ -139,7 +139,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 	if token == "" {
 		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
-	return a.runHTTP(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}, listener, h, f.grace)
+	return a.runHTTP(ctx, httpguard.NewServer(h), listener, h, f.grace)
 }
 
 // serveDashboard serves the dashboard beside MCP, until end.

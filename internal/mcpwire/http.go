@@ -28,8 +28,6 @@ const (
 	maxMessage = 64 << 10
 	// maxAnswer bounds what a person's answers to a form can be, in a message of their own.
 	maxAnswer = 1 << 20
-	// readLimit bounds how long a request may take to come in.
-	readLimit = time.Minute
 )
 
 // HTTP serves a wire's server over streamable HTTP.
@@ -302,12 +300,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done f
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 		return nil, func() {}, false
 	}
-	control := http.NewResponseController(w)
-	// Not a limit of the whole server: streams stay open for hours. A test's writer has no
-	// deadlines, and needs none.
-	_ = control.SetReadDeadline(time.Now().Add(readLimit)) //nolint:forbidigo // a deadline of the network, by the system's clock
 	body, done, err := h.limiter.Read(r.Body, r.ContentLength, limit)
-	_ = control.SetReadDeadline(time.Time{})
 	switch {
 	case err == nil:
 		return body, done, true

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -17,9 +16,8 @@ import (
 )
 
 const (
-	// maxBody bounds a request, in bytes, and readLimit the time that its body may take.
-	maxBody   = 1 << 20
-	readLimit = 30 * time.Second
+	// maxBody bounds a request, in bytes.
+	maxBody = 1 << 20
 	// maxCost bounds the limits of costs, in US dollars: a higher one is a mistake.
 	maxCost = 1e6
 )
@@ -34,10 +32,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, into keys) error 
 			return &failure{status: http.StatusUnsupportedMediaType, Code: "not_json", Message: "the body is not sent as JSON", Hint: "send it with Content-Type: application/json"}
 		}
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(readLimit)) //nolint:forbidigo // a deadline of the network, by the system's clock
 	data, done, err := h.limiter.Read(r.Body, r.ContentLength, maxBody)
-	_ = control.SetReadDeadline(time.Time{})
 	defer done()
 	if errors.Is(err, httpguard.ErrBusy) || errors.Is(err, httpguard.ErrTooLarge) {
 		w.Header().Set("Connection", "close") // the rest is not read

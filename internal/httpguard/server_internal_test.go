@@ -1,0 +1,162 @@
+package httpguard
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serving is a server with the connections that it has accepted.
+type serving struct {
+	t       *testing.T
+	address string
+	closed  chan struct{} // one for each connection that ended
+}
+
+func serve(t *testing.T, h http.Handler, most int, slack time.Duration) *serving {
+	t.Helper()
+	s := &serving{t, "", make(chan struct{}, 1000)}
+	server := newServer(h, most, slack)
+	follow := server.ConnState
+	server.ConnState = func(c net.Conn, state http.ConnState) {
+		follow(c, state)
+		if state == http.StateClosed {
+			s.closed <- struct{}{}
+		}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	s.address = listener.Addr().String()
+	return s
+}
+
+// dial opens a connection and sends the beginning of a request.
+func (s *serving) dial(text string) net.Conn {
+	s.t.Helper()
+	c, err := net.Dial("tcp", s.address)
+	if err == nil {
+		_, err = io.WriteString(c, text)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// status returns the status of the response on a connection; 0 if it ended without one.
+func status(c net.Conn) int {
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// TestSlowConnectionsMakeRoom: of connections that send nothing, a part of the headers or a part of
+// the body, and of those that are kept after a request, only some stay. One whose request is whole
+// stays as long as it takes, and another client is served at once.
+func TestSlowConnectionsMakeRoom(t *testing.T) {
+	const most = 8
+	entered, leave := make(chan struct{}), make(chan struct{})
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		if r.URL.Path == "/long" {
+			entered <- struct{}{}
+			<-leave
+		}
+	}), most, time.Hour)
+	var long []net.Conn
+	for _, text := range []string{"GET /long HTTP/1.1\r\nHost: x\r\n\r\n", "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok"} {
+		long = append(long, s.dial(text))
+		<-entered
+	}
+	for i := range 100 {
+		switch i % 4 {
+		case 0:
+			s.dial("")
+		case 1:
+			s.dial("GET / HTTP/1.1\r\nHo")
+		case 2:
+			s.dial("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx")
+		case 3:
+			if got := status(s.dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")); got != http.StatusOK {
+				t.Fatalf("client %d gets %d", i, got)
+			}
+		}
+	}
+	for range 100 - most {
+		<-s.closed
+	}
+	close(leave)
+	for _, c := range long {
+		if got := status(c); got != http.StatusOK {
+			t.Errorf("a request that was whole gets %d", got)
+		}
+	}
+}
+
+// TestSlowBodies: a body that stops has its connection closed, whether it is read or not, and one
+// that came in whole has no time limit after it.
+func TestSlowBodies(t *testing.T) {
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/refused" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(http.StatusRequestTimeout)
+			return
+		}
+		select { // longer than a body may take
+		case <-r.Context().Done():
+			w.WriteHeader(http.StatusGone)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}), 8, 100*time.Millisecond)
+	if got := status(s.dial("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx")); got != http.StatusRequestTimeout && got != 0 {
+		t.Errorf("a body that stops gets %d", got)
+	}
+	status(s.dial("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx"))
+	<-s.closed
+	<-s.closed
+	const size = 1 << 20
+	if got := status(s.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size)))); got != http.StatusOK {
+		t.Errorf("a body that comes in whole gets %d", got)
+	}
+}
+
+// TestPaceOfBodies: the time grows with what has come in, and ends with the body.
+func TestPaceOfBodies(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var limits []time.Duration
+	ended := false
+	b := &body{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 2*minRate))), slack: slack, start: start, whole: func() { ended = true }}
+	b.limit = func(at time.Time) error {
+		if at.IsZero() {
+			at = start.Add(-1)
+		}
+		limits = append(limits, at.Sub(start))
+		return nil
+	}
+	b.extend()
+	for range 3 {
+		_, _ = b.Read(make([]byte, minRate))
+	}
+	if got, want := fmt.Sprint(limits), fmt.Sprint([]time.Duration{slack, slack + time.Second, slack + 2*time.Second, -1}); got != want || !ended {
+		t.Errorf("%s, not %s; it has ended: %v", got, want, ended)
+	}
+}
