@@ -101,7 +101,8 @@ func (t *thread) call(ctx context.Context) error {
 // send sends a request within the budget, and counts it.
 func (t *thread) send(ctx context.Context, r provider.Request) (*provider.Response, error) {
 	model := t.Provider.Model
-	room, err := t.budget.Room(model, t.client.o.Clock(), estimate(r), r.MaxTokens)
+	e := price.Estimate{Prompt: estimate(r)}
+	room, err := t.budget.Room(model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,10 @@ func (t *thread) send(ctx context.Context, r provider.Request) (*provider.Respon
 		}
 		return nil, err
 	}
-	t.count(response)
+	if len(response.Message.Blocks) > 0 { // some servers do not keep to the bound
+		e.Output = max(int64(room), estimate(provider.Request{Messages: []provider.Message{response.Message}}))
+	}
+	t.count(response, e)
 	return response, nil
 }
 
@@ -132,27 +136,27 @@ func (t *thread) event(e Event) {
 }
 
 // count adds what a call cost.
-func (t *thread) count(r *provider.Response) {
-	cost, percent, known := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage)
+func (t *thread) count(r *provider.Response, e price.Estimate) {
+	charge := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage, e)
 	report := t.budget.Report()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := Cost{Spent: int64(report.Spent), Limit: int64(report.Limit), Prompt: r.Usage.Prompt(), Output: r.Usage.Output}
-	if known {
-		amount := int64(cost)
+	c := Cost{Spent: int64(report.Spent), Limit: int64(report.Limit), Prompt: charge.Usage.Prompt(), Output: charge.Usage.Output}
+	if charge.Known {
+		amount := int64(charge.Cost)
 		c.Call = &amount
 	}
 	t.publish(Event{Type: EventCost, Cost: &c})
 	if t.Turn != nil {
-		t.Turn.Usage = t.Turn.Usage.Plus(r.Usage)
-		t.Turn.Spent += cost
+		t.Turn.Usage = t.Turn.Usage.Plus(charge.Usage)
+		t.Turn.Spent += charge.Cost
 	}
-	if percent > 0 {
+	if charge.Percent > 0 {
 		warning := c
-		warning.Percent = percent
+		warning.Percent = charge.Percent
 		t.publish(Event{Type: EventCostWarning, Cost: &warning})
 	}
-	if !known && !t.warned {
+	if !charge.Known && !t.warned {
 		t.warned = true
 		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the price of the model %q is not known: its calls are counted without one", t.Provider.Model)})
 	}

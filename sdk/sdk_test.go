@@ -411,14 +411,16 @@ func TestRounds(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	big := write("/a", "1")
-	big.Usage = provider.Usage{Output: 400_000} // $0.80 of $1
-	c, p := client(t, sdk.Options{CostLimit: price.Dollar}, big, big, fake.Text("Done."))
-	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	big.Usage = provider.Usage{Input: 1, Output: 400_000} // $0.80 of $1
+	over := big
+	over.Usage.Output = 300_000 // more than what is left, and not more than a server may count
+	c, p := client(t, sdk.Options{CostLimit: price.Dollar}, big, over, fake.Text("Done."))
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{MaxTokens: 400_000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var limit *sdk.CostLimitError
-	if _, err = s.Run(limited(t)); !errors.As(err, &limit) || limit.Spent != price.Dollar*16/10 || limit.Limit != price.Dollar {
+	if _, err = s.Run(limited(t)); !errors.As(err, &limit) || limit.Spent.Short() != "$1.40" || limit.Limit != price.Dollar {
 		t.Errorf("error %v; want the limit with both amounts", err)
 	}
 	if len(p.Requests()) != 2 {
@@ -459,10 +461,10 @@ func TestUnknownPrice(t *testing.T) {
 // TestSubAgent: an agent that works for another spends its budget, in its files.
 func TestSubAgent(t *testing.T) {
 	small, big := write("/docs/study.md", "study"), fake.Text("Studied.")
-	small.Usage, big.Usage = provider.Usage{Output: 100_000}, provider.Usage{Output: 600_000}
+	small.Usage, big.Usage = provider.Usage{Input: 1, Output: 100_000}, provider.Usage{Input: 1, Output: 600_000}
 	c, p := client(t, sdk.Options{CostLimit: price.Dollar},
 		fake.Call("invoke_agent", map[string]string{"agent_id": "analyst", "command": "Study the market"}), small, big, fake.Text("unreachable"))
-	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{MaxTokens: 400_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -723,9 +725,9 @@ func TestSlowReader(t *testing.T) {
 func TestMoreMoney(t *testing.T) {
 	dir := project(t)
 	big := write("/a", "1")
-	big.Usage = provider.Usage{Output: 600_000}
+	big.Usage = provider.Usage{Input: 1, Output: 600_000}
 	c, _ := client(t, sdk.Options{Project: dir, CostLimit: price.Dollar}, big)
-	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{MaxTokens: 400_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -751,7 +753,7 @@ func TestMoreMoney(t *testing.T) {
 	if err := v.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if turn, err := v.Wait(limited(t)); err != nil || turn.Response != "Done." || v.Costs().Limit != price.Dollar*22/10 {
+	if turn, err := v.Wait(limited(t)); err != nil || turn.Response != "Done." || v.Costs().Limit.Short() != "$2.20" {
 		t.Errorf("%+v, %v, %+v", turn, err, v.Costs())
 	}
 }

@@ -50,7 +50,8 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 		return "", "", d.failed
 	}
 	name, now := d.model.Info().Model, d.a.engine.Now()
-	room, err := d.budget.Room(name, now, int64(len(system)+len(message))/2, tokens)
+	e := price.Estimate{Prompt: int64(len(system)+len(message)) / 2}
+	room, err := d.budget.Room(name, now, e.Prompt, tokens)
 	if err != nil {
 		return "", "", err
 	}
@@ -61,7 +62,8 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 	if err != nil {
 		return "", "", err
 	}
-	d.budget.Spend(name, d.a.engine.Now(), r.Usage)
+	e.Output = int64(room)
+	d.budget.Spend(name, d.a.engine.Now(), r.Usage, e)
 	if err := d.budget.Check(); err != nil {
 		d.a.log.Warn("the limit for delegated tasks is spent", "error", err)
 	}

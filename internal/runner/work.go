@@ -14,7 +14,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
+
+// bytesPerToken is about that of English, where an engine does not count its tokens.
+const bytesPerToken = 4
 
 // maxTries is how often an engine is asked for one submission.
 const maxTries = 3
@@ -126,7 +130,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	job.Raw = raw
 	outcome, workErr := t.worker.Work(ctx, job)
 	_ = raw.Close() // it shows how an engine works, and is not a part of the run
-	r.count(t, outcome)
+	r.count(t, prompt, outcome)
 	var failure *hostcli.Failure
 	switch {
 	case ctx.Err() != nil:
@@ -170,17 +174,20 @@ func (r *run) worktree(ctx context.Context) string {
 	return now
 }
 
-// count adds what a call has used.
-func (r *run) count(t *task, o *hostcli.Outcome) {
+// maxReported bounds what an engine may say that its work has cost, in dollars.
+const maxReported = 1e6
+
+// count adds what a call has used. What an engine says of it is what a server told it, at best.
+func (r *run) count(t *task, prompt string, o *hostcli.Outcome) {
 	if o == nil {
 		return
 	}
 	percent := 0
+	least := price.Estimate{Prompt: int64(len(prompt)) / bytesPerToken, Output: int64(len(o.Text)) / bytesPerToken, Many: true}
 	for _, model := range slices.Sorted(maps.Keys(o.Usage)) {
-		_, reached, _ := r.budget.Spend(model, r.Engine.Clock(), o.Usage[model])
-		percent = max(percent, reached)
+		percent = max(percent, r.budget.Spend(model, r.Engine.Clock(), o.Usage[model], least).Percent)
 	}
-	if o.Reported != nil {
+	if o.Reported != nil && *o.Reported >= 0 && *o.Reported <= maxReported {
 		sum := *o.Reported
 		if r.state.Reported != nil {
 			sum += *r.state.Reported

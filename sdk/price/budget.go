@@ -50,25 +50,17 @@ type Budget struct {
 	warned  int
 }
 
-// Line is what one model was used for.
-type Line struct {
-	Model string         `json:"model"`
-	Calls int            `json:"calls"`
-	Usage provider.Usage `json:"usage"`
-	// Spent is in nano-dollars; nil where the price of the model is not known.
-	Spent *Money `json:"spent_nano_usd"`
-}
-
 // Warnings are the parts of a limit, in percent, that are reported when they are spent.
 var Warnings = []int{50, 80, 90}
 
-// NewBudget returns a budget of which the lines are spent. limit 0 sets none.
+// NewBudget returns a budget of which the lines are spent. limit 0 sets none. Negative numbers of a
+// line count as 0.
 func NewBudget(t *Table, limit Money, lines ...Line) *Budget {
 	b := &Budget{table: t, limit: limit, models: map[string]Line{}}
-	for _, l := range lines {
+	for _, l := range Most(lines, nil) {
 		b.models[l.Model] = l
 		if l.Spent != nil {
-			b.spent += *l.Spent
+			b.spent = b.spent.Plus(*l.Spent)
 		} else {
 			b.unknown = true
 		}
@@ -124,28 +116,41 @@ func (b *Budget) Room(model string, at time.Time, prompt int64, want int) (int, 
 	return int(min(fits, int64(want))), nil
 }
 
-// Spend adds a call. percent is the highest part of the limit that was reached for the first time,
-// one of [Warnings], else 0. Where the price is not known, known is false.
-func (b *Budget) Spend(model string, at time.Time, u provider.Usage) (cost Money, percent int, known bool) {
-	cost, known = b.table.Cost(model, at, u)
+// Charge is what a call was counted as.
+type Charge struct {
+	Usage provider.Usage
+	Cost  Money
+	// Known is false where the price is not known, and the cost 0.
+	Known bool
+	// Percent is the highest part of the limit that was reached for the first time, one of
+	// [Warnings], else 0.
+	Percent int
+}
+
+// Spend adds a call of which the server says that it used u. What cannot be right in that counts as
+// in the estimate.
+func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate) Charge {
+	c := Charge{Usage: e.counted(u)}
+	c.Cost, c.Known = b.table.Cost(model, at, c.Usage)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.models[model]
-	l.Model, l.Usage = model, l.Usage.Plus(u)
+	l.Model, l.Usage = model, l.Usage.Plus(c.Usage)
 	l.Calls++
 	switch {
-	case !known:
+	case !c.Known:
 		l.Spent, b.unknown = nil, true
 	case l.Calls == 1 || l.Spent != nil:
-		sum := cost
+		sum := c.Cost
 		if l.Spent != nil {
-			sum += *l.Spent
+			sum = sum.Plus(*l.Spent)
 		}
 		l.Spent = &sum
 	}
 	b.models[model] = l
-	b.spent += cost
-	return cost, b.warning(), known
+	b.spent = b.spent.Plus(c.Cost)
+	c.Percent = b.warning()
+	return c
 }
 
 // warning returns the highest part of the limit that is spent and was not reported.

@@ -9,6 +9,7 @@ package price
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -41,6 +42,15 @@ func (m Money) Short() string {
 	text := strconv.FormatFloat(m.USD(), 'g', 2, 64)
 	usd, _ := strconv.ParseFloat(text, 64)
 	return "$" + strconv.FormatFloat(usd, 'f', -1, 64)
+}
+
+// Plus returns the sum of two amounts, or the largest amount where it is more: a sum that ran over
+// would be a credit.
+func (m Money) Plus(n Money) Money {
+	if n > 0 && m > math.MaxInt64-n {
+		return math.MaxInt64
+	}
+	return m + n
 }
 
 // USD returns the amount in dollars, for JSON.

@@ -130,9 +130,8 @@ func TestBudget(t *testing.T) {
 	}
 	var percents []int
 	for range 11 {
-		_, percent, _ := b.Spend(model, now, provider.Usage{Output: 1_000})
-		if percent != 0 {
-			percents = append(percents, percent)
+		if c := b.Spend(model, now, provider.Usage{Output: 1_000}, price.Estimate{Output: 1_000}); c.Percent != 0 {
+			percents = append(percents, c.Percent)
 		}
 	}
 	if len(percents) != 3 || percents[0] != 50 || percents[1] != 80 || percents[2] != 90 {
@@ -148,14 +147,14 @@ func TestBudget(t *testing.T) {
 	if got, want := again.Report(), b.Report(); got.Spent != want.Spent || got.Usage != want.Usage {
 		t.Errorf("restored as %+v; want %+v", got, want)
 	}
-	if _, percent, _ := again.Spend(model, now, provider.Usage{Output: 1}); percent != 0 {
-		t.Errorf("a restored budget repeats the warning of %d percent", percent)
+	if c := again.Spend(model, now, provider.Usage{Output: 1}, price.Estimate{Output: 1}); c.Percent != 0 {
+		t.Errorf("a restored budget repeats the warning of %d percent", c.Percent)
 	}
 }
 
 func TestBudgetExactLimit(t *testing.T) {
 	b := price.NewBudget(price.Default(), 10_000)
-	b.Spend("claude-sonnet-5-5", now, provider.Usage{Output: 1})
+	b.Spend("claude-sonnet-5-5", now, provider.Usage{Output: 1}, price.Estimate{Output: 1})
 	if err := b.Check(); err != nil {
 		t.Errorf("the limit to the last nano-dollar: %v; want none", err)
 	}
@@ -174,7 +173,7 @@ func TestUnknownAndRetired(t *testing.T) {
 	if err := free.Admit("claude-sonnet-4-20250514", now); !errors.As(err, &retired) || retired.Successor != "claude-sonnet-5-5" {
 		t.Errorf("a retired model: %v", err)
 	}
-	if _, _, known := free.Spend("llama3", now, provider.Usage{Input: 7}); known {
+	if free.Spend("llama3", now, provider.Usage{Input: 7}, price.Estimate{Prompt: 7}).Known {
 		t.Error("the price of llama3 is known")
 	}
 	if r := free.Report(); !r.Unknown || r.Models[0].Spent != nil || r.Usage.Input != 7 {

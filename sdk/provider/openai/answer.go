@@ -18,13 +18,26 @@ type chunk struct {
 		Message      piece  `json:"message"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *struct {
-		Prompt     int64 `json:"prompt_tokens"`
-		Completion int64 `json:"completion_tokens"`
-		Details    struct {
-			Cached int64 `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
+	Usage *usage `json:"usage"`
+}
+
+// usage is the server's count. Nothing in it makes an answer unreadable, which is paid for by then.
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Details    struct {
+		Cached int64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// UnmarshalJSON reads a count. One that cannot be read is negative, which no budget takes for a
+// count.
+func (u *usage) UnmarshalJSON(data []byte) error {
+	type plain usage
+	if json.Unmarshal(data, (*plain)(u)) != nil {
+		*u = usage{Prompt: -1, Completion: -1}
+	}
+	return nil
 }
 
 type piece struct {

@@ -1,0 +1,51 @@
+package price
+
+import "github.com/bmad-mcp/bmad-mcp/sdk/provider"
+
+// Estimate describes a call before it is made, in tokens. The count of a server, or of a program,
+// is taken only as far as it can be right: a negative or impossible number would otherwise give a
+// budget back, or overflow it.
+type Estimate struct {
+	// Prompt is the length of the prompt. Output is the longest answer that is allowed, 0 for one
+	// that is known to be empty.
+	Prompt, Output int64
+	// Many is true for work of any number of calls, of which these are the least.
+	Many bool
+}
+
+const (
+	// slack is how often an estimate may be exceeded: a prompt has at most a token for each byte,
+	// where callers count three bytes or two as a token; and some servers do not count thoughts to
+	// the answer that they bound.
+	slack = 4
+	// overhead are the tokens of instructions that a server may add to a prompt.
+	overhead = 10_000
+	// mostTokens bounds the work of many calls. A model that answers 1,000 tokens a second takes
+	// eleven days for as many.
+	mostTokens = 1_000_000_000
+)
+
+// counted returns what a call counts as: u, with the estimate in place of a half, the prompt or
+// the answer, that is missing or cannot be right.
+func (e Estimate) counted(u provider.Usage) provider.Usage {
+	e.Prompt, e.Output = min(e.Prompt, mostTokens), min(e.Output, mostTokens)
+	mostPrompt, mostOutput := slack*e.Prompt+overhead, slack*e.Output
+	if e.Many {
+		mostPrompt, mostOutput = mostTokens, mostTokens
+	}
+	wrong := false
+	for _, n := range []*int64{&u.Input, &u.CacheWrite5m, &u.CacheWrite1h, &u.CacheRead} {
+		if *n < 0 || *n > mostPrompt {
+			*n, wrong = 0, true
+		}
+	}
+	said := u.Prompt()
+	if wrong = wrong || said == 0 || said > mostPrompt; wrong && (said < e.Prompt || said > mostPrompt) {
+		// As in Room: whether it came from the cache is not known.
+		u.Input, u.CacheWrite5m, u.CacheWrite1h, u.CacheRead, u.Estimated = 0, e.Prompt, 0, 0, true
+	}
+	if u.Output <= 0 && e.Output > 0 || u.Output < 0 || u.Output > mostOutput {
+		u.Output, u.Estimated = e.Output, true
+	}
+	return u
+}

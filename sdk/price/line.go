@@ -1,0 +1,57 @@
+package price
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// Line is what one model was used for.
+//
+// Lines come back from files, which anything may have changed: see [NewBudget].
+type Line struct {
+	Model string         `json:"model"`
+	Calls int            `json:"calls"`
+	Usage provider.Usage `json:"usage"`
+	// Spent is in nano-dollars; nil where the price of the model is not known.
+	Spent *Money `json:"spent_nano_usd"`
+}
+
+// mostMoney bounds the sum of a line that was read.
+const mostMoney = 1_000_000 * Dollar
+
+// Most returns what two accounts of the same work come to, by model: the higher of each number. A
+// model without a price in the first has none.
+func Most(a, b []Line) []Line {
+	by := map[string]Line{}
+	for _, l := range slices.Concat(a, b) {
+		v, known := by[l.Model]
+		u := within(l.Usage)
+		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls), Usage: provider.Usage{
+			Input: max(u.Input, v.Usage.Input), CacheWrite5m: max(u.CacheWrite5m, v.Usage.CacheWrite5m), CacheWrite1h: max(u.CacheWrite1h, v.Usage.CacheWrite1h),
+			CacheRead: max(u.CacheRead, v.Usage.CacheRead), Output: max(u.Output, v.Usage.Output), Estimated: u.Estimated || v.Usage.Estimated,
+		}}
+		if most.Spent = v.Spent; l.Spent != nil && (!known || v.Spent != nil) {
+			sum := min(max(*l.Spent, 0), mostMoney)
+			if v.Spent != nil {
+				sum = max(sum, *v.Spent)
+			}
+			most.Spent = &sum
+		}
+		by[l.Model] = most
+	}
+	var out []Line
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, by[name])
+	}
+	return out
+}
+
+// within returns a count that was read, with numbers that can be added.
+func within(u provider.Usage) provider.Usage {
+	for _, n := range []*int64{&u.Input, &u.CacheWrite5m, &u.CacheWrite1h, &u.CacheRead, &u.Output} {
+		*n = min(max(*n, 0), mostTokens*1000)
+	}
+	return u
+}
