@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 )
 
 // Claude is Claude Code.
@@ -91,15 +92,12 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 	return args, session, nil
 }
 
-// denied are what an engine must not change: the state of runs, what it and other assistants take
-// their settings and servers from, and the repository itself.
-var denied = []string{".bmad-task", ".claude", ".codex", ".agents", ".git"}
-
 // claudeSettings returns the settings of a job, besides what they keep of the person's own.
 func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
-	deny := []string{"WebFetch", "WebSearch", "Bash(bmad-mcp:*)", "Edit(.mcp.json)", "Edit(**/.mcp.json)", "Edit(~/.claude/**)", "Edit(~/.claude.json)"}
-	for _, folder := range denied {
-		deny = append(deny, "Edit("+folder+")", "Edit("+folder+"/**)", "Edit(**/"+folder+"/**)")
+	deny := []string{"WebFetch", "WebSearch", "Bash(bmad-mcp:*)", "Edit(~/.claude/**)", "Edit(~/.claude.json)"}
+	closed, _ := obeyed.Closed(j.Open...)
+	for _, f := range closed { // a pattern counts in any case and stands for a folder with all in it
+		deny = append(deny, "Edit(**/"+f.Name+")")
 	}
 	allow := []string{}
 	for _, command := range j.Allow {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 )
 
 // Codex is Codex CLI. It has no limit of costs, so that Job.Left does not bind it, and needs no
@@ -82,7 +84,11 @@ func (c *Codex) arguments(j Job, own map[string]any) (args []string, before code
 		args = append(args, "-c", key+"="+inlineTOML(own[key]))
 	}
 	if j.Writes {
-		args = append(args, "-c", `default_permissions="bmad"`, "-c", "permissions.bmad="+inlineTOML(codexPermissions()))
+		permissions, err := codexPermissions(j)
+		if err != nil {
+			return nil, before, &Failure{Engine: c.Name(), Why: err.Error()}
+		}
+		args = append(args, "-c", `default_permissions="bmad"`, "-c", "permissions.bmad="+inlineTOML(permissions))
 	} else {
 		args = append(args, "-c", `default_permissions=":read-only"`)
 	}
@@ -100,19 +106,40 @@ func (c *Codex) arguments(j Job, own map[string]any) (args []string, before code
 	return append(args, "-"), before, nil
 }
 
+// codexMissing are what no job makes, either. Its sandbox shows every missing file of a profile as
+// an empty one, which tools would read, so that these are few.
+var codexMissing = []string{".bmad-task", ".mcp.json", ".claude", ".codex", ".agents"}
+
 // codexPermissions returns the profile of a job that writes: the project and its own temporary
-// folder, except for what no engine may change. Codex itself protects the repository, where there is one.
-func codexPermissions() map[string]any {
-	project := map[string]any{".": "write", ".mcp.json": "read"}
-	for _, folder := range denied {
-		if folder != ".git" {
-			project[folder] = "read"
+// folder, except for what no engine may change. A profile has no patterns, and its paths are those of
+// the top folder. Codex itself protects the repository, where there is one.
+func codexPermissions(j Job) (map[string]any, error) {
+	folder, err := durable.OpenDir(j.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }() // nothing was written
+	project := map[string]any{".": "write"}
+	closed, _ := obeyed.Closed(j.Open...)
+	for _, f := range closed {
+		if f.Name == ".git" {
+			continue
+		}
+		if slices.Contains(codexMissing, f.Name) {
+			project[f.Name] = "read"
+		}
+		there, err := fs.Glob(folder.Tree(), f.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range there {
+			project[name] = "read"
 		}
 	}
 	return map[string]any{
 		"extends":    ":workspace",
 		"filesystem": map[string]any{":slash_tmp": "read", ":workspace_roots": project},
-	}
+	}, nil
 }
 
 // codexKept are keys of the person's configuration that say how they log in and which model

@@ -42,6 +42,9 @@ type Job struct {
 	Left price.Money
 	// Allow are commands that the engine may run besides reading, as the person wrote them.
 	Allow []string
+	// Open are files that other programs obey and that the engine may write all the same, by their
+	// names in the list of package obeyed.
+	Open []string
 	// Timeout bounds the work; 0 does not.
 	Timeout time.Duration
 	// Raw, if not nil, is given the engine's own output, line by line.

@@ -57,6 +57,8 @@ func newReal(t *testing.T, name string, steps ...step) *real {
 	write(t, filepath.Join(r.project, ".claude/settings.json"), settings)
 	write(t, filepath.Join(r.project, ".mcp.json"), server)
 	write(t, filepath.Join(r.project, ".bmad-task/session.json"), "{}")
+	write(t, filepath.Join(r.project, ".envrc"), "export A=1\n")
+	write(t, filepath.Join(r.project, ".github/workflows/ci.yml"), "on: push\n")
 	write(t, filepath.Join(r.project, ".codex/config.toml"), "[mcp_servers.two]\ncommand = \"sh\"\nargs = [\"-c\", \""+started+"\"]\n")
 	write(t, filepath.Join(r.project, "go.mod"), "module example.com/project\n\ngo 1.24\n")
 	write(t, filepath.Join(r.project, "one_test.go"), "package one\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestOne(t *testing.T) {\n\t_ = os.WriteFile(\"tested\", nil, 0o600)\n}\n")
@@ -196,6 +198,9 @@ var attacks = []step{
 	{write: ".claude/settings.local.json"},
 	{write: ".codex/evil.toml"},
 	{write: ".git/hooks/pre-commit"},
+	{run: "echo x >> .envrc"},
+	{run: "rm .envrc"},
+	{write: ".github/workflows/ci.yml"},
 	{write: "../../home/.claude/projects/memory/MEMORY.md"},
 	{write: "../../home/.codex/AGENTS.md"},
 	{run: "echo x > ../outside.txt"},
@@ -225,6 +230,19 @@ var attacks = []step{
 	{run: "sh -c 'echo x > ../shell'"},
 }
 
+// made are attempts to make files that other programs obey. Codex cannot be kept from those that its
+// sandbox would have to show as empty ones; a run looks for them afterwards.
+var made = map[string][]step{"claude": {
+	{write: ".kiro/settings/mcp.json"},
+	{write: "sub/OpenCode.json"},
+	{write: ".husky/pre-commit"},
+	{write: ".github/actions/x/action.yml"},
+	{write: "x.code-workspace"},
+	{write: "HEAD"},
+	{run: "echo x > .npmrc"},
+	{run: "mkdir -p .vscode && echo x > .vscode/tasks.json"},
+}}
+
 // goTest runs the project's tests. Codex has a login shell, which may not know Go.
 var goTest = map[string]string{"claude": "go test ./...", "codex": "PATH=$GO_FOLDER:$PATH go test ./..."}
 
@@ -243,7 +261,7 @@ func TestRealAttacks(t *testing.T) {
 			}
 			defer func() { _ = l.Close() }()
 			daemon := fmt.Sprint(87000 + os.Getpid()%1000)
-			steps := append(slices.Clone(attacks),
+			steps := append(slices.Concat(attacks, made[name]),
 				step{run: fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d && echo x > reached.txt", l.Addr().(*net.TCPAddr).Port)},
 				step{run: "(setsid sleep " + daemon + " >/dev/null 2>&1 &) ; echo started"},
 			)
@@ -285,8 +303,8 @@ func TestRealAttacks(t *testing.T) {
 			if running(daemon) {
 				t.Error("a daemon goes on")
 			}
-			if name == "claude" && len(out.Denied) < len(attacks) {
-				t.Errorf("of %d attacks %d are reported: %q", len(attacks), len(out.Denied), out.Denied)
+			if name == "claude" && len(out.Denied) < len(attacks)+len(made[name]) {
+				t.Errorf("of %d attacks %d are reported: %q", len(attacks)+len(made[name]), len(out.Denied), out.Denied)
 			}
 		})
 	}

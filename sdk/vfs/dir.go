@@ -9,32 +9,40 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 )
 
 // Dir is a folder of the disk, without anything outside of it. Files are replaced as a whole. Its
 // methods may be called at the same time.
 //
-// These can be read but not written, at any depth and in any spelling that a disk takes for the
-// same, because who writes them gives orders to other programs: .bmad-task, .mcp.json,
-// .gitmodules, and the settings of coding assistants and editors (.claude, .codex, .cursor, .gemini,
-// .vscode, .idea). .git cannot even be read. Nothing is written through a link.
+// Files that other programs execute or obey can be read but not written, at any depth and in any
+// spelling that a disk takes for the same, because who writes them gives orders to those programs:
+// .bmad-task, hooks, settings of coding assistants, editors and package managers, jobs of CI. .git
+// cannot even be read. Nothing is written through a link.
 type Dir struct {
 	read     *durable.Dir
 	write    *os.Root
 	readOnly bool
+	closed   obeyed.List
 }
 
 // DirOptions configure a [Dir].
 type DirOptions struct {
 	// ReadOnly refuses every change.
 	ReadOnly bool
+	// Open are names of files, or of folders with all in them, that other programs obey and that may
+	// be written all the same, such as .github/workflows. .git and .bmad-task never may.
+	Open []string
 }
 
 // OpenDir opens a folder. Close releases it.
 func OpenDir(name string, o DirOptions) (*Dir, error) {
+	closed, unknown := obeyed.Closed(o.Open...)
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("%s is not a file that can be opened", strings.Join(unknown, ", "))
+	}
 	read, err := durable.OpenDir(name)
 	if err != nil {
 		return nil, err
@@ -43,52 +51,22 @@ func OpenDir(name string, o DirOptions) (*Dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, read.Close())
 	}
-	return &Dir{read: read, write: write, readOnly: o.ReadOnly}, nil
+	return &Dir{read: read, write: write, readOnly: o.ReadOnly, closed: closed}, nil
 }
 
 // Close releases the folder.
 func (d *Dir) Close() error { return errors.Join(d.read.Close(), d.write.Close()) }
 
-// hidden cannot be read, guarded cannot be written.
-var (
-	hidden  = []string{".git"}
-	guarded = []string{".bmad-task", ".mcp.json", ".gitmodules", ".claude", ".codex", ".cursor", ".gemini", ".vscode", ".idea"}
-)
-
-// shapeless are the characters that a disk may leave out when it compares names.
-var shapeless = []*unicode.RangeTable{unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point}
-
-// names reports whether a part of a path names one of some files. Disks differ in which spellings
-// they take for the same: in the case, in characters without a shape, in dots and blanks at the
-// end, in streams behind a colon, in short names such as GIT~1.
-func names(name string, files []string) (string, bool) {
-	for part := range strings.SplitSeq(name, "/") {
-		part, _, _ = strings.Cut(part, ":")
-		part = strings.Map(func(r rune) rune {
-			if unicode.In(r, shapeless...) {
-				return -1
-			}
-			return r
-		}, part)
-		part = strings.TrimRight(part, ". ")
-		start, number, isShort := strings.Cut(strings.ToLower(part), "~")
-		isShort = isShort && len(start) > 1 && number != "" && number[0] >= '0' && number[0] <= '9'
-		for _, file := range files {
-			if strings.EqualFold(part, file) || isShort && strings.HasPrefix(file[1:], start) {
-				return file, true
-			}
-		}
-	}
-	return "", false
-}
+// hidden cannot be read.
+var hidden = obeyed.List{obeyed.Folder(".git")}
 
 // inside returns the name of a path below the folder.
 func inside(name string) (clean, rel string, err error) {
 	if clean, err = Clean(name); err != nil {
 		return "", "", err
 	}
-	if which, ok := names(clean, hidden); ok {
-		return "", "", fmt.Errorf("%s belongs to version control and cannot be used (%s)", clean, which)
+	if which, ok := hidden.Match(clean); ok {
+		return "", "", fmt.Errorf("%s belongs to version control and cannot be used (%s)", clean, which.Name)
 	}
 	if rel = clean[1:]; rel == "" {
 		rel = "."
@@ -112,7 +90,7 @@ func (d *Dir) readable(name string) (clean, rel string, err error) {
 			at = next
 		}
 	}
-	if _, ok := names(at, hidden); ok || links > maxLinks {
+	if _, ok := hidden.Match(at); ok || links > maxLinks {
 		return "", "", fmt.Errorf("%s cannot be used: it is a link, or lies behind one, to version control or to itself", clean)
 	}
 	return clean, rel, nil
@@ -300,8 +278,8 @@ func (d *Dir) mayWrite(name string) error {
 	if err != nil {
 		return err
 	}
-	if which, ok := names(clean, guarded); ok {
-		return fmt.Errorf("%s cannot be written: %s gives orders to other programs, and is the person's to change", clean, which)
+	if which, ok := d.closed.Match(clean); ok {
+		return fmt.Errorf("%s cannot be written: %s gives orders to other programs (%s), and is the person's to change", clean, which.Name, which.By)
 	}
 	for at := rel; at != "."; at = path.Dir(at) {
 		info, err := d.write.Lstat(at)

@@ -170,6 +170,7 @@ func TestOrdersForOtherProgramsAreNotWritten(t *testing.T) {
 	for _, name := range []string{
 		"/.bmad-task/x", "/.mcp.json", "/.MCP.JSON", "/.mcp.json.", "/.mcp.json::$DATA", "/.mcp\u200b.json", "/MCP~1.JSO", "/sub/.mcp.json", "/.gitmodules", "/GITMOD~1", "/.claude/settings.json", "/.Claude/x",
 		"/.CLAUDE /x", "/a/b/.claude/x", "/CLAUDE~1/x", "/.codex/config.toml", "/.cursor/mcp.json", "/.cur\u017for/mcp.json", "/.gemini/x", "/.vscode/tasks.json", "/.idea/x", "/.bmad-tas\u212a/x", "/BMAD-T~1/x",
+		"/.kiro/settings/mcp.json", "/opencode.json", "/a/.envrc", "/.husky/pre-commit", "/.github/workflows/ci.yml", "/.npmrc", "/HEAD", "/a/HEAD", "/ENVRC~1",
 	} {
 		for what, err := range map[string]error{"write": d.Write(name, nil), "mkdir": d.Mkdir(name), "overlay": vfs.NewOverlay(d, nil).Write(name, nil), "overlay mkdir": vfs.NewOverlay(d, nil).Mkdir(name)} {
 			if err == nil || !strings.Contains(err.Error(), "gives orders to other programs") {
@@ -180,8 +181,28 @@ func TestOrdersForOtherProgramsAreNotWritten(t *testing.T) {
 	if got := tree(t, in); len(got) != 1 {
 		t.Errorf("%v", got)
 	}
-	for _, name := range []string{"/.github/x.yml", "/.gitignore", "/git/x", "/claude/x", "/mcp.json", "/a~1", "/backup.md~", "/.clauderc", "/cli~x"} {
+	for _, name := range []string{"/.github/x.yml", "/.gitignore", "/components/Head/x.tsx", "/Makefile", "/git/x", "/claude/x", "/mcp.json", "/a~1", "/backup.md~", "/.clauderc", "/cli~x"} {
 		write(t, d, name, "fine")
+	}
+}
+
+func TestWhatThePersonOpensIsWritten(t *testing.T) {
+	in := t.TempDir()
+	d, err := vfs.OpenDir(in, vfs.DirOptions{Open: []string{".github/workflows", ".npmrc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	write(t, d, "/.github/workflows/ci.yml", "fine")
+	write(t, d, "/web/.npmrc", "fine")
+	if err := d.Write("/.github/actions/x/action.yml", nil); err == nil {
+		t.Error("another one is written, too")
+	}
+	for _, name := range []string{".git", ".bmad-task", "docs", ""} {
+		if d, err := vfs.OpenDir(in, vfs.DirOptions{Open: []string{name}}); err == nil {
+			_ = d.Close()
+			t.Errorf("%q is opened", name)
+		}
 	}
 }
 

@@ -1,0 +1,184 @@
+// Package obeyed knows the files of a project that other programs execute or obey without being
+// told to, such as hooks of git, servers of assistants and tasks of editors. Writing one gives orders
+// to a program that nobody watches, so no agent may. The list is files.txt, with what obeys each file.
+package obeyed
+
+import (
+	_ "embed" // the list
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+//go:embed files.txt
+var text string
+
+// File is an entry of the list, which counts in every folder of a project.
+type File struct {
+	// Name is a path in slashes, in which * stands for any characters of a part. One of a folder
+	// stands for all in it.
+	Name string
+	// Folder is true for a folder.
+	Folder bool
+	// By is what obeys it.
+	By string
+	// Fixed is true for a file that nobody can open to agents.
+	Fixed bool
+
+	parts []string // lower case
+}
+
+// files returns the list.
+var files = sync.OnceValue(func() (all []File) {
+	for line := range strings.Lines(text) {
+		name, by, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, fixed := strings.CutPrefix(name, "!")
+		name, folder := strings.CutSuffix(name, "/")
+		all = append(all, File{name, folder, by, fixed, partsOf(name)})
+	}
+	return all
+})
+
+func partsOf(name string) []string { return strings.Split(strings.ToLower(name), "/") }
+
+// Folder returns a folder that is matched as one of the list.
+func Folder(name string) File { return File{Name: name, Folder: true, parts: partsOf(name)} }
+
+// List is the files of the list that are closed to agents.
+type List []File
+
+// Closed returns the list without what a person has opened, each by its name in the list. Names that
+// are not in it, or cannot be opened, are returned as unknown.
+func Closed(opened ...string) (l List, unknown []string) {
+	l = slices.Clone(files())
+	for _, name := range opened {
+		before := len(l)
+		l = slices.DeleteFunc(l, func(f File) bool { return !f.Fixed && f.Name == strings.TrimSuffix(name, "/") })
+		if len(l) == before {
+			unknown = append(unknown, name)
+		}
+	}
+	return l, unknown
+}
+
+// Match returns the file of the list that a path, in slashes, names or lies in, in any folder and in
+// any spelling that a disk takes for the same.
+func (l List) Match(name string) (File, bool) {
+	var parts []spelling
+	for part := range strings.SplitSeq(strings.Trim(name, "/"), "/") {
+		parts = append(parts, spell(part))
+	}
+	for _, f := range l {
+		for at := range len(parts) - len(f.parts) + 1 {
+			end := at + len(f.parts)
+			if (f.Folder || end == len(parts)) && slices.EqualFunc(parts[at:end], f.parts, spelling.is) {
+				return f, true
+			}
+		}
+	}
+	return File{}, false
+}
+
+// maxWalk is how many files of a project are looked through.
+const maxWalk = 200_000
+
+// State is which files of a list a project has, by their paths, and how each is.
+type State map[string]string
+
+// In returns which files of the list are in a folder; nil if it has more files than are looked
+// through. Packages that were installed there, and what only this program and git write, are left out.
+func (l List) In(tree fs.FS) State {
+	found, n := State{}, 0
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if n++; n > maxWalk {
+			return fs.ErrInvalid
+		}
+		if err != nil { // it cannot be read, or has just gone
+			return nil
+		}
+		f, ok := l.Match(name)
+		switch {
+		case d.IsDir() && (f.Fixed || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case !ok || d.IsDir():
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			found[name] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// Since returns the first file that is new or differs from an earlier state; "" if there is none, or
+// one of the states is not known.
+func (s State) Since(before State) string {
+	if before == nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if s[name] != before[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// shapeless are the characters that a disk may leave out when it compares names.
+var shapeless = []*unicode.RangeTable{unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point}
+
+// spelling is a part of a path as disks compare it: some ignore the case, characters without a
+// shape, dots and blanks at the end, and streams behind a colon.
+type spelling struct {
+	name  string
+	short string // the beginning of a short name, such as git~1; "" for others
+}
+
+func spell(part string) spelling {
+	part, _, _ = strings.Cut(part, ":")
+	part = strings.TrimRight(strings.Map(func(r rune) rune {
+		if unicode.In(r, shapeless...) {
+			return -1
+		}
+		return fold(r)
+	}, part), ". ")
+	start, number, _ := strings.Cut(part, "~")
+	if len(start) < 2 || number == "" || number[0] < '0' || number[0] > '9' {
+		start = ""
+	}
+	return spelling{part, start}
+}
+
+// fold returns the one rune of all that differ in the case alone.
+func fold(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return unicode.ToLower(least)
+}
+
+// is reports whether a disk may take a part of a path for a name of the list.
+func (s spelling) is(name string) bool {
+	if ok, err := path.Match(name, s.name); ok || err != nil || s.short == "" {
+		return ok
+	}
+	name, _, _ = strings.Cut(strings.TrimLeft(name, "."), "*")
+	if strings.HasPrefix(name, s.short) {
+		return true
+	}
+	// After four names that begin alike, Windows takes two letters and a hash: gi7eb5~1.
+	return len(s.short) == 6 && strings.HasPrefix(name, s.short[:2]) && strings.Trim(s.short[2:], "0123456789abcdef") == ""
+}
