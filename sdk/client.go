@@ -31,6 +31,9 @@ type Options struct {
 	// Store keeps the sessions: by default, those of a project in its .bmad-task/conversations, others
 	// in memory.
 	Store Store
+	// Rights, if not nil, keeps what each session may do, outside of the reach of its agent. See
+	// [OpenOptions].
+	Rights Rights
 	// Prices default to [price.Default].
 	Prices *price.Table
 	// Log is nil for none. Neither keys nor texts are logged.
@@ -165,16 +168,6 @@ func (c *Client) StartConversation(ctx context.Context, agentID string, o Conver
 		return nil, err
 	}
 	return &Conversation{t}, nil
-}
-
-// OpenOptions are what a saved session cannot hold.
-type OpenOptions struct {
-	// FS are the files of a session that was started with files of the caller's.
-	FS vfs.FS
-	// CostLeft, if not 0, is what may be spent from now on: it replaces the limit.
-	CostLeft price.Money
-	// Run runs the command lines that the session was started with.
-	Run func(ctx context.Context, command string) (output string, failed bool)
 }
 
 // Open continues a conversation, or a session as one, where it was saved, also by another process.

@@ -69,14 +69,16 @@ func (t *thread) write(ctx context.Context) error {
 	if keeper, ok := t.files.(snapshotter); ok && (overlay || s.FilesOf == "") {
 		s.Files, err = json.Marshal(keeper.Snapshot())
 	}
-	var data []byte
+	var data, rights []byte
 	if err == nil {
+		rights = t.newRights(&s)
 		data, err = json.Marshal(&s)
 	}
 	t.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("the session cannot be saved: %w", err)
 	}
+	t.keepRights(ctx, rights) // before the file: of the two it is never the older
 	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
 		return &StoreError{err}
 	}
@@ -85,10 +87,36 @@ func (t *thread) write(ctx context.Context) error {
 		return &StoreError{err}
 	}
 	t.mu.Lock()
-	t.Revision, t.Updated, t.Seq = s.Revision, s.Updated, s.Seq
+	t.Revision, t.Updated, t.Seq, t.RightsSeq = s.Revision, s.Updated, s.Seq, s.RightsSeq
 	t.wake()
 	t.mu.Unlock()
 	return nil
+}
+
+// newRights returns the record of a state that is about to be saved, and numbers it; nil where it
+// is as it was kept last. The caller holds saving.
+func (t *thread) newRights(s *state) []byte {
+	r := rightsState{Options: s.Options, Models: s.Models}
+	data, err := json.Marshal(r)
+	if t.client.o.Rights == nil || err != nil || string(data) == t.rights {
+		return nil
+	}
+	t.rights = string(data)
+	s.RightsSeq++
+	r.Seq = s.RightsSeq
+	data, _ = json.Marshal(r) // as before, but for a number
+	return data
+}
+
+// keepRights keeps a record. One that cannot be kept ends no work: the session is opened as one
+// without.
+func (t *thread) keepRights(ctx context.Context, data []byte) {
+	if data == nil {
+		return
+	}
+	if err := t.client.o.Rights.Keep(ctx, t.ID, data); err != nil {
+		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
+	}
 }
 
 // saveUnlessWorking saves what is done between turns. The work on a turn saves by itself.

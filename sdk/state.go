@@ -87,6 +87,8 @@ type state struct {
 	Updated  time.Time     `json:"updated_at"`
 	Options  optionState   `json:"options"`
 	Seq      int64         `json:"last_event"`
+	// RightsSeq is that of the record of Rights: Options and Models are here for information.
+	RightsSeq int `json:"rights_seq,omitempty"`
 
 	System   string             `json:"system"`
 	Messages []provider.Message `json:"messages"`
@@ -155,7 +157,7 @@ func (s *state) MarshalJSON() ([]byte, error) {
 // stateKeys are the keys of a state.
 var stateKeys = func() (keys map[string]json.RawMessage) {
 	data, _ := json.Marshal(plain{
-		Title: "-", Results: map[string]provider.Block{"": {}}, Questions: make([]Question, 1), Turns: make([]Turn, 1), Turn: &Turn{}, Stop: "-",
+		Title: "-", RightsSeq: 1, Results: map[string]provider.Block{"": {}}, Questions: make([]Question, 1), Turns: make([]Turn, 1), Turn: &Turn{}, Stop: "-",
 		Rounds: 1, Pauses: 1, Cut: true, Written: []string{"-"}, Models: make([]price.Line, 1), Files: json.RawMessage("0"), FilesOf: "-",
 	})
 	_ = json.Unmarshal(data, &keys)

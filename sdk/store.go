@@ -71,6 +71,9 @@ func OpenPrivateStore(folder string) (*DirStore, error) {
 	return &DirStore{dir: dir, base: "conversations"}, nil
 }
 
+// StateFile returns the file of a session, from the project's folder.
+func StateFile(id string) string { return projectFolder + "/" + id + "/state.json" }
+
 func (d *DirStore) name(id, file string) string { return d.base + "/" + id + "/" + file }
 
 func (d *DirStore) make(id string) error {

@@ -4,22 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
-)
-
-// The defaults of sessions.
-const (
-	defaultPause     = 30 * time.Minute
-	defaultMaxTokens = 16_000
-	defaultRounds    = 50
 )
 
 // thread is a session or conversation: its state, and what works on it. At most one goroutine
@@ -50,8 +43,9 @@ type thread struct {
 	// warned is true once the model's missing price was reported.
 	warned bool
 
-	// saving is held while the state is written.
+	// saving is held while the state is written. rights are those that were kept last.
 	saving sync.Mutex
+	rights string
 }
 
 // start makes a session that nobody has spoken to.
@@ -108,13 +102,6 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	return t, nil
 }
 
-func orDefault[T int | time.Duration](given, usual T) T {
-	if given == 0 {
-		return usual
-	}
-	return given
-}
-
 // open reads a saved session.
 func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, error) {
 	files, run := o.FS, o.Run
@@ -135,9 +122,14 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if info := c.o.Provider.Info(); info != s.Provider {
 		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
-	if o.CostLeft != 0 {
-		s.Options.CostLimit = price.NewBudget(c.o.Prices, 0, s.Models...).Report().Spent + o.CostLeft
+	by, kept := caller{limit: c.o.CostLimit, prices: c.o.Prices, records: c.o.Rights != nil}, (*rightsState)(nil)
+	_, by.priced = c.o.Prices.Find(s.Provider.Model, c.o.Clock())
+	if by.records {
+		if found := (rightsState{}); json.Unmarshal(c.o.Rights.Kept(ctx, id), &found) == nil {
+			kept = &found
+		}
 	}
+	warning := s.admit(kept, by, o)
 	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
@@ -166,6 +158,9 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		return nil, err
 	}
 	t.events.seq = max(t.Seq, last)
+	if warning != "" {
+		t.publish(Event{Type: EventWarning, Text: warning})
+	}
 	return t, nil
 }
 

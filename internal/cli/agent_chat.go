@@ -20,6 +20,7 @@ import (
 
 func agentChatCommand(a *app, m *modelFlags) *cobra.Command {
 	var ofProject, write bool
+	var open []string
 	cmd := &cobra.Command{
 		Use: "chat AGENT", Short: "Talk with an agent", Args: cobra.ExactArgs(1),
 		Long: `Talks with an agent, line by line. Its documents stay in memory until /save; with
@@ -45,7 +46,7 @@ the answer to a question.
 			var files vfs.FS
 			if ofProject || write {
 				var release func() error
-				if files, release, err = filesOf(a, write); err != nil {
+				if files, release, err = filesOf(a, write, open); err != nil {
 					return err
 				}
 				defer func() { _ = release() }() // every write was confirmed
@@ -62,6 +63,7 @@ the answer to a question.
 	}
 	cmd.Flags().BoolVar(&ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
 	cmd.Flags().BoolVar(&write, "files", false, "let the agent change the files of the project")
+	openFlag(cmd, &open)
 	return cmd
 }
 

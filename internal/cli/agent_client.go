@@ -44,6 +44,9 @@ func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.M
 			return nil, agentFault(a, err)
 		}
 	}
+	if project != "" && a.stateFolder() != "" {
+		o.Rights = a.trust().Rights("conversations", project, sdk.StateFile)
+	}
 	repositories := a.repositories()
 	remotes, _ := repositories.Of(project)
 	for _, r := range remotes {

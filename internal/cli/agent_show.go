@@ -102,7 +102,7 @@ func agentShowCommand(a *app) *cobra.Command {
 				return err
 			}
 			defer client.Close()
-			s, _, release, err := openTalk(cmd.Context(), a, client, list[at], 0, false)
+			s, _, release, err := openTalk(cmd.Context(), a, client, list[at], 0, &workFlags{})
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -21,6 +22,7 @@ import (
 type workFlags struct {
 	out, answers string
 	force, write bool
+	open         []string
 }
 
 func (f *workFlags) add(cmd *cobra.Command) {
@@ -29,6 +31,21 @@ func (f *workFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.force, "force", false, "replace files that are there")
 	flags.StringVar(&f.answers, "answers", "", "a JSON file with answers, by the question's id or words; - is standard input")
 	flags.BoolVar(&f.write, "write", false, "let the agent change the files of the project; without it, changes are kept aside and shown")
+	openFlag(cmd, &f.open)
+}
+
+// openFlag is the flag for files that are closed to agents.
+func openFlag(cmd *cobra.Command, open *[]string) {
+	cmd.Flags().StringArrayVar(open, "allow-path", nil, "a file that other programs obey and that may be written all the same, such as .github/workflows")
+}
+
+// checkOpen refuses names that open nothing.
+func checkOpen(open []string) error {
+	if _, unknown := obeyed.Closed(open...); len(unknown) > 0 {
+		return fault.New(fault.InvalidArgument, "--allow-path %q opens nothing", unknown[0]).
+			WithHint("name a file or folder as the refusal names it, such as .github/workflows or .npmrc; .git, HEAD and .bmad-task stay closed, and other files need no permission")
+	}
+	return nil
 }
 
 // knownAgent refuses an agent that no installation has, in the person's language.
@@ -42,13 +59,16 @@ func knownAgent(ctx context.Context, a *app, id string) error {
 
 // filesOf returns the files for an agent that works on the project, and what releases them; none
 // outside of a project.
-func filesOf(a *app, write bool) (files vfs.FS, release func() error, err error) {
+func filesOf(a *app, write bool, open []string) (files vfs.FS, release func() error, err error) {
 	release = func() error { return nil }
+	if err := checkOpen(open); err != nil {
+		return nil, release, err
+	}
 	project, err := agentProject(a)
 	if err != nil || project == "" {
 		return nil, release, err
 	}
-	dir, err := vfs.OpenDir(project, vfs.DirOptions{ReadOnly: !write})
+	dir, err := vfs.OpenDir(project, vfs.DirOptions{ReadOnly: !write, Open: open})
 	if err != nil {
 		return nil, release, fault.New(fault.Storage, "the project folder cannot be opened: %w", err).WithHint("check --cwd")
 	}
@@ -80,7 +100,7 @@ it saves the session, prints the question and ends with code 6.
 				return err
 			}
 			defer client.Close()
-			files, release, err := filesOf(a, f.write)
+			files, release, err := filesOf(a, f.write, f.open)
 			if err != nil {
 				return err
 			}
@@ -194,7 +214,7 @@ func spentText(a *app, r price.Report) string {
 }
 
 // reopened opens a saved session with the model and the kind of files that it began with.
-func reopened(ctx context.Context, a *app, m modelFlags, write bool, id string, work func(s talk, resume func() error) error) error {
+func reopened(ctx context.Context, a *app, m modelFlags, f *workFlags, id string, work func(s talk, resume func() error) error) error {
 	list, err := agentSessions(ctx, a)
 	if err != nil {
 		return err
@@ -215,42 +235,43 @@ func reopened(ctx context.Context, a *app, m modelFlags, write bool, id string, 
 		return err
 	}
 	defer client.Close()
-	var left price.Money
+	var limit price.Money
 	if m.limit != "" {
 		settings, _ := m.over(a.model) // workingClient has refused wrong flags
-		if left = settings.CostLimit - was.Spent; left <= 0 {
-			return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing", was.Spent.Short(), m.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
-		}
+		limit = settings.CostLimit
 	}
-	s, resume, release, err := openTalk(ctx, a, client, was, left, write)
+	s, resume, release, err := openTalk(ctx, a, client, was, limit, f)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = release() }() // every write was confirmed
+	if spent := s.Costs().Spent; limit > 0 && spent >= limit {
+		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing", spent.Short(), m.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
+	}
 	return work(s, resume)
 }
 
-// openTalk opens a session for work, within the rest of its limit unless that is 0; resume goes on with
+// openTalk opens a session for work, within a limit, or its own where that is 0; resume goes on with
 // its turn and waits for the end.
-func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, left price.Money, write bool) (s talk, resume func() error, release func() error, err error) {
+func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, limit price.Money, f *workFlags) (s talk, resume func() error, release func() error, err error) {
 	release = func() error { return nil }
 	var c *sdk.Conversation
 	if was.FilesOf == "" {
-		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{CostLeft: left})
+		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{CostLimit: limit})
 	} else {
 		var files vfs.FS
-		if files, release, err = filesOf(a, false); err != nil {
+		if files, release, err = filesOf(a, false, f.open); err != nil {
 			return nil, nil, release, err
 		}
-		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLeft: left})
-		if over, ok := files.(*vfs.Overlay); ok && err == nil && write {
+		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLimit: limit})
+		if over, ok := files.(*vfs.Overlay); ok && err == nil && f.write {
 			changes, problem := over.Changes()
 			if err = problem; err == nil && len(changes) > 0 {
 				err = fault.New(fault.NotAllowed, "the session keeps its changes aside, so that it cannot go on in the project's own files").WithHint("leave out --write; bmad-mcp agent show %s --out DIR writes the documents", was.ID)
 			}
 			if err = errors.Join(err, release()); err == nil {
-				if files, release, err = filesOf(a, true); err == nil {
-					c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLeft: left})
+				if files, release, err = filesOf(a, true, f.open); err == nil {
+					c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLimit: limit})
 				}
 			}
 		}
@@ -280,7 +301,7 @@ the terminal. Once every question is answered, the agent goes on.
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return reopened(ctx, a, *m, f.write, args[0], func(s talk, resume func() error) error {
+			return reopened(ctx, a, *m, f, args[0], func(s talk, resume func() error) error {
 				q, err := askedFor(s, question)
 				if err != nil {
 					return agentFault(a, err)
@@ -322,7 +343,7 @@ func agentResumeCommand(a *app, m *modelFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return reopened(cmd.Context(), a, *m, f.write, args[0], func(s talk, resume func() error) error {
+			return reopened(cmd.Context(), a, *m, f, args[0], func(s talk, resume func() error) error {
 				reply := replies(a, nil, a.prompts())
 				for _, q := range s.Questions() {
 					text, ok, err := reply(cmd.Context(), q)

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 func gcCommand(a *app) *cobra.Command {
@@ -101,7 +102,13 @@ func forgetGone(ctx context.Context, a *app, old time.Duration, apply bool) ([]d
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	forgotten, err := a.trust().Forget(ctx, a.engine.Now().Add(-old), gone, apply)
+	before := a.engine.Now().Add(-old)
+	forgotten, err := a.trust().Forget(ctx, before, gone, apply)
+	if err == nil {
+		var rights []trust.Forgotten
+		rights, err = a.trust().ForgetRights(ctx, before, apply)
+		forgotten = append(forgotten, rights...)
+	}
 	var out []doctor.Trimmed
 	for _, f := range forgotten {
 		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: a.lang.Word(f.Why)})

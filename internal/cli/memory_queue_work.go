@@ -94,7 +94,7 @@ func workQueue(ctx context.Context, a *app, b *memory.Book, client *sdk.Client, 
 
 // workTask has an agent do one task.
 func workTask(ctx context.Context, a *app, client *sdk.Client, t memory.Task, limit price.Money) (result string, spent price.Money, err error) {
-	files, release, err := filesOf(a, false)
+	files, release, err := filesOf(a, false, nil)
 	if err != nil {
 		return "", 0, err
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -57,12 +59,13 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.StringArrayVar(&f.engineFor, "engine-for", nil, "the engine of one stage, as STAGE=ENGINE")
 	flags.StringVar(&f.Model, "model", "", "the model to use (default: the engine's own choice)")
 	flags.StringArrayVar(&f.modelFor, "model-for", nil, "the model of one stage, as STAGE=MODEL")
-	flags.StringVar(&f.budget, "budget", "", "end before the call after this many US dollars, by our prices")
+	flags.StringVar(&f.budget, "budget", "", "end before the call after this many US dollars, by our prices; none takes a budget back")
 	flags.IntVar(&f.Minutes, "max-minutes", 0, "end after this many minutes")
 	flags.StringVar(&f.gates, "gates", "", "ask, stop or yes (default: ask at a terminal, else stop)")
 	flags.BoolVar(&f.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
 	flags.StringVar(&f.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
 	flags.StringArrayVar(&f.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
+	openFlag(cmd, &f.Open)
 	flags.BoolVar(&f.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
 	flags.StringVar(&f.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
@@ -112,7 +115,11 @@ func run(cmd *cobra.Command, a *app, f *runFlags, objective string) (err error) 
 		out, err = runner.New(o).Start(cmd.Context(), objective, f.name)
 	}
 	view.close()
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled) && view.task != "":
+		a.warn("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
+		return errStopped
+	case err != nil:
 		return err
 	}
 	if err := view.end(out); err != nil {
@@ -144,14 +151,17 @@ func (f *runFlags) check(a *app, objective string) (err error) {
 	if f.yes {
 		f.gates = string(runner.Yes)
 	}
+	if err := checkOpen(f.Open); err != nil {
+		return err
+	}
 	return f.read()
 }
 
 // read reads the flags that are texts.
 func (f *runFlags) read() (err error) {
-	if f.budget != "" {
+	if f.NoBudget = f.budget == "none"; f.budget != "" && !f.NoBudget {
 		if f.Budget, err = price.ParseMoney(f.budget); err != nil || f.Budget == 0 {
-			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", f.budget).WithHint("write it as 2 or 0.50")
+			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", f.budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
 		}
 	}
 	for _, pairs := range []struct {
@@ -176,7 +186,7 @@ func (f *runFlags) read() (err error) {
 // runOptions are those of a runner for the flags.
 func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err error) {
 	o = runner.Options{
-		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags, Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log,
+		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags, Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log, Rights: runRights(a),
 	}
 	if o.Folder, err = a.project(); err != nil {
 		return o, err

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
@@ -47,6 +48,11 @@ func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)
 		return newProvider(m, prices, a.engine.Now())
 	}}
+}
+
+// runRights returns this machine's records of what the runs of a project are allowed.
+func runRights(a *app) func(project string) sdk.Rights {
+	return func(project string) sdk.Rights { return a.trust().Rights("runs", project, runner.RunFile) }
 }
 
 // gitRepository describes a project's repository by git.

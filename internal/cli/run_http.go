@@ -195,7 +195,7 @@ func servedRunOptions(a *app) func(sdkhttp.RunRequest) (runner.Options, error) {
 	e, _ := a.newEngine(nil)
 	return func(req sdkhttp.RunRequest) (o runner.Options, err error) {
 		o = runner.Options{
-			Engine: e, Repository: gitRepository{}, Gates: runner.Stop, By: "bmad-mcp agent serve", Log: a.log,
+			Engine: e, Repository: gitRepository{}, Gates: runner.Stop, By: "bmad-mcp agent serve", Log: a.log, Rights: runRights(a),
 			Flags: runner.Flags{Workflow: req.Workflow, Engine: req.Engine, Budget: req.CostLimit},
 		}
 		if o.Folder, err = a.project(); err != nil {

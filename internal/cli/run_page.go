@@ -46,6 +46,7 @@ type pageFacts struct {
 	note     string
 	tokens   int64
 	spent    price.Money
+	unpriced bool
 	budget   price.Money
 	began    time.Time
 	complete bool
@@ -152,12 +153,12 @@ func (f *pageFacts) take(e runner.Event) {
 			f.doing = visible.Line(e.Text) // an engine's
 		}
 	case runner.Submitted:
-		f.results[e.Stage] = strings.TrimPrefix(runner.Outcome(f.language, e.Score, e.Audit, e.Verdict), ", ")
+		f.results[e.Stage] = strings.TrimPrefix(runner.Outcome(f.language, e.Score, e.Audit, e.Verdict, e.Rows), ", ")
 		f.doing = ""
-	case runner.Retry, runner.Rework:
+	case runner.Retry, runner.Rework, runner.Noticed:
 		f.note, f.doing = visible.Line(e.Line(f.language)), ""
 	case runner.Cost:
-		f.tokens, f.spent = e.Tokens, *e.Spent
+		f.tokens, f.spent, f.unpriced = e.Tokens, *e.Spent, e.Unpriced
 		if e.Percent > 0 {
 			f.note = f.language.Say("%d %% of the budget are spent", e.Percent)
 		}
@@ -202,7 +203,7 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 	if f.note != "" {
 		out = append(out, paint("33", f.note))
 	}
-	cost := f.spent.Short()
+	cost := runner.Spending(f.language, f.spent, f.unpriced)
 	if f.budget > 0 {
 		cost = f.language.Say("%s of %s", cost, f.budget.Short())
 	}

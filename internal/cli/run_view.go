@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // runView shows a run as it goes: on a page, as lines, or as lines of JSON.
@@ -28,6 +29,8 @@ type runView struct {
 	// events takes lines of JSON.
 	events func(line []byte)
 	closed sync.Once
+	// task is the run's, once it has begun.
+	task string
 	// folder holds the file of events; nil where there is none.
 	folder *durable.Dir
 }
@@ -60,6 +63,9 @@ func newRunView(a *app, events string) (v *runView, err error) {
 
 // tell shows an event.
 func (v *runView) tell(e runner.Event) {
+	if e.TaskName != "" {
+		v.task = e.TaskName
+	}
 	if v.events != nil {
 		if data, err := workflow.Marshal(e); err == nil {
 			v.events(append(data, '\n'))
@@ -122,17 +128,45 @@ func (v *runView) end(r *runner.Result) error {
 	if r.Reported != nil {
 		reported = a.lang.Say(" (the engines say $%.2f)", *r.Reported)
 	}
-	a.say("  cost:    %s%s, %d tokens", r.Cost.Spent.Short(), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
+	a.say("  cost:    %s%s, %d tokens", runner.Spending(a.lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {
-		a.say("           without models whose price is not known")
+		a.say("           the prices of %s are not known; they can stand in %s", joinWords(unpriced(r.Cost)), pricesFile())
 	}
 	if len(r.Unused) > 0 {
 		a.say("  unused:  nothing has asked for the answers %s", joinWords(r.Unused))
 	}
 	if r.After != nil && r.Reason != runner.Person {
-		a.say("  changed: %s, not committed", lang.Count(len(r.After.Changed), "file"))
+		a.say("  changed: %s, not committed", changedFiles(r.After.Files()))
 	}
 	return nil
+}
+
+// unpriced are the models of a cost that have no price.
+func unpriced(r price.Report) (models []string) {
+	for _, l := range r.Models {
+		if l.Spent == nil {
+			models = append(models, oneLine(l.Model))
+		}
+	}
+	return models
+}
+
+// maxChanged bounds the changed files that are named.
+const maxChanged = 5
+
+// changedFiles names files, or some of many.
+func changedFiles(names []string) lang.Text {
+	var shown []string
+	for _, name := range names[:min(len(names), maxChanged)] {
+		shown = append(shown, oneLine(name))
+	}
+	switch more := len(names) - len(shown); {
+	case len(names) == 0:
+		return lang.T("%s", lang.Count(0, "file"))
+	case more > 0:
+		return lang.T("%s (%s and %d more)", lang.Count(len(names), "file"), joinWords(shown), more)
+	}
+	return lang.T("%s (%s)", lang.Count(len(names), "file"), joinWords(shown))
 }
 
 // printWaiting prints what waits for the person.
@@ -143,7 +177,7 @@ func printWaiting(a *app, r *runner.Result) {
 		audit = &s.Audit.Score
 	}
 	if s.State.Gated() {
-		a.say("  stage:   %s, round %d%s", s.Stage, s.Iteration, runner.Outcome(a.lang, s.Score, audit, s.Verdict))
+		a.say("  stage:   %s, round %d%s", s.Stage, s.Iteration, runner.Outcome(a.lang, s.Score, audit, s.Verdict, ""))
 	}
 	if s.Draft != nil {
 		a.say("  draft:   %s", s.Draft.Path)
@@ -194,5 +228,8 @@ func dryRun(cmd *cobra.Command, a *app, o runner.Options, objective string) erro
 		ceiling = plan.Budget.String()
 	}
 	a.say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
+	if plan.Refused != "" {
+		a.say("A run would be refused now: %s. --allow-dirty lets it begin.", plan.Refused)
+	}
 	return nil
 }

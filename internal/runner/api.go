@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	if err != nil {
 		return nil, &hostcli.Failure{Engine: w.Engine, Why: err.Error(), Final: true}
 	}
-	files, err := vfs.OpenDir(job.Dir, vfs.DirOptions{ReadOnly: !job.Writes})
+	files, err := vfs.OpenDir(job.Dir, vfs.DirOptions{ReadOnly: !job.Writes, Open: job.Open})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job) (*sdk.Conversation, price.Report, error) {
 	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
 	if job.Session != "" {
-		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left})
+		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes})
 		if err != nil {
 			return nil, price.Report{}, err
 		}

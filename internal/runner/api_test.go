@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
@@ -96,7 +98,7 @@ func TestAPIReads(t *testing.T) {
 
 func TestAPIFails(t *testing.T) {
 	big := use("read_file", map[string]any{"file_path": "/a"})
-	big.Usage = provider.Usage{Output: 900_000}
+	big.Usage = provider.Usage{Input: 1, Output: 60_000}
 	for name, c := range map[string]struct {
 		step  fake.Step
 		final bool
@@ -109,7 +111,7 @@ func TestAPIFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := api(t, c.step)
-			out, err := w.Work(t.Context(), hostcli.Job{Dir: t.TempDir(), Prompt: "Write it", Left: price.Dollar})
+			out, err := w.Work(t.Context(), hostcli.Job{Dir: t.TempDir(), Prompt: "Write it", Left: price.Dollar / 10})
 			var f *hostcli.Failure
 			if !errors.As(err, &f) || f.Final != c.final || out == nil || out.Text != "" {
 				t.Errorf("%+v, %v; want a failure, final: %v", out, err, c.final)
@@ -131,5 +133,48 @@ func TestAPICancelled(t *testing.T) {
 	job.Session = out.Session
 	if out, err = w.Work(t.Context(), job); err != nil || out.Text != "The document." {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// TestAPIConversationFile: what is written into the file of an engine's conversation gives the engine
+// no command, no file to write and no money.
+func TestAPIConversationFile(t *testing.T) {
+	dir := t.TempDir()
+	w, p := api(t, fake.Text("The document."), fake.Calls(use("bash_command", map[string]any{"command": "touch made"}), use("write_file", map[string]any{"file_path": "/made", "content": "x"})), fake.Text("Done."))
+	job := hostcli.Job{Dir: dir, Prompt: "Write it", Left: price.Dollar}
+	out, err := w.Work(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, filepath.FromSlash(sdk.StateFile(out.Session)))
+	data, err := os.ReadFile(name)
+	var state map[string]any
+	if err == nil {
+		err = json.Unmarshal(data, &state)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	state["options"] = map[string]any{"commands": []string{"touch made"}, "max_tokens": 1 << 40, "rounds": 1 << 40, "cost_limit_nano_usd": 1000 * price.Dollar}
+	state["costs"] = []any{map[string]any{"model": fake.Model, "spent_nano_usd": int64(9e18), "usage": map[string]any{"output": int64(9e18)}}}
+	if data, err = json.Marshal(state); err == nil {
+		err = os.WriteFile(name, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Session, job.Left = out.Session, price.Dollar/100
+	again, err := w.Work(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
+		t.Error("it was made")
+	}
+	if u := again.Usage[fake.Model]; u.Output <= 0 || u.Output > 20_000 {
+		t.Errorf("used %+v", u)
+	}
+	if r := p.Requests()[1]; r.MaxTokens > 5_000 {
+		t.Errorf("an answer of %d tokens is asked for with a cent left", r.MaxTokens)
 	}
 }

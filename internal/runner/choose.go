@@ -28,14 +28,7 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 			why = lang.T("--engine-for asks for it")
 		}
 		if !slices.Contains(available, name) {
-			err := fault.New(fault.InvalidArgument, "the engine %q cannot be used: it is not here", name)
-			switch name {
-			case "api":
-				return choice{}, err.WithHint("set ANTHROPIC_API_KEY")
-			case "openai":
-				return choice{}, err.WithHint("set OPENAI_API_KEY, or name a server of your own with the setting base_url")
-			}
-			return choice{}, err.WithHint("the engines here are: %s", strings.Join(append(slices.Clone(available), Auto), ", "))
+			return choice{}, notHere(name, available)
 		}
 		return choice{name, why}, nil
 	}
@@ -54,6 +47,38 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 		return choice{named[i], lang.T("the workflow names it for this stage")}, nil
 	}
 	return choice{available[0], lang.T("the workflow names %s, which is not here", strings.Join(named, ", "))}, nil
+}
+
+// engines are those that a run can have, with how to get each.
+var engines = []struct {
+	name string
+	get  lang.Text
+}{
+	{"claude", lang.T("install Claude Code")}, {"codex", lang.T("install Codex")}, {"api", lang.T("set ANTHROPIC_API_KEY")},
+	{"openai", lang.T("set OPENAI_API_KEY, or name a server of your own with the setting base_url")},
+}
+
+// notHere is the refusal of an engine that is not available.
+func notHere(name string, available []string) error {
+	names, list := []string{Auto}, []lang.Text{lang.T("%s", Auto)}
+	for _, known := range available {
+		names, list = append(names, known), append(list, lang.T("%s", known))
+	}
+	why := lang.T("there is none of this name")
+	for _, e := range engines {
+		if slices.Contains(available, e.name) {
+			continue
+		}
+		names, list = append(names, e.name), append(list, lang.T("%s (not here: %s)", e.name, e.get))
+		if e.name == name {
+			why = lang.T("it is not here")
+		}
+	}
+	err := fault.New(fault.InvalidArgument, "the engine %q cannot be used: %s", name, why).WithHint("the engines are: %s", lang.Join(list, ", "))
+	if slices.Contains(names, name) {
+		return err
+	}
+	return err.Suggest(name, names)
 }
 
 func noEngine() error {

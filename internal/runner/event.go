@@ -22,6 +22,7 @@ const (
 	Cost         Type = "cost"
 	Rework       Type = "rework"
 	Retry        Type = "retry"
+	Noticed      Type = "notice"
 	Stopped      Type = "stopped"
 	Completed    Type = "completed"
 )
@@ -55,7 +56,10 @@ type Event struct {
 	Score   *float64         `json:"score,omitempty"`
 	Audit   *float64         `json:"audit,omitempty"`
 	Verdict workflow.Verdict `json:"verdict,omitempty"`
-	Draft   string           `json:"draft,omitempty"`
+	// Rows counts the rows of a report in words; Returned are the reasons why it was returned.
+	Rows     string   `json:"rows,omitempty"`
+	Returned []string `json:"returned,omitempty"`
+	Draft    string   `json:"draft,omitempty"`
 	// Decision is what was decided at a gate, Channel by which way.
 	Decision  workflow.Decision   `json:"decision,omitempty"`
 	Channel   workflow.Channel    `json:"channel,omitempty"`

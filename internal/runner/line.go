@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"strings"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // Line is the event as a line for people; "" for one that says nothing to them.
@@ -16,10 +19,15 @@ func (e Event) Line(l lang.Language) string {
 			text = l.Say("%s, round %d: %s works with %s (%s)", e.Stage, e.Round, e.Engine, e.Model, e.Why)
 		}
 		return text
+	case Noticed:
+		return l.Say("Note: %s.", e.Why)
 	case Retry:
 		return l.Say("%s: once more, because %s", e.Stage, e.Why)
 	case Submitted:
-		return l.Say("%s: submitted%s", e.Stage, Outcome(l, e.Score, e.Audit, e.Verdict))
+		if len(e.Returned) > 0 {
+			return l.Say("%s: returned, because %s", e.Stage, strings.Join(e.Returned, "; "))
+		}
+		return l.Say("%s: submitted%s", e.Stage, Outcome(l, e.Score, e.Audit, e.Verdict, e.Rows))
 	case Rework:
 		return l.Say("%s: back to work: %s", e.Stage, e.Text)
 	case GateReached:
@@ -31,7 +39,10 @@ func (e Event) Line(l lang.Language) string {
 			return l.Say("%s: %s (%s)", e.Stage, e.Decision, e.Channel)
 		}
 	case Cost:
-		text := l.Say("  %d tokens, %s so far", e.Tokens, e.Spent.Short())
+		text := l.Say("  %d tokens, %s so far", e.Tokens, Spending(l, *e.Spent, e.Unpriced))
+		if e.Unpriced && *e.Spent == 0 {
+			text = l.Say("  %d tokens so far, price not known", e.Tokens)
+		}
 		if e.Percent > 0 {
 			text += l.Say(": %d %% of the budget are spent", e.Percent)
 		}
@@ -40,8 +51,19 @@ func (e Event) Line(l lang.Language) string {
 	return ""
 }
 
-// Outcome names the scores and the verdict of a submission, each after a comma.
-func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict) string {
+// Spending is a sum; unpriced is true where models without a price were used besides.
+func Spending(l lang.Language, spent price.Money, unpriced bool) string {
+	switch {
+	case unpriced && spent == 0:
+		return l.Say("price not known")
+	case unpriced:
+		return l.Say("%s and calls without a known price", spent.Short())
+	}
+	return spent.Short()
+}
+
+// Outcome names the scores, the verdict and the rows of a submission, each after a comma.
+func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, rows string) string {
 	text := ""
 	if score != nil {
 		text += l.Say(", score %g", *score)
@@ -51,6 +73,9 @@ func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict) s
 	}
 	if verdict != "" {
 		text += l.Say(", %s", verdict)
+	}
+	if rows != "" {
+		text += l.Say(", %s", rows)
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
@@ -45,8 +46,19 @@ type Tree struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
-// Flags are what a person asks of a run. They are kept: zero values of a later invocation leave
-// the earlier ones as they are.
+// Files names the changed files, without git's letters.
+func (t *Tree) Files() (names []string) {
+	for _, line := range t.Changed {
+		names = append(names, fileOf(line))
+	}
+	return names
+}
+
+// fileOf returns the file of a line of [Tree.Changed], which begins with two letters.
+func fileOf(line string) string { return line[min(3, len(line)):] }
+
+// Flags are what a person asks of a run, and allows it. They are kept: zero values of a later
+// invocation leave the earlier ones as they are.
 type Flags struct {
 	Workflow  string                      `json:"workflow,omitempty"`
 	Stages    string                      `json:"stages,omitempty"`
@@ -55,9 +67,14 @@ type Flags struct {
 	Model     string                      `json:"model,omitempty"`
 	ModelFor  map[workflow.StageID]string `json:"model_for,omitempty"`
 	Budget    price.Money                 `json:"budget_nano_usd,omitempty"`
-	Minutes   int                         `json:"max_minutes,omitempty"`
-	Commands  []string                    `json:"allow_commands,omitempty"`
-	Dirty     bool                        `json:"allow_dirty,omitempty"`
+	// NoBudget is true where the person has said that the run may cost any sum.
+	NoBudget bool     `json:"no_budget,omitempty"`
+	Minutes  int      `json:"max_minutes,omitempty"`
+	Commands []string `json:"allow_commands,omitempty"`
+	Dirty    bool     `json:"allow_dirty,omitempty"`
+	// Open are files that other programs obey and that the engine may write. They are not kept: each
+	// invocation says so anew.
+	Open []string `json:"-"`
 	// Docs are documents of the person for stages that the run does not work on, From is a task
 	// whose documents are taken.
 	Docs map[workflow.StageID]string `json:"docs,omitempty"`
@@ -79,8 +96,8 @@ func (f Flags) over(earlier Flags) Flags {
 			*pair.now = *pair.before
 		}
 	}
-	if f.Budget == 0 {
-		f.Budget = earlier.Budget
+	if f.Budget == 0 && !f.NoBudget {
+		f.Budget, f.NoBudget = earlier.Budget, earlier.NoBudget
 	}
 	if f.Minutes == 0 {
 		f.Minutes = earlier.Minutes
@@ -108,6 +125,9 @@ type Options struct {
 	Answers map[string]string
 	// Folder is the project's.
 	Folder string
+	// Rights returns the records of what runs of a project are allowed, outside of the project; nil
+	// keeps none, so that each Resume needs its flags anew.
+	Rights func(project string) sdk.Rights
 	// By names the program in the history.
 	By string
 	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a

@@ -21,8 +21,12 @@ type Plan struct {
 	Budget   price.Money `json:"budget_nano_usd,omitempty"`
 	Minutes  int         `json:"max_minutes,omitempty"`
 	Commands []string    `json:"allow_commands,omitempty"`
+	Open     []string    `json:"allow_paths,omitempty"`
+	// Refused is why a run would not begin now; empty where it would.
+	Refused string `json:"refused,omitempty"`
 
 	definition *workflow.Definition
+	refused    error
 }
 
 // PlanStage is a stage of a plan.
@@ -68,7 +72,10 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	for i := range plan.Stages {
 		plan.Stages[i].Why = plan.Stages[i].why.In(p.Language(objective))
 	}
-	return plan, r.o.admitTree(ctx, p.Dir.Path(), plan)
+	if plan.refused = r.o.admitTree(ctx, p.Dir.Path(), plan); plan.refused != nil {
+		plan.Refused = lang.Of(plan.refused).In(p.Language(objective))
+	}
+	return plan, ctx.Err()
 }
 
 // planOf makes the plan of a workflow, under the settings in force, for a session that has passed
@@ -86,7 +93,7 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 			}
 		}
 	}
-	plan := &Plan{Workflow: d.Name, Gates: o.Gates, Budget: f.Budget, Minutes: f.Minutes, Commands: f.Commands, definition: d}
+	plan := &Plan{Workflow: d.Name, Gates: o.Gates, Budget: f.Budget, Minutes: f.Minutes, Commands: f.Commands, Open: f.Open, definition: d}
 	builder := map[workflow.StageID]string{}
 	for i, st := range d.Stages {
 		policy := st.Policy()
@@ -224,9 +231,6 @@ func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
 	})
 	return tree, nil
 }
-
-// fileOf returns the file of a line of [Tree.Changed], which begins with two letters.
-func fileOf(line string) string { return line[min(3, len(line)):] }
 
 // refused is the error of gates that no yes of a command line may open.
 func refused(st workflow.StageID) error {

@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
@@ -23,6 +26,14 @@ type run struct {
 	budget   *price.Budget
 	language lang.Language
 	started  time.Time
+
+	// record keeps the rights, nil where nothing does; recorded are those that it has. notice is
+	// how run.json differs from them. unproven is true where run.json alone has a limit of the
+	// costs, or none.
+	record   sdk.Rights
+	recorded string
+	notice   lang.Text
+	unproven bool
 
 	// session and reply describe the session as it is; each step reads them anew.
 	session *workflow.Session
@@ -46,7 +57,53 @@ func (r *run) close() error {
 	return r.files.close()
 }
 
-func (r *run) save() error { return r.files.save(r.state) }
+// save saves the state, and before it the rights, so that of the two the record is never the older.
+func (r *run) save() error { return errors.Join(r.keepRights(), r.files.save(r.state)) }
+
+// keepRights keeps the rights outside of the project, if they have changed.
+func (r *run) keepRights() error {
+	now := r.state.rights
+	now.Seq = 0
+	data, err := json.Marshal(now)
+	if r.record == nil || r.unproven || err != nil || string(data) == r.recorded {
+		return err
+	}
+	r.recorded = string(data)
+	r.state.Seq++
+	if data, err = json.Marshal(r.state.rights); err != nil {
+		return err
+	}
+	if err := r.record.Keep(context.Background(), r.state.SessionID, data); err != nil {
+		r.Log.Warn("this machine cannot keep the rights of the run: --resume will ask for them again", "error", err)
+	}
+	return nil
+}
+
+// admit gives the run its state and its rights. kept is that of run.json, nil for none.
+func (r *run) admit(ctx context.Context, kept *state) error {
+	if kept != nil && kept.SessionID != r.session.SessionID {
+		return fault.New(fault.Storage, "%s is not of this run: it names the session %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
+			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
+	}
+	r.state = &state{Version: stateVersion}
+	var file, record *rights
+	if kept != nil {
+		r.state, file = kept, &kept.rights
+	}
+	r.state.SessionID, r.state.TaskName = r.session.SessionID, r.session.TaskName
+	if r.record != nil {
+		if found := (rights{}); json.Unmarshal(r.record.Kept(ctx, r.session.SessionID), &found) == nil {
+			record = &found
+		}
+	}
+	now, proven, notice := combine(r.Flags, file, record)
+	r.Flags, r.unproven, r.notice = now.Flags, !proven, notice
+	if proven { // else the file stays as it is, for the person to read
+		r.state.rights = now
+	}
+	r.budget = price.NewBudget(r.Prices, r.Flags.Budget, now.Spent...)
+	return nil
+}
 
 func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revision} }
 

@@ -38,7 +38,11 @@ func New(o Options) *Runner {
 
 // Start begins a session for an objective, and runs it.
 func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, error) {
-	if _, err := r.Plan(ctx, objective); err != nil { // before anything is made
+	plan, err := r.Plan(ctx, objective)
+	if err == nil {
+		err = plan.refused
+	}
+	if err != nil { // before anything is made
 		return nil, err
 	}
 	begun, err := r.o.Engine.Do(ctx, engine.Request{
@@ -65,6 +69,9 @@ func (r *Runner) run(ctx context.Context, task string) (_ *Result, err error) {
 		stages = append(stages, st.Stage)
 	}
 	run.tell(Event{Type: RunStarted, TaskName: run.state.TaskName, Stages: stages, Budget: run.Flags.Budget, Stage: run.session.CurrentStage, State: run.session.CurrentState}, false)
+	if !run.notice.Empty() {
+		run.tell(Event{Type: Noticed, Stage: run.session.CurrentStage, Why: run.notice.In(run.language)}, true)
+	}
 	for {
 		ended, err := run.step(ctx)
 		if err != nil {
@@ -93,12 +100,12 @@ func (r *Runner) open(ctx context.Context, task string) (*run, error) {
 		return nil, err
 	}
 	out.seq = out.files.lastSeq()
-	if out.state = kept; kept == nil {
-		out.state = &state{Version: stateVersion, SessionID: s.SessionID, TaskName: s.TaskName}
+	if r.o.Rights != nil {
+		out.record = r.o.Rights(p.Dir.Path())
 	}
-	out.Flags = out.Flags.over(out.state.Flags)
-	out.state.Flags = out.Flags
-	out.budget = price.NewBudget(out.Prices, out.Flags.Budget, out.state.Spent...)
+	if err = out.admit(ctx, kept); err != nil {
+		return nil, errors.Join(err, out.close())
+	}
 	out.plan, err = planOf(p.Config.Under(s.Definition()), s.Objective, out.Options, r.o.Engine.Clock(), s.Definition().Index(s.CurrentStage))
 	if err == nil {
 		err = out.save()

@@ -15,7 +15,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
-	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // stateVersion is that of run.json.
@@ -27,11 +26,9 @@ type state struct {
 	Version   int    `json:"version"`
 	SessionID string `json:"session_id"`
 	TaskName  string `json:"task_name"`
-	Flags     Flags  `json:"flags"`
+	rights
 	// Calls counts the calls of engines, begun ones included.
 	Calls int `json:"calls"`
-	// Conversations are the engines' own, by stage.
-	Conversations map[workflow.StageID]conversation `json:"engine_sessions,omitempty"`
 	// Attempt is the work that was begun last, Answer an engine's text that is to be submitted, and
 	// Submission the text that was submitted last.
 	Attempt    *attempt    `json:"attempt,omitempty"`
@@ -39,18 +36,12 @@ type state struct {
 	Submission *submission `json:"submission,omitempty"`
 	// Given are the stages whose document the person has named, and that was submitted.
 	Given    map[workflow.StageID]bool `json:"given,omitempty"`
-	Spent    []price.Line              `json:"spent,omitempty"`
 	Reported *float64                  `json:"reported_usd,omitempty"`
 	// Before is the project's repository before the first change of it, After as it was seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
 	// Extra are the keys of newer programs.
 	Extra workflow.Extra `json:",unknown"`
-}
-
-type conversation struct {
-	Engine  string `json:"engine"`
-	Session string `json:"session,omitempty"`
 }
 
 // point is a place in the history of a session.
@@ -122,6 +113,9 @@ func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*fil
 
 func (f *files) close() error { return f.unlock() }
 
+// RunFile returns the file of a session's run, from the project's folder.
+func RunFile(sessionID string) string { return store.RunFolder(sessionID) + "/run.json" }
+
 func (f *files) stateName() string { return f.folder + "/run.json" }
 
 // read reads the state.
@@ -136,7 +130,7 @@ func (f *files) read() (*state, error) {
 	s := &state{}
 	if err := workflow.Unmarshal(data, s); err != nil {
 		return nil, fault.New(fault.Storage, "%s cannot be read: %w", f.dir.Join(f.stateName()), err).
-			WithHint("correct it, or move it away: the run then goes on without what it has spent so far")
+			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
 	}
 	if s.Version > stateVersion {
 		return nil, fault.New(fault.Storage, "%s has version %d, and this program reads %d", f.dir.Join(f.stateName()), s.Version, stateVersion).

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -75,10 +76,13 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	if !r.plan.definition.Scoping(r.session) {
 		t.builds, t.writes = st.Kind == workflow.KindBuild, writes(st)
 	}
-	if t.writes && r.state.Before == nil {
+	if t.writes && !r.state.Admitted {
 		if err := r.admitTree(ctx, r.project.Dir.Path(), &Plan{Stages: []PlanStage{planned}}); err != nil {
 			return nil, err
 		}
+		r.state.Admitted = true
+	}
+	if t.writes && r.state.Before == nil {
 		tree, err := r.look(ctx, r.project.Dir.Path())
 		if err != nil {
 			return nil, err
@@ -108,7 +112,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		return problem, false, err
 	}
 	job := hostcli.Job{
-		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.writes, Model: t.plan.Model, Allow: r.Flags.Commands,
+		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.writes, Model: t.plan.Model, Allow: r.Flags.Commands, Open: r.Flags.Open,
 		Tell: func(a hostcli.Activity) { r.activity(t, a) },
 	}
 	job.Left, _ = r.budget.Left()
@@ -128,6 +132,11 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		return problem, false, err
 	}
 	job.Raw = raw
+	closed, _ := obeyed.Closed(job.Open...)
+	var before obeyed.State
+	if t.writes {
+		before = closed.In(r.project.Dir.Tree())
+	}
 	outcome, workErr := t.worker.Work(ctx, job)
 	_ = raw.Close() // it shows how an engine works, and is not a part of the run
 	r.count(t, prompt, outcome)
@@ -141,6 +150,13 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		problem = lang.Of(workErr)
 	default:
 		problem = r.keep(ctx, t, outcome)
+	}
+	if before != nil { // what a command has written, no tool could refuse
+		if name := closed.In(r.project.Dir.Tree()).Since(before); name != "" {
+			f, _ := closed.Match(name)
+			r.state.Answer = nil
+			problem, final = lang.T("it has written %s, which other programs obey (%s). Look at the file and remove it; or go on with --resume, and with --allow-path %s if it may write that", name, f.By, f.Name), true
+		}
 	}
 	return problem, final, r.save()
 }
@@ -211,8 +227,10 @@ func (r *run) spent() *ending {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
 	switch {
+	case r.unproven:
+		return &ending{reason: Spent, why: lang.T("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")}
 	case limited && report.Unknown:
-		return &ending{reason: Spent, why: lang.T("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume without a budget", r.Flags.Budget)}
+		return &ending{reason: Spent, why: lang.T("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)}
 	case limited && left == 0:
 		return &ending{reason: Spent, why: lang.T("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())}
 	case r.Flags.Minutes > 0 && !r.Engine.Clock().Before(r.deadline()):

@@ -1,6 +1,7 @@
 package sdkhttp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -22,7 +23,7 @@ type Runs interface {
 // RunRequest is what a client asks of a run.
 type RunRequest struct {
 	Objective, TaskName, Workflow, Engine string
-	// CostLimit is 0 for that of the server.
+	// CostLimit is 0 for none.
 	CostLimit price.Money
 }
 
@@ -66,6 +67,7 @@ func (h *Handler) startRun(w http.ResponseWriter, r *http.Request) error {
 	if req.CostLimit, err = h.limit(usd); err != nil {
 		return err
 	}
+	req.CostLimit = cmp.Or(req.CostLimit, h.o.CostLimit)
 	run, err := runs.Start(r.Context(), req)
 	if err != nil {
 		return err

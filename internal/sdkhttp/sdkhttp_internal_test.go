@@ -762,7 +762,7 @@ func (s scripted) Start(_ context.Context, r RunRequest) (Run, error) {
 	if r.Workflow != "" {
 		return Run{}, fault.New(fault.InvalidArgument, "there is no workflow %q", r.Workflow).WithHint("leave it out")
 	}
-	return Run{ID: "run-1", Status: "running", Result: map[string]any{"objective": r.Objective}}, nil
+	return Run{ID: "run-1", Status: "running", Result: map[string]any{"objective": r.Objective, "limit": r.CostLimit.String()}}, nil
 }
 
 func (s scripted) Get(_ context.Context, id string) (Run, error) {
@@ -790,7 +790,12 @@ func TestRuns(t *testing.T) {
 	event := func(n int64, kind string) RunEvent {
 		return RunEvent{n, kind, map[string]any{"at": "2026-01-01T00:00:00Z", "type": "warning"}}
 	}
-	d := serve(t, Options{Runs: scripted{[]RunEvent{event(1, "run_started"), event(2, "completed")}}})
+	d := serve(t, Options{CostLimit: 2 * price.Dollar, Runs: scripted{[]RunEvent{event(1, "run_started"), event(2, "completed")}}})
+	for body, limit := range map[string]string{`{"objective":"a shop"}`: "$2.00", `{"objective":"a shop","costLimit":0.5}`: "$0.50"} {
+		if got := d.ok("POST", "/api/runs", body)["result"].(map[string]any)["limit"]; got != limit {
+			t.Errorf("%s has the limit %v; want %s", body, got, limit)
+		}
+	}
 	if got := d.ok("POST", "/api/runs", `{"objective":"a shop"}`); got["runId"] != "run-1" {
 		t.Errorf("started %v", got)
 	}

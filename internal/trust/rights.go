@@ -1,0 +1,172 @@
+package trust
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Rights are this machine's records of what the person has allowed the runs, or the conversations,
+// of one project: which commands they may run, how much they may spend, and how much they have
+// spent. The files of both are in the project, where agents work. Each record is a small signed
+// file below the state folder:
+//
+//	rights/<hash of the project's path>/<kind>/<id>.json
+//
+// One that was copied from another project, kind or id does not count.
+type Rights struct {
+	state   UserState
+	project string
+	kind    string
+	of      func(id string) string
+
+	once   sync.Once
+	signer workflow.Signer
+	failed error
+}
+
+const (
+	rightsFolder = "rights"
+	// rightsDomain prevents the signature from being valid for anything else.
+	rightsDomain = "bmad-mcp: rights of a run or conversation\n"
+)
+
+// rightsFile is the file's form.
+type rightsFile struct {
+	Project string `json:"project"`
+	Kind    string `json:"kind"`
+	ID      string `json:"id"`
+	// Of is the file of the project without which the record is superfluous.
+	Of        string          `json:"of"`
+	Rights    json.RawMessage `json:"rights"`
+	Key       string          `json:"key"`
+	Signature string          `json:"signature,omitempty"`
+}
+
+// sign returns the signature of a record.
+func (f rightsFile) sign(signer workflow.Signer) (string, error) {
+	f.Signature = ""
+	data, err := json.Marshal(f)
+	return signer.Sign(rightsDomain + string(data)), err
+}
+
+// Rights returns the records of a kind, such as "runs", for a project. of returns the file of the
+// project that the record of an id is about.
+func (u UserState) Rights(kind, project string, of func(id string) string) *Rights {
+	return &Rights{state: u, project: resolve(project), kind: kind, of: of}
+}
+
+// name is the file of a record.
+func (r *Rights) name(id string) (string, error) {
+	if id == "" || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") != "" { // a path is built from it
+		return "", &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
+	}
+	return path.Join(rightsFolder, workflow.Hash([]byte(r.project))[:32], r.kind, id+".json"), nil
+}
+
+// Keep replaces a record by data, a JSON value.
+func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
+	name, err := r.name(id)
+	if err != nil {
+		return err
+	}
+	r.once.Do(func() { r.signer, r.failed = r.state.Signer(ctx) })
+	if r.failed != nil {
+		return r.failed
+	}
+	file := rightsFile{Project: r.project, Kind: r.kind, ID: id, Of: r.of(id), Rights: data, Key: r.signer.Key()}
+	if file.Signature, err = file.sign(r.signer); err != nil {
+		return err
+	}
+	text, err := json.Marshal(file)
+	if err != nil {
+		return err
+	}
+	return r.state.created(func(d dir) error {
+		if _, err := d.MkdirAll(path.Dir(name)); err != nil {
+			return err
+		}
+		return d.Replace(name, append(text, '\n'))
+	})
+}
+
+// Kept returns a record; nil where there is none that counts, for whatever reason.
+func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
+	name, err := r.name(id)
+	if err != nil {
+		return nil
+	}
+	signer, err := r.state.ReadSigner()
+	if err != nil || signer == nil {
+		return nil
+	}
+	_ = r.state.existing(func(d dir) error { // a record that cannot be read allows nothing
+		text, err := d.ReadFile(name, maxFile)
+		var file rightsFile
+		if err != nil || json.Unmarshal(text, &file) != nil || file.Project != r.project || file.Kind != r.kind || file.ID != id {
+			return err
+		}
+		if want, err := file.sign(signer); err == nil && file.Signature == want {
+			data = file.Rights
+		}
+		return nil
+	})
+	return data
+}
+
+// ForgetRights finds the records of rights from before a time whose file is gone from its project.
+// With apply it removes them.
+func (u UserState) ForgetRights(ctx context.Context, before time.Time, apply bool) (out []Forgotten, err error) {
+	err = u.existing(func(d dir) error {
+		return fs.WalkDir(d.Tree(), rightsFolder, func(name string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || !e.Type().IsRegular() {
+				return errors.Join(err, ctx.Err())
+			}
+			info, err := e.Info()
+			if err != nil || !info.ModTime().Before(before) {
+				return ctx.Err()
+			}
+			why := superfluousRights(d.Dir, name)
+			if why == "" {
+				return ctx.Err()
+			}
+			if apply {
+				if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+			out = append(out, Forgotten{d.Join(name), info.Size(), why})
+			return ctx.Err()
+		})
+	})
+	return out, err
+}
+
+// superfluousRights returns why a record may go; "" where it may not.
+func superfluousRights(d *durable.Dir, name string) string {
+	if of, temp := durable.IsTemp(path.Base(name)); temp {
+		return "a write of " + of + " that never came to its end"
+	}
+	data, err := d.ReadFile(name, maxFile)
+	var file rightsFile
+	if err != nil || json.Unmarshal(data, &file) != nil || !filepath.IsLocal(filepath.FromSlash(file.Of)) {
+		return ""
+	}
+	if _, err := os.Lstat(filepath.Join(file.Project, filepath.FromSlash(file.Of))); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return "its session in " + file.Project + " is gone"
+}

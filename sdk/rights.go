@@ -1,0 +1,166 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// Rights keeps what sessions are allowed, and what they have spent, where neither their agents nor
+// anything else in a project can change it. Its methods may be called at the same time for
+// different sessions.
+type Rights interface {
+	// Keep replaces the record of a session, a JSON value.
+	Keep(ctx context.Context, id string, data []byte) error
+	// Kept returns what was kept last; nil where nothing was, or nothing that can be trusted.
+	Kept(ctx context.Context, id string) []byte
+}
+
+// rightsState is the kept form.
+type rightsState struct {
+	// Seq counts the changes. The state has it too, so that an older record shows.
+	Seq     int          `json:"seq"`
+	Options optionState  `json:"options"`
+	Models  []price.Line `json:"costs,omitempty"`
+}
+
+// OpenOptions are what a saved session cannot hold, and what it is allowed. Its file can be written
+// by others, its agent perhaps among them, so that it never gives a session more than the caller:
+// what [Options.Rights] has kept counts, and without that no command, the limit of the client or the
+// file, whichever is lower, and the defaults of MaxTokens and Rounds. A session of which Rights has
+// kept nothing spends nothing before a limit is named, unless its model has no price. Fields that
+// are set replace all of that.
+type OpenOptions struct {
+	// FS are the files of a session that was started with files of the caller's.
+	FS vfs.FS
+	// CostLimit, if not 0, is the limit from the beginning of the session. CostLeft, if not 0, is
+	// what may be spent from now on.
+	CostLimit, CostLeft price.Money
+	// Commands are the command lines that the agent may run, by Run; nil leaves those that Rights
+	// has kept.
+	Commands []string
+	Run      func(ctx context.Context, command string) (output string, failed bool)
+	// ReadOnly leaves out the tools that write.
+	ReadOnly bool
+	// MaxTokens and Rounds are those of [SessionOptions].
+	MaxTokens, Rounds int
+}
+
+// caller is what the caller of a client allows all its sessions.
+type caller struct {
+	limit  price.Money
+	prices *price.Table
+	// records is true where Rights keeps records, priced where the price of the model is known.
+	records, priced bool
+}
+
+// admit puts the rights of the record, nil for none, and without one the least, in place of those
+// that the file of a session claims. Of these, only lower ones count. warning names the others.
+func (s *state) admit(kept *rightsState, by caller, o OpenOptions) (warning string) {
+	file, counted, record := s.Options, price.Most(s.Models, nil), rightsState{}
+	if kept != nil {
+		record = *kept
+	}
+	newest := kept != nil && record.Seq >= s.RightsSeq
+	s.Models, s.RightsSeq = price.Most(record.Models, counted), max(s.RightsSeq, record.Seq)
+	spent := price.NewBudget(by.prices, 0, s.Models...).Report().Spent
+	if s.Options = record.Options; !newest {
+		s.Options = file.least(by, spent)
+	}
+	says := file.differ(s.Options)
+	if s.Options.CostLimit == 0 {
+		s.Options.CostLimit = by.limit
+	}
+	if newest && !slices.EqualFunc(counted, s.Models, func(a, b price.Line) bool { return a.Usage == b.Usage && money(a.Spent) == money(b.Spent) }) {
+		says = append(says, "other costs")
+	}
+	s.Options.allow(o, spent)
+	text := fmt.Sprintf("%.400s", strings.Join(says, ", "))
+	switch {
+	case !by.records || len(says) == 0:
+		return ""
+	case newest:
+		return fmt.Sprintf("The file of this session was changed: it says %s. What this machine has recorded counts instead.", text)
+	}
+	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count unless you allow it again; a limit replaces that of the session.", text)
+}
+
+// allow puts what a caller names in place of the options.
+func (o *optionState) allow(by OpenOptions, spent price.Money) {
+	switch {
+	case by.CostLimit != 0:
+		o.CostLimit = by.CostLimit
+	case by.CostLeft != 0:
+		o.CostLimit = spent.Plus(by.CostLeft)
+	}
+	if by.Commands != nil {
+		o.Commands = by.Commands
+	}
+	o.ReadOnly = o.ReadOnly || by.ReadOnly
+	o.MaxTokens, o.Rounds = orDefault(by.MaxTokens, o.MaxTokens), orDefault(by.Rounds, o.Rounds)
+}
+
+// least is as much of a file's options as counts without a record.
+func (o optionState) least(by caller, spent price.Money) optionState {
+	o.Commands = nil
+	o.MaxTokens, o.Rounds = min(o.MaxTokens, defaultMaxTokens), min(o.Rounds, defaultRounds)
+	if by.limit > 0 && (o.CostLimit <= 0 || o.CostLimit > by.limit) {
+		o.CostLimit = by.limit
+	}
+	// A session whose limit was lost, or taken out of the file, looks as one that had none. Where the
+	// price of the model is not known there was none.
+	if by.priced && by.records && by.limit == 0 {
+		o.CostLimit = max(spent, 1)
+	}
+	return o
+}
+
+// differ names the options of a file that are not those that count.
+func (o optionState) differ(from optionState) (says []string) {
+	switch o.CostLimit {
+	case from.CostLimit:
+	case 0:
+		says = append(says, "no limit of costs")
+	default:
+		says = append(says, fmt.Sprintf("a limit of %s", o.CostLimit))
+	}
+	if !slices.Equal(o.Commands, from.Commands) {
+		says = append(says, fmt.Sprintf("the commands %q", o.Commands))
+	}
+	if o.MaxTokens != from.MaxTokens {
+		says = append(says, fmt.Sprintf("answers of %d tokens", o.MaxTokens))
+	}
+	if o.Rounds != from.Rounds {
+		says = append(says, fmt.Sprintf("%d calls in a turn", o.Rounds))
+	}
+	if o.ReadOnly != from.ReadOnly {
+		says = append(says, fmt.Sprintf("read only: %t", o.ReadOnly))
+	}
+	return says
+}
+
+func money(m *price.Money) price.Money {
+	if m == nil {
+		return 0
+	}
+	return *m
+}
+
+// The defaults of sessions.
+const (
+	defaultPause     = 30 * time.Minute
+	defaultMaxTokens = 16_000
+	defaultRounds    = 50
+)
+
+func orDefault[T int | time.Duration](given, usual T) T {
+	if given == 0 {
+		return usual
+	}
+	return given
+}
