@@ -19,9 +19,6 @@ func (f memoryFlags) filter() memory.Filter {
 	return memory.Filter{Type: memory.Type(f.kind), Agent: f.agent}
 }
 
-// byTerminal is who a note is from that was written at a terminal.
-const byTerminal = "terminal"
-
 // withBook opens the notes of the project.
 func withBook(a *app, do func(b *memory.Book) error) error {
 	dir, err := a.project()

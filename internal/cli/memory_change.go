@@ -44,7 +44,7 @@ func dropNote(ctx context.Context, a *app, b *memory.Book, n memory.Note, purge 
 	if purge {
 		drop, status = b.Purge, "purged"
 	}
-	n, err := drop(ctx, n.Type, n.ID, byTerminal)
+	n, err := drop(ctx, n.Type, n.ID, memory.ByTerminal)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ with the reason: credentials, texts that are too long, notes that you have delet
 			if err != nil {
 				return err
 			}
-			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: memory.Type(f.kind), Agent: f.agent, By: byTerminal}
+			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: memory.Type(f.kind), Agent: f.agent, By: memory.ByTerminal}
 			return withBook(a, func(b *memory.Book) error {
 				done, err := b.Import(cmd.Context(), src, apply)
 				if err != nil {

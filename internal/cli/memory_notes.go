@@ -121,7 +121,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				text = string(data)
 			}
-			d := memory.Draft{Type: memory.Type(f.kind), Agent: f.agent, Text: text, By: byTerminal}
+			d := memory.Draft{Type: memory.Type(f.kind), Agent: f.agent, Text: text, By: memory.ByTerminal}
 			if d.Type == "" {
 				d.Type = memory.SharedContext
 			}

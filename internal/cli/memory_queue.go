@@ -58,7 +58,7 @@ func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			step := memory.Step{Agent: f.agent, To: to, By: byTerminal}
+			step := memory.Step{Agent: f.agent, To: to, By: memory.ByTerminal}
 			if len(args) > 0 {
 				step.ID, step.Result = args[0], strings.Join(args[1:], " ")
 			}

@@ -63,14 +63,14 @@ func workQueue(ctx context.Context, a *app, b *memory.Book, client *sdk.Client, 
 			return nil
 		}
 		t := tasks[next]
-		if _, err := b.Step(ctx, memory.Step{ID: t.ID, To: memory.TaskClaimed, By: byTerminal}); fault.Is(err, fault.Conflict) {
+		if _, err := b.Step(ctx, memory.Step{ID: t.ID, To: memory.TaskClaimed, By: memory.ByTerminal}); fault.Is(err, fault.Conflict) {
 			continue // another worker was faster
 		} else if err != nil {
 			return err
 		}
 		a.say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
 		result, spent, err := workTask(ctx, a, client, t, left)
-		step := memory.Step{ID: t.ID, To: memory.TaskCompleted, By: byTerminal, Result: result}
+		step := memory.Step{ID: t.ID, To: memory.TaskCompleted, By: memory.ByTerminal, Result: result}
 		var limited *sdk.CostLimitError
 		var server *sdk.ProviderError
 		switch {

@@ -64,10 +64,20 @@ type Note struct {
 	ID    string `json:"id"`
 	Type  string `json:"type"`
 	Agent string `json:"agent"`
-	Date  string `json:"date,omitempty"`
-	Text  string `json:"text"`
+	// By is who wrote it, as its line says; Source the file of that line.
+	By     string `json:"by,omitempty"`
+	Source string `json:"source,omitempty"`
+	Date   string `json:"date,omitempty"`
+	// Text is in quotation marks, and has no others of their kind: what stands between them is the
+	// note's.
+	Text string `json:"text"`
 	// Resolved is true for a failure that was fixed.
 	Resolved bool `json:"resolved,omitempty"`
+}
+
+// Quote returns the text of a note as a quotation, which nothing in it ends.
+func Quote(text string) string {
+	return "“" + strings.NewReplacer("“", `"`, "”", `"`).Replace(text) + "”"
 }
 
 // Question is what a stage asks of the memory.

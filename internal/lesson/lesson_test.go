@@ -52,7 +52,7 @@ func TestCategory(t *testing.T) {
 		{name: "evidence of the stage", stage: workflow.QA, record: workflow.Record{Evidence: failed, Objections: []string{"x"}}, want: CCFail},
 		{name: "evidence of the work", stage: workflow.Review, dev: failed, finding: workflow.Finding{ID: "F1"}, want: CCFail},
 		{name: "evidence that did not run", stage: workflow.Review, dev: &workflow.Evidence{ExitCode: 1, NotRun: "not allowed"}, want: WrongAssumption},
-		{name: "a contradicted pass", stage: workflow.Review, record: workflow.Record{Objections: []string{"the evidence failed"}}, want: Hallucination},
+		{name: "a contradicted pass", stage: workflow.Review, record: workflow.Record{Verdict: workflow.Pass, Objections: []string{"the evidence failed"}}, want: Hallucination},
 		{name: "the architect's round", stage: workflow.Architect, record: workflow.Record{Audit: missing}, want: ArchMistake},
 		{name: "a finding against the architecture", stage: workflow.Review, finding: workflow.Finding{ID: "F1", File: ".claude/specs/relay/02-system-architecture.md:4"}, want: ArchMistake},
 		{name: "missing sections", stage: workflow.PO, record: workflow.Record{Audit: missing}, want: ProcessSkip},

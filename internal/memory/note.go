@@ -85,6 +85,18 @@ type Note struct {
 	ExpiresAt Time     `json:"expires_at,omitzero"`
 }
 
+// Who wrote a note, by its line, besides the names of clients.
+const (
+	// ByTerminal is a person at a terminal.
+	ByTerminal = "terminal"
+	// byRun is this program, from a run whose gates a person decided.
+	byRun = "bmad-mcp"
+)
+
+// fromPerson reports whether a person has written the note, or let pass what it is from. Its line
+// says so, which anyone can write who may change the file.
+func (n *Note) fromPerson() bool { return n.By == ByTerminal || n.By == byRun && n.Session != "" }
+
 // Key returns what identifies the note.
 func (n *Note) Key() Key { return Key{n.Type, n.ID} }
 

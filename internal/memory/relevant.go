@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -11,8 +12,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// Relevant returns notes for the briefing of a stage, the best first. Notes that address the
-// model are not among them, whatever they are about, nor failures that turned out not to be any.
+// Relevant returns notes for the briefing of a stage: those first that a person has written or let
+// pass, as far as their lines say so, and of the same kind the best first. Notes that plainly address
+// the model are not among them, whatever they are about, nor failures that turned out not to be any.
 func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error) {
 	if p.Config.Memory == config.MemoryOff || strings.TrimSpace(q.Text) == "" {
 		return nil, nil
@@ -41,9 +43,14 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	keep := func(name string) bool { return fits(s.named(name)) }
 	var out []lesson.Note
 	size := len("[]")
+	var hits []placed
 	for _, h := range s.index.Relevant(q.Text, 2*lesson.MaxNotes, keep) {
-		n := s.named(h.Key)
-		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), Date: date(n.UpdatedAt), Text: shown(n.Text, lesson.MaxText), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
+		hits = append(hits, s.named(h.Key))
+	}
+	slices.SortStableFunc(hits, func(a, b placed) int { return cmp.Compare(side(!a.fromPerson()), side(!b.fromPerson())) })
+	for _, n := range hits {
+		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), By: label(n.By, maxAgent), Source: b.source(n), Date: date(n.UpdatedAt),
+			Text: lesson.Quote(shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
 			return nil, err
@@ -80,7 +87,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 
 // draft is a lesson as a note; wanted is false where it is known already.
 func draft(b *Book, l lesson.Lesson) (d Draft, wanted bool) {
-	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: mask(l.Text), Tags: l.Tags, By: "bmad-mcp", Session: l.Session, Finding: l.Finding}
+	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: mask(l.Text), Tags: l.Tags, By: byRun, Session: l.Session, Finding: l.Finding}
 	outcome := func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn }
 	e := b.notes.known(l.Session, l.Finding)
 	switch {

@@ -68,7 +68,7 @@ func suspicious(text string) bool {
 
 // Suspicious reports whether the note addresses the model that reads it, in any of what is shown.
 func (n *Note) Suspicious() bool {
-	return suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID}, n.Tags...), "\n"))
+	return suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID, n.By}, n.Tags...), "\n"))
 }
 
 // Masked returns the note without the credentials that somebody wrote into the file.

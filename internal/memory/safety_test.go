@@ -49,12 +49,12 @@ func TestSecrets(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY=" + split("wJalrXUtnFEMI/K7MDENG", "/bPxRfiCYEXAMPLEKEY1"):               "a secret",
 		"client_secret: '" + hash + "'":                                                                 "a secret",
 		"curl -H 'Authorization: Bearer " + hash + "abc'":                                               "an authorization header",
-		split("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"):                                                   "a token",
-		split("npm_", strings.Repeat("aB3d", 9)):                                                        "a token",
-		split("SG.", strings.Repeat("aB3d", 6), ".", strings.Repeat("aB3d", 6)):                         "a token",
-		split("hf_", strings.Repeat("aB3d", 8)):                                                         "a token",
-		split("pypi-", strings.Repeat("aB3d", 12)):                                                      "a token",
-		split("dop_v1_", strings.Repeat("a1b2", 16)):                                                    "a token",
+		split("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"):                                                   "a Stripe key",
+		split("npm_", strings.Repeat("aB3d", 9)):                                                        "an npm token",
+		split("SG.", strings.Repeat("aB3d", 6), ".", strings.Repeat("aB3d", 6)):                         "a SendGrid key",
+		split("hf_", strings.Repeat("aB3d", 8)):                                                         "a Hugging Face token",
+		split("pypi-", strings.Repeat("aB3d", 12)):                                                      "a PyPI token",
+		split("dop_v1_", strings.Repeat("a1b2", 16)):                                                    "a DigitalOcean token",
 		"Authorization: token " + hash:                                                                  "an authorization header",
 		"DB_PASSWORD=" + "supersecretvalue":                                                             "a password",
 		"Password = 'correcthorse" + "batterystaple'":                                                   "a password",
@@ -104,6 +104,88 @@ func TestSecrets(t *testing.T) {
 		s := open(t, folder(t, "p"))
 		if _, err := s.Remember(ctx, memory.Draft{Type: memory.Decisions, Agent: "dev", Text: text}); err != nil {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// sample is a text of a length, in an alphabet, that repeats nothing for long.
+func sample(alphabet string, n int) string {
+	var out strings.Builder
+	for i := range n {
+		out.WriteByte(alphabet[(i*i+3*i+7)%len(alphabet)])
+	}
+	return out.String()
+}
+
+// TestFormatsOfVendors: what a vendor issues is refused by its format, wherever it stands, and masked.
+func TestFormatsOfVendors(t *testing.T) {
+	t.Parallel()
+	const lower, upper, digits = "abcdefghijkmnpqrstuvwxyz", "ABCDEFGHJKLMNPQRSTUVWXYZ", "0123456789"
+	const hex, word = digits + "abcdef", lower + digits + upper
+	for _, value := range []string{
+		"AGE-SECRET-KEY-1" + sample("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58), "hvs." + sample(word, 24), "hvb." + sample(word, 120), sample(digits, 10) + ":AA" + sample(word, 33),
+		"M" + sample(word, 25) + "." + sample(word, 6) + "." + sample(word, 38), "https://discord.com/api/webhooks/" + sample(digits, 18) + "/" + sample(word, 68), "SK" + sample(hex, 32),
+		"NRAK-" + sample(upper+digits, 27), "NRII-" + sample(word, 32), sample(hex, 36) + "NRAL", "xapp-1-A0-" + sample(word, 40), "glsa_" + sample(word, 32) + "_" + sample(hex, 8), "ATATT3" + sample(word, 180), "ATBB" + sample(word, 32),
+		"dckr_pat_" + sample(word, 27), "rubygems_" + sample(hex, 48), "shpat_" + sample(hex, 32), "whsec_" + sample(word, 32), "sk_test_" + sample(word, 24), "sq0csp-" + sample(word, 43), "key-" + sample(hex, 32), sample(hex, 32) + "-us12",
+		"dapi" + sample(hex, 32), "LTAI" + sample(word, 20), "sntrys_" + sample(word, 64), "tskey-auth-" + sample(word, 30), "gsk_" + sample(word, 52), "xai-" + sample(word, 80), "r8_" + sample(word, 37), "ntn_" + sample(word, 46), "lin_api_" + sample(word, 40),
+		"figd_" + sample(word, 40), "pat" + sample(word, 14) + "." + sample(hex, 64), "PMAK-" + sample(hex, 24) + "-" + sample(hex, 34), "ya29." + sample(word, 60), "1//0" + sample(word, 60), "abc8Q~" + sample(word, 34), "sbp_" + sample(hex, 40),
+		"pscale_tkn_" + sample(word, 43), sample(word, 14) + ".atlasv1." + sample(word, 67), "glpat-" + sample(word, 20), "github_pat_" + sample(word, 82), "sk-proj-" + sample(word, 60), "dt0c01." + sample(upper+digits, 24) + "." + sample(upper+digits, 64),
+	} {
+		for _, text := range []string{value, "we use " + value + " in ci", "KEY=" + value + "\n", `{"k": "` + value + `"}`} {
+			if _, err := open(t, folder(t, "p")).Remember(ctx, memory.Draft{Type: memory.Decisions, Agent: "dev", Text: text}); !fault.Is(err, fault.InvalidArgument) {
+				t.Errorf("%.60q is taken: %v", text, err)
+			}
+			if shown := (memory.Note{Text: text}).Masked(); strings.Contains(shown.Text, value[len(value)-12:]) {
+				t.Errorf("shown as %q", shown.Text)
+			}
+		}
+	}
+}
+
+// TestSecretsByTheirPlace: a credential without a format is known by what stands around it.
+func TestSecretsByTheirPlace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"curl -u admin:hunter22 https://x.test":                      true,
+		"curl -sS --user 'ci:Zx9kk12p' https://x.test/api":           true,
+		"wget --user=ci:Zx9kk12p x":                                  true,
+		"http -a ci:Zx9kk12p POST x.test":                            true,
+		"mysql -u root -phunter22 app":                               true,
+		"mysqldump -h db -u app -p'Zx9 kk' app":                      true,
+		"sshpass -p Zx9kk12p ssh host":                               true,
+		"redis-cli -h cache -a Zx9kk12p ping":                        true,
+		"docker login -u ci -p Zx9kk12p registry.test":               true,
+		"Authorization: Basic YWRtaW46c2VjcmV0cGFzcw==":              true,
+		"Cookie: session=8f4e2c1d9b7a6053e1f2":                       true,
+		"SIGNING_KEY=8f4e2c1d9b7a6053e1f2":                           true,
+		"the webhook key is 8f4e2c1d9b7a6053e1f2":                    true,
+		"https://x.blob.test/c?sv=1&sig=8f4e2c1d9b7a6053e1f2%3D":     true,
+		"PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\nAAAA": true,
+
+		"curl -u user:password https://x.test is the example":   false,
+		"curl -u $USER:$PASS https://x.test":                    false,
+		"curl -u admin https://x.test asks for the password":    false,
+		"curl https://x.test:8443/a:b":                          false,
+		"mysql -u root -p app":                                  false,
+		"mysql -h db -P 3306 app":                               false,
+		"mysql -p$DB_PASS app":                                  false,
+		"docker run -p 8080:80 nginx":                           false,
+		"redis-cli -p 6379 ping":                                false,
+		"docker login -u ci -p ${REGISTRY_PASSWORD} x":          false,
+		"the basic authentication of proxies":                   false,
+		"Cookie: a=b; SameSite=Lax":                             false,
+		"the cookie session=… is HttpOnly":                      false,
+		"idempotency key: 6ba7b810-9dad-11d1-80b4-00c04fd430c8": false,
+		"cache key = user:123:profile":                          false,
+		"sort key = created_at#order_id_0001":                   false,
+		"app key bindings: ctrl+s saves the file":               false,
+		"SKU SK1234 is out of stock":                            false,
+		"sl.go and s.go are small files":                        false,
+		"the signature is checked with hmac.Equal":              false,
+	} {
+		_, err := open(t, folder(t, "p")).Remember(ctx, memory.Draft{Type: memory.Decisions, Agent: "dev", Text: text})
+		if got := err != nil; got != want {
+			t.Errorf("%q: refused %v (%v), want %v", text, got, err, want)
 		}
 	}
 }

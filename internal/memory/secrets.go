@@ -1,9 +1,13 @@
 package memory
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,27 +22,69 @@ type secretRule struct {
 	matches *pattern.Pattern
 	// judge decides by the groups of a match; nil takes each.
 	judge func(groups []string) bool
+	// part is in every text that matches; "" for a rule without one.
+	part string
 }
 
-var secretRules = []secretRule{
-	{lang.T("a private key"), pattern.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-[^-])*(?:-----END [A-Z0-9 ]*-----)?`), nil},
-	{lang.T("an AWS key"), pattern.New(`\b(?:AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z0-9]{16}\b`), nil},
-	{lang.T("a GitHub token"), pattern.New(`\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})`), nil},
-	{lang.T("a GitLab token"), pattern.New(`\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,}`), nil},
-	{lang.T("a Slack token"), pattern.New(`\bxox[abposre]-[A-Za-z0-9-]{10,}|\bhooks\.slack\.com/services/T[A-Za-z0-9]+/B[A-Za-z0-9]+/[A-Za-z0-9]{16,}`), nil},
-	{lang.T("a Google key"), pattern.New(`\b(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil},
-	{lang.T("an Anthropic key"), pattern.New(`\bsk-ant-[A-Za-z0-9_-]{20,}`), nil},
-	{lang.T("a token"), pattern.New(`\b(?:(?:sk|rk)_live_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|dop_v1_[a-f0-9]{64})`), nil},
-	{lang.T("an OpenAI key"), pattern.New(`\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,})`), nil},
-	{lang.T("a JSON Web Token"), pattern.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}`), nil},
-	{lang.T("an address with a password"), pattern.New(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/@:"'<>]*):([^\s/@"']+)@[^\s/]`), func(g []string) bool {
-		return !placeholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
-	}},
-	{lang.T("an authorization header"), pattern.New(`(?i)\b(?:bearer|basic|token)\s+([A-Za-z0-9._~+/-]{16,}=*)`), func(g []string) bool { return random(g[1], 16) }},
+//go:embed secrets.tsv
+var secretFormats string
+
+// secretRules are the general ones, and behind them those of the table.
+var secretRules = sync.OnceValue(func() []secretRule {
+	rules := slices.Clone(generalRules)
+	for line := range strings.Lines(secretFormats) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(cells) == 3 {
+			rules = append(rules, secretRule{kindOf(cells[0]), pattern.New(cells[2]), nil, cells[1]})
+		}
+	}
+	return rules
+})
+
+// kindOf is what a line of the table finds, such as "a GitHub token".
+func kindOf(cell string) lang.Text {
+	article, rest, _ := strings.Cut(cell, " ")
+	of, isKey := strings.CutSuffix(rest, " key")
+	of = strings.TrimSuffix(of, " token")
+	switch {
+	case isKey && article == "an":
+		return lang.T("an %s key", of)
+	case isKey:
+		return lang.T("a %s key", of)
+	case article == "an":
+		return lang.T("an %s token", of)
+	}
+	return lang.T("a %s token", of)
+}
+
+// generalRules know a credential by what stands around it.
+var generalRules = []secretRule{
+	{lang.T("a private key"), pattern.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-[^-])*(?:-----END [A-Z0-9 ]*-----)?`), nil, "PRIVATE KEY"},
+	{lang.T("a private key"), pattern.New(`PuTTY-User-Key-File-[0-9][\s\S]*`), nil, "PuTTY-User"},
+	{lang.T("a JSON Web Token"), pattern.New(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}`), nil, "eyJ"},
+	{lang.T("an address with a password"), pattern.New(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/@:"'<>]*):([^\s/@"']+)@[^\s/]`), isLogin, "://"},
+	{lang.T("an authorization header"), pattern.New(`(?i)\b(?:bearer|basic|token)\s+["']?([A-Za-z0-9._~+/-]{16,}=*)`), func(g []string) bool { return random(g[1], 16) || encodesLogin(g[1]) }, ""},
+	{lang.T("a cookie"), pattern.New(`(?i)\bcookie["']?\s*[:=]\s*["']?[^\s=;"']+=([^\s;"']{16,})`), func(g []string) bool { return random(g[1], 16) }, ""},
+	{lang.T("a password"), pattern.New(`(?i)\b(?:curl|wget|xh|https?)\b[^\n]*?\s(?:-u|-U|--user|--proxy-user|-a|--auth)[\s=]*["']?([^\s:"']+):([^\s"']+)`), isLogin, ""},
+	{lang.T("a password"), pattern.New(`(?i)\b(?:mysql|mariadb)\w*\b[^\n]*?\s-p["']?([^\s"']{3,})`), func(g []string) bool { return !placeholder(g[1]) }, ""},
+	{lang.T("a password"), pattern.New(`(?i)\b(?:sshpass|redis-cli|mongo\w*|(?:docker|podman|helm registry|az|oc|skopeo|npm) login|ldap\w+|sqlcmd|smbclient|rabbitmqadmin)\b[^\n]*?\s-(?:p|P|a|w)[\s=]*["']?([^\s"']{4,})`), func(g []string) bool {
+		return passwordLike(g[1]) || wordLike(g[1])
+	}, ""},
 	{lang.T("a password"), pattern.New(`(?i)(?:pass(?:word|wd|phrase|code)?|pwd|密码|密碼|口令|mot de passe)["'\x60]?(\s*(?:[:=]|=>|:=)\s*["'\x60]?|\s+(?:(?:is|was|est)\s+)?["'\x60]?|\s*是\s*)([^\s"'\x60,;，。；]{6,})`), func(g []string) bool {
 		return passwordLike(g[2]) || (g[1] == "=" || strings.ContainsAny(g[1], "=:") && strings.ContainsAny(g[1], `"'`)) && wordLike(g[2])
-	}},
-	{lang.T("a secret"), pattern.New(`(?i)(?:secret|token|api[_ -]?key|access[_ -]?key|private[_ -]?key|account[_ -]?key|credentials?|auth|signature|密钥|密鑰|令牌)["'\x60]?(?:\s*(?:[:=]|=>|:=)\s*|\s+is\s+|\s*是\s*)["'\x60]?([^\s"'\x60,;，。；]{16,})`), func(g []string) bool { return random(g[1], 16) }},
+	}, ""},
+	{lang.T("a secret"), pattern.New(`(?i)(?:secret|token|(?:api|access|private|account|encryption|signing|master|licen[cs]e|service|shared|webhook|jwt|hmac|deploy|storage|client|admin|root|ssh|app(?:lication)?)[_ -]?key|credentials?|auth|signature|\bsig|密钥|密鑰|令牌)["'\x60]?(?:\s*(?:[:=]|=>|:=)\s*|\s+is\s+|\s*是\s*)["'\x60]?([^\s"'\x60,;，。；]{16,})`), func(g []string) bool { return random(g[1], 16) }, ""},
+}
+
+// isLogin reports whether a name and a password are not those of an example.
+func isLogin(g []string) bool {
+	return !placeholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
+}
+
+// encodesLogin reports whether a value is a name and a password, as the scheme Basic sends them.
+func encodesLogin(v string) bool {
+	login, err := base64.StdEncoding.DecodeString(v)
+	return err == nil && utf8.Valid(login) && bytes.Contains(login, []byte(":"))
 }
 
 var (
@@ -131,8 +177,8 @@ func secretsIn(text string) []secret {
 		return at[i]
 	}
 	var out []secret
-	for _, rule := range secretRules {
-		if !rule.matches.MatchString(plain) {
+	for _, rule := range secretRules() {
+		if !strings.Contains(plain, rule.part) || !rule.matches.MatchString(plain) {
 			continue
 		}
 		for _, m := range rule.matches.FindAllStringSubmatchIndex(plain, -1) {
