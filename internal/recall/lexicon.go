@@ -29,8 +29,9 @@ type Lexicon struct {
 	// runs has the terms of scripts without spaces; longestRun is in characters.
 	runs       map[string][]int32
 	longestRun int
-	// near finds the words in single, which are terms, by a misspelt word.
-	near   spellings
+	// near returns what finds the words in single, which are terms, by a misspelt word. It is made
+	// when a word is first looked for.
+	near   func() spellings
 	single []string
 }
 
@@ -110,7 +111,14 @@ func (l *Lexicon) With(more *Lexicon) *Lexicon {
 func (l *Lexicon) Concepts() int { return len(l.concepts) }
 
 func build(concepts [][]term) *Lexicon {
-	l := &Lexicon{concepts: concepts, phrases: map[string]node{}, runs: map[string][]int32{}, near: spellings{}}
+	l := &Lexicon{concepts: concepts, phrases: map[string]node{}, runs: map[string][]int32{}}
+	l.near = sync.OnceValue(func() spellings {
+		near := spellings{}
+		for i, word := range l.single {
+			near.add(word, uint32(i)) // #nosec G115 -- a term of a file
+		}
+		return near
+	})
 	for i, terms := range concepts {
 		for _, t := range terms {
 			for _, key := range t.keys {
@@ -130,7 +138,6 @@ func (l *Lexicon) add(key string, concept int32) {
 	}
 	n, known := l.phrases[key]
 	if kind == asWritten && !known && spelt(words) {
-		l.near.add(words, uint32(len(l.single))) // #nosec G115 -- a term of a file
 		l.single = append(l.single, words)
 	}
 	n.concepts = withOnce(n.concepts, concept)
@@ -267,7 +274,7 @@ func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int
 
 // misspelt gives the concepts of words with a very similar spelling.
 func (l *Lexicon) misspelt(word string, f func(concepts []int32, likeness float64)) {
-	l.near.find(word, func(id uint32, shared int) {
+	l.near().find(word, func(id uint32, shared int) {
 		if like := likeness(word, l.single[id], shared, true); like >= 0.8 {
 			f(l.phrases[asWritten+l.single[id]].concepts, like)
 		}

@@ -200,7 +200,7 @@ func (x *Index) word(s stems, concepts []int32) unit {
 func (q *query) addRun(x *Index, run string) {
 	rest := 0
 	for at := 0; at < len(run); {
-		end, concepts := x.longestTerm(run, at)
+		end, concepts := x.lexicon.longestTerm(run, at)
 		if end == at {
 			_, size := utf8.DecodeRuneInString(run[at:])
 			at += size
@@ -236,12 +236,12 @@ func (q *query) addRest(x *Index, rest string) {
 
 // longestTerm returns the end of the longest term or stop word at a place of a run, and the
 // concepts of the term.
-func (x *Index) longestTerm(run string, at int) (int, []int32) {
+func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
 	end, best, concepts := at, at, []int32(nil)
-	for n := 0; n < max(x.lexicon.longestRun, 4) && end < len(run); n++ {
+	for n := 0; n < max(l.longestRun, 4) && end < len(run); n++ {
 		_, size := utf8.DecodeRuneInString(run[end:])
 		end += size
-		if c := x.lexicon.runs[run[at:end]]; c != nil {
+		if c := l.runs[run[at:end]]; c != nil {
 			best, concepts = end, c
 		} else if stopWords()[run[at:end]] {
 			best, concepts = end, nil
